@@ -1,0 +1,64 @@
+const room = (name) => `^src/${name}/`;
+// Lowest first. A room may import the rooms before it, never one after it.
+const order = ['kit', 'providers', 'projects', 'connections', 'installations', 'operations', 'deliveries', 'actions'];
+const top = ['server', 'worker', 'main', 'config', 'app'];
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    ...order.map((name, i) => ({
+      name: `${name}-imports-only-lower-rooms`,
+      severity: 'error',
+      from: { path: room(name) },
+      to: { path: `^src/(${[...order.slice(i + 1), ...top].join('|')})(/|\\.ts)` },
+    })),
+    {
+      name: 'actions-are-siblings',
+      severity: 'error',
+      from: { path: '^src/actions/([^/]+)/' },
+      to: { path: '^src/actions/([^/]+)/', pathNot: '^src/actions/$1/' },
+    },
+    {
+      name: 'providers-are-siblings',
+      severity: 'error',
+      from: { path: '^src/providers/([^/]+)/' },
+      to: { path: '^src/providers/([^/]+)/', pathNot: '^src/providers/$1/' },
+    },
+    {
+      name: 'enter-a-room-by-its-door',
+      severity: 'error',
+      from: { path: '^src/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: '^src/(?!kit/)([^/]+)/.+',
+        pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', '^src/actions/[^/]+/index\\.ts$', '/schema\\.ts$'],
+      },
+    },
+    {
+      name: 'schemas-are-pure',
+      severity: 'error',
+      from: { path: 'schema\\.ts$' },
+      to: { pathNot: ['schema\\.ts$', 'node_modules/typebox/'] },
+    },
+    {
+      name: 'cli-and-ui-see-only-schemas',
+      severity: 'error',
+      from: { path: '^(cli|ui)/' },
+      to: { path: '^src/', pathNot: 'schema\\.ts$' },
+    },
+    { name: 'simulator-stands-alone', severity: 'error', from: { path: '^simulator/' }, to: { path: '^(src|cli|ui|test)/', pathNot: '^test/client' } },
+    { name: 'src-never-sees-the-simulator', severity: 'error', from: { path: '^src/', pathNot: '\\.test\\.ts$' }, to: { path: '^(simulator|cli|ui|bench)/' } },
+    {
+      name: 'not-to-test',
+      severity: 'error',
+      from: { pathNot: '(\\.test\\.ts$|\\.testsuite\\.ts$|^test/|^bench/)' },
+      to: { path: '(\\.test\\.ts$|\\.testsuite\\.ts$|^test/)' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

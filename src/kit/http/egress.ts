@@ -1,0 +1,94 @@
+import { lookup as resolve, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { rootCertificates } from 'node:tls';
+import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici';
+import { isPublicAddress, type AddressRules } from './address.ts';
+
+export interface EgressOptions {
+  allow: AddressRules;
+  /** A forward proxy (http or https URL) that dials for us. */
+  outboundProxy?: string;
+  /** PEM of certificate authorities to trust besides the built-in ones. */
+  extraCa?: string;
+  connectTimeoutMs: number;
+}
+
+/** An address that must not be dialled. Thrown before any byte leaves. */
+export class EgressRefused extends Error {
+  override readonly name = 'EgressRefused';
+  readonly code = 'SVC_EGRESS_REFUSED';
+}
+
+const openPorts = new Set([80, 443]);
+const connectFailures = new WeakSet<Error>();
+
+/** True when the error arose while connecting: no byte of the request can have left. */
+export function failedToConnect(error: unknown): boolean {
+  return error instanceof Error && (connectFailures.has(error) || failedToConnect(error.cause));
+}
+
+/** The one door for outgoing HTTP: the address is checked where the socket connects, on the address that is dialled. */
+export function createEgress(options: EgressOptions): Dispatcher {
+  const ca = options.extraCa ? [...rootCertificates, options.extraCa] : undefined;
+  const settings = { timeout: options.connectTimeoutMs, ...(ca ? { ca } : {}) };
+  if (options.outboundProxy) {
+    return new ProxyAgent({ uri: options.outboundProxy, requestTls: settings, proxyTls: settings });
+  }
+  // Our own time limits hold for each call; a pooled socket idle for longer than 4 s may be half closed (work.md, rule 14).
+  return new Agent({
+    connect: checkedConnector(options.allow, settings),
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 10_000,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    pipelining: 1,
+    maxRedirections: 0,
+  } as Agent.Options);
+}
+
+function checkedConnector(rules: AddressRules, settings: buildConnector.BuildOptions): buildConnector.connector {
+  const connectors = new Map<string, buildConnector.connector>();
+  return (target, callback) => {
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
+    const refusal = refuseTarget(rules, host, port);
+    if (refusal) return callback(marked(refusal), null);
+    const trusted = rules.allows(host, port);
+    const key = trusted ? 'trusted' : 'checked';
+    const connect = connectors.get(key) ?? buildConnector({ ...settings, lookup: checkedLookup(rules, trusted) });
+    connectors.set(key, connect);
+    return connect(target, (error, socket) => {
+      if (error) callback(marked(error), null);
+      else callback(null, socket);
+    });
+  };
+}
+
+function refuseTarget(rules: AddressRules, host: string, port: number): EgressRefused | undefined {
+  if (rules.allows(host, port)) return undefined;
+  if (isIP(host) && !isPublicAddress(host) && !rules.allowsAddress(host)) {
+    return new EgressRefused(`${host} is not a public address`);
+  }
+  const listed = isIP(host) !== 0 && rules.allowsAddress(host);
+  return openPorts.has(port) || listed ? undefined : new EgressRefused(`port ${port} of ${host} is not allowed`);
+}
+
+/** Resolves once and hands on what was checked, so that a second answer cannot differ; one bad address refuses the set. */
+function checkedLookup(rules: AddressRules, trusted: boolean): LookupFunction {
+  return (hostname, lookupOptions, callback) => {
+    resolve(hostname, { ...lookupOptions, all: true }, (error, found) => {
+      if (error) return callback(error, '', 0);
+      const addresses = found as LookupAddress[];
+      const bad = addresses.find(({ address }) => !trusted && !isPublicAddress(address) && !rules.allowsAddress(address));
+      if (bad) return callback(new EgressRefused(`${hostname} resolves to ${bad.address}, which is not a public address`), '', 0);
+      if (lookupOptions.all) return (callback as unknown as (e: null, a: LookupAddress[]) => void)(null, addresses);
+      const first = addresses[0];
+      return callback(null, first?.address ?? '', first?.family ?? 0);
+    });
+  };
+}
+
+function marked(error: Error): Error {
+  connectFailures.add(error);
+  return error;
+}

@@ -1,0 +1,85 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifySchema } from 'fastify';
+import { Type } from 'typebox';
+import type { HttpServer } from './server.ts';
+
+/** The body of every refusal and failure (RFC 9457 with the members of the contract). */
+export const ProblemBody = Type.Object(
+  {
+    type: Type.String({ description: '`urn:svc:problem:<code>`' }),
+    code: Type.String({ description: 'Stable; each has a page in docs/errors.' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'One sentence the caller can act on.' }),
+    remedy: Type.String(),
+    requestId: Type.String(),
+    retryable: Type.Boolean(),
+    retryAfter: Type.Optional(Type.String({ format: 'date-time' })),
+    issues: Type.Optional(
+      Type.Array(
+        Type.Object({
+          in: Type.String(),
+          name: Type.String({ description: 'Dotted path with indexes.' }),
+          detail: Type.String(),
+          value: Type.Optional(Type.Unknown()),
+          line: Type.Optional(Type.Integer()),
+          column: Type.Optional(Type.Integer()),
+        }),
+      ),
+    ),
+    provider: Type.Optional(
+      Type.Object({
+        status: Type.Optional(Type.Integer()),
+        code: Type.Optional(Type.String()),
+        message: Type.Optional(Type.String()),
+      }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+/** Collects the schemas of all routes that follow into an OpenAPI 3.1 document, and serves it with a browsable reference. */
+export async function documentApi(server: HttpServer, options: { version: string; publicUrl: string }): Promise<void> {
+  await server.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'svc',
+        version: options.version,
+        description: 'Read from and write to the SaaS accounts of your customers.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: options.publicUrl }],
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or a front-end JWT (RS256).' },
+        },
+      },
+    },
+    hideUntagged: true,
+    transform: ({ schema, url, route }) => {
+      const { scopes } = (route.config ?? {}) as { scopes?: readonly string[] | 'public' };
+      const isPublic = scopes === 'public';
+      const allowed = ['full', ...(Array.isArray(scopes) ? scopes : [])];
+      const { response, description, ...rest } = schema as Record<string, unknown>;
+      return {
+        url: url.replaceAll('::', ':'),
+        schema: {
+          ...rest,
+          security: isPublic ? [] : [{ apiKey: [] }, { bearer: [] }],
+          description: [description, isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.map((name) => `\`${name}\``).join(', ')}.`]
+            .filter(Boolean)
+            .join('\n\n'),
+          response: {
+            ...(response as object),
+            default: { description: 'A problem (RFC 9457).', content: { 'application/problem+json': { schema: ProblemBody } } },
+          },
+        } as FastifySchema,
+      };
+    },
+  });
+  await server.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { deepLinking: true } });
+  server.get('/openapi.json', { config: { scopes: 'public' }, schema: { hide: true } }, async () => server.swagger());
+}

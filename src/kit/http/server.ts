@@ -1,0 +1,116 @@
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { newId } from '../ids.ts';
+import { parseJson } from '../json.ts';
+import type { Logger } from '../log.ts';
+import { Problem, problem, refuse, renderProblem } from '../problem.ts';
+import { issuesOf, validatorCompiler } from './validation.ts';
+
+/** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
+export type HttpServer = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+export interface HttpServerOptions {
+  log: Logger;
+  bodyLimitBytes: number;
+  /** Addresses of proxies whose X-Forwarded-* headers are believed. */
+  trustedProxies: string[];
+}
+
+/** A server that takes JSON, checks it by schema and answers every failure as a problem (RFC 9457). */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const server = fastify({
+    loggerInstance: options.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: options.bodyLimitBytes,
+    trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
+    genReqId: () => newId(),
+    requestIdHeader: false,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 512 },
+    requestTimeout: 120_000,
+    return503OnClosing: true,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  server.setValidatorCompiler(validatorCompiler);
+  server.removeContentTypeParser(['application/json', 'text/plain']);
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, parseBody);
+  server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error)));
+  server.setNotFoundHandler((request, reply) =>
+    sendProblem(request, reply, problem('route-not-found', { detail: `There is no ${request.method} ${pathOf(request)}.` })),
+  );
+  server.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  return server as unknown as HttpServer;
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? request.url;
+}
+
+async function parseBody(request: FastifyRequest, text: string): Promise<unknown> {
+  if (text.trim() === '') {
+    if (request.method === 'DELETE') return undefined;
+    throw problem('malformed-json', { detail: 'The body is empty.' });
+  }
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    throw problem('malformed-json', { detail: `The body is not JSON: ${(error as Error).message}`, cause: error });
+  }
+  if (text.includes('__proto__') && hasProtoKey(value)) {
+    throw problem('malformed-json', { detail: 'The key "__proto__" is not accepted.' });
+  }
+  return value;
+}
+
+function hasProtoKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProtoKey);
+}
+
+/** Whatever was thrown, as the problem the caller sees. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const issues = issuesOf(error);
+  if (issues) return refuse(issues);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return problem('body-too-large', { cause: error });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return problem('unsupported-media-type', { cause: error });
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return problem('malformed-json', { cause: error });
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_BAD_URL':
+      return problem('invalid-request', { detail: 'The path is not a valid URL path.', cause: error });
+    default:
+      return problem('internal', { detail: 'An unexpected fault of this service.', cause: error });
+  }
+}
+
+/** Answers with a problem; faults of ours are logged with their cause, refusals are not. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, answer: Problem): FastifyReply {
+  if (answer.status >= 500) {
+    request.log.error({ err: answer.cause ?? answer, requestId: request.id, code: answer.code }, answer.message);
+  }
+  if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
+  const retryAfter = answer.details.retryAfterSeconds ?? (answer.status === 503 ? 2 : undefined);
+  if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)));
+  const body = renderProblem(answer, request.id);
+  return reply
+    .code(answer.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .serializer((payload: unknown) => JSON.stringify(payload))
+    .send(body);
+}
+

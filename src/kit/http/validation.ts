@@ -1,0 +1,116 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import type { FastifyRouteSchemaDef, FastifySchema } from 'fastify/types/schema.js';
+import type { Issue } from '../problem.ts';
+
+// The package's type says module, its code is the function itself.
+const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
+
+const common = { allErrors: true, strict: false, removeAdditional: false, useDefaults: true, verbose: true } as const;
+// Bodies are taken as sent; queries and paths arrive as text and are read as what the schema says.
+const exact = addFormats(new Ajv2020({ ...common, coerceTypes: false }));
+const coercing = addFormats(new Ajv2020({ ...common, coerceTypes: 'array' }));
+
+const places = { body: 'body', params: 'path', querystring: 'query', headers: 'header' } as const;
+
+class ValidationFailure extends Error {
+  readonly issues: Issue[];
+  constructor(issues: Issue[]) {
+    super('validation failed');
+    this.issues = issues;
+  }
+}
+
+/** Fastify's validator: every fault is found at once and named by its path. */
+export function validatorCompiler({ schema, httpPart }: FastifyRouteSchemaDef<FastifySchema>): (
+  data: unknown,
+) => { value: unknown } | { error: Error } {
+  const ajv = httpPart === 'body' ? exact : coercing;
+  const validate = ajv.compile(schema as object);
+  const place = places[(httpPart ?? 'body') as keyof typeof places] ?? 'body';
+  return (data) =>
+    validate(data) ? { value: data } : { error: new ValidationFailure(issuesFrom(validate, place)) };
+}
+
+/** The issues of a validation failure, or undefined for any other error. */
+export function issuesOf(error: unknown): Issue[] | undefined {
+  return error instanceof ValidationFailure ? error.issues : undefined;
+}
+
+/** Checks a value against a schema outside of HTTP (manifest, config, provider files). */
+export function compileCheck(schema: object): (value: unknown, place: Issue['in'], root?: string) => Issue[] {
+  const validate = exact.compile(schema);
+  return (value, place, root = '') => (validate(value) ? [] : issuesFrom(validate, place, root));
+}
+
+function issuesFrom(validate: ValidateFunction, place: Issue['in'], root = ''): Issue[] {
+  const seen = new Map<string, Issue>();
+  for (const error of (validate.errors ?? []).filter(saysSomething)) {
+    const name = joinPath(root, dottedPath(error));
+    const detail = describe(error);
+    const key = `${name} ${detail}`;
+    if (!seen.has(key)) seen.set(key, { in: place, name, detail, ...shownValue(error) });
+  }
+  return [...seen.values()];
+}
+
+/** The branches of a failed anyOf are noise when the union itself is reported. */
+function saysSomething(error: ErrorObject): boolean {
+  return !/\/(anyOf|oneOf)\/\d+\//.test(error.schemaPath) || error.keyword === 'additionalProperties';
+}
+
+/** `/batch/3/record` with a missing `id` becomes `batch[3].record.id`. */
+function dottedPath(error: ErrorObject): string {
+  const params = error.params as Record<string, string>;
+  const leaf = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
+  const parts = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (leaf !== undefined) parts.push(leaf);
+  return parts.reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : joinPath(path, part)), '');
+}
+
+function joinPath(left: string, right: string): string {
+  if (left === '' || right === '') return left + right;
+  return right.startsWith('[') ? left + right : `${left}.${right}`;
+}
+
+function describe(error: ErrorObject): string {
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return 'is not a known property';
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'const':
+      return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'anyOf':
+    case 'oneOf':
+      return describeUnion(error);
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+function describeUnion(error: ErrorObject): string {
+  const branches = Array.isArray(error.schema) ? (error.schema as { const?: unknown; type?: unknown }[]) : [];
+  if (branches.length > 0 && branches.every((branch) => branch.const !== undefined)) {
+    return `must be one of ${branches.map((branch) => JSON.stringify(branch.const)).join(', ')}`;
+  }
+  const types = branches.map((branch) => branch.type).filter((type) => typeof type === 'string');
+  return types.length > 0 ? `must be ${[...new Set(types)].join(' or ')}` : 'does not fit any of the allowed forms';
+}
+
+const secretField = /secret|password|token|apikey|credential/i;
+
+/** Short scalars are shown back, unless the field's name says that they are secret. */
+function shownValue(error: ErrorObject): { value?: unknown } {
+  if (secretField.test(error.instancePath) || error.keyword === 'required' || error.keyword === 'additionalProperties') return {};
+  const value: unknown = error.data;
+  const isShort = typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 100);
+  return isShort ? { value } : {};
+}

@@ -1,0 +1,41 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** The figures that /metrics shows (Prometheus). Labels are few and bounded: never an id of a customer. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly httpRequests: Histogram<'surface' | 'method' | 'route' | 'status'>;
+  readonly providerCalls: Histogram<'provider' | 'outcome'>;
+  readonly operations: Counter<'action' | 'status'>;
+  readonly proxyCalls: Counter<'provider' | 'status'>;
+  readonly workWaiting: Gauge;
+  readonly tokenRefreshes: Counter<'provider' | 'outcome'>;
+}
+
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    httpRequests: new Histogram({
+      name: 'svc_http_request_duration_seconds', help: 'Time to answer a request.', registers, buckets: latencyBuckets,
+      labelNames: ['surface', 'method', 'route', 'status'],
+    }),
+    providerCalls: new Histogram({
+      name: 'svc_provider_call_duration_seconds', help: 'Time of a call to a provider.', registers, buckets: latencyBuckets,
+      labelNames: ['provider', 'outcome'],
+    }),
+    operations: new Counter({
+      name: 'svc_operations_total', help: 'Operations that ended.', registers, labelNames: ['action', 'status'],
+    }),
+    proxyCalls: new Counter({
+      name: 'svc_proxy_calls_total', help: 'Calls through the proxy.', registers, labelNames: ['provider', 'status'],
+    }),
+    workWaiting: new Gauge({ name: 'svc_work_waiting', help: 'Work rows that are not finished.', registers }),
+    tokenRefreshes: new Counter({
+      name: 'svc_token_refreshes_total', help: 'Refreshes of access tokens.', registers, labelNames: ['provider', 'outcome'],
+    }),
+  };
+}

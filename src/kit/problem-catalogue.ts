@@ -1,0 +1,68 @@
+/** One row of the catalogue: everything that is the same for each occurrence of a problem. */
+export interface ProblemKind {
+  status: number;
+  title: string;
+  /** Whether the same request may succeed later without a change. */
+  retryable: boolean;
+  /** What the caller can do, unless the occurrence says something more exact. */
+  remedy: string;
+  /** When it arises, for its page in docs/errors. */
+  about: string;
+}
+
+const kind = (status: number, title: string, remedy: string, about: string, retryable = false): ProblemKind => ({
+  status,
+  title,
+  retryable,
+  remedy,
+  about,
+});
+
+/** Every problem that this service answers with, by its stable code (contract, Errors). Pages in docs/errors derive from it. */
+export const problemKinds = {
+  'invalid-request': kind(400, 'The request is not valid', 'Correct what `issues` names and send the request again.', 'The body, the query or a path parameter has a wrong type, a value out of range, an unknown property, or options that exclude one another. Nothing was written and nothing was sent.'),
+  'malformed-json': kind(400, 'The body is not valid JSON', 'Send a JSON document in UTF-8 with the header `Content-Type: application/json`.', 'The body could not be parsed as JSON, was empty where one is required, or contains a key that is never accepted (`__proto__`).'),
+  'unsupported-media-type': kind(415, 'The content type is not supported', 'Send the header `Content-Type: application/json`.', 'The management, write and read surfaces take JSON only. The proxy passes every content type.'),
+  'body-too-large': kind(413, 'The body is too large', 'Send less in one request; the limit is `SVC_BODY_LIMIT_BYTES`.', 'The request body is over the limit of this service (10 MiB unless configured otherwise).'),
+  'unauthenticated': kind(401, 'The credentials are missing or not known', 'Send a valid API key in the header `X-Api-Key`.', 'No key was sent, or the key is malformed, unknown, deleted or inactive, or the token is expired or not signed by a registered key.'),
+  'forbidden': kind(403, 'The credentials do not allow this', 'Use a key whose scopes include one of those named in `detail`.', 'The key is known, but its scopes do not include what this call needs.'),
+  'not-found': kind(404, 'Not found', 'Check the id or name in the path, and that it belongs to the project of the API key.', 'The project, integration, installation, connection, operation or other thing does not exist, or belongs to another project or group. Both look the same on purpose.'),
+  'route-not-found': kind(404, 'There is no such endpoint', 'Compare method and path with the API reference at `/docs`.', 'The method and path do not name an endpoint of this surface.'),
+  'object-not-in-manifest': kind(404, 'The object is not declared', 'Add the object to the integration in `svc.yaml` and deploy it.', 'The write names an object that the latest revision of the integration does not declare under `write.objects`.'),
+  'already-exists': kind(409, 'It already exists', 'Change the existing one, or use another name.', 'Something with the same unique name exists: a project name, an integration name, or an installation of the same integration for the same group.'),
+  'conflict': kind(409, 'The state changed meanwhile', 'Read the current state and send the request again.', 'Two changes of the same thing met; this one was not applied.', true),
+  'manifest-invalid': kind(422, 'The manifest is not valid', 'Correct the lines that `issues` names and deploy again.', 'The `svc.yaml` has errors. Each issue carries the line and column. Nothing was deployed.'),
+  'config-invalid': kind(422, 'The config is not valid', 'Correct what `issues` names.', 'The config of an installation breaks a rule of the specification, of the integration or of the provider. Nothing was saved.'),
+  'sample-read-failed': kind(422, 'The provider refused the sample read', 'Correct the config as the provider says, or pass `skipSampling=true` to save without the check.', 'Before a read config is saved, one record of each object is read to see that the object and its fields exist. The provider answered that the request is wrong.'),
+  'no-usable-connection': kind(422, 'The group has no usable connection', 'Connect the group first: POST /v1/oauth-connect, or connections:generate for credentials at hand.', 'The installation or the call needs a connection of this group to the provider of the integration, and there is none, or its credentials stopped working.'),
+  'connection-provider-mismatch': kind(422, 'The connection is of another provider', 'Name a connection whose provider is the one of the integration.', 'The connection and the integration name different providers.'),
+  'provider-unknown': kind(422, 'The provider is not in the catalogue', 'Use a key of GET /v1/providers.', 'The provider named does not exist in the catalogue. Keys are case-sensitive.'),
+  'provider-app-missing': kind(422, 'No provider app is registered', 'Register the OAuth client: POST /v1/projects/{project}/provider-apps.', 'Connecting by OAuth needs the client id and secret that the builder got from the provider.'),
+  'provider-app-invalid': kind(422, 'The provider app is not right', 'Correct the client id, client secret, redirect URI or scopes of the provider app.', 'The provider refused the builder’s OAuth client, or the provider app lacks scopes that the provider asks for. The customer’s connection stays as it is.'),
+  'auth-scheme-mismatch': kind(422, 'The credentials do not fit the provider', 'Send the block of credentials that the provider’s `authType` asks for.', 'The credentials sent are of another kind than the provider, or the connection that is being changed, uses.'),
+  'credentials-rejected': kind(422, 'The provider rejected the credentials', 'Check the credentials at the provider and send them again.', 'The token endpoint of the provider, or its health check, refused the credentials.'),
+  'return-url-not-allowed': kind(422, 'The return URL is not allowed', 'Add its origin to `SVC_RETURN_URLS`.', 'A return URL must have an origin from the operator’s list, so that nobody can be sent elsewhere after connecting.'),
+  'delete-not-enabled': kind(422, 'Deletion is not enabled', 'Set `deletionSettings.enabled` to true for this object in the installation’s config.', 'Deletes are refused unless the installation’s config enables them for the object (specification 2.5).'),
+  'ability-unsupported': kind(422, 'The provider does not support this', 'Leave the option away, or use a provider that supports it; see the table in the specification, 4.2.', 'The request uses an option (associations, header forwarding, batch, delete, ifEmpty) or an action that the connector of this provider does not have.'),
+  'header-not-forwardable': kind(400, 'The header may not be forwarded', 'Leave the header away; the service sets it itself.', 'Headers that carry credentials, the host or the framing of the message are never forwarded from a write request.'),
+  'record-too-large': kind(422, 'The record is too large', 'Send a smaller record; the limit is `SVC_RECORD_LIMIT_BYTES`.', 'One record is over the limit of this service (1 MiB unless configured otherwise).'),
+  'write-not-configured': kind(422, 'The integration does not write', 'Add a `write` block to the integration in `svc.yaml` and deploy it.', 'The integration declares no write action.'),
+  'provider-refused': kind(422, 'The provider refused the record', 'Correct the record as `provider.message` says.', 'The provider answered that it will not accept the record. Nothing was changed there.'),
+  'installation-not-found': kind(404, 'There is no installation', 'Create an installation of this integration for the group first.', 'The group has no installation of this integration, or the installation belongs to another project or group.'),
+  'proxy-disabled': kind(403, 'The proxy is not enabled', 'Set `proxy.enabled: true` for the integration in `svc.yaml` and deploy it; the installation’s config must not disable it.', 'Calls through the proxy need the integration’s `proxy.enabled`, and an installation may switch it off.'),
+  'proxy-request-invalid': kind(400, 'The proxy request is not complete', 'Send `x-svc-proxy-version: 1`, `x-svc-project-id`, `x-api-key`, and either `x-svc-installation-id` or both `x-svc-integration-name` and `x-svc-group-ref`.', 'A required header is missing, repeated or not valid, or the request target is not a path.'),
+  'connection-bad-credentials': kind(422, 'The connection’s credentials no longer work', 'Let the customer connect again: PATCH …/connections/{id}:oauth-update.', 'The provider rejected the connection’s credentials, or their refresh. Calls stop until they are renewed.'),
+  'provider-rate-limited': kind(429, 'The provider’s rate limit is reached', 'Wait until `retryAfter`.', 'The provider answered that too many requests were made.', true),
+  'rate-limited': kind(429, 'Too many requests', 'Wait until `retryAfter`.', 'The limit per key (`SVC_RATE_LIMIT_PER_KEY`) is reached.', true),
+  'provider-unreachable': kind(502, 'The provider cannot be reached', 'Try again later.', 'The connection to the provider failed, or its answer could not be understood.', true),
+  'provider-timeout': kind(504, 'The provider did not answer in time', 'Try again later; look the operation up before repeating a create.', 'The provider did not answer within the limit for one call.', true),
+  'outcome-unknown': kind(502, 'The outcome is not known', 'Look at the record in the provider, then settle it: POST …/operations/{id}:resolve.', 'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again.'),
+  'egress-refused': kind(502, 'The address is not allowed', 'Ask the operator to allow the address (`SVC_EGRESS_ALLOW`).', 'The address that was to be called is private, local or otherwise not allowed for outgoing calls.'),
+  'database-unavailable': kind(503, 'The database is not reachable', 'Try again in a few seconds.', 'The service cannot reach its database. Nothing was accepted. It recovers by itself.', true),
+  'shutting-down': kind(503, 'The service is shutting down', 'Send the request again; another node will take it.', 'This node is finishing its work before it stops.', true),
+  'overloaded': kind(503, 'The service is overloaded', 'Try again in a few seconds.', 'More requests wait than this node takes.', true),
+  'internal': kind(500, 'Something went wrong here', 'Try again; if it stays, report the `requestId` to the operator.', 'A fault of this service. The log holds the details under the same request id.', true),
+} as const satisfies Record<string, ProblemKind>;
+
+/** The stable codes, as a union. */
+export type ProblemCode = keyof typeof problemKinds;

@@ -1,0 +1,87 @@
+import { problemKinds, type ProblemCode, type ProblemKind } from './problem-catalogue.ts';
+
+/** One thing wrong with the input: where it stands and what to do. */
+export interface Issue {
+  in: 'body' | 'path' | 'query' | 'header' | 'manifest';
+  /** A dotted path with indexes, such as `config.content.write.objects.contacts.objectName`. */
+  name: string;
+  detail: string;
+  value?: unknown;
+  line?: number;
+  column?: number;
+}
+
+/** What a provider answered, secrets removed. */
+export interface ProviderAnswerSummary {
+  status?: number;
+  code?: string;
+  message?: string;
+}
+
+export interface ProblemDetails {
+  detail?: string;
+  remedy?: string;
+  issues?: Issue[];
+  /** Seconds until a retry makes sense. */
+  retryAfterSeconds?: number;
+  provider?: ProviderAnswerSummary;
+  /** Further members of the body, such as `operationId` or `category`. */
+  extra?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+/** An answer that is a refusal or a failure: thrown by the rules, rendered by the surface (RFC 9457). */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ProblemCode;
+  readonly details: ProblemDetails;
+
+  constructor(code: ProblemCode, details: ProblemDetails) {
+    super(details.detail ?? problemKinds[code].about, { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+
+  get kind(): ProblemKind {
+    return problemKinds[this.code];
+  }
+
+  get status(): number {
+    return problemKinds[this.code].status;
+  }
+}
+
+/** Makes a problem: `throw problem('not-found', { detail: 'There is no project acme.' })`. */
+export function problem(code: ProblemCode, details: ProblemDetails = {}): Problem {
+  return new Problem(code, details);
+}
+
+/** The refusal of a request for issues found in it. */
+export function refuse(issues: Issue[], code: ProblemCode = 'invalid-request'): Problem {
+  const first = issues[0];
+  const detail = first ? `${first.name}: ${first.detail}` : problemKinds[code].about;
+  return problem(code, { detail: issues.length > 1 ? `${detail} (and ${issues.length - 1} more)` : detail, issues });
+}
+
+/** The body of a problem, RFC 9457 with the members of the contract. */
+export function renderProblem(error: Problem, requestId: string, now = new Date()): Record<string, unknown> {
+  const { status, title, retryable, remedy } = error.kind;
+  const { details } = error;
+  return {
+    type: `urn:svc:problem:${error.code}`,
+    code: error.code,
+    title,
+    status,
+    detail: error.message,
+    remedy: details.remedy ?? remedy,
+    requestId,
+    retryable,
+    time: now.toISOString(),
+    ...(details.retryAfterSeconds === undefined
+      ? {}
+      : { retryAfter: new Date(now.getTime() + details.retryAfterSeconds * 1000).toISOString() }),
+    ...(details.issues ? { issues: details.issues } : {}),
+    ...(details.provider ? { provider: details.provider } : {}),
+    ...details.extra,
+  };
+}

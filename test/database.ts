@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { openDatabase, type Database } from '../src/kit/db/database.ts';
+
+/** A migrated database of its own for one test or one file. */
+export interface TestDatabase {
+  url: string;
+  database: Database;
+  /** Closes the pool and drops the database, whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/** Clones the run's migrated template. `poolSize` is that of `database`; other pools can be opened by `url`. */
+export async function createTestDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
+  return createFrom(inject('testServer').template, options.poolSize);
+}
+
+/** A database without tables, to test what makes them. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  return createFrom('template0');
+}
+
+async function createFrom(template: string, poolSize = 10): Promise<TestDatabase> {
+  const server = inject('testServer');
+  // The prefix lets the global teardown find what a dead worker left.
+  const name = `${server.template}_${randomBytes(6).toString('hex')}`;
+  await asAdmin(server.url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY wal_log`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  const database = openDatabase({ url: url.href, poolSize, applicationName: 'svc test' });
+  return {
+    url: url.href,
+    database,
+    drop: async () => {
+      await database.close();
+      await asAdmin(server.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function asAdmin(url: string, text: string): Promise<void> {
+  const admin = openDatabase({ url, poolSize: 1, applicationName: 'svc test admin' });
+  try {
+    await admin.raw(text);
+  } finally {
+    await admin.close();
+  }
+}
