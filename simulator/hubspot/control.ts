@@ -1,0 +1,114 @@
+import { isObject } from '../kit/index.ts';
+import type { JsonObject } from '../kit/index.ts';
+import { strings } from './batch.ts';
+import { isRefusal } from './errors.ts';
+import type { Refusal } from './errors.ts';
+import { tableOf } from './hub.ts';
+import type { Hub } from './hub.ts';
+import { installProperty, planProperty } from './properties.ts';
+import { addCustomType } from './schemas.ts';
+import type { ObjectType, Row } from './types.ts';
+import { archiveRow, textOf } from './write.ts';
+
+/** POST /__sim/settings: searchLagMs, freezeIndex, shuffle, echoTraceId, enforceRequired, goneAccounts. */
+export function controlSettings(hub: Hub, input: JsonObject): JsonObject {
+  const { settings } = hub;
+  if (typeof input['searchLagMs'] === 'number') settings.searchLagMs = input['searchLagMs'];
+  for (const name of ['freezeIndex', 'shuffle', 'echoTraceId', 'enforceRequired'] as const) {
+    const value = input[name];
+    if (typeof value === 'boolean') settings[name] = value;
+  }
+  if (Array.isArray(input['goneAccounts'])) settings.goneAccounts = input['goneAccounts'].map(String);
+  return { ...settings };
+}
+
+/**
+ * POST /__sim/schema: `{object, properties, required?}` adds properties to an object,
+ * `{objects: [...]}` makes custom objects in the shape of the schemas API.
+ */
+export function controlSchema(hub: Hub, input: JsonObject): JsonObject {
+  const objects = objectsIn(input['objects']).map((one) => orThrow(addCustomType(hub, one)));
+  const name = textOf(input['object']);
+  if (name === undefined)
+    return { objects: objects.map((one) => ({ name: one.plural, objectTypeId: one.typeId })) };
+  const type = typeOf(hub, name);
+  for (const one of objectsIn(input['properties']))
+    installProperty(hub, type, orThrow(planProperty(hub, type, one)));
+  if (Array.isArray(input['required'])) type.required = strings(input['required']);
+  return { object: type.plural, properties: [...type.properties.keys()] };
+}
+
+/**
+ * POST /__sim/data: `{object, records: [{id?, properties, archived?}], delete?: [ids]}`, unchecked.
+ * A record whose id is known is updated.
+ */
+export function controlData(hub: Hub, input: JsonObject): JsonObject {
+  const type = typeOf(hub, textOf(input['object']) ?? '');
+  const ids = objectsIn(input['records']).map((one) => putRecord(hub, type, one).id);
+  for (const id of strings(input['delete'])) {
+    const row = tableOf(hub, type).get(id);
+    if (row) archiveRow(hub, type, row);
+  }
+  return { object: type.plural, ids };
+}
+
+function putRecord(hub: Hub, type: ObjectType, input: JsonObject): Row {
+  const table = tableOf(hub, type);
+  const given = isObject(input['properties']) ? input['properties'] : {};
+  const values = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, textOf(value) ?? String(value)]),
+  );
+  const id = textOf(input['id']);
+  const known = id === undefined ? undefined : table.get(id);
+  const now = hub.ground.clock.now();
+  if (known) table.update(known, values, now);
+  const row = known ?? table.insert(values, now, id);
+  hub.ground.ledger.effect({
+    kind: known ? 'update' : 'create',
+    object: type.plural,
+    id: row.id,
+    fields: values,
+  });
+  if (input['archived'] === true) archiveRow(hub, type, row);
+  return row;
+}
+
+/** GET /__sim/data/{object}[/{id}]: records as they are stored, archived ones included. */
+export function readData(hub: Hub, object: string, id?: string): JsonObject | undefined {
+  const type = hub.portal.schema.find(object);
+  if (!type) return undefined;
+  const table = tableOf(hub, type);
+  if (id === undefined) return { count: table.rows.length, records: table.rows.map(show) };
+  const row = table.get(id);
+  return row && { ...show(row), associations: associationsOf(hub, type, row) };
+}
+
+function show(row: Row): JsonObject {
+  const { id, properties, archived, createdAt, updatedAt } = row;
+  return { id, properties, archived, createdAt, updatedAt };
+}
+
+function associationsOf(hub: Hub, type: ObjectType, row: Row): JsonObject {
+  const out: JsonObject = {};
+  for (const to of hub.portal.schema.types) {
+    const linked = hub.portal.links.of(type, row.id, to);
+    if (linked.length === 0) continue;
+    out[to.plural] = linked.map((one) => ({ id: one.id, typeIds: one.types.map((kind) => kind.typeId) }));
+  }
+  return out;
+}
+
+function typeOf(hub: Hub, name: string): ObjectType {
+  const type = hub.portal.schema.find(name);
+  if (!type) throw new Error(`no object ${name}`);
+  return type;
+}
+
+function orThrow<T extends object>(value: T | Refusal): T {
+  if (isRefusal(value)) throw new Error(String(value.body['message']));
+  return value;
+}
+
+function objectsIn(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? (value as unknown[]).filter(isObject) : [];
+}

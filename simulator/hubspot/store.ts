@@ -1,0 +1,125 @@
+import { createSearchView, createUniques } from './store-views.ts';
+import type { Indexing, Values } from './store-views.ts';
+import type { Change, ObjectType, Row } from './types.ts';
+
+/** The records of one object type. */
+export type Table = {
+  type: ObjectType;
+  /** Ascending by id; archived ones included. */
+  rows: Row[];
+  /** Goes up with every change; search results are cached by it. */
+  version: number;
+  get: (id: string) => Row | undefined;
+  /** The position of the first row with this id or a later one. */
+  seek: (id: number) => number;
+  /** The live row with this value of a unique property. */
+  byUnique: (property: string, value: string) => Row | undefined;
+  insert: (properties: Record<string, string>, at: number, id?: string) => Row;
+  /** Sets values; '' clears. */
+  update: (row: Row, changes: Record<string, string>, at: number) => void;
+  archive: (row: Row, at: number) => void;
+  /** Takes the record out for good. */
+  purge: (row: Row) => void;
+  /** Starts to hold a property unique. */
+  addUnique: (property: string) => void;
+  /** Lets search see what is due. */
+  settle: () => void;
+};
+
+const FIRST_ID = 501;
+const HISTORY_CAP = 20;
+
+/** Makes an empty table; `unique` names the properties held unique from the start. */
+export function createTable(type: ObjectType, unique: string[], indexing: Indexing): Table {
+  const byId = new Map<string, Row>();
+  const uniques = createUniques(unique);
+  const search = createSearchView(indexing);
+  let nextId = FIRST_ID;
+
+  function insert(properties: Record<string, string>, at: number, id = String(nextId)): Row {
+    nextId = Math.max(nextId, Number(id) + 1);
+    const dated = { ...properties, ...systemValues(type, id, at) };
+    const row: Row = { id, properties: dated, createdAt: at, updatedAt: at, archived: false };
+    byId.set(id, row);
+    const last = table.rows.at(-1);
+    if (!last || Number(last.id) < Number(id)) table.rows.push(row);
+    else table.rows.splice(table.seek(Number(id)), 0, row);
+    changed(row, {});
+    return row;
+  }
+  function update(row: Row, changes: Record<string, string>, at: number): void {
+    const before = row.properties;
+    row.properties = {
+      ...changedValues(row, changes, at),
+      [type.modifiedProperty]: new Date(at).toISOString(),
+    };
+    row.updatedAt = at;
+    changed(row, before);
+  }
+  function changed(row: Row, before: Values): void {
+    uniques.set(row, before, row.properties);
+    search.changed(row);
+    table.version += 1;
+  }
+  function archive(row: Row, at: number): void {
+    row.archived = true;
+    row.archivedAt = at;
+    uniques.set(row, row.properties, {});
+    table.version += 1;
+  }
+  function purge(row: Row): void {
+    archive(row, row.updatedAt);
+    byId.delete(row.id);
+    table.rows.splice(table.seek(Number(row.id)), 1);
+  }
+  const table: Table = {
+    type,
+    rows: [],
+    version: 0,
+    get: (id) => byId.get(id),
+    seek: (id) => seek(table.rows, id),
+    byUnique: uniques.find,
+    insert,
+    update,
+    archive,
+    purge,
+    addUnique: (property) => uniques.add(property, table.rows),
+    settle: () => {
+      if (search.settle()) table.version += 1;
+    },
+  };
+  return table;
+}
+
+function systemValues(type: ObjectType, id: string, at: number): Record<string, string> {
+  const iso = new Date(at).toISOString();
+  return { hs_object_id: id, [type.createdProperty]: iso, [type.modifiedProperty]: iso };
+}
+
+function changedValues(row: Row, changes: Values, at: number): Record<string, string> {
+  const after: Record<string, string> = { ...row.properties };
+  for (const [name, value] of Object.entries(changes)) {
+    remember(row, name, row.properties[name], value, at);
+    if (value === '') delete after[name];
+    else after[name] = value;
+  }
+  return after;
+}
+
+function remember(row: Row, name: string, before: string | undefined, value: string, at: number): void {
+  row.history ??= new Map<string, Change[]>();
+  const first = before === undefined ? [] : [{ value: before, at: row.createdAt }];
+  const known = row.history.get(name) ?? first;
+  row.history.set(name, [{ value, at }, ...known].slice(0, HISTORY_CAP));
+}
+
+function seek(rows: Row[], id: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (Number(rows[middle]?.id) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,92 @@
+import type { Random } from './random.ts';
+
+/** What goes wrong. "effect" = the request is performed although its answer is lost or replaced. */
+export type Fault =
+  | { kind: 'status'; status: number; body?: unknown; headers?: Record<string, string>; effect?: boolean }
+  | { kind: 'delay'; ms: number }
+  | { kind: 'reset-before' }
+  | { kind: 'reset-after' }
+  | { kind: 'truncate' }
+  | { kind: 'hang'; effect?: boolean }
+  | { kind: 'malformed' }
+  | { kind: 'html'; status: number };
+
+/** Applies to the next `times` requests that match; `probability` (seeded) skips some of them. */
+export type FaultRule = {
+  id: string;
+  method?: string;
+  /** Part of the raw request target, or a regular expression's source. */
+  path?: string;
+  object?: string;
+  /** Part of the request body. */
+  contains?: string;
+  times: number;
+  probability?: number;
+  fault: Fault;
+};
+
+export type FaultTarget = { method: string; target: string; text: string; object: string | undefined };
+
+export type Faults = {
+  add: (input: Record<string, unknown>) => FaultRule;
+  list: () => FaultRule[];
+  clear: () => void;
+  /** The fault that hits this request, if any; counts it off. */
+  take: (target: FaultTarget) => Fault | undefined;
+  readonly size: number;
+};
+
+const KINDS = ['status', 'delay', 'reset-before', 'reset-after', 'truncate', 'hang', 'malformed', 'html'];
+
+/** Keeps the list of fault rules; the first rule that matches wins. */
+export function createFaults(random: Random): Faults {
+  let rules: FaultRule[] = [];
+  let count = 0;
+  function add(input: Record<string, unknown>): FaultRule {
+    count += 1;
+    const rule = parseRule(input, `fault-${count}`);
+    rules.push(rule);
+    return rule;
+  }
+  function take(target: FaultTarget): Fault | undefined {
+    const rule = rules.find((one) => matches(one, target) && random.next() < (one.probability ?? 1));
+    if (!rule) return undefined;
+    rule.times -= 1;
+    if (rule.times <= 0) rules = rules.filter((one) => one !== rule);
+    return rule.fault;
+  }
+  return {
+    add,
+    list: () => rules,
+    clear: () => {
+      rules = [];
+    },
+    take,
+    get size() {
+      return rules.length;
+    },
+  };
+}
+
+function parseRule(input: Record<string, unknown>, id: string): FaultRule {
+  const fault = input['fault'];
+  const kind = typeof fault === 'object' && fault !== null && 'kind' in fault ? fault.kind : undefined;
+  if (typeof kind !== 'string' || !KINDS.includes(kind))
+    throw new Error(`fault.kind must be one of ${KINDS.join(', ')}`);
+  return { times: 1, ...input, id, fault: fault as Fault };
+}
+
+function matches(rule: FaultRule, target: FaultTarget): boolean {
+  if (rule.method && rule.method.toUpperCase() !== target.method) return false;
+  if (rule.object && rule.object !== target.object) return false;
+  if (rule.contains && !target.text.includes(rule.contains)) return false;
+  return !rule.path || target.target.includes(rule.path) || matchesPattern(rule.path, target.target);
+}
+
+function matchesPattern(source: string, target: string): boolean {
+  try {
+    return new RegExp(source).test(target);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,56 @@
+import { createClock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import { createFaults } from './faults.ts';
+import type { Faults } from './faults.ts';
+import { createLedger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import { createRandom } from './random.ts';
+import type { Random } from './random.ts';
+
+/** What every simulator stands on; `random` is replaced when the simulator is reset. */
+export type Ground = {
+  clock: Clock;
+  ledger: Ledger;
+  faults: Faults;
+  random: Random;
+  /** Added to every answer but those of the control API. */
+  latencyMs: number;
+  /** The simulator's own base URL, without a trailing slash; known once it listens. */
+  url: string;
+  reset: (seed: number) => void;
+};
+
+export type StartOptions = {
+  port?: number;
+  host?: string;
+  seed?: number;
+  /** How many contacts to seed. */
+  records?: number;
+  publicUrl?: string;
+  ledger?: boolean;
+  latencyMs?: number;
+  /** Refuse OAuth clients that were not registered through /__sim/apps. */
+  strictApps?: boolean;
+};
+
+/** Makes the ground of one simulator. */
+export function createGround(options: StartOptions): Ground {
+  const seed = options.seed ?? 1;
+  const clock = createClock();
+  const ground: Ground = {
+    clock,
+    ledger: createLedger(clock.now, options.ledger ?? true),
+    faults: createFaults(createRandom(seed, 'faults')),
+    random: createRandom(seed),
+    latencyMs: options.latencyMs ?? 0,
+    url: '',
+    reset: (next) => {
+      clock.reset();
+      ground.ledger.clear();
+      ground.faults = createFaults(createRandom(next, 'faults'));
+      ground.random = createRandom(next);
+      ground.latencyMs = options.latencyMs ?? 0;
+    },
+  };
+  return ground;
+}

@@ -1,0 +1,25 @@
+import type { Call, JsonObject, Reply } from './http.ts';
+import type { OAuth } from './oauth.ts';
+
+/** What a simulator supplies; the kit serves it, breaks it and controls it. */
+export type Provider = {
+  name: string;
+  /** Answers one call. Synchronous, so that a request's effects happen at once or not at all. */
+  handle: (call: Call) => Reply;
+  /** The answer when `handle` throws. */
+  crashed: (error: unknown) => Reply;
+  oauth: OAuth;
+  /** What tokens minted without consent get. */
+  defaultAccount: string;
+  defaultScopes: string[];
+  /** The object a call is about, for faults that name one. */
+  objectOf: (call: Call) => string | undefined;
+  reset: (input: { seed: number; records: number }) => void;
+  /** Each sets what the input names and answers with everything that is set; throws on bad input. */
+  quotas: (input: JsonObject) => JsonObject;
+  settings: (input: JsonObject) => JsonObject;
+  addSchema: (input: JsonObject) => JsonObject;
+  addData: (input: JsonObject) => JsonObject;
+  /** All records of an object, or one; undefined when there is none. */
+  readData: (object: string, id?: string) => JsonObject | undefined;
+};

@@ -1,0 +1,187 @@
+import { makeId } from '../ids.ts';
+import type { Field } from '../schema/fields.ts';
+import type { Schema, SObject } from '../schema/schema.ts';
+
+/** A stored value. Datetimes are text in Salesforce's own output form, so they sort as text. */
+export type Value = string | number | boolean | null;
+
+/** One record; a change makes a new row, so results already handed out stay as they were. */
+export type Row = Readonly<Record<string, Value>>;
+
+type Index = Map<string, Set<string>>;
+
+type Table = {
+  object: SObject;
+  rows: Map<string, Row>;
+  /** Live rows by the lower-case value of each external id, unique or lookup field. */
+  indexes: Map<string, Index>;
+  /** Ids in the recycle bin with the time (ms) they got there. */
+  deletedAt: Map<string, number>;
+  next: number;
+};
+
+/** What happened to one record, for the ledger. */
+type Change = {
+  kind: 'create' | 'update' | 'delete';
+  object: string;
+  id: string;
+  fields: Record<string, Value>;
+};
+
+/** Undo steps and changes of one request; nothing is reported until it is committed. */
+export type Transaction = { undo: (() => void)[]; changes: Change[] };
+
+/** All records of the org. */
+export type Store = { schema: Schema; pod: string; tables: Map<string, Table> };
+
+/** Days a deleted record stays readable by queryAll (providers S3). */
+export const recycleBinMs = 15 * 86_400_000;
+
+export function createStore(schema: Schema, pod: string): Store {
+  return { schema, pod, tables: new Map() };
+}
+
+export function transaction(): Transaction {
+  return { undo: [], changes: [] };
+}
+
+/** Takes back what was done after a mark, leaving the earlier part alone. */
+export function rollbackTo(tx: Transaction, mark: { undo: number; changes: number }): void {
+  for (const step of tx.undo.splice(mark.undo).toReversed()) step();
+  tx.changes.splice(mark.changes);
+}
+
+function tableOf(store: Store, object: SObject): Table {
+  const known = store.tables.get(object.name);
+  if (known) return known;
+  const table: Table = { object, rows: new Map(), indexes: new Map(), deletedAt: new Map(), next: 1 };
+  store.tables.set(object.name, table);
+  return table;
+}
+
+/** Gives the next id of an object; ids given out are never given again. */
+export function nextId(store: Store, object: SObject): string {
+  const table = tableOf(store, object);
+  const id = makeId(object.keyPrefix, table.next, store.pod);
+  table.next += 1;
+  return id;
+}
+
+/** How many records an object has given ids to, for auto numbers. */
+export function sequenceOf(store: Store, object: SObject): number {
+  return tableOf(store, object).next;
+}
+
+/** A record by its 18-character id, in the recycle bin or not. */
+export function getRow(store: Store, object: SObject, id: string): Row | undefined {
+  return tableOf(store, object).rows.get(id);
+}
+
+/** A live record of any object. */
+export function findLive(store: Store, id: string): { object: SObject; row: Row } | undefined {
+  const object = store.schema.byPrefix.get(id.slice(0, 3));
+  const row = object ? getRow(store, object, id) : undefined;
+  return object && row && !isDeleted(row) ? { object, row } : undefined;
+}
+
+export function isDeleted(row: Row): boolean {
+  return row['IsDeleted'] === true;
+}
+
+/** Rows in order of id; with `deleted`, those still in the recycle bin too. */
+export function* scan(store: Store, object: SObject, deleted: boolean, now: number): Generator<Row> {
+  const table = tableOf(store, object);
+  for (const [id, row] of table.rows) {
+    if (!isDeleted(row)) yield row;
+    else if (deleted && (table.deletedAt.get(id) ?? 0) + recycleBinMs > now) yield row;
+  }
+}
+
+export function countRows(store: Store, object: SObject): number {
+  return tableOf(store, object).rows.size;
+}
+
+/** Deletions in [start, end), oldest first (ms). */
+export function deletions(
+  store: Store,
+  object: SObject,
+  start: number,
+  end: number,
+): { id: string; at: number }[] {
+  const found: { id: string; at: number }[] = [];
+  for (const [id, at] of tableOf(store, object).deletedAt)
+    if (at >= start && at < end) found.push({ id, at });
+  return found;
+}
+
+/** Live ids whose indexed field has this value, ignoring case. */
+export function lookup(store: Store, object: SObject, f: Field, value: Value): string[] {
+  if (value === null) return [];
+  return [...(indexOf(tableOf(store, object), f).get(String(value).toLowerCase()) ?? [])];
+}
+
+/** Writes a row (or, with undefined, removes it) and remembers how to undo that. */
+export function putRow(
+  store: Store,
+  tx: Transaction,
+  object: SObject,
+  id: string,
+  row: Row | undefined,
+): void {
+  const table = tableOf(store, object);
+  const before = table.rows.get(id);
+  replace(table, id, row);
+  tx.undo.push(() => replace(table, id, before));
+}
+
+export function markDeleted(store: Store, tx: Transaction, object: SObject, id: string, at: number): void {
+  const { deletedAt } = tableOf(store, object);
+  deletedAt.set(id, at);
+  tx.undo.push(() => deletedAt.delete(id));
+}
+
+/** Removes a record for good: it shows neither in queryAll nor in the delete log. */
+export function forget(store: Store, tx: Transaction, object: SObject, id: string): void {
+  putRow(store, tx, object, id, undefined);
+  const { deletedAt } = tableOf(store, object);
+  const at = deletedAt.get(id);
+  deletedAt.delete(id);
+  if (at !== undefined) tx.undo.push(() => deletedAt.set(id, at));
+}
+
+function replace(table: Table, id: string, row: Row | undefined): void {
+  const before = table.rows.get(id);
+  if (before && !isDeleted(before)) for (const [name, index] of table.indexes) drop(index, before[name], id);
+  if (!row) {
+    table.rows.delete(id);
+    return;
+  }
+  table.rows.set(id, row);
+  if (!isDeleted(row)) for (const [name, index] of table.indexes) enter(index, row[name], id);
+}
+
+/** Builds the index of a field the first time it is asked for. */
+function indexOf(table: Table, f: Field): Index {
+  const known = table.indexes.get(f.name);
+  if (known) return known;
+  const index: Index = new Map();
+  for (const [id, row] of table.rows) if (!isDeleted(row)) enter(index, row[f.name], id);
+  table.indexes.set(f.name, index);
+  return index;
+}
+
+function enter(index: Index, value: Value | undefined, id: string): void {
+  if (value === undefined || value === null) return;
+  const key = String(value).toLowerCase();
+  const ids = index.get(key);
+  if (ids) ids.add(id);
+  else index.set(key, new Set([id]));
+}
+
+function drop(index: Index, value: Value | undefined, id: string): void {
+  if (value === undefined || value === null) return;
+  const key = String(value).toLowerCase();
+  const ids = index.get(key);
+  ids?.delete(id);
+  if (ids?.size === 0) index.delete(key);
+}
