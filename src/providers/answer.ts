@@ -1,0 +1,101 @@
+import type { HttpAnswer } from '../kit/http/client.ts';
+import { parseJson } from '../kit/json.ts';
+import type { RecordOutcome, WriteCall } from './connector.ts';
+import { unknownOutcome, type Failure } from './failure.ts';
+
+export type JsonObject = Record<string, unknown>;
+
+/** The body as JSON, or undefined for anything else: empty, cut off, a page of HTML. */
+export function bodyOf(answer: HttpAnswer): unknown {
+  try {
+    return parseJson(answer.body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text as a JSON object, or undefined. */
+export function objectFrom(text: string): JsonObject | undefined {
+  const value = bodyOf({ status: 0, headers: {}, body: text });
+  return isObject(value) ? value : undefined;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The objects of an array; nothing for what is no array. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** The texts of an array, or one text alone; nothing otherwise. */
+export function textsOf(value: unknown): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((one) => typeof one === 'string');
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** An id as text; some endpoints send numbers. */
+export function idOf(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : textOf(value);
+}
+
+/** The value at a dotted path of own members. */
+export function valueAt(body: JsonObject, path: string): unknown {
+  let value: unknown = body;
+  for (const name of path.split('.')) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+export function isSuccess(answer: HttpAnswer): boolean {
+  return answer.status >= 200 && answer.status < 300;
+}
+
+// 5xx by which a gateway says that nothing reached the application: it is down (503, 521), could not be connected to
+// (522, 523, 525, 526), or does not know the call (501, 505).
+const notReached = new Set([501, 503, 505, 521, 522, 523, 525, 526]);
+
+/** Whether a refusal of this status leaves open that the write was done all the same (reliability 1.1). */
+function leavesOpen(status: number): boolean {
+  return status === 408 || (status >= 500 && !notReached.has(status));
+}
+
+/** The same outcome for every record of a call whose answer is about the call as a whole. */
+export function wholeCall(call: WriteCall, answer: HttpAnswer, failure: Failure): RecordOutcome[] {
+  if (!leavesOpen(answer.status)) return call.records.map(() => ({ kind: 'notApplied', failure }));
+  return unknownForAll(call, `the provider answered ${answer.status}`, failure);
+}
+
+/** Every record of a call in the dark, for an answer that says success but not what became of the records. */
+export function unknownForAll(call: WriteCall, why: string, failure?: Failure): RecordOutcome[] {
+  return call.records.map(() => unknownRecord(call, why, failure));
+}
+
+/** One record in the dark. An update or a delete by id may be repeated all the same. */
+export function unknownRecord(call: WriteCall, why: string, failure?: Failure): RecordOutcome {
+  const unknown = unknownOutcome(why, call.kind !== 'create', failure?.provider);
+  const wish = failure?.retryAfterMs;
+  return { kind: 'unknown', failure: wish === undefined ? unknown : { ...unknown, retryAfterMs: wish } };
+}
+
+/** Values by the names as they were asked for; providers answer in their own case. */
+export function pickFields(record: JsonObject, fields: readonly string[]): JsonObject {
+  const byLower = new Map(Object.entries(record).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    fields
+      .filter((name) => byLower.has(name.toLowerCase()))
+      .map((name) => [name, byLower.get(name.toLowerCase())]),
+  );
+}
+
+/** The provider's field of a selected one: `$['address']['city']` is read as `address`. */
+export function rootField(name: string): string {
+  return /^\$\['([^']+)'\]/.exec(name)?.[1] ?? name;
+}

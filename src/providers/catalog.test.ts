@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { compileCheck } from '../kit/http/validation.ts';
+import { loadCatalog } from './catalog.ts';
+import { abilitiesOf } from './connectors.ts';
+import { providerInfo } from './info.ts';
+import { ProviderInfo } from './schema.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'svc-catalog-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const plain =
+  'name: acme\ndisplayName: Acme\nauthType: apiKey\nbaseURL: https://api.acme.example\napiKeyOpts: { attachmentType: header, header: { name: X-Key } }\n';
+
+function loading(file: string, text: string): () => unknown {
+  return () => {
+    const place = mkdtempSync(join(directory, 'case-'));
+    writeFileSync(join(place, file), text);
+    return loadCatalog({ directory: place });
+  };
+}
+
+describe('src/providers/catalog', () => {
+  const catalog = loadCatalog();
+
+  it('holds a provider of each kind of authentication', () => {
+    const kinds = catalog
+      .list()
+      .map(({ authType, oauth2Opts, apiKeyOpts, basicOpts }) =>
+        [authType, oauth2Opts?.grantType, apiKeyOpts?.attachmentType, basicOpts?.apiKeyAsBasic && 'key']
+          .filter(Boolean)
+          .join(' '),
+      );
+    expect(new Set(kinds)).toEqual(
+      new Set([
+        'oauth2 authorizationCode',
+        'oauth2 authorizationCodePKCE',
+        'oauth2 clientCredentials',
+        'apiKey header',
+        'apiKey query',
+        'basic',
+        'basic key',
+        'custom',
+      ]),
+    );
+  });
+
+  it('shows every provider in the form of the contract, with what its connector supports', () => {
+    const check = compileCheck(ProviderInfo);
+    for (const provider of catalog.list())
+      expect({ [provider.name]: check(providerInfo(provider), 'body') }).toEqual({ [provider.name]: [] });
+    expect(providerInfo(catalog.get('hubspot'))).toMatchObject({
+      support: {
+        proxy: true,
+        write: true,
+        delete: true,
+        batchWrite: { create: { supported: true, defaultRecordLimit: 100 }, delete: { supported: false } },
+      },
+    });
+    expect(providerInfo(catalog.get('stripe')).support).toMatchObject({
+      proxy: true,
+      write: false,
+      read: false,
+      delete: false,
+    });
+  });
+
+  it('computes abilities from what a connector has (specification 4.2, rule 3)', () => {
+    const all = {
+      write: ['create', 'update', 'delete'],
+      batchWrite: true,
+      delete: true,
+      ifEmpty: true,
+      describe: true,
+      sampleRead: true,
+      batchLimit: 100,
+    };
+    expect(abilitiesOf('hubspot')).toEqual({ ...all, associations: true, forwardHeaders: false });
+    expect(abilitiesOf('salesforce')).toEqual({ ...all, associations: false, forwardHeaders: true });
+    expect(abilitiesOf('constructor')).toMatchObject({ write: [], batchWrite: false, batchLimit: 1 });
+  });
+
+  it('finds by name, exactly', () => {
+    expect(catalog.find('HubSpot')).toBeUndefined();
+    expect(catalog.find('constructor')).toBeUndefined();
+    expect(() => catalog.get('HubSpot')).toThrow(/no provider "HubSpot"/);
+  });
+
+  it('moves every URL of a provider to the operator’s origin, and no other provider', () => {
+    const moved = loadCatalog({
+      origins: { salesforce: 'http://127.0.0.1:9', slack: 'https://sandbox.example' },
+    });
+    const salesforce = JSON.stringify(moved.get('salesforce'));
+    expect(salesforce).not.toContain('https://{{');
+    expect(moved.get('salesforce').oauth2Opts?.tokenURL).toBe('http://127.0.0.1:9/services/oauth2/token');
+    expect(moved.get('salesforce').authHealthCheck?.url).toBe(
+      'http://127.0.0.1:9/services/data/v60.0/limits',
+    );
+    expect(moved.get('slack').baseURL).toBe('https://sandbox.example/api');
+    expect(moved.get('slack').docsURL).toBe('https://docs.slack.dev/');
+    expect(moved.get('hubspot')).toEqual(catalog.get('hubspot'));
+  });
+
+  it.each([
+    ['nobody', 'http://127.0.0.1:9', /origin of nobody: there is no such provider/],
+    ['hubspot', 'not a url', /origin of hubspot/],
+    ['hubspot', 'http://127.0.0.1:9/path', /scheme, host and port only/],
+    ['hubspot', 'file:///etc', /not an http or https URL/],
+  ])('refuses the origin %s=%s', (name, origin, expected) => {
+    expect(() => loadCatalog({ origins: { [name]: origin } })).toThrow(expected);
+  });
+
+  it.each([
+    ['a wrong type', plain.replace('apiKey\n', 'magic\n'), /acme\.yaml: authType must be one of/],
+    ['an unknown key', `${plain}baseUrl: x\n`, /acme\.yaml: baseUrl is not a known property/],
+    ['a missing key', plain.replace(/baseURL.*\n/, ''), /acme\.yaml: baseURL is required/],
+    ['plain http', plain.replace('https:', 'http:'), /acme\.yaml: baseURL/],
+    [
+      'a variable that nobody gives',
+      plain.replace('api.acme', '{{region}}.acme'),
+      /\{\{region\}\} is not an input/,
+    ],
+    ['a missing block', plain.replace('apiKey\n', 'oauth2\n'), /needs oauth2Opts/],
+    ['another name', plain.replace('name: acme', 'name: other'), /name must be acme/],
+    ['a key twice', `${plain}displayName: Again\n`, /acme\.yaml: .*unique/],
+    ['no YAML', 'a: [', /acme\.yaml: /],
+    [
+      'several labels at the end of a host',
+      `${plain.replace('api.acme.example', 'api.{{workspace}}')}metadata: { input: [{ name: workspace }] }\ndottedInputs: [workspace]\n`,
+      /must be an input that stands before a fixed host/,
+    ],
+  ])('refuses a file with %s, naming the file and the place', (_name, text, expected) => {
+    expect(loading('acme.yaml', plain)).not.toThrow();
+    expect(loading('acme.yaml', text)).toThrow(expected);
+  });
+});

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { compileCheck } from '../kit/http/validation.ts';
+import { problem } from '../kit/problem.ts';
+import { isObject } from './answer.ts';
+import { contradictionsOf } from './coherence.ts';
+import type { Provider } from './provider.ts';
+import { ProviderDeclaration } from './schema.ts';
+
+export interface Catalog {
+  find(name: string): Provider | undefined;
+  /** Throws provider-unknown. */
+  get(name: string): Provider;
+  /** By name. */
+  list(): Provider[];
+}
+
+export interface CatalogOptions {
+  /** The folder of the provider files; ours unless given. */
+  directory?: string;
+  /** Provider name → origin to use in place of its own hosts, such as a simulator or a sandbox. */
+  origins?: Readonly<Record<string, string>>;
+}
+
+const ownDirectory = fileURLToPath(new URL('catalog', import.meta.url));
+const checkDeclaration = compileCheck(ProviderDeclaration);
+
+/** Reads and checks the provider files, once at start. Throws an Error that names every file and path at fault. */
+export function loadCatalog({ directory = ownDirectory, origins = {} }: CatalogOptions = {}): Catalog {
+  const faults: string[] = [];
+  const providers = new Map<string, Provider>();
+  for (const file of readdirSync(directory)
+    .filter((name) => name.endsWith('.yaml'))
+    .toSorted()) {
+    const read = readDeclaration(join(directory, file));
+    if ('faults' in read) faults.push(...read.faults);
+    else providers.set(read.declaration.name, read.declaration);
+  }
+  for (const [name, origin] of Object.entries(origins)) {
+    const declaration = providers.get(name);
+    const fault = faultOfOrigin(origin, declaration);
+    if (fault !== undefined) faults.push(`origin of ${name}: ${fault}`);
+    else if (declaration) providers.set(name, moveTo(declaration, origin));
+  }
+  if (faults.length > 0) throw new Error(`The provider catalogue is not valid:\n${faults.join('\n')}`);
+  return catalogOf(providers);
+}
+
+function catalogOf(providers: ReadonlyMap<string, Provider>): Catalog {
+  const list = [...providers.values()];
+  return {
+    find: (name) => providers.get(name),
+    get(name) {
+      const provider = providers.get(name);
+      if (!provider)
+        throw problem('provider-unknown', {
+          detail: `There is no provider ${JSON.stringify(name)} in the catalogue.`,
+        });
+      return provider;
+    },
+    list: () => list,
+  };
+}
+
+function readDeclaration(path: string): { declaration: ProviderDeclaration } | { faults: string[] } {
+  const file = basename(path);
+  try {
+    const value = parse(readFileSync(path, 'utf8'), { strict: true, uniqueKeys: true }) as unknown;
+    const issues = checkDeclaration(value, 'manifest');
+    if (issues.length > 0)
+      return { faults: issues.map(({ name, detail }) => `${file}: ${name || 'the file'} ${detail}`) };
+    const declaration = value as ProviderDeclaration;
+    const found = contradictionsOf(declaration, basename(path, '.yaml'));
+    return found.length > 0 ? { faults: found.map((text) => `${file}: ${text}`) } : { declaration };
+  } catch (error) {
+    return { faults: [`${file}: ${error instanceof Error ? error.message : String(error)}`] };
+  }
+}
+
+function faultOfOrigin(origin: string, declaration: ProviderDeclaration | undefined): string | undefined {
+  if (!declaration) return 'there is no such provider in the catalogue';
+  const url = URL.parse(origin);
+  if (!url || !/^https?:$/.test(url.protocol)) return `${JSON.stringify(origin)} is not an http or https URL`;
+  if (url.origin !== origin.replace(/\/$/, '')) return 'must be scheme, host and port only';
+  return undefined;
+}
+
+const urlFields = new Set(['baseURL', 'authURL', 'tokenURL', 'revokeURL', 'introspectURL', 'url']);
+
+/** The declaration with the scheme and host of every URL replaced. */
+function moveTo(declaration: ProviderDeclaration, given: string): Provider {
+  const origin = new URL(given).origin;
+  const move = (value: unknown, key = ''): unknown => {
+    if (typeof value === 'string' && urlFields.has(key))
+      return value.replace(/^(?:https?:\/\/)?[^/?#]+/, origin);
+    if (Array.isArray(value)) return value.map((one) => move(one));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, move(child, name)]));
+  };
+  return { ...(move(declaration) as ProviderDeclaration), origin };
+}

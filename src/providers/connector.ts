@@ -1,0 +1,115 @@
+import type { HttpAnswer, HttpResult } from '../kit/http/client.ts';
+import type { Failure } from './failure.ts';
+import type { FieldMetadata } from './schema.ts';
+
+/** A request to a provider: `path` starts with `/` and is appended to the connection's base URL; the body is sent as JSON. */
+export interface ProviderRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+/** Sends with the connection's credential. A 401 was already answered by one refresh and one repetition. */
+export interface ProviderClient {
+  send(request: ProviderRequest): Promise<HttpResult>;
+}
+
+export type WriteKind = 'create' | 'update' | 'delete';
+
+export interface Association {
+  to: { id: string };
+  types: { associationCategory: string; associationTypeId: number }[];
+}
+
+/** One record of a write, in provider field names; `id` for update and delete. */
+export interface WriteRecord {
+  id?: string;
+  fields: Record<string, unknown>;
+  associations?: Association[];
+}
+
+/** One provider call: records of one object and kind. More than one record asks for the provider's batch endpoint. */
+export interface WriteCall {
+  kind: WriteKind;
+  objectName: string;
+  records: readonly WriteRecord[];
+  allOrNone: boolean;
+  /** Headers the caller forwards to the provider. */
+  headers: readonly { key: string; value: string }[];
+}
+
+/**
+ * What became of one record. `unknown`: it may or may not have been written (reliability 1.1).
+ * `data` is the provider's echo of the record with its `id`; absent where the provider echoes nothing.
+ * An applied record without `recordId` was written, but the answer does not tell which of the batch's ids is its own.
+ */
+export type RecordOutcome =
+  | { kind: 'applied'; recordId?: string; data?: Record<string, unknown> }
+  | { kind: 'notApplied'; failure: Failure }
+  | { kind: 'unknown'; failure: Failure };
+
+/** Builds the request of a call and judges its answer; both pure, so that every quirk is a table test. */
+export interface WriteAbility {
+  kinds: readonly WriteKind[];
+  /** Why the call cannot be made at all (an object name or id that fits no path, a missing id); asked before `build`. */
+  refusal(call: WriteCall): Failure | undefined;
+  build(call: WriteCall): ProviderRequest;
+  /** One outcome for each record of the call, in the call's order. */
+  judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[];
+}
+
+export interface CurrentFields {
+  found: Map<string, Record<string, unknown>>;
+}
+
+/** Reads the present values of fields by record id, for `writeOnUpdate: ifEmpty`. */
+export interface CurrentFieldsAbility {
+  build(objectName: string, ids: readonly string[], fields: readonly string[]): ProviderRequest;
+  /** Values by record id and field, both spelt as asked; an id that the provider does not have is missing. A failure of the whole read otherwise. */
+  judge(
+    ids: readonly string[],
+    fields: readonly string[],
+    answer: HttpAnswer,
+  ): CurrentFields | { failure: Failure };
+  isEmpty(value: unknown): boolean;
+}
+
+/** The fields of one object at the provider, for one connection. */
+export interface ObjectDescription {
+  name: string;
+  displayName: string;
+  fields: Record<string, FieldMetadata>;
+}
+
+export interface DescribeAbility {
+  describe(
+    client: ProviderClient,
+    objectName: string,
+  ): Promise<{ object: ObjectDescription } | { failure: Failure }>;
+}
+
+/** Reads one record, to see that the object and its fields exist before a read config is saved. */
+export interface SampleReadAbility {
+  sample(
+    client: ProviderClient,
+    objectName: string,
+    fields: readonly string[],
+  ): Promise<{ failure?: Failure }>;
+}
+
+/** Our code for one provider. An ability is a member that is present; nothing else declares it. */
+export interface Connector {
+  /** Judges any answer that is not a success, by the provider's own bodies and codes. */
+  failureOf(answer: HttpAnswer): Failure;
+  write?: WriteAbility;
+  /** The most records of one batch call; absent means no batch. */
+  batchLimit?: number;
+  /** Kinds of batch that the provider commits in part even when all or none was asked (specification 4.2, rule 2). */
+  partialOnly?: readonly WriteKind[];
+  associations?: true;
+  forwardHeaders?: true;
+  currentFields?: CurrentFieldsAbility;
+  describe?: DescribeAbility;
+  sampleRead?: SampleReadAbility;
+}

@@ -1,0 +1,47 @@
+import type { Connector, WriteKind } from './connector.ts';
+import { hubspot } from './hubspot/index.ts';
+import { salesforce } from './salesforce/index.ts';
+
+const connectors = new Map<string, Connector>([
+  ['hubspot', hubspot],
+  ['salesforce', salesforce],
+]);
+
+/** Our code for a provider; undefined: it is reached through the proxy only. */
+export function connectorOf(provider: string): Connector | undefined {
+  return connectors.get(provider);
+}
+
+/** What can be done with a provider beside the proxy, read from the members that its connector has. */
+export interface Abilities {
+  write: readonly WriteKind[];
+  batchWrite: boolean;
+  /** Kinds of batch for which all or none cannot be had. */
+  partialOnly: readonly WriteKind[];
+  delete: boolean;
+  associations: boolean;
+  forwardHeaders: boolean;
+  ifEmpty: boolean;
+  describe: boolean;
+  sampleRead: boolean;
+  /** The most records of one call; 1 without batch. */
+  batchLimit: number;
+}
+
+/** The abilities of a provider, by its name; all absent for one without a connector. */
+export function abilitiesOf(provider: string): Abilities {
+  const connector = connectors.get(provider);
+  const write = connector?.write?.kinds ?? [];
+  return {
+    write,
+    batchWrite: connector?.batchLimit !== undefined,
+    partialOnly: connector?.partialOnly ?? [],
+    delete: write.includes('delete'),
+    associations: connector?.associations ?? false,
+    forwardHeaders: connector?.forwardHeaders ?? false,
+    ifEmpty: connector?.currentFields !== undefined,
+    describe: connector?.describe !== undefined,
+    sampleRead: connector?.sampleRead !== undefined,
+    batchLimit: connector?.batchLimit ?? 1,
+  };
+}

@@ -1,0 +1,95 @@
+import type { TransportFault } from '../kit/http/client.ts';
+import type { ProviderAnswerSummary } from '../kit/problem.ts';
+
+/** What kind of failure a write, a read or a call ended with (contract, Errors). */
+export type FailureCategory =
+  | 'validation'
+  | 'permission'
+  | 'auth'
+  | 'notFound'
+  | 'conflict'
+  | 'rateLimit'
+  | 'providerDown'
+  | 'unknownOutcome'
+  | 'internal';
+
+/** A failure at the provider, classified once; the same object appears in replies, operations, logs and notifications. */
+export interface Failure {
+  category: FailureCategory;
+  /** Whether the same request may be sent again; of unknown outcome only what leaves the same state when repeated (update, delete by id). */
+  retryable: boolean;
+  /** One sentence for the caller. */
+  message: string;
+  provider?: ProviderAnswerSummary;
+  /** The provider's own wish, in milliseconds from now. */
+  retryAfterMs?: number;
+}
+
+/** A transport fault as the outcome of a call that may change something: known only if no byte left. `repeatable`: an update or delete by id. */
+export function failureOfTransport(
+  fault: TransportFault,
+  repeatable = false,
+): { failure: Failure; applied: 'no' | 'unknown' } {
+  const lost = fault.sent;
+  return {
+    applied: lost ? 'unknown' : 'no',
+    failure: {
+      category: lost ? 'unknownOutcome' : fault.kind === 'refused' ? 'permission' : 'providerDown',
+      retryable: lost ? repeatable : fault.kind !== 'refused',
+      message: lost
+        ? `the request was sent, but its answer was lost: ${fault.message}`
+        : `the provider could not be reached: ${fault.message}`,
+    },
+  };
+}
+
+/** A transport fault of a call that changes nothing: it may be made again. */
+export function failureOfRead(fault: TransportFault): Failure {
+  const refused = fault.kind === 'refused';
+  return {
+    category: refused ? 'permission' : 'providerDown',
+    retryable: !refused,
+    message: `the provider could not be read: ${fault.message}`,
+  };
+}
+
+/** The failure of a write whose answer leaves open whether it was done. */
+export function unknownOutcome(why: string, repeatable: boolean, provider?: ProviderAnswerSummary): Failure {
+  return {
+    category: 'unknownOutcome',
+    retryable: repeatable,
+    message: `it is not known whether the record was written: ${why}`,
+    ...(provider ? { provider } : {}),
+  };
+}
+
+/** A call that we refuse to make because of what it names. */
+export function invalidCall(message: string): Failure {
+  return { category: 'validation', retryable: false, message };
+}
+
+const secrets: [RegExp, string][] = [
+  [/\b(bearer|basic|token)\s+[\w~+/.!-]{12,}=*/gi, '$1 [removed]'],
+  [
+    /\b((?:access|refresh|id|api|client|private)?[_-]?(?:token|secret|password|key))(["']?\s*[=:]\s*["']?)[^\s"'&,;}\]]{8,}/gi,
+    '$1$2[removed]',
+  ],
+  // Salesforce session ids and HubSpot private app tokens have a shape of their own.
+  [/\b00D\w{12,15}![\w.]+/g, '[removed]'],
+  [/\bpat-[a-z]{2}\d-[\w-]+/g, '[removed]'],
+];
+const longestMessage = 1_000;
+
+/** A provider's text without what looks like a credential, at most 1,000 characters. */
+export function withoutSecrets(text: string): string {
+  const clean = secrets.reduce((rest, [pattern, shown]) => rest.replace(pattern, shown), text);
+  return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
+}
+
+/** The delay that a `Retry-After` header asks for, in milliseconds: seconds or an HTTP date (RFC 9110, 10.2.3). */
+export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}

@@ -1,0 +1,32 @@
+import { startHubspot } from '../../../simulator/hubspot/index.ts';
+import { testConnector } from '../connector.testsuite.ts';
+import { hubspot } from './index.ts';
+
+testConnector('hubspot', async () => {
+  const simulator = await startHubspot({ records: 10 });
+  let count = 0;
+  return {
+    connector: hubspot,
+    url: simulator.url,
+    close: simulator.close,
+    objectName: 'contacts',
+    label: 'lastname',
+    record(text) {
+      count += 1;
+      return { fields: { lastname: text, email: `Person${count}@connector.example` } };
+    },
+    badRecord: { fields: { lastname: 'Bad', nosuchproperty: 'x' } },
+    missingId: '999999999',
+    deleteAgain: 'applied',
+    writePath: '/crm/v3/objects/contacts',
+    tooMany: {
+      status: 429,
+      body: {
+        status: 'error',
+        message: 'You have reached your ten_secondly_rolling limit.',
+        errorType: 'RATE_LIMIT',
+        policyName: 'TEN_SECONDLY_ROLLING',
+      },
+    },
+  };
+});

@@ -1,0 +1,29 @@
+import { bodyOf, idOf, isObject, isSuccess, objectsOf, pickFields } from '../answer.ts';
+import type { CurrentFieldsAbility } from '../connector.ts';
+import { failureOf, failureOfEntry } from './failure.ts';
+import { objectPath } from './paths.ts';
+
+/** One batch read of up to 100 ids, for ifEmpty (providers H5). */
+export const currentFields: CurrentFieldsAbility = {
+  build: (objectName, ids, fields) => ({
+    method: 'POST',
+    path: objectPath(objectName, '/batch/read'),
+    body: { inputs: ids.map((id) => ({ id })), properties: fields },
+  }),
+  judge(ids, fields, answer) {
+    const body = isSuccess(answer) ? bodyOf(answer) : undefined;
+    if (!isObject(body) || !Array.isArray(body['results'])) return { failure: failureOf(answer) };
+    // A missing id is an entry under `errors`; any other entry leaves records unread.
+    const failures = objectsOf(body['errors']).map((entry) => failureOfEntry(entry, answer.status));
+    const failure = failures.find((one) => one.category !== 'notFound');
+    if (failure) return { failure };
+    const asked = new Set(ids);
+    const read = objectsOf(body['results']).flatMap((result) => {
+      const id = idOf(result['id']);
+      const properties = isObject(result['properties']) ? result['properties'] : {};
+      return id !== undefined && asked.has(id) ? [[id, pickFields(properties, fields)] as const] : [];
+    });
+    return { found: new Map(read) };
+  },
+  isEmpty: (value) => value === undefined || value === null || value === '',
+};

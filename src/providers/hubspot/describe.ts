@@ -1,0 +1,58 @@
+import { bodyOf, isObject, isSuccess, objectsOf, textOf } from '../answer.ts';
+import type { DescribeAbility, ProviderClient } from '../connector.ts';
+import { failureOfRead, type Failure } from '../failure.ts';
+import type { FieldMetadata } from '../schema.ts';
+import { failureOf } from './failure.ts';
+import { fieldFrom, requiredFrom } from './fields.ts';
+import { faultOfObjectName, propertiesPath, schemaPath } from './paths.ts';
+
+export const describe: DescribeAbility = {
+  async describe(client, objectName) {
+    const fault = faultOfObjectName(objectName);
+    if (fault) return { failure: fault };
+    const [properties, schema] = await Promise.all([
+      get(client, propertiesPath(objectName)),
+      get(client, schemaPath(objectName)),
+    ]);
+    if ('failure' in properties) return properties;
+    // The schema needs a scope of its own; without it, what is required is not known (providers H2).
+    const known = 'body' in schema ? schema.body : undefined;
+    const required = requiredFrom(known);
+    return {
+      object: {
+        name: objectName,
+        displayName: labelFrom(known) ?? titleOf(objectName),
+        fields: fieldsFrom(properties.body, required),
+      },
+    };
+  },
+};
+
+function fieldsFrom(body: unknown, required: ReadonlySet<string> | undefined): Record<string, FieldMetadata> {
+  const properties = isObject(body) ? objectsOf(body['results']) : [];
+  const fields = properties
+    .map((property) => fieldFrom(property, required))
+    .filter((field) => field !== undefined);
+  return Object.fromEntries(fields.map((field) => [field.fieldName, field]));
+}
+
+/** One GET; a readable success, or why not. */
+export async function get(
+  client: ProviderClient,
+  path: string,
+): Promise<{ body: unknown } | { failure: Failure }> {
+  const result = await client.send({ method: 'GET', path });
+  if ('fault' in result) return { failure: failureOfRead(result.fault) };
+  const body = isSuccess(result.answer) ? bodyOf(result.answer) : undefined;
+  return body === undefined ? { failure: failureOf(result.answer) } : { body };
+}
+
+function labelFrom(schema: unknown): string | undefined {
+  const labels = isObject(schema) && isObject(schema['labels']) ? schema['labels'] : {};
+  return textOf(labels['plural']) ?? textOf(labels['singular']);
+}
+
+function titleOf(objectName: string): string {
+  const words = objectName.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,117 @@
+import { headerOf, type HttpAnswer } from '../../kit/http/client.ts';
+import type { ProviderAnswerSummary } from '../../kit/problem.ts';
+import { bodyOf, isObject, isSuccess, objectsOf, textOf, type JsonObject } from '../answer.ts';
+import { retryAfterMs, withoutSecrets, type Failure, type FailureCategory } from '../failure.ts';
+
+type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
+
+const final = (category: FailureCategory): Judgement => ({ category, retryable: false });
+const later = (category: FailureCategory, ms?: number): Judgement =>
+  ms === undefined ? { category, retryable: true } : { category, retryable: true, retryAfterMs: ms };
+
+const byStatus: Record<number, Judgement> = {
+  401: final('auth'),
+  403: final('permission'),
+  404: final('notFound'),
+  408: later('providerDown'),
+  409: final('conflict'),
+  // A lock by another process; HubSpot asks to wait two seconds or more (providers H6).
+  423: later('conflict', 2_000),
+  // The account is moved between data centres, for up to a day; Retry-After says how long.
+  477: later('providerDown', 60_000),
+};
+
+/** By the category of a body: of a whole answer of status 400, or of one entry of a multi-status answer. */
+const byCategory: Record<string, Judgement> = {
+  VALIDATION_ERROR: final('validation'),
+  CONFLICT: final('conflict'),
+  OBJECT_ALREADY_EXISTS: final('conflict'),
+  OBJECT_NOT_FOUND: final('notFound'),
+  MISSING_SCOPES: final('permission'),
+  BANNED: final('permission'),
+  INVALID_AUTHENTICATION: final('auth'),
+  EXPIRED_AUTHENTICATION: final('auth'),
+  RATE_LIMITS: later('rateLimit', 10_000),
+  RATE_LIMIT: later('rateLimit', 10_000),
+  INTERNAL_ERROR: later('providerDown'),
+};
+
+/** Judges an answer of HubSpot that is no success (providers H1, H4, H6). */
+export function failureOf(answer: HttpAnswer): Failure {
+  const parsed = bodyOf(answer);
+  const body = isObject(parsed) ? parsed : {};
+  const judgement = judge(answer, body);
+  return describe(withWish(judgement, answer), body, answer.status);
+}
+
+/** The failure of one entry under `errors` of a multi-status answer: it was not written. */
+export function failureOfEntry(entry: JsonObject, status: number): Failure {
+  return describe(byCategory[textOf(entry['category']) ?? ''] ?? final('validation'), entry, status);
+}
+
+function judge(answer: HttpAnswer, body: JsonObject): Judgement {
+  const { status } = answer;
+  if (isSuccess(answer)) return later('providerDown');
+  if (status === 429) return judgeLimit(body);
+  if (status >= 500) return later('providerDown');
+  if (status >= 300 && status < 400) return final('providerDown');
+  // An unknown object type answers 400 or 404, by endpoint.
+  if (/unable to infer object type/i.test(textOf(body['message']) ?? '')) return final('notFound');
+  const category = status === 400 ? byCategory[textOf(body['category']) ?? ''] : undefined;
+  return category ?? byStatus[status] ?? final('validation');
+}
+
+/** HubSpot sends no Retry-After with 429: the body names the window (providers H6). */
+function judgeLimit(body: JsonObject): Judgement {
+  const policy = textOf(body['policyName']) ?? '';
+  const message = textOf(body['message']) ?? '';
+  // The day ends at midnight of the portal's time zone, which we do not know: look again every hour.
+  if (policy === 'DAILY' || /daily limit/i.test(message)) return later('rateLimit', 3_600_000);
+  if (policy.startsWith('SECONDLY') || /your secondly limit/i.test(message)) return later('rateLimit', 1_000);
+  return later('rateLimit', 10_000);
+}
+
+function withWish(judgement: Judgement, answer: HttpAnswer): Judgement {
+  if (!judgement.retryable) return judgement;
+  const wish = retryAfterMs(headerOf(answer, 'retry-after'));
+  return wish === undefined ? judgement : { ...judgement, retryAfterMs: wish };
+}
+
+function describe(judgement: Judgement, body: JsonObject, status: number): Failure {
+  const provider = summarize(body, status);
+  const said = provider.message === undefined ? '' : `: ${provider.message}`;
+  const message =
+    status >= 200 && status < 300 && provider.message === undefined
+      ? 'HubSpot answered something that could not be understood'
+      : `HubSpot answered ${status}${said}`;
+  return { ...judgement, message, provider };
+}
+
+function summarize(body: JsonObject, status: number): ProviderAnswerSummary {
+  const details = [...objectsOf(body['errors']), ...objectsOf(body['validationResults'])];
+  const first = details[0] ?? {};
+  const code =
+    textOf(first['code']) ??
+    textOf(first['error']) ??
+    textOf(body['policyName']) ??
+    textOf(body['category']) ??
+    textOf(body['errorType']);
+  const message = readableMessage(body, details);
+  return {
+    status,
+    ...(code === undefined ? {} : { code }),
+    ...(message === undefined ? {} : { message: withoutSecrets(message) }),
+  };
+}
+
+/** The details say it in words; the top message then only wraps them as JSON. Every member may be absent (providers H4). */
+function readableMessage(body: JsonObject, details: readonly JsonObject[]): string | undefined {
+  const top = textOf(body['message']);
+  const messages = [
+    ...new Set(details.map((one) => textOf(one['message'])).filter((one) => one !== undefined)),
+  ];
+  if (messages.length === 0) return top;
+  const detailed = messages.slice(0, 5).join('; ');
+  const isWrapper = top === undefined || top.includes('[{') || messages.includes(top);
+  return isWrapper ? detailed : `${top} (${detailed})`;
+}

@@ -1,0 +1,18 @@
+import type { Connector } from '../connector.ts';
+import { currentFields } from './current-fields.ts';
+import { describe } from './describe.ts';
+import { failureOf } from './failure.ts';
+import { sampleRead } from './sample-read.ts';
+import { batchLimit, write } from './write.ts';
+
+/** HubSpot (the specification's provider X). */
+export const hubspot: Connector = {
+  failureOf,
+  write,
+  batchLimit,
+  partialOnly: ['update'],
+  associations: true,
+  currentFields,
+  describe,
+  sampleRead,
+};

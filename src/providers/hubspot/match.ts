@@ -1,0 +1,135 @@
+import { idOf, isObject, objectsOf, textsOf, unknownRecord, type JsonObject } from '../answer.ts';
+import type { RecordOutcome, WriteCall } from '../connector.ts';
+import type { Failure } from '../failure.ts';
+import { failureOfEntry } from './failure.ts';
+
+/** Unique in its call, and the same whenever the call is built again. */
+export function traceIdOf(index: number): string {
+  return `r${index}`;
+}
+
+/** A record that HubSpot shows back: `data` is its properties beside its id, without the envelope (createdAt, archived, url). */
+export function appliedFrom(result: JsonObject): RecordOutcome | undefined {
+  const recordId = idOf(result['id']);
+  if (recordId === undefined) return undefined;
+  const properties = isObject(result['properties']) ? result['properties'] : {};
+  return { kind: 'applied', recordId, data: { id: recordId, ...properties } };
+}
+
+/**
+ * Says what became of each record of a batch. HubSpot answers in an order of its own, so nothing is told by position:
+ * an entry belongs to a record by trace id, then id, then a property that only that record of the call has (providers H4).
+ */
+export function judgeBatch(call: WriteCall, body: JsonObject, status: number): RecordOutcome[] {
+  const outcomes = new Map<number, RecordOutcome>();
+  const strayErrors: Failure[] = [];
+  for (const entry of objectsOf(body['errors'])) {
+    const failure = failureOfEntry(entry, status);
+    const indexes = indexesOfError(call, entry);
+    for (const index of indexes) outcomes.set(index, { kind: 'notApplied', failure });
+    if (indexes.length === 0) strayErrors.push(failure);
+  }
+  const strayResults = objectsOf(body['results']).filter((result) => {
+    const index = indexOfResult(call, result);
+    return index === undefined || !settle(outcomes, index, result);
+  });
+  const unmatched = matchByValue(call, outcomes, strayResults);
+  const left = call.records.map((_record, index) => index).filter((index) => !outcomes.has(index));
+  const rest = outcomeOfRest(call, left.length, unmatched.length, strayErrors);
+  return call.records.map((_record, index) => outcomes.get(index) ?? rest);
+}
+
+function settle(outcomes: Map<number, RecordOutcome>, index: number, result: JsonObject): boolean {
+  const applied = appliedFrom(result);
+  if (applied) outcomes.set(index, applied);
+  return applied !== undefined;
+}
+
+function indexOfTrace(call: WriteCall, trace: unknown): number | undefined {
+  const index = call.records.findIndex((_record, at) => traceIdOf(at) === trace);
+  return index < 0 ? undefined : index;
+}
+
+function indexOfResult(call: WriteCall, result: JsonObject): number | undefined {
+  const traced = indexOfTrace(call, result['objectWriteTraceId']);
+  return traced ?? (call.kind === 'update' ? indexOfId(call, idOf(result['id'])) : undefined);
+}
+
+function indexOfId(call: WriteCall, id: string | undefined): number | undefined {
+  const index = id === undefined ? -1 : call.records.findIndex((record) => record.id === id);
+  return index < 0 ? undefined : index;
+}
+
+/** An error names the records it is about in its context, one or several. */
+function indexesOfError(call: WriteCall, entry: JsonObject): number[] {
+  const context = isObject(entry['context']) ? entry['context'] : {};
+  const traces = [...textsOf(context['objectWriteTraceId']), ...textsOf(entry['objectWriteTraceId'])];
+  const ids =
+    call.kind === 'update'
+      ? [...textsOf(context['ids']), ...textsOf(context['id']), ...textsOf(entry['id'])]
+      : [];
+  const found = [
+    ...traces.map((trace) => indexOfTrace(call, trace)),
+    ...ids.map((id) => indexOfId(call, id)),
+  ];
+  return [...new Set(found.filter((index) => index !== undefined))];
+}
+
+/** Settles what a property tells apart; returns the results that nothing does. */
+function matchByValue(
+  call: WriteCall,
+  outcomes: Map<number, RecordOutcome>,
+  results: readonly JsonObject[],
+): JsonObject[] {
+  return results.filter((result) => {
+    const echoed = isObject(result['properties']) ? result['properties'] : {};
+    const index = indexByValue(call, outcomes, echoed);
+    return index === undefined || !settle(outcomes, index, result);
+  });
+}
+
+function indexByValue(
+  call: WriteCall,
+  outcomes: ReadonlyMap<number, RecordOutcome>,
+  echoed: JsonObject,
+): number | undefined {
+  for (const name of identifyingProperties(call)) {
+    const value = comparable(echoed[name]);
+    if (value === undefined) continue;
+    const index = call.records.findIndex((record) => comparable(record.fields[name]) === value);
+    if (index >= 0) return outcomes.has(index) ? undefined : index;
+  }
+  return undefined;
+}
+
+/** Properties that every record of the call has, each with a value of its own; those that HubSpot itself keeps unique first. */
+function identifyingProperties(call: WriteCall): string[] {
+  const names = Object.keys(call.records[0]?.fields ?? {}).filter((name) => {
+    const values = call.records.map((record) => comparable(record.fields[name]));
+    return values.every((value) => value !== undefined) && new Set(values).size === values.length;
+  });
+  const rank = (name: string): number => (name === 'email' ? 0 : name === 'domain' ? 1 : 2);
+  return names.sort((left, right) => rank(left) - rank(right));
+}
+
+/** Emails are stored in lower case, numbers and booleans as text. */
+function comparable(value: unknown): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
+  return String(value).trim().toLowerCase() || undefined;
+}
+
+/** What the records are that no entry could be matched to: known where the numbers leave no choice, else unknown. */
+function outcomeOfRest(
+  call: WriteCall,
+  left: number,
+  results: number,
+  errors: readonly Failure[],
+): RecordOutcome {
+  const [error] = errors;
+  if (left === results && errors.length === 0) return { kind: 'applied' };
+  if (results === 0 && error && left === errors.length) {
+    const message = [...new Set(errors.map((one) => one.message))].join('; ');
+    return { kind: 'notApplied', failure: { ...error, message } };
+  }
+  return unknownRecord(call, "the provider's answer does not mention it");
+}

@@ -1,0 +1,73 @@
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import { bodyOf, isObject, isSuccess, unknownForAll, wholeCall, type JsonObject } from '../answer.ts';
+import type { ProviderRequest, RecordOutcome, WriteAbility, WriteCall, WriteRecord } from '../connector.ts';
+import type { Failure } from '../failure.ts';
+import { failureOf } from './failure.ts';
+import { appliedFrom, judgeBatch, traceIdOf } from './match.ts';
+import { faultOfId, faultOfObjectName, objectPath, recordPath } from './paths.ts';
+
+/** The most inputs of one batch call (providers H4). */
+export const batchLimit = 100;
+
+export const write: WriteAbility = { kinds: ['create', 'update', 'delete'], refusal, build, judge };
+
+function refusal(call: WriteCall): Failure | undefined {
+  const fault = faultOfObjectName(call.objectName);
+  if (fault || call.kind === 'create') return fault;
+  return call.records.map((record) => faultOfId(record.id)).find((one) => one !== undefined);
+}
+
+function build(call: WriteCall): ProviderRequest {
+  const [record] = call.records;
+  if (!record) throw new Error('a write call without records');
+  if (call.records.length > 1) return buildBatch(call);
+  if (call.kind === 'create')
+    return { method: 'POST', path: objectPath(call.objectName), body: inputOf(record, 'create') };
+  const path = recordPath(call.objectName, record.id ?? '');
+  return call.kind === 'update'
+    ? { method: 'PATCH', path, body: inputOf(record, 'update') }
+    : { method: 'DELETE', path };
+}
+
+function buildBatch(call: WriteCall): ProviderRequest {
+  if (call.kind === 'delete') throw new Error('a batch of deletes is not written');
+  const rest = call.kind === 'create' ? '/batch/create' : '/batch/update';
+  return { method: 'POST', path: objectPath(call.objectName, rest), body: { inputs: inputsOf(call) } };
+}
+
+/**
+ * A create is partial only if every input carries a trace id of its own, else one bad record fails all: that is what
+ * allOrNone asks for. An update is always partial; there the trace id only helps to match (providers H4).
+ */
+function inputsOf(call: WriteCall): JsonObject[] {
+  const traced = call.kind === 'update' || !call.allOrNone;
+  return call.records.map((record, index) => ({
+    ...(call.kind === 'update' ? { id: record.id } : {}),
+    ...(traced ? { objectWriteTraceId: traceIdOf(index) } : {}),
+    ...inputOf(record, call.kind),
+  }));
+}
+
+/** HubSpot refuses `id` among the properties; associations are for creates only (providers H4). */
+function inputOf(record: WriteRecord, kind: WriteCall['kind']): JsonObject {
+  const { id: _id, ...properties } = record.fields;
+  const associations = kind === 'create' ? record.associations : undefined;
+  return { properties, ...(associations ? { associations } : {}) };
+}
+
+function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
+  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer));
+  if (call.kind === 'delete') return judgeDelete(call, answer);
+  const body = bodyOf(answer);
+  if (!isObject(body))
+    return unknownForAll(call, `the provider answered ${answer.status} without a readable body`);
+  if (call.records.length > 1) return judgeBatch(call, body, answer.status);
+  const done = appliedFrom(body);
+  return done ? [done] : unknownForAll(call, `the provider answered ${answer.status} without a record`);
+}
+
+function judgeDelete(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
+  if (answer.status !== 204 && answer.status !== 200)
+    return unknownForAll(call, `the provider answered ${answer.status}`);
+  return call.records.map(({ id }) => ({ kind: 'applied', ...(id === undefined ? {} : { recordId: id }) }));
+}

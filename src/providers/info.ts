@@ -1,0 +1,59 @@
+import type { Provider } from './provider.ts';
+import { abilitiesOf } from './connectors.ts';
+import { Oauth2Info, type ProviderInfo, type Support } from './schema.ts';
+
+/** A provider as GET /providers shows it: what a caller needs, without how we speak to it. */
+export function providerInfo(provider: Provider): ProviderInfo {
+  const support = supportOf(provider.name);
+  const { name, displayName, authType, baseURL, labels, docsURL, apiKeyOpts, basicOpts, customOpts } =
+    provider;
+  const { authHealthCheck, metadata, modules, oauth2Opts } = provider;
+  return {
+    name,
+    displayName,
+    authType,
+    baseURL,
+    defaultModule: provider.defaultModule ?? '',
+    support,
+    ...(labels ? { labels } : {}),
+    ...(docsURL ? { docsURL } : {}),
+    ...(apiKeyOpts ? { apiKeyOpts } : {}),
+    ...(basicOpts ? { basicOpts } : {}),
+    ...(customOpts ? { customOpts } : {}),
+    ...(authHealthCheck ? { authHealthCheck } : {}),
+    ...(metadata ? { metadata } : {}),
+    ...(oauth2Opts ? { oauth2Opts: publicOauth2(oauth2Opts) } : {}),
+    ...(modules
+      ? {
+          modules: Object.fromEntries(
+            Object.entries(modules).map(([id, module]) => [id, { ...module, support }]),
+          ),
+        }
+      : {}),
+  };
+}
+
+function publicOauth2(opts: NonNullable<Provider['oauth2Opts']>): Oauth2Info {
+  return Object.fromEntries(
+    Object.entries(opts).filter(([name]) => name in Oauth2Info.properties),
+  ) as Oauth2Info;
+}
+
+/** What a provider supports, computed from its connector; every provider can be proxied. */
+export function supportOf(name: string): Support {
+  const abilities = abilitiesOf(name);
+  const batch = abilities.batchWrite
+    ? { supported: true, defaultRecordLimit: abilities.batchLimit }
+    : { supported: false };
+  const none = { supported: false };
+  return {
+    proxy: true,
+    read: abilities.sampleRead,
+    write: abilities.write.length > 0,
+    subscribe: false,
+    delete: abilities.delete,
+    bulkWrite: { insert: false, update: false, upsert: false, delete: false },
+    search: { operators: { equals: false } },
+    batchWrite: { create: batch, update: batch, delete: none, upsert: none },
+  };
+}

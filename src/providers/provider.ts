@@ -1,0 +1,6 @@
+import type { ProviderDeclaration } from './schema.ts';
+
+/** A provider as loaded: its file, with every URL at the operator's origin where one was given. */
+export interface Provider extends ProviderDeclaration {
+  origin?: string;
+}

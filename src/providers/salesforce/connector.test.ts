@@ -1,0 +1,23 @@
+import { startSalesforce } from '../../../simulator/salesforce/index.ts';
+import { testConnector } from '../connector.testsuite.ts';
+import { salesforce } from './index.ts';
+
+testConnector('salesforce', async () => {
+  const simulator = await startSalesforce({ records: 10 });
+  return {
+    connector: salesforce,
+    url: simulator.url,
+    close: simulator.close,
+    objectName: 'Account',
+    label: 'Name',
+    record: (text) => ({ fields: { Name: text } }),
+    badRecord: { fields: { Name: 'Bad', NumberOfEmployees: 'many' } },
+    missingId: '001000000000ZZZAAA',
+    deleteAgain: 'notApplied',
+    writePath: '/services/data/v60.0/',
+    tooMany: {
+      status: 403,
+      body: [{ message: 'TotalRequests Limit exceeded.', errorCode: 'REQUEST_LIMIT_EXCEEDED' }],
+    },
+  };
+});

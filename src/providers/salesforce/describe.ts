@@ -1,0 +1,96 @@
+import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
+import type { DescribeAbility, ProviderClient } from '../connector.ts';
+import { failureOfRead, type Failure } from '../failure.ts';
+import type { FieldMetadata } from '../schema.ts';
+import { failureOf } from './failure.ts';
+import { faultOfObjectName, objectPath } from './paths.ts';
+
+type ValueType = FieldMetadata['valueType'];
+
+export const describe: DescribeAbility = {
+  async describe(client, objectName) {
+    const fault = faultOfObjectName(objectName);
+    if (fault) return { failure: fault };
+    const answer = await get(client, objectPath(objectName, '/describe'));
+    if ('failure' in answer) return answer;
+    const fields = objectsOf(answer.body['fields'])
+      .map(fieldFrom)
+      .filter((field) => field !== undefined);
+    const name = textOf(answer.body['name']) ?? objectName;
+    return {
+      object: {
+        name,
+        displayName: textOf(answer.body['label']) ?? name,
+        fields: Object.fromEntries(fields.map((field) => [field.fieldName, field])),
+      },
+    };
+  },
+};
+
+/** One GET; a readable success, or why not. */
+export async function get(
+  client: ProviderClient,
+  path: string,
+): Promise<{ body: JsonObject } | { failure: Failure }> {
+  const result = await client.send({ method: 'GET', path });
+  if ('fault' in result) return { failure: failureOfRead(result.fault) };
+  const body = isSuccess(result.answer) ? bodyOf(result.answer) : undefined;
+  return isObject(body) ? { body } : { failure: failureOf(result.answer) };
+}
+
+const valueTypes: Record<string, ValueType> = {
+  boolean: 'boolean',
+  int: 'int',
+  long: 'int',
+  double: 'float',
+  currency: 'float',
+  percent: 'float',
+  date: 'date',
+  datetime: 'datetime',
+  picklist: 'singleSelect',
+  multipicklist: 'multiSelect',
+  reference: 'reference',
+  id: 'string',
+  string: 'string',
+  textarea: 'string',
+  url: 'string',
+  email: 'string',
+  phone: 'string',
+  combobox: 'string',
+  encryptedstring: 'string',
+};
+
+/** A field of a describe as field metadata (providers S2). */
+export function fieldFrom(field: JsonObject): FieldMetadata | undefined {
+  const fieldName = textOf(field['name']);
+  if (fieldName === undefined) return undefined;
+  const providerType = textOf(field['type']);
+  const referenceTo = textsOf(field['referenceTo']);
+  const values = valuesOf(field);
+  return {
+    fieldName,
+    displayName: textOf(field['label']) ?? fieldName,
+    valueType: valueTypes[providerType ?? ''] ?? 'other',
+    ...(providerType === undefined ? {} : { providerType }),
+    readOnly:
+      field['calculated'] === true ||
+      field['autoNumber'] === true ||
+      !(is(field, 'createable') || is(field, 'updateable')),
+    isCustom: is(field, 'custom'),
+    isRequired: is(field, 'createable') && !is(field, 'nillable') && !is(field, 'defaultedOnCreate'),
+    ...(referenceTo.length > 0 ? { referenceTo } : {}),
+    ...(values ? { values } : {}),
+  };
+}
+
+function is(field: JsonObject, name: string): boolean {
+  return field[name] === true;
+}
+
+function valuesOf(field: JsonObject): FieldMetadata['values'] {
+  if (field['type'] !== 'picklist' && field['type'] !== 'multipicklist') return undefined;
+  return objectsOf(field['picklistValues'])
+    .filter((one) => one['active'] !== false)
+    .map((one) => ({ value: textOf(one['value']), label: textOf(one['label']) }))
+    .flatMap(({ value, label }) => (value === undefined ? [] : [{ value, displayValue: label ?? value }]));
+}

@@ -1,0 +1,134 @@
+import { headerOf, type HttpAnswer } from '../../kit/http/client.ts';
+import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
+import type { WriteKind } from '../connector.ts';
+import { retryAfterMs, withoutSecrets, type Failure, type FailureCategory } from '../failure.ts';
+
+type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
+
+const final = (category: FailureCategory): Judgement => ({ category, retryable: false });
+const later = (category: FailureCategory, ms?: number): Judgement =>
+  ms === undefined ? { category, retryable: true } : { category, retryable: true, retryAfterMs: ms };
+
+/** The code of a record that failed only because another one of its allOrNone call did (providers S4). */
+export const rolledBack = 'ALL_OR_NONE_OPERATION_ROLLED_BACK';
+
+const byCode: Record<string, Judgement> = {
+  INVALID_SESSION_ID: final('auth'),
+  INVALID_AUTH_HEADER: final('auth'),
+  API_DISABLED_FOR_ORG: final('permission'),
+  API_CURRENTLY_DISABLED: final('permission'),
+  FUNCTIONALITY_NOT_ENABLED: final('permission'),
+  INSUFFICIENT_ACCESS: final('permission'),
+  INSUFFICIENT_ACCESS_OR_READONLY: final('permission'),
+  INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY: final('permission'),
+  NOT_FOUND: final('notFound'),
+  ENTITY_IS_DELETED: final('notFound'),
+  INVALID_TYPE: final('notFound'),
+  DUPLICATE_VALUE: final('conflict'),
+  DUPLICATES_DETECTED: final('conflict'),
+  DUPLICATE_EXTERNAL_ID: final('conflict'),
+  UNABLE_TO_LOCK_ROW: later('conflict', 1_000),
+  QUERY_TIMEOUT: later('providerDown'),
+  SERVER_UNAVAILABLE: later('providerDown'),
+  UNKNOWN_EXCEPTION: later('providerDown'),
+};
+
+const byStatus: Record<number, Judgement> = {
+  401: final('auth'),
+  403: final('permission'),
+  404: final('notFound'),
+  408: later('providerDown'),
+  409: final('conflict'),
+  412: final('conflict'),
+  429: later('rateLimit', 10_000),
+};
+
+/** Judges an answer of Salesforce that is no success (providers S1, S4, S6). */
+export function failureOf(answer: HttpAnswer): Failure {
+  const parsed = bodyOf(answer);
+  const [first = isObject(parsed) ? parsed : {}] = objectsOf(parsed);
+  const judgement = judge(answer, first);
+  const wish = judgement.retryable ? retryAfterMs(headerOf(answer, 'retry-after')) : undefined;
+  return describe(
+    wish === undefined ? judgement : { ...judgement, retryAfterMs: wish },
+    first,
+    answer.status,
+  );
+}
+
+/** The failure of one item of a collection, by its first error: it was not written. */
+export function failureOfItem(item: JsonObject, status: number, kind: WriteKind): Failure {
+  const [first = {}] = objectsOf(item['errors']);
+  return describe(judgeCode(first) ?? judgeReference(first, kind), first, status);
+}
+
+/** In a collection an id that never was is a bad reference, as is a field that names a missing record (it stands in `fields`). */
+function judgeReference(error: JsonObject, kind: WriteKind): Judgement {
+  const isOwnId =
+    codeOf(error) === 'INVALID_CROSS_REFERENCE_KEY' &&
+    kind === 'update' &&
+    textsOf(error['fields']).length === 0;
+  return final(isOwnId ? 'notFound' : 'validation');
+}
+
+function judge(answer: HttpAnswer, error: JsonObject): Judgement {
+  const { status } = answer;
+  if (isSuccess(answer)) return later('providerDown');
+  if (status >= 300 && status < 400) return final('providerDown');
+  const known = judgeCode(error);
+  if (status >= 500) return known?.retryable ? known : later('providerDown');
+  return known ?? byStatus[status] ?? final('validation');
+}
+
+function judgeCode(error: JsonObject): Judgement | undefined {
+  const code = codeOf(error) ?? '';
+  if (code === 'REQUEST_LIMIT_EXCEEDED' || code.startsWith('CONCURRENT_')) return judgeLimit(error);
+  return Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+}
+
+/** One code for two limits, told apart by the text: of calls at a time (seconds), of calls a day (providers S6). */
+function judgeLimit(error: JsonObject): Judgement {
+  const isConcurrent = /concurrent/i.test(`${codeOf(error)} ${textOf(error['message']) ?? ''}`);
+  return later('rateLimit', isConcurrent ? 5_000 : 15 * 60_000);
+}
+
+/** `errorCode` of a whole answer, `statusCode` inside a collection, `error` of an OAuth body (providers S4). */
+function codeOf(error: JsonObject): string | undefined {
+  return textOf(error['errorCode']) ?? textOf(error['statusCode']) ?? textOf(error['error']);
+}
+
+function describe(judgement: Judgement, error: JsonObject, status: number): Failure {
+  const code = codeOf(error);
+  const text = textOf(error['message']) ?? textOf(error['error_description']);
+  const message = text === undefined ? undefined : withoutSecrets(text + duplicatesOf(error));
+  const said = [code, message].filter((one) => one !== undefined).join(': ');
+  return {
+    ...judgement,
+    message: sentence(status, said),
+    provider: {
+      status,
+      ...(code === undefined ? {} : { code }),
+      ...(message === undefined ? {} : { message }),
+    },
+  };
+}
+
+function sentence(status: number, said: string): string {
+  if (status >= 200 && status < 300) {
+    return said === ''
+      ? 'Salesforce answered something that could not be understood'
+      : `Salesforce refused the record: ${said}`;
+  }
+  return said === '' ? `Salesforce answered ${status}` : `Salesforce answered ${status}: ${said}`;
+}
+
+/** The ids that a duplicate rule found. The vendor's own spelling of the member is `duplicateResut` (providers S4). */
+function duplicatesOf(error: JsonObject): string {
+  const result = error['duplicateResut'] ?? error['duplicateResult'];
+  const matches = isObject(result) ? objectsOf(result['matchResults']) : [];
+  const records = matches.flatMap((match) => objectsOf(match['matchRecords'])).map((one) => one['record']);
+  const ids = records
+    .map((record) => (isObject(record) ? textOf(record['Id']) : undefined))
+    .filter((id) => id !== undefined);
+  return ids.length === 0 ? '' : ` (existing: ${ids.slice(0, 5).join(', ')})`;
+}

@@ -1,0 +1,17 @@
+import type { Connector } from '../connector.ts';
+import { currentFields } from './current-fields.ts';
+import { describe } from './describe.ts';
+import { failureOf } from './failure.ts';
+import { sampleRead } from './sample-read.ts';
+import { batchLimit, write } from './write.ts';
+
+/** Salesforce (the specification's provider Y). */
+export const salesforce: Connector = {
+  failureOf,
+  write,
+  batchLimit,
+  forwardHeaders: true,
+  currentFields,
+  describe,
+  sampleRead,
+};

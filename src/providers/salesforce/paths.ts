@@ -1,0 +1,47 @@
+import { invalidCall, type Failure } from '../failure.ts';
+
+/** The API version of every call (providers S0: any from v31.0 on is served). */
+export const dataApi = '/services/data/v60.0';
+
+const apiName = /^[a-z]\w{0,254}$/i;
+// 15 characters, or 18 with the checksum; refused here is only what could be another path.
+const recordId = /^[a-z0-9]{1,32}$/i;
+
+export function objectPath(objectName: string, rest = ''): string {
+  return `${dataApi}/sobjects/${checked(objectName, apiName)}${rest}`;
+}
+
+export function recordPath(objectName: string, id: string): string {
+  return objectPath(objectName, `/${checked(id, recordId)}`);
+}
+
+export const collectionPath = `${dataApi}/composite/sobjects`;
+
+export function retrievePath(objectName: string): string {
+  return `${collectionPath}/${checked(objectName, apiName)}`;
+}
+
+export function queryPath(soql: string): string {
+  return `${dataApi}/query?q=${encodeURIComponent(soql)}`;
+}
+
+/** A name that would lead the path elsewhere is refused, and never sent. */
+export function faultOfObjectName(objectName: string): Failure | undefined {
+  if (apiName.test(objectName)) return undefined;
+  return invalidCall(`${JSON.stringify(objectName)} is not the API name of a Salesforce object`);
+}
+
+export function faultOfId(id: string | undefined): Failure | undefined {
+  if (id === undefined || id === '') return invalidCall('the id of the record is missing');
+  return recordId.test(id) ? undefined : invalidCall(`${JSON.stringify(id)} is not a Salesforce record id`);
+}
+
+/** A field, or one of a parent through its relationship: `Email`, `Account.Name`. */
+export function isFieldName(name: string): boolean {
+  return name.split('.').every((part) => apiName.test(part));
+}
+
+function checked(text: string, form: RegExp): string {
+  if (!form.test(text)) throw new Error(`not a path segment: ${JSON.stringify(text)}`);
+  return encodeURIComponent(text);
+}

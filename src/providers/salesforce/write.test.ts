@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import type { WriteCall, WriteRecord } from '../connector.ts';
+import { write } from './write.ts';
+
+function call(kind: WriteCall['kind'], records: WriteRecord[], more: Partial<WriteCall> = {}): WriteCall {
+  return { kind, objectName: 'Contact', records, allOrNone: false, headers: [], ...more };
+}
+
+function answer(status: number, body: unknown): HttpAnswer {
+  return { status, headers: {}, body: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+const people = ['A', 'B', 'C'].map((LastName) => ({ fields: { LastName } }));
+const done = (id: string): object => ({ id, success: true, errors: [] });
+const failed = (statusCode: string): object => ({
+  success: false,
+  errors: [{ statusCode, message: 'm', fields: [] }],
+});
+
+describe('src/providers/salesforce/write', () => {
+  it('writes one record as flat fields, with its id in the path only', () => {
+    const record = {
+      id: '003A',
+      fields: { Id: '003A', LastName: 'X', Age__c: 7, attributes: { type: 'User' } },
+    };
+    const body = { LastName: 'X', Age__c: 7 };
+    expect(write.build(call('create', [record]))).toEqual({
+      method: 'POST',
+      path: '/services/data/v60.0/sobjects/Contact',
+      body,
+    });
+    expect(write.build(call('update', [record]))).toEqual({
+      method: 'PATCH',
+      path: '/services/data/v60.0/sobjects/Contact/003A',
+      body,
+    });
+    expect(write.build(call('delete', [record]))).toEqual({
+      method: 'DELETE',
+      path: '/services/data/v60.0/sobjects/Contact/003A',
+    });
+  });
+
+  it('writes several as a collection of the call’s own type, whatever a record says', () => {
+    const records = [
+      { id: '003A', fields: { LastName: 'X', attributes: { type: 'User' } } },
+      { id: '003B', fields: { LastName: 'Y' } },
+    ];
+    expect(write.build(call('update', records, { allOrNone: true }))).toEqual({
+      method: 'PATCH',
+      path: '/services/data/v60.0/composite/sobjects',
+      body: {
+        allOrNone: true,
+        records: [
+          { attributes: { type: 'Contact' }, id: '003A', LastName: 'X' },
+          { attributes: { type: 'Contact' }, id: '003B', LastName: 'Y' },
+        ],
+      },
+    });
+    expect(write.build(call('create', people)).method).toBe('POST');
+  });
+
+  it('forwards headers, the last of two with one name, and none that carries credentials or framing', () => {
+    const headers = [
+      { key: 'Sforce-Auto-Assign', value: 'TRUE' },
+      { key: 'sforce-auto-assign', value: 'FALSE' },
+      { key: 'Authorization', value: 'Bearer x' },
+      { key: 'Content-Length', value: '1' },
+    ];
+    expect(write.build(call('delete', [{ id: '003A', fields: {} }], { headers })).headers).toEqual({
+      'sforce-auto-assign': 'FALSE',
+    });
+  });
+
+  it('takes the id of a created record, and has nothing to show back', () => {
+    expect(write.judge(call('create', [people[0]!]), answer(201, done('003A')))).toEqual([
+      { kind: 'applied', recordId: '003A' },
+    ]);
+    expect(write.judge(call('update', [{ id: '003B', fields: {} }]), answer(204, ''))).toEqual([
+      { kind: 'applied', recordId: '003B' },
+    ]);
+  });
+
+  it('judges the items of a collection in its order', () => {
+    expect(
+      write.judge(
+        call('create', people),
+        answer(200, [done('003A'), failed('REQUIRED_FIELD_MISSING'), done('003C')]),
+      ),
+    ).toMatchObject([
+      { kind: 'applied', recordId: '003A' },
+      {
+        kind: 'notApplied',
+        failure: { category: 'validation', provider: { code: 'REQUIRED_FIELD_MISSING' } },
+      },
+      { kind: 'applied', recordId: '003C' },
+    ]);
+  });
+
+  it('lets records that were rolled back share the fate of the one that caused it', () => {
+    const rolledBack = failed('ALL_OR_NONE_OPERATION_ROLLED_BACK');
+    const refused = write.judge(
+      call('create', people, { allOrNone: true }),
+      answer(200, [rolledBack, failed('INVALID_EMAIL_ADDRESS'), rolledBack]),
+    );
+    expect(refused.map((one) => one.kind === 'notApplied' && one.failure.retryable)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    const locked = write.judge(
+      call('create', people, { allOrNone: true }),
+      answer(200, [rolledBack, failed('UNABLE_TO_LOCK_ROW'), rolledBack]),
+    );
+    expect(locked).toMatchObject([
+      {
+        kind: 'notApplied',
+        failure: { retryable: true, provider: { code: 'ALL_OR_NONE_OPERATION_ROLLED_BACK' } },
+      },
+      { kind: 'notApplied', failure: { retryable: true } },
+      { kind: 'notApplied', failure: { retryable: true } },
+    ]);
+  });
+
+  it.each([
+    ['half a body', 200, '[{"id":"003A","succ'],
+    ['too few items', 200, [done('003A')]],
+    ['items that say nothing', 200, [{}, null, 7]],
+    ['an object', 200, { id: '003A' }],
+    ['a server fault', 500, [{ errorCode: 'UNKNOWN_EXCEPTION', message: 'm' }]],
+    ['a bad gateway', 502, ''],
+    ['a late gateway', 504, ''],
+  ])('does not know what became of a collection that was answered with %s', (_name, status, body) => {
+    for (const outcome of write.judge(call('create', people), answer(status, body))) {
+      expect(outcome).toMatchObject({
+        kind: 'unknown',
+        failure: { category: 'unknownOutcome', retryable: false },
+      });
+    }
+  });
+
+  it('judges a refusal of the whole call for each record', () => {
+    const outcomes = write.judge(
+      call('create', people),
+      answer(400, [{ errorCode: 'JSON_PARSER_ERROR', message: 'm' }]),
+    );
+    expect(outcomes.map((one) => one.kind)).toEqual(['notApplied', 'notApplied', 'notApplied']);
+  });
+});

@@ -1,0 +1,123 @@
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import {
+  bodyOf,
+  idOf,
+  isObject,
+  isSuccess,
+  unknownForAll,
+  unknownRecord,
+  wholeCall,
+  type JsonObject,
+} from '../answer.ts';
+import type { ProviderRequest, RecordOutcome, WriteAbility, WriteCall, WriteRecord } from '../connector.ts';
+import type { Failure } from '../failure.ts';
+import { isForwardable } from '../headers.ts';
+import { failureOf, failureOfItem, rolledBack } from './failure.ts';
+import { collectionPath, faultOfId, faultOfObjectName, objectPath, recordPath } from './paths.ts';
+
+/** Ours; a collection call of Salesforce takes 200 (providers S4). */
+export const batchLimit = 100;
+
+export const write: WriteAbility = { kinds: ['create', 'update', 'delete'], refusal, build, judge };
+
+function refusal(call: WriteCall): Failure | undefined {
+  const fault = faultOfObjectName(call.objectName);
+  if (fault || call.kind === 'create') return fault;
+  return call.records.map((record) => faultOfId(record.id)).find((one) => one !== undefined);
+}
+
+function build(call: WriteCall): ProviderRequest {
+  const request = call.records.length > 1 ? buildCollection(call) : buildSingle(call);
+  const headers = forwarded(call);
+  return Object.keys(headers).length > 0 ? { ...request, headers } : request;
+}
+
+function buildSingle(call: WriteCall): ProviderRequest {
+  const [record] = call.records;
+  if (!record) throw new Error('a write call without records');
+  if (call.kind === 'create')
+    return { method: 'POST', path: objectPath(call.objectName), body: fieldsOf(record) };
+  const path = recordPath(call.objectName, record.id ?? '');
+  return call.kind === 'update'
+    ? { method: 'PATCH', path, body: fieldsOf(record) }
+    : { method: 'DELETE', path };
+}
+
+function buildCollection(call: WriteCall): ProviderRequest {
+  if (call.kind === 'delete') throw new Error('a batch of deletes is not written');
+  const records = call.records.map((record) => ({
+    attributes: { type: call.objectName },
+    ...(call.kind === 'update' ? { id: record.id } : {}),
+    ...fieldsOf(record),
+  }));
+  return {
+    method: call.kind === 'create' ? 'POST' : 'PATCH',
+    path: collectionPath,
+    body: { allOrNone: call.allOrNone, records },
+  };
+}
+
+/** The id stands in the path or beside the fields; `attributes` would name another object than the one that may be written. */
+function fieldsOf(record: WriteRecord): JsonObject {
+  return Object.fromEntries(
+    Object.entries(record.fields).filter(
+      ([name]) => name.toLowerCase() !== 'id' && name.toLowerCase() !== 'attributes',
+    ),
+  );
+}
+
+/** The caller's headers, in lower case; of two with one name the last. Names that may not be forwarded were refused before. */
+function forwarded(call: WriteCall): Record<string, string> {
+  return Object.fromEntries(
+    call.headers.filter(({ key }) => isForwardable(key)).map(({ key, value }) => [key.toLowerCase(), value]),
+  );
+}
+
+function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
+  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer));
+  if (call.records.length > 1) return judgeCollection(call, answer);
+  if (call.kind === 'create') return judgeCreate(call, answer);
+  // An update answers 204 without a body, a delete too: there is nothing that could be cut off.
+  if (answer.status !== 204 && answer.status !== 200)
+    return unknownForAll(call, `the provider answered ${answer.status}`);
+  return call.records.map(({ id }) => ({ kind: 'applied', ...(id === undefined ? {} : { recordId: id }) }));
+}
+
+function judgeCreate(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
+  const body = bodyOf(answer);
+  if (!isObject(body))
+    return unknownForAll(call, `the provider answered ${answer.status} without a readable body`);
+  return call.records.map((record) => outcomeOf(call, record, body, answer.status));
+}
+
+/** The items of a collection stand in the order of its records, which Salesforce guarantees (providers S4). */
+function judgeCollection(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
+  const items = bodyOf(answer);
+  if (!Array.isArray(items) || items.length !== call.records.length) {
+    return unknownForAll(call, `the provider answered ${answer.status} without one item for each record`);
+  }
+  const outcomes = call.records.map((record, index) =>
+    outcomeOf(call, record, items[index] as unknown, answer.status),
+  );
+  const guilty = outcomes.find(
+    (outcome) => outcome.kind === 'notApplied' && outcome.failure.provider?.code !== rolledBack,
+  );
+  return guilty?.kind === 'notApplied' ? outcomes.map((outcome) => blame(outcome, guilty.failure)) : outcomes;
+}
+
+function outcomeOf(call: WriteCall, record: WriteRecord, item: unknown, status: number): RecordOutcome {
+  if (!isObject(item) || typeof item['success'] !== 'boolean')
+    return unknownRecord(call, 'its item cannot be read');
+  if (!item['success']) return { kind: 'notApplied', failure: failureOfItem(item, status, call.kind) };
+  const recordId = idOf(item['id']) ?? record.id;
+  if (recordId === undefined) return unknownRecord(call, 'the provider answered without its id');
+  return { kind: 'applied', recordId };
+}
+
+/** A record that was rolled back may be sent again exactly when the one that caused it may. */
+function blame(outcome: RecordOutcome, cause: Failure): RecordOutcome {
+  if (outcome.kind !== 'notApplied' || outcome.failure.provider?.code !== rolledBack) return outcome;
+  const { category, retryable, retryAfterMs } = cause;
+  const wish = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return { kind: 'notApplied', failure: { ...outcome.failure, category, retryable, ...wish } };
+}

@@ -1,0 +1,113 @@
+import { problem, refuse, type Issue } from '../kit/problem.ts';
+import type { Provider } from './provider.ts';
+
+/** What of a connection decides the address of its provider. `metadata`: the values of the provider's inputs by name. */
+export interface ConnectionPlace {
+  workspaceRef?: string | null | undefined;
+  metadata?: Readonly<Record<string, string>> | undefined;
+  /** The API base that the token response named. */
+  instanceUrl?: string | null | undefined;
+}
+
+const variable = /\{\{(\w+)\}\}/g;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** The names of the variables in a template. */
+export function variablesOf(template: string): string[] {
+  return [...template.matchAll(variable)].map((match) => match[1] ?? '');
+}
+
+/**
+ * Puts values for the `{{name}}` of a URL. A value is one whole host label (letters, digits, hyphens), so that it can
+ * neither change the host's suffix nor leave its place; those of `dotted` may be several labels. Throws invalid-request.
+ */
+export function resolveTemplate(
+  url: string,
+  values: Readonly<Record<string, string | undefined>>,
+  dotted: readonly string[] = [],
+): string {
+  const issues = variablesOf(url).flatMap((name) => faultOf(name, values[name], dotted.includes(name)));
+  if (issues.length > 0) throw refuse(issues);
+  return url.replace(variable, (_all, name: string) => values[name] ?? '');
+}
+
+function faultOf(name: string, value: string | undefined, dotted: boolean): Issue[] {
+  const place = {
+    in: 'body',
+    name: name === 'workspace' ? 'providerWorkspaceRef' : `providerMetadata.${name}`,
+  } as const;
+  if (value === undefined || value === '') return [{ ...place, detail: 'is required for this provider' }];
+  const labels = dotted ? value.split('.') : [value];
+  if (labels.every((part) => label.test(part))) return [];
+  return [{ ...place, detail: 'must be one name of letters, digits and hyphens, not a host or URL', value }];
+}
+
+/** Any URL of a provider (authURL, tokenURL, …) with the connection's values in it. Throws invalid-request. */
+export function providerUrl(provider: Provider, url: string, place: ConnectionPlace): string {
+  return resolveTemplate(url, valuesOf(provider, place), provider.dottedInputs);
+}
+
+function valuesOf(
+  provider: Provider,
+  { workspaceRef, metadata = {} }: ConnectionPlace,
+): Record<string, string | undefined> {
+  const defaults = (provider.metadata?.input ?? []).map((input) => [input.name, input.defaultValue] as const);
+  return {
+    ...Object.fromEntries(defaults),
+    ...metadata,
+    ...(workspaceRef ? { workspace: workspaceRef } : {}),
+  };
+}
+
+/**
+ * The API base of a connection, without a slash at its end: the instance URL of the token response where the provider
+ * names one, else the catalogue's base URL. Throws invalid-request, or credentials-rejected for a foreign instance URL.
+ */
+export function baseUrlOf(provider: Provider, place: ConnectionPlace): string {
+  if (!provider.instanceUrl || !place.instanceUrl)
+    return withoutSlash(providerUrl(provider, provider.baseURL, place));
+  return instanceOrigin(provider, place.instanceUrl) + pathOf(provider.baseURL);
+}
+
+/** The health check's URL; on the connection's own instance where there is one. Undefined: the provider has none. */
+export function healthCheckUrlOf(provider: Provider, place: ConnectionPlace): string | undefined {
+  const check = provider.authHealthCheck;
+  if (!check) return undefined;
+  if (!provider.instanceUrl || !place.instanceUrl) return providerUrl(provider, check.url, place);
+  return instanceOrigin(provider, place.instanceUrl) + pathOf(check.url);
+}
+
+/** The origin of an instance URL, if it is one of the catalogue's hosts or the operator's origin for this provider. */
+function instanceOrigin(provider: Provider, text: string): string {
+  const url = URL.parse(text);
+  if (url && !url.username && !url.password) {
+    if (provider.origin !== undefined && url.origin === provider.origin) return url.origin;
+    const pattern = provider.instanceUrl?.hostPattern ?? '';
+    if (url.protocol === 'https:' && url.port === '' && hostMatches(pattern, url.hostname)) return url.origin;
+  }
+  throw problem('credentials-rejected', {
+    detail: `The API address that came with the credentials is not one of ${provider.displayName} (${provider.instanceUrl?.hostPattern}).`,
+    remedy: 'Connect again, and do not change the address that the provider returned.',
+  });
+}
+
+function hostMatches(pattern: string, host: string): boolean {
+  if (!pattern.startsWith('*.')) return host === pattern;
+  const suffix = pattern.slice(1);
+  return (
+    host.endsWith(suffix) &&
+    host
+      .slice(0, -suffix.length)
+      .split('.')
+      .every((part) => label.test(part))
+  );
+}
+
+/** The part of a template after its host. */
+function pathOf(template: string): string {
+  return withoutSlash(template.replace(/^(?:https?:\/\/)?[^/?#]+/, ''));
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { loadCatalog } from './catalog.ts';
+import { judgeTokenError } from './token-error.ts';
+
+const catalog = loadCatalog();
+
+describe('src/providers/token-error', () => {
+  it.each([
+    ['hubspot', 400, { status: 'BAD_REFRESH_TOKEN', message: 'missing or invalid refresh token' }, 'revoked'],
+    ['hubspot', 400, { status: 'BAD_AUTH_CODE', error: 'invalid_grant' }, 'revoked'],
+    ['hubspot', 400, { status: 'BAD_HUB', error: 'access_denied' }, 'revoked'],
+    ['hubspot', 400, { error: 'invalid_grant' }, 'revoked'],
+    ['hubspot', 400, { status: 'BAD_CLIENT_SECRET', error: 'invalid_client' }, 'config'],
+    ['hubspot', 400, { status: 'BAD_CODE_VERIFIER', error: 'invalid_grant' }, 'config'],
+    ['hubspot', 423, { status: 'BAD_REFRESH_TOKEN' }, 'transient'],
+    ['hubspot', 429, { status: 'error' }, 'transient'],
+    ['hubspot', 477, {}, 'transient'],
+    ['hubspot', 502, '<html>', 'transient'],
+    ['hubspot', 403, '<html>blocked</html>', 'transient'],
+    [
+      'salesforce',
+      400,
+      { error: 'invalid_grant', error_description: 'expired access/refresh token' },
+      'revoked',
+    ],
+    ['salesforce', 400, { error: 'inactive_org' }, 'revoked'],
+    ['salesforce', 400, { error: 'invalid_client_id' }, 'config'],
+    ['salesforce', 400, { error: 'redirect_uri_mismatch' }, 'config'],
+    ['salesforce', 400, { error: 'unknown_error', error_description: 'retry your request' }, 'transient'],
+    ['salesforce', 400, { error: 'invalid_grant', error_description: 'Login Rate Exceeded' }, 'transient'],
+    ['slack', 200, { ok: false, error: 'token_revoked' }, 'revoked'],
+    ['slack', 200, { ok: false, error: 'bad_client_secret' }, 'config'],
+    ['github', 200, 'error=bad_refresh_token&error_description=The+refresh+token', 'revoked'],
+    ['close', 401, { error: 'invalid_client' }, 'config'],
+    ['close', 400, '{"error":"invalid_grant"}', 'revoked'],
+    ['close', 400, '{"error":"temporarily_unavailable"}', 'transient'],
+    ['close', 400, {}, 'config'],
+    ['close', 400, '', 'transient'],
+  ])('of %s, %i %j means %s', (name, status, body, expected) => {
+    expect(judgeTokenError(catalog.get(name), status, body)).toBe(expected);
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    expect(judgeTokenError(catalog.get(name), status, text)).toBe(expected);
+  });
+});

@@ -1,0 +1,39 @@
+import type { Provider } from './provider.ts';
+import { isObject, objectFrom, valueAt } from './answer.ts';
+import type { TokenErrorRule } from './schema.ts';
+
+/**
+ * What a refused token call means. `revoked`: the customer must connect again. `config`: the builder's client is wrong,
+ * the connection may be fine. `transient`: try again later.
+ */
+export type TokenErrorMeaning = 'revoked' | 'config' | 'transient';
+
+// RFC 6749, 5.2, for every provider after its own rules.
+const standard: TokenErrorRule[] = [
+  { is: ['invalid_grant', 'access_denied'], means: 'revoked' },
+  { is: ['temporarily_unavailable', 'server_error', 'slow_down'], means: 'transient' },
+];
+const busy = new Set([408, 423, 425, 429, 477]);
+
+/** Judges an answer of a token endpoint that is no success: `body` as text or parsed. Providers say it in their own words (H1, S1). */
+export function judgeTokenError(provider: Provider, status: number, body: unknown): TokenErrorMeaning {
+  if (status >= 500 || busy.has(status)) return 'transient';
+  const parsed = typeof body === 'string' ? (objectFrom(body) ?? formFrom(body)) : body;
+  if (!isObject(parsed)) return 'transient';
+  const rule = [...(provider.tokenErrors ?? []), ...standard].find((one) => fits(one, parsed));
+  // An error that nobody named is not the customer's: their connection stays as it is.
+  return rule?.means ?? 'config';
+}
+
+function fits(rule: TokenErrorRule, body: Record<string, unknown>): boolean {
+  const value = valueAt(body, rule.field ?? 'error');
+  if (typeof value !== 'string') return false;
+  if (rule.is?.includes(value)) return true;
+  const lower = value.toLowerCase();
+  return rule.contains?.some((part) => lower.includes(part.toLowerCase())) ?? false;
+}
+
+/** GitHub answers a form unless asked for JSON. */
+function formFrom(text: string): Record<string, string> | undefined {
+  return /^[\w.-]+=[^\s<]*$/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
+}
