@@ -1,6 +1,15 @@
 const room = (name) => `^src/${name}/`;
 // Lowest first. A room may import the rooms before it, never one after it.
-const order = ['kit', 'providers', 'projects', 'connections', 'installations', 'operations', 'deliveries', 'actions'];
+const order = [
+  'kit',
+  'providers',
+  'projects',
+  'connections',
+  'installations',
+  'operations',
+  'deliveries',
+  'actions',
+];
 const top = ['server', 'worker', 'main', 'config', 'app'];
 
 module.exports = {
@@ -46,8 +55,18 @@ module.exports = {
       from: { path: '^(cli|ui)/' },
       to: { path: '^src/', pathNot: 'schema\\.ts$' },
     },
-    { name: 'simulator-stands-alone', severity: 'error', from: { path: '^simulator/' }, to: { path: '^(src|cli|ui|test)/', pathNot: '^test/client' } },
-    { name: 'src-never-sees-the-simulator', severity: 'error', from: { path: '^src/', pathNot: '\\.test\\.ts$' }, to: { path: '^(simulator|cli|ui|bench)/' } },
+    {
+      name: 'simulator-stands-alone',
+      severity: 'error',
+      from: { path: '^simulator/' },
+      to: { path: '^(src|cli|ui|test)/', pathNot: '^test/client' },
+    },
+    {
+      name: 'src-never-sees-the-simulator',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(simulator|cli|ui|bench)/' },
+    },
     {
       name: 'not-to-test',
       severity: 'error',
@@ -59,6 +78,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
   },
 };

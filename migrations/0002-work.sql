@@ -25,14 +25,18 @@ CREATE TABLE operation (
   updated_at timestamptz NOT NULL DEFAULT svc_now(),
   PRIMARY KEY (project_id, id)
 ) PARTITION BY RANGE (id);
-CREATE INDEX operation_installation ON operation (project_id, installation_id, id);
+-- Not project first: with it, a look-up by key planned for a small partition could take this index and walk the project.
+CREATE INDEX operation_installation ON operation (installation_id, id);
 
 CREATE TABLE record (
   project_id uuid NOT NULL,
   operation_id uuid NOT NULL,
   slot integer NOT NULL,
+  reference text,
   payload json NOT NULL,
   outcome json,
+  -- The provider's id, once there is one.
+  record_id text,
   PRIMARY KEY (project_id, operation_id, slot)
 ) PARTITION BY RANGE (operation_id);
 
@@ -65,8 +69,10 @@ DECLARE
 BEGIN
   FOREACH parent IN ARRAY ARRAY['operation', 'record', 'operation_log'] LOOP
     IF to_regclass(parent || '_' || suffix) IS NULL THEN
-      -- Rows of operation and record are updated once or more: room in the page keeps that to the heap (HOT).
-      EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L) WITH (fillfactor = 80)',
+      -- Rows of operation and record are updated once or more: room in the page keeps that to the heap (HOT). Statistics
+      -- come only with size: a plan made for a few rows would read the whole partition when there are many.
+      EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L) WITH (fillfactor = 80,
+        autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_threshold = 10000, autovacuum_analyze_threshold = 10000)',
         parent || '_' || suffix, parent, svc_uuid_floor(low), svc_uuid_floor(high));
     END IF;
   END LOOP;
@@ -74,7 +80,7 @@ END $$;
 SELECT svc_ensure_partitions(now()), svc_ensure_partitions(now() + interval '1 month');
 
 -- Work: small rows that exist only while something is unfinished. state: 0 ready, 1 sent (an attempt has started).
--- lease: whose attempt it is; NULL when nobody's. ordered: has turn rows. vacuum_truncate stays off: see the end of this file.
+-- lease: whose attempt it is; NULL when nobody's. ordered: has turn rows.
 CREATE TABLE work (
   project_id uuid NOT NULL,
   seq bigint GENERATED ALWAYS AS IDENTITY,
@@ -89,7 +95,7 @@ CREATE TABLE work (
   lease uuid,
   ordered boolean NOT NULL DEFAULT false,
   PRIMARY KEY (project_id, seq)
-) WITH (fillfactor = 60, vacuum_truncate = false, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX work_lane ON work (project_id, lane_id, due_at, seq);
 -- Rescue and give-back ask for the sent rows of a lane; without this they would read its whole backlog.
 CREATE INDEX work_sent ON work (project_id, lane_id) WHERE state = 1;
@@ -100,7 +106,7 @@ CREATE TABLE turn (
   order_key text NOT NULL,
   seq bigint NOT NULL,
   PRIMARY KEY (project_id, order_key, seq)
-) WITH (fillfactor = 60, vacuum_truncate = false);
+) WITH (fillfactor = 60);
 CREATE INDEX turn_seq ON turn (project_id, seq);
 
 -- One lane per connection. A claimed lane is due when its lease ends; not_before: nothing is sent earlier (throttled).
@@ -115,7 +121,7 @@ CREATE TABLE lane (
   paused boolean NOT NULL DEFAULT false,
   kind text NOT NULL DEFAULT 'connection',
   PRIMARY KEY (project_id, id)
-) WITH (fillfactor = 60, vacuum_truncate = false);
+) WITH (fillfactor = 60);
 -- Project first, so that a claim steps from project to project (work.md, rule 13).
 CREATE INDEX lane_due ON lane (project_id, due_at) WHERE due_at < 'infinity';
 
@@ -124,16 +130,15 @@ CREATE TABLE wake (
   project_id uuid NOT NULL,
   lane_id uuid NOT NULL,
   due_at timestamptz NOT NULL
-) WITH (vacuum_truncate = false);
+);
 
--- These tables are nearly empty most of the time, and a plan made then is kept: over a few pages it would be a sequential
--- scan, ruinous once a backlog has grown. So they start with empty pages, which they keep, and the indexes always win.
+-- These four are nearly empty most of the time. A plan made then is kept, and what reads the whole of a table believed
+-- empty is ruinous once a backlog has grown. Rows of no project that nothing ever selects keep the statistics, and with
+-- them the plans, to what a long queue needs.
 INSERT INTO work (project_id, operation_id, lane_id, kind, due_at, deadline)
-  SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '', 'infinity', 'infinity' FROM generate_series(1, 5000);
-INSERT INTO turn SELECT gen_random_uuid(), gen_random_uuid()::text, n FROM generate_series(1, 5000) n;
-INSERT INTO lane (project_id, id, due_at) SELECT gen_random_uuid(), gen_random_uuid(), 'infinity' FROM generate_series(1, 5000);
-INSERT INTO wake (project_id, lane_id, due_at) SELECT gen_random_uuid(), gen_random_uuid(), 'infinity' FROM generate_series(1, 5000);
-DELETE FROM work;
-DELETE FROM turn;
-DELETE FROM lane;
-DELETE FROM wake;
+  SELECT nil, gen_random_uuid(), gen_random_uuid(), 'ballast', 'infinity', 'infinity'
+  FROM generate_series(1, 5000), CAST('00000000-0000-0000-0000-000000000000' AS uuid) nil;
+INSERT INTO turn (project_id, order_key, seq) SELECT project_id, operation_id::text, seq FROM work;
+INSERT INTO lane (project_id, id, due_at) SELECT project_id, lane_id, 'infinity' FROM work;
+INSERT INTO wake (id, project_id, lane_id, due_at) OVERRIDING SYSTEM VALUE
+  SELECT 8000000000000000000 + seq, project_id, lane_id, 'infinity' FROM work;

@@ -7,7 +7,13 @@ import { join } from 'node:path';
 
 const minimum = [22, 19];
 const [file, ...args] = process.argv.slice(2);
-const bin = join(import.meta.dirname ?? process.cwd(), '..', 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+const bin = join(
+  import.meta.dirname ?? process.cwd(),
+  '..',
+  'node_modules',
+  '.bin',
+  process.platform === 'win32' ? 'node.cmd' : 'node',
+);
 
 function isNewEnough(version) {
   const [major, minor] = version.split('.').map(Number);

@@ -3,7 +3,14 @@ import { ApiError } from './errors.ts';
 import type { Org } from './org.ts';
 import type { QuotaNumbers } from './quota.ts';
 import type { Field } from './schema/fields.ts';
-import { addField, addObject, customField, findObject, removeField, type SObject } from './schema/schema.ts';
+import {
+  addField,
+  addObject,
+  customField,
+  findObject,
+  removeField,
+  type SObject,
+} from './schema/object-types.ts';
 import { normalizeId } from './ids.ts';
 import { getRow, scan, transaction } from './store/store.ts';
 import { createRecord, deleteRecord, updateRecord, type WriteContext } from './store/write.ts';

@@ -3,7 +3,7 @@ import { makeId } from './ids.ts';
 import type { Org, Settings } from './org.ts';
 import { createQuota } from './quota.ts';
 import { standardObjects } from './schema/objects.ts';
-import { buildSchema } from './schema/schema.ts';
+import { buildSchema } from './schema/object-types.ts';
 import { seedOrg } from './seed.ts';
 import { createStore } from './store/store.ts';
 

@@ -1,9 +1,9 @@
 import type { Ground } from '../kit/index.ts';
-import type { BulkJob } from './bulk/jobs.ts';
+import type { BulkJob } from './bulk/job.ts';
 import { makeId } from './ids.ts';
 import type { Quota } from './quota.ts';
-import type { Schema, SObject } from './schema/schema.ts';
-import type { Plan } from './soql/plan.ts';
+import type { Schema, SObject } from './schema/object-types.ts';
+import type { Plan } from './soql/compiled.ts';
 import type { DuplicateRule } from './store/duplicates.ts';
 import type { Row, Store } from './store/store.ts';
 import type { LockRule } from './store/write.ts';

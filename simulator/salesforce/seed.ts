@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../kit/index.ts';
 import type { Org } from './org.ts';
-import { findObject, type SObject } from './schema/schema.ts';
+import { findObject, type SObject } from './schema/object-types.ts';
 import { derive } from './store/derive.ts';
 import { nextId, putRow, transaction, type Transaction, type Value } from './store/store.ts';
 import { formatDatetime } from './store/times.ts';

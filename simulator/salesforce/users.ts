@@ -1,5 +1,5 @@
 import type { Org } from './org.ts';
-import { findField, findObject, type SObject } from './schema/schema.ts';
+import { findField, findObject, type SObject } from './schema/object-types.ts';
 import { getRow, lookup, nextId, putRow, transaction, type Row } from './store/store.ts';
 import { formatDatetime } from './store/times.ts';
 

@@ -43,7 +43,11 @@ describe('kit/cache', () => {
   });
 
   test('reads the entries in use again within about a second, in one query', async () => {
-    const rows = new Map([['a', '1'], ['b', '1'], ['idle', '1']]);
+    const rows = new Map([
+      ['a', '1'],
+      ['b', '1'],
+      ['idle', '1'],
+    ]);
     const { cache, loads } = cacheOver(rows);
     await Promise.all(['a', 'b', 'idle'].map((key) => cache.get(key)));
     cache.peek('a');
@@ -90,7 +94,14 @@ describe('kit/cache', () => {
   });
 
   test('keeps no more entries than allowed', async () => {
-    const { cache } = cacheOver(new Map([['a', '1'], ['b', '2'], ['c', '3']]), { maxEntries: 2 });
+    const { cache } = cacheOver(
+      new Map([
+        ['a', '1'],
+        ['b', '2'],
+        ['c', '3'],
+      ]),
+      { maxEntries: 2 },
+    );
     for (const key of ['a', 'b', 'c']) await cache.get(key);
     expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual([undefined, '2', '3']);
   });

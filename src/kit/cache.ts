@@ -33,15 +33,16 @@ interface Entry<Value> {
 const revalidateEveryMs = 1_000;
 
 export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
-  const { load, maxAgeMs = 2_000, staleWhileAwayMs = 60_000, maxEntries = 10_000 } = options;
+  const { maxAgeMs = 2_000, staleWhileAwayMs = 60_000, maxEntries = 10_000 } = options;
   const entries = new Map<string, Entry<Value>>();
   const loading = new Map<string, Promise<Value | undefined>>();
   const timer = setInterval(() => void revalidate(), revalidateEveryMs);
   timer.unref();
   let revalidating = false;
 
-  function store(key: string, value: Value, readAt: number): void {
+  function store(key: string, value: Value | undefined, readAt: number): void {
     entries.delete(key);
+    if (value === undefined) return;
     entries.set(key, { value, readAt, used: false });
     const oldest = entries.keys().next().value;
     if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
@@ -49,15 +50,12 @@ export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
 
   async function fill(key: string): Promise<Value | undefined> {
     const startedAt = performance.now();
-    const promise = load([key]).then((found) => found.get(key));
+    const promise = options.load([key]).then((found) => found.get(key));
     loading.set(key, promise);
     try {
       const value = await promise;
       // An invalidation meanwhile took our promise away: what was read may be the old state.
-      if (loading.get(key) === promise) {
-        if (value === undefined) entries.delete(key);
-        else store(key, value, startedAt);
-      }
+      if (loading.get(key) === promise) store(key, value, startedAt);
       return value;
     } catch (error) {
       const entry = entries.get(key);
@@ -74,19 +72,12 @@ export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
     revalidating = true;
     const startedAt = performance.now();
     const before = new Map(used.map((key) => [key, entries.get(key)]));
-    try {
-      const found = await load(used);
-      for (const key of used) {
-        if (entries.get(key) !== before.get(key)) continue;
-        const value = found.get(key);
-        if (value === undefined) entries.delete(key);
-        else store(key, value, startedAt);
-      }
-    } catch {
-      // The entries age; the next get decides between waiting, stale and failing.
-    } finally {
-      revalidating = false;
+    // When it fails, the entries age; the next get decides between waiting, stale and failing.
+    const found = await options.load(used).catch(() => undefined);
+    for (const key of found ? used : []) {
+      if (entries.get(key) === before.get(key)) store(key, found?.get(key), startedAt);
     }
+    revalidating = false;
   }
 
   function peek(key: string): Value | undefined {

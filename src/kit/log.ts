@@ -4,9 +4,27 @@ export type { Logger } from 'pino';
 
 /** Names under which a secret may stand in something that is logged; their values never reach the output. */
 const secretNames = [
-  'authorization', 'Authorization', 'cookie', 'x-api-key', 'X-Api-Key', 'apiKey', 'secret', 'clientSecret', 'client_secret',
-  'password', 'accessToken', 'access_token', 'refreshToken', 'refresh_token', 'token', 'code', 'code_verifier', 'assertion',
-  'publicKeyPem', 'credentials', 'DATABASE_URL',
+  'authorization',
+  'Authorization',
+  'cookie',
+  'x-api-key',
+  'X-Api-Key',
+  'apiKey',
+  'secret',
+  'clientSecret',
+  'client_secret',
+  'password',
+  'accessToken',
+  'access_token',
+  'refreshToken',
+  'refresh_token',
+  'token',
+  'code',
+  'code_verifier',
+  'assertion',
+  'publicKeyPem',
+  'credentials',
+  'DATABASE_URL',
 ];
 
 /** A structured log on standard output, secrets redacted at the first three depths. */

@@ -20,22 +20,37 @@ export function createMetrics(): Metrics {
   return {
     registry,
     httpRequests: new Histogram({
-      name: 'svc_http_request_duration_seconds', help: 'Time to answer a request.', registers, buckets: latencyBuckets,
+      name: 'svc_http_request_duration_seconds',
+      help: 'Time to answer a request.',
+      registers,
+      buckets: latencyBuckets,
       labelNames: ['surface', 'method', 'route', 'status'],
     }),
     providerCalls: new Histogram({
-      name: 'svc_provider_call_duration_seconds', help: 'Time of a call to a provider.', registers, buckets: latencyBuckets,
+      name: 'svc_provider_call_duration_seconds',
+      help: 'Time of a call to a provider.',
+      registers,
+      buckets: latencyBuckets,
       labelNames: ['provider', 'outcome'],
     }),
     operations: new Counter({
-      name: 'svc_operations_total', help: 'Operations that ended.', registers, labelNames: ['action', 'status'],
+      name: 'svc_operations_total',
+      help: 'Operations that ended.',
+      registers,
+      labelNames: ['action', 'status'],
     }),
     proxyCalls: new Counter({
-      name: 'svc_proxy_calls_total', help: 'Calls through the proxy.', registers, labelNames: ['provider', 'status'],
+      name: 'svc_proxy_calls_total',
+      help: 'Calls through the proxy.',
+      registers,
+      labelNames: ['provider', 'status'],
     }),
     workWaiting: new Gauge({ name: 'svc_work_waiting', help: 'Work rows that are not finished.', registers }),
     tokenRefreshes: new Counter({
-      name: 'svc_token_refreshes_total', help: 'Refreshes of access tokens.', registers, labelNames: ['provider', 'outcome'],
+      name: 'svc_token_refreshes_total',
+      help: 'Refreshes of access tokens.',
+      registers,
+      labelNames: ['provider', 'outcome'],
     }),
   };
 }

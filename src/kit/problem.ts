@@ -60,7 +60,10 @@ export function problem(code: ProblemCode, details: ProblemDetails = {}): Proble
 export function refuse(issues: Issue[], code: ProblemCode = 'invalid-request'): Problem {
   const first = issues[0];
   const detail = first ? `${first.name}: ${first.detail}` : problemKinds[code].about;
-  return problem(code, { detail: issues.length > 1 ? `${detail} (and ${issues.length - 1} more)` : detail, issues });
+  return problem(code, {
+    detail: issues.length > 1 ? `${detail} (and ${issues.length - 1} more)` : detail,
+    issues,
+  });
 }
 
 /** The body of a problem, RFC 9457 with the members of the contract. */

@@ -1,5 +1,8 @@
 /** Exponential backoff with full jitter: a random time between zero and base × 2^attempt, at most the cap. In milliseconds. */
-export function backoffMs(attempt: number, { baseMs = 1_000, capMs = 15 * 60_000, random = Math.random } = {}): number {
+export function backoffMs(
+  attempt: number,
+  { baseMs = 1_000, capMs = 15 * 60_000, random = Math.random } = {},
+): number {
   const ceiling = Math.min(capMs, baseMs * 2 ** Math.min(attempt, 30));
   return Math.round(ceiling * random());
 }

@@ -49,9 +49,21 @@ describe('src/kit/update-mask', () => {
 
   it.each([
     ['an empty mask', [], { label: 'a' }],
-    ['an empty segment under a star', ['config.content.write.objects.'], { config: { content: { write: { objects: { '': 1 } } } } }],
-    ['an entry of an array', ['config.content.write.objects.0'], { config: { content: { write: { objects: [1] } } } }],
-    ['an inherited property', ['config.content.write.objects.constructor'], { config: { content: { write: { objects: {} } } } }],
+    [
+      'an empty segment under a star',
+      ['config.content.write.objects.'],
+      { config: { content: { write: { objects: { '': 1 } } } } },
+    ],
+    [
+      'an entry of an array',
+      ['config.content.write.objects.0'],
+      { config: { content: { write: { objects: [1] } } } },
+    ],
+    [
+      'an inherited property',
+      ['config.content.write.objects.constructor'],
+      { config: { content: { write: { objects: {} } } } },
+    ],
   ])('refuses %s', (_name, mask, resource) => {
     expect(refusalOf(() => readMask(mask, patterns, resource)).status).toBe(400);
   });

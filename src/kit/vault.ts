@@ -44,7 +44,12 @@ export function createVault(keys: readonly MasterKey[]): Vault {
 
   function assemble(dataKey: Buffer, body: Buffer, place: string, { id, key }: MasterKey): Buffer {
     const name = Buffer.from(id);
-    return Buffer.concat([Buffer.from([formatVersion, name.length]), name, encrypt(key, dataKey, `key:${id}:${place}`), body]);
+    return Buffer.concat([
+      Buffer.from([formatVersion, name.length]),
+      name,
+      encrypt(key, dataKey, `key:${id}:${place}`),
+      body,
+    ]);
   }
 
   return {
@@ -85,7 +90,10 @@ function decrypt(key: Buffer, sealed: Buffer, associated: string): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
     .setAAD(Buffer.from(associated))
     .setAuthTag(sealed.subarray(sealed.length - tagBytes));
-  return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes)), decipher.final()]);
+  return Buffer.concat([
+    decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes)),
+    decipher.final(),
+  ]);
 }
 
 /** Reads `id:base64,id:base64`; throws with what is wrong. */

@@ -1,7 +1,7 @@
 import { isObject, json, type JsonObject, type Reply } from '../../kit/index.ts';
 import { apiError, itemErrors, writeError } from '../errors.ts';
 import { normalizeId } from '../ids.ts';
-import { findObject, type SObject } from '../schema/schema.ts';
+import { findObject, type SObject } from '../schema/object-types.ts';
 import { getRow, isDeleted, rollbackTo } from '../store/store.ts';
 import {
   createRecord,

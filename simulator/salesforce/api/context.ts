@@ -1,7 +1,7 @@
 import { isObject, type Call, type JsonObject, type Reply } from '../../kit/index.ts';
 import { apiError, notFound, type ApiError } from '../errors.ts';
 import type { Org } from '../org.ts';
-import { findObject, type SObject } from '../schema/schema.ts';
+import { findObject, type SObject } from '../schema/object-types.ts';
 import type { Transaction } from '../store/store.ts';
 import type { WriteContext } from '../store/write.ts';
 

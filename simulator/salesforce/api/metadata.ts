@@ -1,6 +1,6 @@
 import { empty, json, type Reply } from '../../kit/index.ts';
 import { apiError } from '../errors.ts';
-import type { SObject } from '../schema/schema.ts';
+import type { SObject } from '../schema/object-types.ts';
 import { describeGlobal, describeObject, summary } from '../schema/describe.ts';
 import { attributes } from '../soql/render.ts';
 import { deletions, getRow, isDeleted, recycleBinMs, scan, type Row } from '../store/store.ts';

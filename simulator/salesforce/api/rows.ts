@@ -3,7 +3,7 @@ import { apiError, notFound, singleError, writeError, type WriteError } from '..
 import { normalizeId } from '../ids.ts';
 import { touchRecent } from '../org.ts';
 import type { Field } from '../schema/fields.ts';
-import { findField, type SObject } from '../schema/schema.ts';
+import { findField, type SObject } from '../schema/object-types.ts';
 import { attributes, fieldValue } from '../soql/render.ts';
 import { getRow, isDeleted, type Row } from '../store/store.ts';
 import { parseDatetime } from '../store/times.ts';

@@ -1,6 +1,6 @@
 import { isObject, json, type JsonObject, type Reply } from '../../kit/index.ts';
 import { apiError, itemErrors, writeError, type WriteError } from '../errors.ts';
-import { childRelationships, type SObject } from '../schema/schema.ts';
+import { childRelationships, type SObject } from '../schema/object-types.ts';
 import { rollbackTo } from '../store/store.ts';
 import { createRecord, type WriteContext } from '../store/write.ts';
 import { asText } from '../text.ts';

@@ -2,7 +2,7 @@ import { empty, json, type Reply } from '../../kit/index.ts';
 import { objectBody, writeContext, type ApiContext } from '../api/context.ts';
 import { apiError, writeError, type WriteError } from '../errors.ts';
 import type { Field } from '../schema/fields.ts';
-import { findField, findObject, type Schema, type SObject } from '../schema/schema.ts';
+import { findField, findObject, type Schema, type SObject } from '../schema/object-types.ts';
 import {
   createRecord,
   deleteRecord,
@@ -14,16 +14,8 @@ import {
 } from '../store/write.ts';
 import { asText } from '../text.ts';
 import { delimiters, formatCsv, parseCsv } from './csv.ts';
-import {
-  abort,
-  invalidJob,
-  jobJson,
-  jobParam,
-  lineEndOf,
-  newJob,
-  wantedState,
-  type BulkJob,
-} from './jobs.ts';
+import { abort, invalidJob, jobJson, jobParam, lineEndOf, newJob, wantedState } from './jobs.ts';
+import type { BulkJob } from './job.ts';
 
 /** POST /jobs/ingest */
 export function createIngestJob(context: ApiContext): Reply {

@@ -1,5 +1,5 @@
 import type { Field } from './fields.ts';
-import { childRelationships, type Schema, type SObject } from './schema.ts';
+import { childRelationships, type Schema, type SObject } from './object-types.ts';
 
 /** The path prefix of one API version, such as `/services/data/v60.0`. */
 type ApiBase = string;

@@ -10,7 +10,7 @@ import {
   requiredText,
   text,
 } from './fields.ts';
-import type { SObjectSpec } from './schema.ts';
+import type { SObjectSpec } from './object-types.ts';
 
 const leadSources = ['Web', 'Phone Inquiry', 'Partner Referral', 'Purchased List', 'Other'];
 const industries = [

@@ -1,15 +1,9 @@
-import type { Field } from '../schema/fields.ts';
 import { apiError } from '../errors.ts';
 import type { Query, Selected } from './ast.ts';
+import type { Column, Plan } from './compiled.ts';
 import { resolvePath, type Scope } from './paths.ts';
-import type { Plan } from './plan.ts';
-import { badField } from './problems.ts';
 
-/** A column of the answer: a value, a parent with its own columns, or a list of children. */
-export type Column =
-  | { kind: 'value'; field: Field }
-  | { kind: 'parent'; name: string; field: Field; columns: Column[] }
-  | { kind: 'children'; name: string; plan: Plan };
+import { badField } from './problems.ts';
 
 type PlanChildren = (scope: Scope, query: Query) => { name: string; plan: Plan };
 

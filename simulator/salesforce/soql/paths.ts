@@ -1,6 +1,6 @@
 import type { Field } from '../schema/fields.ts';
 import { readOnlyField } from '../schema/fields.ts';
-import { findField, findObject, type SObject } from '../schema/schema.ts';
+import { findField, findObject, type SObject } from '../schema/object-types.ts';
 import { findLive, type Row, type Store, type Value } from '../store/store.ts';
 import type { Path } from './ast.ts';
 import { noColumn, noRelationship } from './problems.ts';

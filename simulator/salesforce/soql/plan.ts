@@ -1,28 +1,15 @@
 import { apiError } from '../errors.ts';
 import { normalizeId } from '../ids.ts';
 import type { Field } from '../schema/fields.ts';
-import { childRelationships, findObject } from '../schema/schema.ts';
+import { childRelationships, findObject } from '../schema/object-types.ts';
 import { getRow, isDeleted, lookup, scan, type Row, type Value } from '../store/store.ts';
 import type { Condition, Query } from './ast.ts';
-import { compileColumns, type Column } from './columns.ts';
-import { compileCondition, type Test } from './filter.ts';
-import { compileOrder, type Compare } from './order.ts';
+import { compileColumns } from './columns.ts';
+import type { Plan } from './compiled.ts';
+import { compileCondition } from './filter.ts';
+import { compileOrder } from './order.ts';
 import { resolvePath, type Scope } from './paths.ts';
 import { noChildren, noObject } from './problems.ts';
-
-/** A query ready to run. For a sub-query of children, `link` is the lookup to the parent. */
-export type Plan = {
-  scope: Scope;
-  count: boolean;
-  columns: Column[];
-  test: Test;
-  compare: Compare | null;
-  limit: number;
-  offset: number;
-  /** Ids that may match, when the condition names them; undefined means all rows. */
-  candidates: string[] | undefined;
-  link: Field | null;
-};
 
 /** Where queries are read: all of a scope but the object the query itself names. */
 type QueryContext = Pick<Scope, 'store' | 'soql' | 'now' | 'deleted'>;

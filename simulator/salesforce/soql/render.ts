@@ -1,9 +1,9 @@
 import type { Field } from '../schema/fields.ts';
-import type { SObject } from '../schema/schema.ts';
+import type { SObject } from '../schema/object-types.ts';
 import type { Row, Store } from '../store/store.ts';
-import type { Column } from './columns.ts';
+import type { Column, Plan } from './compiled.ts';
 import { parentOf, valueOf } from './paths.ts';
-import { runPlan, type Plan } from './plan.ts';
+import { runPlan } from './plan.ts';
 
 type RecordJson = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { stages } from '../schema/objects.ts';
-import type { SObject } from '../schema/schema.ts';
+import type { SObject } from '../schema/object-types.ts';
 import { sequenceOf, type Row, type Store, type Value } from './store.ts';
 
 type Draft = Record<string, Value>;

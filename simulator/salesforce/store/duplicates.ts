@@ -1,5 +1,5 @@
 import { writeError, type WriteError } from '../errors.ts';
-import { findField, type SObject } from '../schema/schema.ts';
+import { findField, type SObject } from '../schema/object-types.ts';
 import { getRow, lookup, type Row, type Store, type Value } from './store.ts';
 
 /** Records of `object` that agree in all `fields` are duplicates; `alert` may be saved over, `block` not. */

@@ -1,6 +1,6 @@
 import { writeError, type WriteError } from '../errors.ts';
 import type { Field } from '../schema/fields.ts';
-import { findField, findObject, type SObject } from '../schema/schema.ts';
+import { findField, findObject, type SObject } from '../schema/object-types.ts';
 import { asText } from '../text.ts';
 import { findLive, lookup, type Store, type Value } from './store.ts';
 import { coerce } from './values.ts';

@@ -1,6 +1,6 @@
 import { makeId } from '../ids.ts';
 import type { Field } from '../schema/fields.ts';
-import type { Schema, SObject } from '../schema/schema.ts';
+import type { Schema, SObject } from '../schema/object-types.ts';
 
 /** A stored value. Datetimes are text in Salesforce's own output form, so they sort as text. */
 export type Value = string | number | boolean | null;

@@ -1,7 +1,7 @@
 import { writeError, type WriteError } from '../errors.ts';
 import { normalizeId } from '../ids.ts';
 import type { Field } from '../schema/fields.ts';
-import type { SObject } from '../schema/schema.ts';
+import type { SObject } from '../schema/object-types.ts';
 import { derive } from './derive.ts';
 import { checkDuplicates, type DuplicateRule } from './duplicates.ts';
 import { readInput } from './input.ts';

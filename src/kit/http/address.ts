@@ -19,7 +19,10 @@ export function parseAddressRules(entries: readonly string[]): AddressRules {
     allows: (host, port) => hosts.has(host.toLowerCase()) || hosts.has(`${host.toLowerCase()}:${port}`),
     allowsAddress: (address) => {
       const parsed = ipaddr.process(address);
-      return ranges.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match([base, bits] as [ipaddr.IPv4, number]));
+      return ranges.some(
+        ([base, bits]) =>
+          base.kind() === parsed.kind() && parsed.match([base, bits] as [ipaddr.IPv4, number]),
+      );
     },
   };
 }

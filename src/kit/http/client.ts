@@ -34,9 +34,14 @@ export interface SendOptions {
 const defaultMaxAnswerBytes = 32 * 1024 * 1024;
 
 /** Sends one request and reads the whole answer. Never throws for what the network or the other side does; never follows a redirect. */
-export async function sendHttp(egress: Dispatcher, request: HttpRequest, options: SendOptions): Promise<HttpResult> {
+export async function sendHttp(
+  egress: Dispatcher,
+  request: HttpRequest,
+  options: SendOptions,
+): Promise<HttpResult> {
   const url = new URL(request.url);
-  if (url.username || url.password) return fault('refused', false, 'a URL with user information is not called');
+  if (url.username || url.password)
+    return fault('refused', false, 'a URL with user information is not called');
   const timeout = AbortSignal.timeout(options.timeoutMs);
   const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout;
   try {
@@ -66,7 +71,11 @@ async function readAnswer(response: Dispatcher.ResponseData, limit: number): Pro
     chunks.push(chunk);
   }
   return {
-    answer: { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') },
+    answer: {
+      status: response.statusCode,
+      headers: response.headers,
+      body: Buffer.concat(chunks).toString('utf8'),
+    },
   };
 }
 
@@ -75,10 +84,12 @@ function fault(kind: TransportFault['kind'], sent: boolean, message: string): Ht
 }
 
 function explain(error: unknown, timedOut: boolean, options: SendOptions): TransportFault {
-  const message = error instanceof Error ? (error.message || error.name) : String(error);
-  if (findCause(error, (cause) => cause instanceof EgressRefused)) return { kind: 'refused', sent: false, message };
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  if (findCause(error, (cause) => cause instanceof EgressRefused))
+    return { kind: 'refused', sent: false, message };
   if (failedToConnect(error)) return { kind: 'connect', sent: false, message };
-  if (timedOut) return { kind: 'timeout', sent: true, message: `no complete answer within ${options.timeoutMs} ms` };
+  if (timedOut)
+    return { kind: 'timeout', sent: true, message: `no complete answer within ${options.timeoutMs} ms` };
   if (options.signal?.aborted) return { kind: 'aborted', sent: true, message };
   return { kind: 'broken', sent: true, message };
 }

@@ -46,7 +46,10 @@ export function createEgress(options: EgressOptions): Dispatcher {
   } as Agent.Options);
 }
 
-function checkedConnector(rules: AddressRules, settings: buildConnector.BuildOptions): buildConnector.connector {
+function checkedConnector(
+  rules: AddressRules,
+  settings: buildConnector.BuildOptions,
+): buildConnector.connector {
   const connectors = new Map<string, buildConnector.connector>();
   return (target, callback) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
@@ -55,7 +58,8 @@ function checkedConnector(rules: AddressRules, settings: buildConnector.BuildOpt
     if (refusal) return callback(marked(refusal), null);
     const trusted = rules.allows(host, port);
     const key = trusted ? 'trusted' : 'checked';
-    const connect = connectors.get(key) ?? buildConnector({ ...settings, lookup: checkedLookup(rules, trusted) });
+    const connect =
+      connectors.get(key) ?? buildConnector({ ...settings, lookup: checkedLookup(rules, trusted) });
     connectors.set(key, connect);
     return connect(target, (error, socket) => {
       if (error) callback(marked(error), null);
@@ -70,7 +74,9 @@ function refuseTarget(rules: AddressRules, host: string, port: number): EgressRe
     return new EgressRefused(`${host} is not a public address`);
   }
   const listed = isIP(host) !== 0 && rules.allowsAddress(host);
-  return openPorts.has(port) || listed ? undefined : new EgressRefused(`port ${port} of ${host} is not allowed`);
+  return openPorts.has(port) || listed
+    ? undefined
+    : new EgressRefused(`port ${port} of ${host} is not allowed`);
 }
 
 /** Resolves once and hands on what was checked, so that a second answer cannot differ; one bad address refuses the set. */
@@ -78,10 +84,18 @@ function checkedLookup(rules: AddressRules, trusted: boolean): LookupFunction {
   return (hostname, lookupOptions, callback) => {
     resolve(hostname, { ...lookupOptions, all: true }, (error, found) => {
       if (error) return callback(error, '', 0);
-      const addresses = found as LookupAddress[];
-      const bad = addresses.find(({ address }) => !trusted && !isPublicAddress(address) && !rules.allowsAddress(address));
-      if (bad) return callback(new EgressRefused(`${hostname} resolves to ${bad.address}, which is not a public address`), '', 0);
-      if (lookupOptions.all) return (callback as unknown as (e: null, a: LookupAddress[]) => void)(null, addresses);
+      const addresses: LookupAddress[] = found;
+      const bad = addresses.find(
+        ({ address }) => !trusted && !isPublicAddress(address) && !rules.allowsAddress(address),
+      );
+      if (bad)
+        return callback(
+          new EgressRefused(`${hostname} resolves to ${bad.address}, which is not a public address`),
+          '',
+          0,
+        );
+      if (lookupOptions.all)
+        return (callback as unknown as (e: null, a: LookupAddress[]) => void)(null, addresses);
       const first = addresses[0];
       return callback(null, first?.address ?? '', first?.family ?? 0);
     });

@@ -40,7 +40,10 @@ export const ProblemBody = Type.Object(
 );
 
 /** Collects the schemas of all routes that follow into an OpenAPI 3.1 document, and serves it with a browsable reference. */
-export async function documentApi(server: HttpServer, options: { version: string; publicUrl: string }): Promise<void> {
+export async function documentApi(
+  server: HttpServer,
+  options: { version: string; publicUrl: string },
+): Promise<void> {
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -59,27 +62,29 @@ export async function documentApi(server: HttpServer, options: { version: string
       },
     },
     hideUntagged: true,
-    transform: ({ schema, url, route }) => {
-      const { scopes } = (route.config ?? {}) as { scopes?: readonly string[] | 'public' };
-      const isPublic = scopes === 'public';
-      const allowed = ['full', ...(Array.isArray(scopes) ? scopes : [])];
-      const { response, description, ...rest } = schema as Record<string, unknown>;
-      return {
-        url: url.replaceAll('::', ':'),
-        schema: {
-          ...rest,
-          security: isPublic ? [] : [{ apiKey: [] }, { bearer: [] }],
-          description: [description, isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.map((name) => `\`${name}\``).join(', ')}.`]
-            .filter(Boolean)
-            .join('\n\n'),
-          response: {
-            ...(response as object),
-            default: { description: 'A problem (RFC 9457).', content: { 'application/problem+json': { schema: ProblemBody } } },
-          },
-        } as FastifySchema,
-      };
-    },
+    transform: ({ schema, url, route }) => ({ url, schema: describeRoute(schema, route.config) }),
   });
-  await server.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { deepLinking: true } });
-  server.get('/openapi.json', { config: { scopes: 'public' }, schema: { hide: true } }, async () => server.swagger());
+  await server.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { deepLinking: true },
+  });
+  server.get('/openapi.json', { config: { scopes: 'public' }, schema: { hide: true } }, async () =>
+    server.swagger(),
+  );
+}
+
+/** The schema of a route with who may call it and how it fails. */
+function describeRoute(schema: FastifySchema, config: unknown): FastifySchema {
+  const { scopes } = (config ?? {}) as { scopes?: readonly string[] | 'public' };
+  const isPublic = scopes === 'public';
+  const allowed = ['full', ...(Array.isArray(scopes) ? scopes : [])].map((name) => `\`${name}\``);
+  const who = isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.join(', ')}.`;
+  const failed = {
+    description: 'A problem (RFC 9457).',
+    content: { 'application/problem+json': { schema: ProblemBody } },
+  };
+  const security: Record<string, string[]>[] = isPublic ? [] : [{ apiKey: [] }, { bearer: [] }];
+  const description = [schema.description, who].filter(Boolean).join('\n\n');
+  return { ...schema, security, description, response: { ...(schema.response as object), default: failed } };
 }

@@ -1,4 +1,11 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  fastify,
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { newId } from '../ids.ts';
@@ -25,9 +32,10 @@ export interface HttpServerOptions {
 
 /** A server that takes JSON, checks it by schema and answers every failure as a problem (RFC 9457). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const logger: FastifyBaseLogger = options.log;
   const server = fastify({
-    loggerInstance: options.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimitBytes,
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     genReqId: () => newId(),
@@ -41,12 +49,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.addContentTypeParser('application/json', { parseAs: 'string' }, parseBody);
   server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error)));
   server.setNotFoundHandler((request, reply) =>
-    sendProblem(request, reply, problem('route-not-found', { detail: `There is no ${request.method} ${pathOf(request)}.` })),
+    sendProblem(
+      request,
+      reply,
+      problem('route-not-found', { detail: `There is no ${request.method} ${pathOf(request)}.` }),
+    ),
   );
   server.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
-  return server as unknown as HttpServer;
+  return server;
 }
 
 function pathOf(request: FastifyRequest): string {
@@ -62,7 +74,10 @@ async function parseBody(request: FastifyRequest, text: string): Promise<unknown
   try {
     value = parseJson(text);
   } catch (error) {
-    throw problem('malformed-json', { detail: `The body is not JSON: ${(error as Error).message}`, cause: error });
+    throw problem('malformed-json', {
+      detail: `The body is not JSON: ${(error as Error).message}`,
+      cause: error,
+    });
   }
   if (text.includes('__proto__') && hasProtoKey(value)) {
     throw problem('malformed-json', { detail: 'The key "__proto__" is not accepted.' });
@@ -101,7 +116,10 @@ export function toProblem(error: unknown): Problem {
 /** Answers with a problem; faults of ours are logged with their cause, refusals are not. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, answer: Problem): FastifyReply {
   if (answer.status >= 500) {
-    request.log.error({ err: answer.cause ?? answer, requestId: request.id, code: answer.code }, answer.message);
+    request.log.error(
+      { err: answer.cause ?? answer, requestId: request.id, code: answer.code },
+      answer.message,
+    );
   }
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
   const retryAfter = answer.details.retryAfterSeconds ?? (answer.status === 503 ? 2 : undefined);
@@ -113,4 +131,3 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, answer
     .serializer((payload: unknown) => JSON.stringify(payload))
     .send(body);
 }
-

@@ -1,12 +1,19 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifySchema } from 'fastify/types/schema.js';
+import { isExactNumber } from '../json.ts';
 import type { Issue } from '../problem.ts';
 
 // The package's type says module, its code is the function itself.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
 
-const common = { allErrors: true, strict: false, removeAdditional: false, useDefaults: true, verbose: true } as const;
+const common = {
+  allErrors: true,
+  strict: false,
+  removeAdditional: false,
+  useDefaults: true,
+  verbose: true,
+} as const;
 // Bodies are taken as sent; queries and paths arrive as text and are read as what the schema says.
 const exact = addFormats(new Ajv2020({ ...common, coerceTypes: false }));
 const coercing = addFormats(new Ajv2020({ ...common, coerceTypes: 'array' }));
@@ -22,14 +29,46 @@ class ValidationFailure extends Error {
 }
 
 /** Fastify's validator: every fault is found at once and named by its path. */
-export function validatorCompiler({ schema, httpPart }: FastifyRouteSchemaDef<FastifySchema>): (
-  data: unknown,
-) => { value: unknown } | { error: Error } {
+export function validatorCompiler({
+  schema,
+  httpPart,
+}: FastifyRouteSchemaDef<FastifySchema>): (data: unknown) => { value: unknown } | { error: Error } {
   const ajv = httpPart === 'body' ? exact : coercing;
   const validate = ajv.compile(schema as object);
   const place = places[(httpPart ?? 'body') as keyof typeof places] ?? 'body';
   return (data) =>
-    validate(data) ? { value: data } : { error: new ValidationFailure(issuesFrom(validate, place)) };
+    validate(data) || (plainNumbers(data, validate) && validate(data))
+      ? { value: data }
+      : { error: new ValidationFailure(issuesFrom(validate, place)) };
+}
+
+/** Fifteen digits fit a double whatever they are. */
+const fitsDouble = /^-?\d{1,15}$|^-?(?=[\d.]{3,16}$)\d+\.\d+$/;
+
+/**
+ * Where the schema wants a number and the text is kept (`1.50`), the number takes its place, if none of its digits is lost
+ * by that. True when something was replaced.
+ */
+function plainNumbers(data: unknown, validate: ValidateFunction): boolean {
+  const errors = validate.errors ?? [];
+  const kept = errors.filter(
+    ({ keyword, data: value }) =>
+      keyword === 'type' && isExactNumber(value) && fitsDouble.test(value.rawJSON),
+  );
+  for (const error of kept) {
+    const path = segmentsOf(error.instancePath);
+    const parent = path
+      .slice(0, -1)
+      .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], data);
+    const value = Number((error.data as { rawJSON: string }).rawJSON);
+    Object.defineProperty(parent, path.at(-1) ?? '', {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  }
+  return kept.length > 0;
 }
 
 /** The issues of a validation failure, or undefined for any other error. */
@@ -63,12 +102,16 @@ function saysSomething(error: ErrorObject): boolean {
 function dottedPath(error: ErrorObject): string {
   const params = error.params as Record<string, string>;
   const leaf = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
-  const parts = error.instancePath
+  const parts = segmentsOf(error.instancePath);
+  if (leaf !== undefined) parts.push(leaf);
+  return parts.reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : joinPath(path, part)), '');
+}
+
+function segmentsOf(instancePath: string): string[] {
+  return instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  if (leaf !== undefined) parts.push(leaf);
-  return parts.reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : joinPath(path, part)), '');
 }
 
 function joinPath(left: string, right: string): string {
@@ -102,15 +145,25 @@ function describeUnion(error: ErrorObject): string {
     return `must be one of ${branches.map((branch) => JSON.stringify(branch.const)).join(', ')}`;
   }
   const types = branches.map((branch) => branch.type).filter((type) => typeof type === 'string');
-  return types.length > 0 ? `must be ${[...new Set(types)].join(' or ')}` : 'does not fit any of the allowed forms';
+  return types.length > 0
+    ? `must be ${[...new Set(types)].join(' or ')}`
+    : 'does not fit any of the allowed forms';
 }
 
 const secretField = /secret|password|token|apikey|credential/i;
 
 /** Short scalars are shown back, unless the field's name says that they are secret. */
 function shownValue(error: ErrorObject): { value?: unknown } {
-  if (secretField.test(error.instancePath) || error.keyword === 'required' || error.keyword === 'additionalProperties') return {};
+  if (
+    secretField.test(error.instancePath) ||
+    error.keyword === 'required' ||
+    error.keyword === 'additionalProperties'
+  )
+    return {};
   const value: unknown = error.data;
-  const isShort = typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 100);
+  const isShort =
+    typeof value === 'number' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'string' && value.length <= 100);
   return isShort ? { value } : {};
 }

@@ -1,0 +1,24 @@
+import type { Field } from '../schema/fields.ts';
+import type { Test } from './filter.ts';
+import type { Compare } from './order.ts';
+import type { Scope } from './paths.ts';
+
+/** A query ready to run. For a sub-query of children, `link` is the lookup to the parent. */
+export type Plan = {
+  scope: Scope;
+  count: boolean;
+  columns: Column[];
+  test: Test;
+  compare: Compare | null;
+  limit: number;
+  offset: number;
+  /** Ids that may match, when the condition names them; undefined means all rows. */
+  candidates: string[] | undefined;
+  link: Field | null;
+};
+
+/** A column of the answer: a value, a parent with its own columns, or a list of children. */
+export type Column =
+  | { kind: 'value'; field: Field }
+  | { kind: 'parent'; name: string; field: Field; columns: Column[] }
+  | { kind: 'children'; name: string; plan: Plan };

@@ -1,0 +1,155 @@
+import { Type } from 'typebox';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLog } from '../log.ts';
+import { problem } from '../problem.ts';
+import { createHttpServer, type HttpServer } from './server.ts';
+
+interface Body {
+  code: string;
+  detail: string;
+  issues: { in: string; name: string; detail: string; value?: unknown }[];
+}
+
+describe('kit/http/server', () => {
+  let server: HttpServer;
+  let seen: unknown;
+
+  beforeAll(async () => {
+    server = createHttpServer({ log: createLog('silent'), bodyLimitBytes: 2000, trustedProxies: [] });
+    const body = Type.Object(
+      {
+        count: Type.Integer({ minimum: 1 }),
+        price: Type.Optional(Type.Number()),
+        kind: Type.Optional(Type.Union([Type.Literal('a'), Type.Literal('b')])),
+        batch: Type.Optional(Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: false }))),
+        free: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        password: Type.Optional(Type.String({ minLength: 50 })),
+      },
+      { additionalProperties: false },
+    );
+    server.route({
+      method: 'POST',
+      url: '/things',
+      schema: { body },
+      handler: async (request) => {
+        seen = request.body;
+        return { free: request.body.free };
+      },
+    });
+    const querystring = Type.Object({ n: Type.Integer({ default: 7 }) });
+    server.route({
+      method: 'GET',
+      url: '/query',
+      schema: { querystring },
+      handler: async (request) => request.query,
+    });
+    server.get('/fault', async () => {
+      throw new Error('a secret detail of ours');
+    });
+    server.get('/away', async () => {
+      throw problem('database-unavailable');
+    });
+    await server.ready();
+  });
+  afterAll(() => server.close());
+
+  async function post(
+    payload: string,
+    contentType = 'application/json',
+  ): Promise<{ status: number; body: Body; text: string; type: string }> {
+    const answer = await server.inject({
+      method: 'POST',
+      url: '/things',
+      payload,
+      headers: { 'content-type': contentType },
+    });
+    return {
+      status: answer.statusCode,
+      body: answer.json<Body>(),
+      text: answer.body,
+      type: String(answer.headers['content-type']),
+    };
+  }
+
+  test('names every fault by its path at once, with the value unless it may be secret', async () => {
+    const { status, body, type } = await post(
+      JSON.stringify({
+        count: 0,
+        kind: 'c',
+        batch: [{ id: 'x' }, { id: 1, extra: true }],
+        typo: 1,
+        password: 'short',
+      }),
+    );
+    expect(status).toBe(400);
+    expect(type).toContain('application/problem+json');
+    expect(body.code).toBe('invalid-request');
+    expect(body.issues.map(({ name }) => name).sort()).toEqual([
+      'batch[1].extra',
+      'batch[1].id',
+      'count',
+      'kind',
+      'password',
+      'typo',
+    ]);
+    expect(body.issues.find(({ name }) => name === 'kind')).toMatchObject({
+      detail: 'must be one of "a", "b"',
+      value: 'c',
+    });
+    expect(body.issues.find(({ name }) => name === 'password')).not.toHaveProperty('value');
+  });
+
+  test.each(['', '{', '{"count":1}x', 'null x', '\ufeff{"count":1,}'])(
+    'answers 400 to the body %j',
+    async (payload) => {
+      expect(await post(payload)).toMatchObject({ status: 400, body: { code: 'malformed-json' } });
+    },
+  );
+
+  test('does not accept __proto__, at any depth', async () => {
+    expect(await post('{"count":1,"free":{"a":[{"__proto__":{"x":1}}]}}')).toMatchObject({
+      status: 400,
+      body: { code: 'malformed-json' },
+    });
+  });
+
+  test('refuses other content types and bodies over the limit', async () => {
+    expect(await post('count=1', 'application/x-www-form-urlencoded')).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported-media-type' },
+    });
+    expect(await post(JSON.stringify({ count: 1, free: { a: 'x'.repeat(3000) } }))).toMatchObject({
+      status: 413,
+      body: { code: 'body-too-large' },
+    });
+  });
+
+  test('does not coerce types in a body, and does in a query', async () => {
+    expect(await post('{"count":"1"}')).toMatchObject({ status: 400 });
+    expect((await server.inject('/query?n=3')).json()).toEqual({ n: 3 });
+    expect((await server.inject('/query')).json()).toEqual({ n: 7 });
+    expect((await server.inject('/query?n=x')).statusCode).toBe(400);
+  });
+
+  test('keeps numbers as sent where any value may stand, and reads them where the schema wants a number', async () => {
+    const { text } = await post('{"count":2,"price":1.50,"free":{"a":9007199254740993,"b":1e400,"c":1.50}}');
+    expect(text).toBe('{"free":{"a":9007199254740993,"b":1e400,"c":1.50}}');
+    expect(seen).toMatchObject({ count: 2, price: 1.5 });
+    expect(await post('{"count":9007199254740993}')).toMatchObject({ status: 400 });
+    expect(await post('{"count":1e2}')).toMatchObject({ status: 400 });
+  });
+
+  test('says nothing of a fault of ours but the request id', async () => {
+    const answer = await server.inject('/fault');
+    expect(answer.statusCode).toBe(500);
+    expect(answer.body).not.toContain('secret detail');
+    expect(answer.json<{ requestId: string }>().requestId).toBe(answer.headers['x-request-id']);
+  });
+
+  test('answers 503 with Retry-After when the database is away, and 404 as a problem', async () => {
+    const away = await server.inject('/away');
+    expect(away.statusCode).toBe(503);
+    expect(Number(away.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await server.inject('/nothing')).json()).toMatchObject({ code: 'route-not-found', status: 404 });
+  });
+});
