@@ -1,0 +1,155 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import type { Ground } from '../../kit/ground.ts';
+import { isId, newId } from '../../kit/ids.ts';
+import { problem, refuse } from '../../kit/problem.ts';
+import type { Vault } from '../../kit/vault.ts';
+import type { Catalog } from '../../providers/index.ts';
+import type { ProviderApp, ProviderAppMetadata } from '../schema.ts';
+import * as store from './store.ts';
+
+/** The builder's OAuth client at a provider, with its secret: only for what talks to the provider. */
+export interface ProviderAppSecrets {
+  id: string;
+  clientId: string;
+  clientSecret: string;
+  scopes: string[];
+  metadata: ProviderAppMetadata;
+}
+
+export interface ProviderAppInput {
+  provider: string;
+  clientId: string;
+  clientSecret: string;
+  externalRef?: string;
+  scopes?: string[];
+  metadata?: ProviderAppMetadata;
+}
+
+export interface ProviderApps {
+  list(projectId: string): Promise<ProviderApp[]>;
+  create(projectId: string, given: ProviderAppInput): Promise<ProviderApp>;
+  update(projectId: string, id: string, change: Partial<ProviderAppInput>): Promise<ProviderApp>;
+  delete(projectId: string, id: string): Promise<void>;
+  /** The named app, or the provider's default: the newest. Throws provider-app-missing. */
+  secrets(projectId: string, provider: string, id?: string): Promise<ProviderAppSecrets>;
+}
+
+export function createProviderApps(
+  ground: Pick<Ground, 'database' | 'vault'>,
+  catalog: Catalog,
+): ProviderApps {
+  const { database, vault } = ground;
+  return {
+    list: async (projectId) => (await store.listProviderApps(database, projectId)).map(present),
+    async create(projectId, given) {
+      check(given, catalog);
+      const id = newId();
+      const row = await store.insertProviderApp(database, {
+        project_id: projectId,
+        id,
+        provider: given.provider,
+        client_id: given.clientId,
+        client_secret: vault.seal(given.clientSecret, placeOf(projectId, id)),
+        external_ref: given.externalRef ?? null,
+        scopes: given.scopes ?? null,
+        metadata: given.metadata ?? {},
+      });
+      return row ? present(row) : absent(id);
+    },
+    async update(projectId, id, change) {
+      if (!isId(id)) absent(id);
+      return database.transaction(async (tx) => {
+        const row = (await store.lockProviderApp(tx, projectId, id)) ?? absent(id);
+        const merged = merge(row, change, vault);
+        check({ provider: merged.provider, scopes: merged.scopes ?? [] }, catalog);
+        return present((await store.updateProviderApp(tx, merged)) ?? absent(id));
+      });
+    },
+    async delete(projectId, id) {
+      if (!isId(id) || !(await store.deleteProviderApp(database, projectId, id))) absent(id);
+    },
+    async secrets(projectId, provider, id) {
+      const row = await find(database, projectId, provider, id);
+      if (!row || row.provider !== provider) throw missing(provider, id);
+      return {
+        id: row.id,
+        clientId: row.client_id,
+        clientSecret: vault.open(row.client_secret, placeOf(row.project_id, row.id)) as string,
+        scopes: row.scopes ?? [],
+        metadata: row.metadata,
+      };
+    },
+  };
+}
+
+function placeOf(projectId: string, id: string): string {
+  return `${projectId}/${id}/client_secret`;
+}
+
+async function find(
+  db: Queryable,
+  projectId: string,
+  provider: string,
+  id?: string,
+): Promise<store.ProviderAppRow | undefined> {
+  if (id === undefined) return store.findNewestProviderApp(db, projectId, provider);
+  return isId(id) ? store.findProviderApp(db, projectId, id) : undefined;
+}
+
+function merge(
+  row: store.ProviderAppRow,
+  change: Partial<ProviderAppInput>,
+  vault: Vault,
+): store.ProviderAppRow {
+  const { clientSecret } = change;
+  const sealed =
+    clientSecret === undefined
+      ? row.client_secret
+      : vault.seal(clientSecret, placeOf(row.project_id, row.id));
+  return {
+    ...row,
+    provider: change.provider ?? row.provider,
+    client_id: change.clientId ?? row.client_id,
+    client_secret: sealed,
+    external_ref: change.externalRef ?? row.external_ref,
+    scopes: change.scopes ?? row.scopes,
+    metadata: change.metadata ?? row.metadata,
+  };
+}
+
+/** The rules of an app: its provider exists, and a HubSpot app says its scopes (product-api 1.3). */
+function check({ provider, scopes = [] }: { provider: string; scopes?: string[] }, catalog: Catalog): void {
+  catalog.get(provider);
+  if (provider !== 'hubspot' || scopes.length > 0) return;
+  throw refuse([
+    { in: 'body', name: 'scopes', detail: 'is required for HubSpot: the scopes set at the app there' },
+  ]);
+}
+
+function present(row: store.ProviderAppRow): ProviderApp {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    provider: row.provider,
+    clientId: row.client_id,
+    ...(row.external_ref === null ? {} : { externalRef: row.external_ref }),
+    ...(row.scopes === null ? {} : { scopes: row.scopes }),
+    metadata: row.metadata,
+    createTime: row.created_at.toISOString(),
+    updateTime: row.updated_at.toISOString(),
+  };
+}
+
+function missing(provider: string, id?: string): Error {
+  const detail =
+    id === undefined
+      ? `The project has no provider app for ${provider}.`
+      : `The project has no provider app ${id} for ${provider}.`;
+  return problem('provider-app-missing', { detail });
+}
+
+function absent(id: string): never {
+  throw problem('not-found', {
+    detail: `There is no provider app ${JSON.stringify(id.slice(0, 64))} in this project.`,
+  });
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRoom, type Room } from '../room.testsuite.ts';
+
+const path = '/projects/default/provider-apps';
+const given = {
+  provider: 'hubspot',
+  clientId: 'id-1',
+  clientSecret: 'very-secret',
+  scopes: ['crm.objects.contacts.read'],
+};
+
+describe('src/projects/apps/routes', () => {
+  let room: Room;
+  beforeAll(async () => {
+    room = await openRoom();
+  });
+  afterAll(() => room.close());
+
+  const create = async (change: object = {}) => room.call('POST', path, { ...given, ...change });
+
+  it('registers an app with 200 and never shows its secret', async () => {
+    const metadata = {
+      authQueryParams: { optional_scope: ['a', 'b'] },
+      providerParams: { installUrl: 'https://x.test' },
+    };
+    const { status, body } = await create({ externalRef: 'app-7', metadata });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      provider: 'hubspot',
+      clientId: 'id-1',
+      externalRef: 'app-7',
+      metadata,
+      projectId: room.projectId,
+    });
+    const listed = await room.call('GET', path);
+    expect(JSON.stringify([body, listed.body])).not.toContain('very-secret');
+    const stored = await room.database.raw(
+      "SELECT encode(client_secret, 'escape') AS sealed FROM provider_apps",
+    );
+    expect(String(stored[0]!['sealed'])).not.toContain('very-secret');
+  });
+
+  it('gives the named app, or the newest of the provider, with its secret to what needs it', async () => {
+    const first = (await create({ clientId: 'first' })).body;
+    const second = (await create({ clientId: 'second', clientSecret: 'newer' })).body;
+    const { projects, projectId } = room;
+    expect(await projects.getProviderApp(projectId, 'hubspot', first.id)).toMatchObject({
+      clientId: 'first',
+      clientSecret: 'very-secret',
+    });
+    expect(await projects.getProviderApp(projectId, 'hubspot')).toEqual({
+      id: second.id,
+      clientId: 'second',
+      clientSecret: 'newer',
+      scopes: given.scopes,
+      metadata: {},
+    });
+    await expect(projects.getProviderApp(projectId, 'salesforce')).rejects.toMatchObject({
+      code: 'provider-app-missing',
+    });
+    await expect(projects.getProviderApp(projectId, 'salesforce', first.id)).rejects.toMatchObject({
+      code: 'provider-app-missing',
+    });
+    await expect(projects.getProviderApp(projectId, 'hubspot', 'no-id')).rejects.toMatchObject({
+      code: 'provider-app-missing',
+    });
+  });
+
+  it('changes what the mask names and keeps the rest, the secret included', async () => {
+    const { id } = (await create()).body;
+    const change = {
+      updateMask: ['clientId', 'scopes'],
+      providerApp: { clientId: 'id-2', scopes: ['oauth'], externalRef: 'x' },
+    };
+    const { status, body } = await room.call('PATCH', `${path}/${id}`, change);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ clientId: 'id-2', scopes: ['oauth'] });
+    expect(body).not.toHaveProperty('externalRef');
+    expect(await room.projects.getProviderApp(room.projectId, 'hubspot', id)).toMatchObject({
+      clientSecret: 'very-secret',
+    });
+    await room.call('PATCH', `${path}/${id}`, {
+      updateMask: ['clientSecret'],
+      providerApp: { clientSecret: 'turned' },
+    });
+    expect(await room.projects.getProviderApp(room.projectId, 'hubspot', id)).toMatchObject({
+      clientSecret: 'turned',
+    });
+  });
+
+  it('wants scopes for HubSpot, also after a change, and not for others', async () => {
+    const { status, body } = await create({ scopes: [] });
+    expect([status, body.issues[0].name]).toEqual([400, 'scopes']);
+    const other = await create({ provider: 'salesforce', scopes: undefined });
+    expect(other.status).toBe(200);
+    const turned = { updateMask: ['provider'], providerApp: { provider: 'hubspot' } };
+    expect((await room.call('PATCH', `${path}/${other.body.id}`, turned)).status).toBe(400);
+  });
+
+  it('refuses a provider that is not in the catalogue', async () => {
+    const { status, body } = await create({ provider: 'nowhere' });
+    expect([status, body.code]).toEqual([422, 'provider-unknown']);
+  });
+
+  it('deletes, and does not know what is not of the project', async () => {
+    const { id } = (await create()).body;
+    const { key } = (await room.call('POST', '/projects', { name: 'other' })).body.apiKey;
+    expect(
+      (await room.call('DELETE', `/projects/other/provider-apps/${id}`, undefined, { key })).status,
+    ).toBe(404);
+    expect((await room.call('DELETE', `${path}/${id}`)).status).toBe(204);
+    expect((await room.call('DELETE', `${path}/${id}`)).status).toBe(404);
+    const change = { updateMask: ['clientId'], providerApp: { clientId: 'x' } };
+    expect((await room.call('PATCH', `${path}/${id}`, change)).status).toBe(404);
+    expect((await room.call('PATCH', `${path}/not-an-id`, change)).status).toBe(404);
+  });
+});

@@ -1,0 +1,123 @@
+import { Type } from 'typebox';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { readMask } from '../../kit/update-mask.ts';
+import { idParam, ProjectParams } from '../path-params.ts';
+import type { Projects } from '../projects.ts';
+import { ProviderApp, ProviderAppMetadata } from '../schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const text = (description: string) => Type.String({ minLength: 1, maxLength: 4096, description });
+const AppParams = idParam('The id of the provider app.');
+
+const required = {
+  provider: text('A key of the catalogue.'),
+  clientId: text('From the provider.'),
+  clientSecret: text('From the provider; kept encrypted and never shown.'),
+};
+const optional = {
+  externalRef: Type.Optional(text("The provider's own id of the app.")),
+  scopes: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Required for HubSpot.' })),
+  metadata: Type.Optional(ProviderAppMetadata),
+};
+const NewProviderApp = Type.Object({ ...required, ...optional }, closed);
+const ProviderAppUpdate = Type.Object(
+  {
+    updateMask: Type.Array(Type.String()),
+    providerApp: Type.Object(
+      {
+        provider: Type.Optional(required.provider),
+        clientId: Type.Optional(required.clientId),
+        clientSecret: Type.Optional(required.clientSecret),
+        ...optional,
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+const masks = ['externalRef', 'clientId', 'clientSecret', 'provider', 'scopes', 'metadata'];
+
+/** The builder's OAuth clients at the providers. */
+export function providerAppRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    collection(server, projects);
+    single(server, projects);
+  };
+}
+
+function collection(server: HttpServer, projects: Projects): void {
+  const url = '/projects/:projectIdOrName/provider-apps';
+  server.route({
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'listProviderApps',
+      summary: 'List the provider apps',
+      tags: ['provider apps'],
+      params: ProjectParams,
+      response: { 200: Type.Array(ProviderApp) },
+    },
+    config: { scopes: ['read'], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return projects.providerApps.list(id);
+    },
+  });
+  server.route({
+    method: 'POST',
+    url,
+    schema: {
+      operationId: 'createProviderApp',
+      summary: 'Register an OAuth client; the newest of a provider is its default',
+      tags: ['provider apps'],
+      params: ProjectParams,
+      body: NewProviderApp,
+      response: { 200: ProviderApp },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return projects.providerApps.create(id, request.body);
+    },
+  });
+}
+
+function single(server: HttpServer, projects: Projects): void {
+  const url = '/projects/:projectIdOrName/provider-apps/:id';
+  server.route({
+    method: 'PATCH',
+    url,
+    schema: {
+      operationId: 'updateProviderApp',
+      summary: 'Change a provider app',
+      tags: ['provider apps'],
+      params: AppParams,
+      body: ProviderAppUpdate,
+      response: { 200: ProviderApp },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const { updateMask, providerApp } = request.body;
+      const change = Object.fromEntries(readMask(updateMask, masks, providerApp, 'providerApp'));
+      return projects.providerApps.update(id, request.params.id, change);
+    },
+  });
+  server.route({
+    method: 'DELETE',
+    url,
+    schema: {
+      operationId: 'deleteProviderApp',
+      summary: 'Delete a provider app',
+      tags: ['provider apps'],
+      params: AppParams,
+      response: { 204: Type.Null() },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      await projects.providerApps.delete(id, request.params.id);
+      return reply.code(204).send(null);
+    },
+  });
+}

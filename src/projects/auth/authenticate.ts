@@ -1,0 +1,33 @@
+import { problem } from '../../kit/problem.ts';
+import type { ApiKeys } from '../keys/api-keys.ts';
+import type { JwtKeys } from '../keys/jwt-keys.ts';
+import type { Principal } from './principal.ts';
+
+/** Header values by lower-case name, as Node gives them. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Who sent the request. `X-Api-Key` wins over `Authorization: Bearer`, which holds a key or a front-end token. */
+export async function authenticate(headers: Headers, apiKeys: ApiKeys, jwtKeys: JwtKeys): Promise<Principal> {
+  const apiKey = single(headers, 'x-api-key');
+  if (apiKey !== undefined) return apiKeys.authenticate(apiKey);
+  const authorization = single(headers, 'authorization');
+  if (authorization === undefined) {
+    throw problem('unauthenticated', {
+      detail: 'There is neither a header X-Api-Key nor an Authorization: Bearer.',
+    });
+  }
+  const [, bearer] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+  if (bearer === undefined) {
+    throw problem('unauthenticated', {
+      detail: 'The header Authorization must be `Bearer` and a key or token.',
+    });
+  }
+  return bearer.startsWith('svc_') ? apiKeys.authenticate(bearer) : jwtKeys.authenticate(bearer);
+}
+
+/** Node joins the values of a repeated header with a comma, which stands in no key and no token. */
+function single(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  if (value === undefined || (typeof value === 'string' && !value.includes(','))) return value;
+  throw problem('unauthenticated', { detail: `The header ${name} stands more than once; send it once.` });
+}

@@ -1,0 +1,28 @@
+import type { FastifyRequest } from 'fastify';
+import type { Projects } from '../projects.ts';
+import { refuseConfined, type Principal, type RouteScopes } from './principal.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call, beside scope `full`. Absent means `full` only. */
+    scopes?: RouteScopes;
+    /** Concerns the whole project: a caller confined to a group is refused. */
+    projectWide?: true;
+  }
+  interface FastifyRequest {
+    /** Set by the authentication hook on every route that is not public. */
+    principal: Principal;
+  }
+}
+
+/** An onRequest hook that admits a caller by the scopes that the matched route declares. */
+export function authenticationHook(projects: Projects): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const { scopes = [], projectWide } = request.routeOptions.config;
+    if (scopes === 'public') return;
+    const principal = await projects.authenticate(request.headers);
+    projects.authorize(principal, scopes);
+    if (projectWide === true) refuseConfined(principal);
+    request.principal = principal;
+  };
+}

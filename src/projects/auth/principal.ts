@@ -1,0 +1,47 @@
+import { problem } from '../../kit/problem.ts';
+import type { Scope } from '../schema.ts';
+
+/** Who calls: an API key, or an end user's browser with a token that the builder signed. */
+export interface Principal {
+  kind: 'apiKey' | 'jwt';
+  /** The id of the API key, or the `kid` of the token. */
+  keyId: string;
+  projectId: string;
+  projectName: string;
+  scopes: readonly Scope[];
+  /** When present, nothing of another group exists for this caller. */
+  groupRef?: string;
+  /** The end user, for a token. */
+  consumerRef?: string;
+}
+
+/** What a route declares: the scopes that reach it beside `full`; `[]` is `full` only. */
+export type RouteScopes = 'public' | readonly Exclude<Scope, 'full'>[];
+
+/** Throws `forbidden` unless one of the principal's scopes reaches the route. */
+export function authorize(principal: Principal, scopes: RouteScopes): void {
+  if (scopes === 'public' || principal.scopes.includes('full')) return;
+  if (scopes.some((scope) => principal.scopes.includes(scope))) return;
+  const needed = ['full', ...scopes].join(', ');
+  throw problem('forbidden', {
+    detail: `This needs a key with one of the scopes ${needed}; yours has ${principal.scopes.join(', ') || 'none'}.`,
+  });
+}
+
+/** Throws `forbidden` for a caller confined to a group, where the route concerns the whole project. */
+export function refuseConfined({ groupRef }: Principal): void {
+  if (groupRef === undefined) return;
+  throw problem('forbidden', {
+    detail: `The credentials reach only the group ${groupRef}; this concerns the whole project.`,
+    remedy: 'Use a key without a groupRef.',
+  });
+}
+
+/** The principal's own project by id or name; every other one does not exist for it. */
+export function resolveProject(principal: Principal, idOrName: string): { id: string; name: string } {
+  const { projectId: id, projectName: name } = principal;
+  if (idOrName.toLowerCase() === id || idOrName.toLowerCase() === name.toLowerCase()) return { id, name };
+  throw problem('not-found', {
+    detail: `There is no project ${idOrName} for these credentials; they belong to the project ${name}.`,
+  });
+}

@@ -1,0 +1,209 @@
+import { Type, type Static } from 'typebox';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { problem, refuse, type Issue } from '../../kit/problem.ts';
+import { ProjectParams, projectParam } from '../path-params.ts';
+import type { Projects } from '../projects.ts';
+import { DeployPreview, Integration, Manifest, ManifestIntegration } from '../schema.ts';
+import { presentIntegration } from './present.ts';
+
+const closed = { additionalProperties: false } as const;
+const IntegrationParams = Type.Object({
+  ...projectParam,
+  integrationIdOrName: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The id or name of the integration.',
+  }),
+});
+
+const NewIntegration = Type.Object(
+  {
+    name: Type.String(),
+    provider: Type.String(),
+    latestRevision: Type.Object(
+      { specVersion: Manifest.properties.specVersion, content: ManifestIntegration },
+      closed,
+    ),
+  },
+  closed,
+);
+const Source = Type.Object(
+  {
+    sourceYaml: Type.Optional(Type.String({ description: 'The text of `svc.yaml`.' })),
+    sourceZipUrl: Type.Optional(
+      Type.String({ description: 'Not taken by this service: send `sourceYaml`.' }),
+    ),
+  },
+  closed,
+);
+const Destructive = Type.Optional(
+  Type.Boolean({ description: 'Whether scheduled reads of objects that the deploy removes stop.' }),
+);
+// Not `null`, which would be sent as text (product-api 1.0: an empty body).
+const Empty = Type.Unsafe<undefined>({ type: 'null', description: 'An empty body.' });
+const DryRun = Type.Optional(
+  Type.Boolean({ description: 'Answer what the deploy would change, and write nothing.' }),
+);
+
+/** Integrations, their revisions, and the deploy of a manifest. */
+export function integrationRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    reading(server, projects);
+    creating(server, projects);
+    deploying(server, projects);
+    revising(server, projects);
+  };
+}
+
+function reading(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/integrations',
+    schema: {
+      operationId: 'listIntegrations',
+      summary: 'List the integrations with their latest revisions',
+      tags: ['integrations'],
+      params: ProjectParams,
+      response: { 200: Type.Array(Integration) },
+    },
+    config: { scopes: ['read', 'frontend'] },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return (await projects.integrations.list(id)).map(presentIntegration);
+    },
+  });
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/integrations/:integrationIdOrName',
+    schema: {
+      operationId: 'getIntegration',
+      summary: 'Get an integration with its latest revision',
+      tags: ['integrations'],
+      params: IntegrationParams,
+      response: { 200: Integration },
+    },
+    config: { scopes: ['read', 'frontend'] },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return presentIntegration(await projects.integrations.get(id, request.params.integrationIdOrName));
+    },
+  });
+}
+
+function creating(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'POST',
+    url: '/projects/:projectIdOrName/integrations',
+    schema: {
+      operationId: 'createIntegration',
+      summary: 'Make one integration from JSON',
+      tags: ['integrations'],
+      params: ProjectParams,
+      body: NewIntegration,
+      response: { 201: Empty },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const { specVersion, content } = request.body.latestRevision;
+      refuseContradictions(request.body);
+      await projects.integrations.create(id, specVersion, content);
+      return reply.code(201).send(undefined);
+    },
+  });
+  server.route({
+    method: 'DELETE',
+    url: '/projects/:projectIdOrName/integrations/:integrationIdOrName',
+    schema: {
+      operationId: 'deleteIntegration',
+      summary: 'Delete an integration and all its installations',
+      tags: ['integrations'],
+      params: IntegrationParams,
+      response: { 204: Type.Null() },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      await projects.integrations.delete(id, request.params.integrationIdOrName);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function deploying(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'PUT',
+    // The router reads `::` as a colon.
+    url: '/projects/:projectIdOrName/integrations::batch',
+    schema: {
+      operationId: 'batchUpsertIntegrations',
+      summary: 'Deploy a manifest: make or revise each integration it names, and leave the others alone',
+      tags: ['integrations'],
+      params: ProjectParams,
+      querystring: Type.Object({ destructive: Destructive, dryRun: DryRun }, closed),
+      body: Source,
+      response: { 200: Type.Union([Type.Array(Integration), DeployPreview]) },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const text = sourceOf(request.body);
+      const { destructive = false, dryRun = false } = request.query;
+      if (dryRun) return projects.integrations.preview(id, text);
+      const { integrations, warnings } = await projects.integrations.deploy(id, text, { destructive });
+      reply.header('x-svc-warnings', String(warnings.length));
+      return integrations.map(presentIntegration);
+    },
+  });
+}
+
+function revising(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'POST',
+    url: '/projects/:projectIdOrName/integrations/:integrationIdOrName/revisions',
+    schema: {
+      operationId: 'createRevision',
+      summary: 'Deploy one integration of a manifest',
+      tags: ['integrations'],
+      params: IntegrationParams,
+      querystring: Type.Object({ destructive: Destructive }, closed),
+      body: Source,
+      response: { 201: Empty },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const text = sourceOf(request.body);
+      const { name: only } = await projects.integrations.get(id, request.params.integrationIdOrName);
+      const { destructive = false } = request.query;
+      const { warnings } = await projects.integrations.deploy(id, text, { destructive, only });
+      return reply.code(201).header('x-svc-warnings', String(warnings.length)).send(undefined);
+    },
+  });
+}
+
+function refuseContradictions({
+  name,
+  provider,
+  latestRevision: { content },
+}: Static<typeof NewIntegration>): void {
+  const issues: Issue[] = [];
+  if (content.name !== name)
+    issues.push({ in: 'body', name: 'name', detail: 'must equal latestRevision.content.name' });
+  if (content.provider !== provider) {
+    issues.push({ in: 'body', name: 'provider', detail: 'must equal latestRevision.content.provider' });
+  }
+  if (issues.length > 0) throw refuse(issues);
+}
+
+function sourceOf({ sourceYaml, sourceZipUrl }: Static<typeof Source>): string {
+  if ((sourceYaml === undefined) === (sourceZipUrl === undefined)) {
+    throw refuse([{ in: 'body', name: 'sourceYaml', detail: 'is needed, and nothing beside it' }]);
+  }
+  if (sourceYaml !== undefined) return sourceYaml;
+  throw problem('invalid-request', {
+    detail: 'sourceZipUrl: archives are not taken by this service.',
+    remedy: 'Send the text of svc.yaml itself in sourceYaml.',
+    issues: [{ in: 'body', name: 'sourceZipUrl', detail: 'is not taken by this service; send sourceYaml' }],
+  });
+}

@@ -1,0 +1,154 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { ManifestIntegration } from '../schema.ts';
+
+/** One deployed state of an integration; immutable. */
+export interface Revision {
+  id: string;
+  specVersion: string;
+  content: ManifestIntegration;
+  createdAt: Date;
+}
+
+export interface Integration {
+  id: string;
+  projectId: string;
+  name: string;
+  provider: string;
+  createdAt: Date;
+  updatedAt: Date;
+  latestRevision: Revision;
+}
+
+interface IntegrationRow {
+  id: string;
+  project_id: string;
+  name: string;
+  provider: string;
+  created_at: Date;
+  updated_at: Date;
+  revision_id: string;
+  spec_version: string;
+  content: ManifestIntegration;
+  revision_created_at: Date;
+}
+
+const select = `SELECT i.id, i.project_id, i.name, i.provider, i.created_at, i.updated_at,
+    r.id AS revision_id, r.spec_version, r.content, r.created_at AS revision_created_at
+  FROM integrations i
+  JOIN revisions r ON r.project_id = i.project_id AND r.integration_id = i.id AND r.id = i.latest_revision_id`;
+
+const list = statement('integrations_list', `${select} WHERE i.project_id = $1 ORDER BY i.name`);
+const byId = statement('integrations_by_id', `${select} WHERE i.project_id = $1 AND i.id = $2`);
+const byName = statement('integrations_by_name', `${select} WHERE i.project_id = $1 AND i.name = $2`);
+const insert = statement(
+  'integrations_insert',
+  `INSERT INTO integrations (project_id, id, name, provider, latest_revision_id) VALUES ($1, $2, $3, $4, $5)`,
+);
+const insertRevisionRow = statement(
+  'revisions_insert',
+  `INSERT INTO revisions (project_id, integration_id, id, spec_version, content, destructive)
+   VALUES ($1, $2, $3, $4, $5, $6)`,
+);
+const point = statement(
+  'integrations_point',
+  `UPDATE integrations SET latest_revision_id = $3, updated_at = svc_now() WHERE project_id = $1 AND id = $2`,
+);
+const remove = statement(
+  'integrations_delete',
+  'DELETE FROM integrations WHERE project_id = $1 AND id = $2 RETURNING id',
+);
+const removeRevisions = statement(
+  'revisions_delete',
+  'DELETE FROM revisions WHERE project_id = $1 AND integration_id = $2',
+);
+const lock = statement(
+  'integrations_lock',
+  `SELECT pg_advisory_xact_lock(hashtextextended('svc:deploy:' || $1, 0))`,
+);
+
+/** Deploys of one project follow one another; held until the transaction ends. */
+export async function lockDeploys(tx: Queryable, projectId: string): Promise<void> {
+  await tx.rows(lock, [projectId]);
+}
+
+export async function listIntegrations(db: Queryable, projectId: string): Promise<Integration[]> {
+  return (await db.rows<IntegrationRow>(list, [projectId])).map(fromRow);
+}
+
+export async function findIntegrationById(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<Integration | undefined> {
+  return (await db.rows<IntegrationRow>(byId, [projectId, id])).map(fromRow)[0];
+}
+
+export async function findIntegrationByName(
+  db: Queryable,
+  projectId: string,
+  name: string,
+): Promise<Integration | undefined> {
+  return (await db.rows<IntegrationRow>(byName, [projectId, name])).map(fromRow)[0];
+}
+
+export interface NewRevision {
+  id: string;
+  specVersion: string;
+  content: ManifestIntegration;
+  destructive: boolean;
+}
+
+export async function insertIntegration(
+  tx: Queryable,
+  projectId: string,
+  integration: { id: string; name: string; provider: string },
+  revision: NewRevision,
+): Promise<void> {
+  const { id, name, provider } = integration;
+  await tx.rows(insert, [projectId, id, name, provider, revision.id]);
+  await insertRevision(tx, projectId, id, revision);
+}
+
+/** Adds a revision and makes it the latest one. */
+export async function reviseIntegration(
+  tx: Queryable,
+  projectId: string,
+  integrationId: string,
+  revision: NewRevision,
+): Promise<void> {
+  await insertRevision(tx, projectId, integrationId, revision);
+  await tx.rows(point, [projectId, integrationId, revision.id]);
+}
+
+async function insertRevision(
+  tx: Queryable,
+  projectId: string,
+  integrationId: string,
+  revision: NewRevision,
+): Promise<void> {
+  const { id, specVersion, content, destructive } = revision;
+  await tx.rows(insertRevisionRow, [projectId, integrationId, id, specVersion, content, destructive]);
+}
+
+export async function deleteIntegration(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+  await tx.rows(removeRevisions, [projectId, id]);
+  return (await tx.rows(remove, [projectId, id])).length > 0;
+}
+
+function fromRow(row: IntegrationRow): Integration {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    provider: row.provider,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    latestRevision: {
+      id: row.revision_id,
+      specVersion: row.spec_version,
+      content: row.content,
+      createdAt: row.revision_created_at,
+    },
+  };
+}

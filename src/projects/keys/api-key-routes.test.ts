@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRoom, type Room } from '../room.testsuite.ts';
+import { generateApiKey } from './key-form.ts';
+
+const keys = '/projects/default/api-keys';
+
+describe('src/projects/keys/api-key-routes', () => {
+  let room: Room;
+  beforeAll(async () => {
+    room = await openRoom();
+  });
+  afterAll(() => room.close());
+
+  const create = async (given: object): Promise<{ id: string; key: string }> =>
+    (await room.call('POST', keys, { label: 'a key', ...given })).body;
+
+  it('shows a key once and stores only the hash of its secret', async () => {
+    const { status, headers, body } = await room.call('POST', keys, {
+      label: 'for writing',
+      scopes: ['write', 'read'],
+    });
+    expect(status).toBe(201);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(body).toMatchObject({
+      label: 'for writing',
+      scopes: ['write', 'read'],
+      active: true,
+      projectId: room.projectId,
+    });
+    expect(body.key).toContain(`svc_${body.id}_`);
+    const again = await room.call('GET', `${keys}/${body.id}`);
+    expect(again.body).not.toHaveProperty('key');
+    expect((await room.call('GET', keys)).body.every((each: object) => !('key' in each))).toBe(true);
+    const stored = await room.database.raw('SELECT row_to_json(k)::text AS row FROM api_keys k');
+    const secret = body.key.split('_').slice(2).join('_').slice(0, 30);
+    expect(stored.every(({ row }) => !String(row).includes(secret))).toBe(true);
+  });
+
+  it('gives the scope full unless told otherwise', async () => {
+    expect(await create({})).toMatchObject({ scopes: ['full'] });
+  });
+
+  it.each([
+    { label: '' },
+    { label: 'x', scopes: [] },
+    { label: 'x', scopes: ['admin'] },
+    { scopes: ['read'] },
+    { label: 'x', groupRef: '' },
+  ])('refuses %j', async (given) => {
+    expect((await room.call('POST', keys, given)).status).toBe(400);
+  });
+
+  it('lists by whether keys are active', async () => {
+    const { id } = await create({ label: 'sleeping' });
+    await room.call('PATCH', `${keys}/${id}`, { updateMask: ['active'], apiKey: { active: false } });
+    const ids = async (query: string): Promise<string[]> =>
+      (await room.call('GET', `${keys}${query}`)).body.map((each: { id: string }) => each.id);
+    expect(await ids('?active=false')).toEqual([id]);
+    expect(await ids('?active=true')).not.toContain(id);
+    expect(await ids('')).toContain(id);
+  });
+
+  it('changes label and scopes by mask', async () => {
+    const { id, key } = await create({ scopes: ['read'] });
+    expect((await room.call('GET', '/probe/write', undefined, { key })).status).toBe(403);
+    const change = {
+      updateMask: ['label', 'scopes'],
+      apiKey: { label: 'new', scopes: ['write'], active: false },
+    };
+    const { body } = await room.call('PATCH', `${keys}/${id}`, change);
+    expect(body).toMatchObject({ label: 'new', scopes: ['write'], active: true });
+    expect((await room.call('GET', '/probe/write', undefined, { key })).status).toBe(200);
+    const unmasked = await room.call('PATCH', `${keys}/${id}`, { updateMask: ['groupRef'], apiKey: {} });
+    expect(unmasked.status).toBe(400);
+  });
+
+  it.each(['deactivated', 'deleted'])(
+    'a %s key holds no longer: at once here, within five seconds elsewhere',
+    async (how) => {
+      const { id, key } = await create({ scopes: ['read'] });
+      const elsewhere = room.createNode();
+      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
+      expect(await elsewhere.authenticateKey(key)).toMatchObject({ keyId: id });
+      const { status } =
+        how === 'deleted'
+          ? await room.call('DELETE', `${keys}/${id}`)
+          : await room.call('PATCH', `${keys}/${id}`, { updateMask: ['active'], apiKey: { active: false } });
+      expect(status).toBe(how === 'deleted' ? 204 : 200);
+      const changedAt = performance.now();
+      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(401);
+      let refused = false;
+      while (!refused && performance.now() - changedAt < 5_000) {
+        await sleep(100);
+        refused = await elsewhere.authenticateKey(key).then(
+          () => false,
+          () => true,
+        );
+      }
+      expect(refused).toBe(true);
+    },
+  );
+
+  it('does not know keys of another project', async () => {
+    const other = (await room.call('POST', '/projects', { name: 'other' })).body;
+    for (const method of ['GET', 'DELETE'] as const) {
+      expect((await room.call(method, `${keys}/${other.apiKey.id}`)).status).toBe(404);
+    }
+    const patch = { updateMask: ['active'], apiKey: { active: false } };
+    expect((await room.call('PATCH', `${keys}/${other.apiKey.id}`, patch)).status).toBe(404);
+    expect((await room.call('GET', '/projects/other', undefined, { key: other.apiKey.key })).status).toBe(
+      200,
+    );
+  });
+
+  it('is managed by full keys only that are not confined to a group', async () => {
+    const { key: reading } = await create({ scopes: ['read', 'write', 'proxy', 'frontend'] });
+    expect((await room.call('GET', keys, undefined, { key: reading })).status).toBe(200);
+    expect((await room.call('POST', keys, { label: 'x' }, { key: reading })).status).toBe(403);
+    const { key: confined } = await create({ groupRef: 'g1' });
+    expect((await room.call('POST', keys, { label: 'x' }, { key: confined })).status).toBe(403);
+    expect((await room.call('GET', '/probe/any', undefined, { key: confined })).body).toMatchObject({
+      groupRef: 'g1',
+    });
+  });
+
+  describe('credentials', () => {
+    it.each([
+      ['none', {}],
+      ['an empty key', { 'x-api-key': '' }],
+      ['text that is no key', { 'x-api-key': 'hello' }],
+      ['a made-up key with a right checksum', { 'x-api-key': generateApiKey().key }],
+      ['another scheme', { authorization: 'Basic dTpw' }],
+      ['a bearer that is neither key nor token', { authorization: 'Bearer hello' }],
+    ])('answers 401 to %s', async (_name, headers) => {
+      const answer = await room.call('GET', '/projects', undefined, { key: null, headers });
+      expect([answer.status, answer.body.code]).toEqual([401, 'unauthenticated']);
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+    });
+
+    it('answers 401 when the secret is wrong for the key id', async () => {
+      const [, id] = room.apiKey.split('_');
+      const forged = generateApiKey();
+      expect(
+        (await room.call('GET', '/projects', undefined, { key: forged.key.replace(forged.id, id!) })).status,
+      ).toBe(401);
+    });
+
+    it('refuses a repeated X-Api-Key', async () => {
+      const { status, body } = await room.call('GET', '/projects', undefined, {
+        key: `${room.apiKey}, ${room.apiKey}`,
+      });
+      expect([status, body.detail]).toEqual([401, expect.stringContaining('more than once')]);
+    });
+
+    it('takes a key as a bearer, too, and lets X-Api-Key win', async () => {
+      const { key: reading } = await create({ scopes: ['read'] });
+      const bearer = { authorization: `Bearer ${room.apiKey}` };
+      expect((await room.call('GET', '/probe/any', undefined, { key: null, headers: bearer })).status).toBe(
+        200,
+      );
+      expect(
+        (await room.call('GET', '/probe/any', undefined, { key: reading, headers: bearer })).status,
+      ).toBe(403);
+    });
+  });
+
+  describe('scopes', () => {
+    const probes = ['any', 'write', 'read', 'proxy', 'frontend', 'undeclared'];
+
+    it.each([
+      ['full', probes],
+      ['write', ['write']],
+      ['read', ['read']],
+      ['proxy', ['proxy']],
+      ['frontend', ['frontend']],
+    ])('a key of scope %s reaches %j', async (scope, reached) => {
+      const { key } = await create({ scopes: [scope] });
+      const statuses = await Promise.all(
+        probes.map(async (probe) => [
+          probe,
+          (await room.call('GET', `/probe/${probe}`, undefined, { key })).status,
+        ]),
+      );
+      expect(statuses).toEqual(probes.map((probe) => [probe, reached.includes(probe) ? 200 : 403]));
+    });
+
+    it('says which scopes would do', async () => {
+      const { key } = await create({ scopes: ['frontend'] });
+      const { body } = await room.call('GET', '/probe/write', undefined, { key });
+      expect(body.detail).toBe('This needs a key with one of the scopes full, write; yours has frontend.');
+    });
+  });
+});

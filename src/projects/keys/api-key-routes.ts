@@ -1,0 +1,135 @@
+import { Type } from 'typebox';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { readMask } from '../../kit/update-mask.ts';
+import { idParam, ProjectParams } from '../path-params.ts';
+import type { Projects } from '../projects.ts';
+import { ApiKey, Scope } from '../schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const Label = Type.String({ minLength: 1, maxLength: 255 });
+const Scopes = Type.Array(Scope, { minItems: 1 });
+const KeyParams = idParam('The id of the key: the part between the first two underscores.');
+
+const NewApiKey = Type.Object(
+  {
+    label: Label,
+    scopes: Type.Optional(Type.Array(Scope, { minItems: 1, description: 'Only `full` unless given.' })),
+    groupRef: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Confines the key to this group.' }),
+    ),
+  },
+  closed,
+);
+const ApiKeyUpdate = Type.Object(
+  {
+    updateMask: Type.Array(Type.String()),
+    apiKey: Type.Object(
+      { active: Type.Optional(Type.Boolean()), label: Type.Optional(Label), scopes: Type.Optional(Scopes) },
+      closed,
+    ),
+  },
+  closed,
+);
+const masks = ['active', 'label', 'scopes'];
+
+/** API keys: shown once when they are made, afterwards managed by their id. */
+export function apiKeyRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    collection(server, projects);
+    single(server, projects);
+  };
+}
+
+function collection(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/api-keys',
+    schema: {
+      operationId: 'listApiKeys',
+      summary: 'List the API keys, without their secrets',
+      tags: ['api keys'],
+      params: ProjectParams,
+      querystring: Type.Object({ active: Type.Optional(Type.Boolean()) }, closed),
+      response: { 200: Type.Array(ApiKey) },
+    },
+    config: { scopes: ['read'], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return projects.apiKeys.list(id, request.query.active);
+    },
+  });
+  server.route({
+    method: 'POST',
+    url: '/projects/:projectIdOrName/api-keys',
+    schema: {
+      operationId: 'createApiKey',
+      summary: 'Make an API key; its value is shown once',
+      tags: ['api keys'],
+      params: ProjectParams,
+      body: NewApiKey,
+      response: { 201: ApiKey },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const created = await projects.apiKeys.create(id, { scopes: ['full'], ...request.body });
+      return reply.code(201).header('cache-control', 'no-store').send(created);
+    },
+  });
+}
+
+function single(server: HttpServer, projects: Projects): void {
+  const url = '/projects/:projectIdOrName/api-keys/:id';
+  server.route({
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'getApiKey',
+      summary: 'Get an API key, without its secret',
+      tags: ['api keys'],
+      params: KeyParams,
+      response: { 200: ApiKey },
+    },
+    config: { scopes: ['read'], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return projects.apiKeys.get(id, request.params.id);
+    },
+  });
+  server.route({
+    method: 'PATCH',
+    url,
+    schema: {
+      operationId: 'updateApiKey',
+      summary: 'Change, activate or deactivate an API key',
+      tags: ['api keys'],
+      params: KeyParams,
+      body: ApiKeyUpdate,
+      response: { 200: ApiKey },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const { updateMask, apiKey } = request.body;
+      const change = Object.fromEntries(readMask(updateMask, masks, apiKey, 'apiKey'));
+      return projects.apiKeys.update(id, request.params.id, change);
+    },
+  });
+  server.route({
+    method: 'DELETE',
+    url,
+    schema: {
+      operationId: 'deleteApiKey',
+      summary: 'Delete an API key',
+      tags: ['api keys'],
+      params: KeyParams,
+      response: { 204: Type.Null() },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      await projects.apiKeys.delete(id, request.params.id);
+      return reply.code(204).send(null);
+    },
+  });
+}

@@ -1,0 +1,95 @@
+import { createCache } from '../../kit/cache.ts';
+import type { Database, Queryable } from '../../kit/db/database.ts';
+import { problem } from '../../kit/problem.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { ApiKey, Scope } from '../schema.ts';
+import { generateApiKey, hashSecret, parseApiKey, secretFits, type KeyParts } from './key-form.ts';
+import * as store from './store.ts';
+
+export interface ApiKeys {
+  /** The principal of a key, without SQL while it is fresh. Throws unauthenticated. */
+  authenticate(key: string): Promise<Principal>;
+  /** The same without waiting; undefined means: ask {@link authenticate}. */
+  peek(key: string): Principal | undefined;
+  /** `key` is shown in this answer and nowhere else. */
+  create(
+    projectId: string,
+    given: { label: string; scopes: readonly Scope[]; groupRef?: string },
+    db?: Queryable,
+  ): Promise<ApiKey>;
+  list(projectId: string, active?: boolean): Promise<ApiKey[]>;
+  get(projectId: string, id: string): Promise<ApiKey>;
+  update(projectId: string, id: string, change: store.ApiKeyChange): Promise<ApiKey>;
+  delete(projectId: string, id: string): Promise<void>;
+  /** After a change of what the keys of a project carry. */
+  forgetProject(projectId: string): Promise<void>;
+  close(): void;
+}
+
+const malformed =
+  'The API key is not well-formed; a key starts with svc_ and ends with its checksum. Was it cut?';
+
+/** The keys of all projects. A change holds at once on this node, and on the others within the age of the cache. */
+export function createApiKeys(database: Database): ApiKeys {
+  const cache = createCache({ load: (ids) => store.loadApiKeys(database, ids) });
+
+  async function listKeys(projectId: string, active?: boolean): Promise<ApiKey[]> {
+    return store.listApiKeys(database, projectId, active);
+  }
+
+  return {
+    async authenticate(key) {
+      const parts = parseApiKey(key);
+      if (!parts) throw problem('unauthenticated', { detail: malformed });
+      const principal = principalOf(parts, await cache.get(parts.id));
+      if (principal) return principal;
+      throw problem('unauthenticated', { detail: 'The API key is unknown, deleted or not active.' });
+    },
+    peek(key) {
+      const parts = parseApiKey(key);
+      return parts && principalOf(parts, cache.peek(parts.id));
+    },
+    async create(projectId, { label, scopes, groupRef }, db = database) {
+      const { id, secret, key } = generateApiKey();
+      const created = { id, secretHash: hashSecret(secret), label, scopes: [...new Set(scopes)], groupRef };
+      return { ...(await store.insertApiKey(db, projectId, created)), key };
+    },
+    list: listKeys,
+    get: async (projectId, id) => (await store.getApiKey(database, projectId, id)) ?? absent(id),
+    async update(projectId, id, change) {
+      const updated = await store.updateApiKey(database, projectId, id, change);
+      cache.invalidate(id);
+      return updated ?? absent(id);
+    },
+    async delete(projectId, id) {
+      const existed = await store.deleteApiKey(database, projectId, id);
+      cache.invalidate(id);
+      if (!existed) absent(id);
+    },
+    async forgetProject(projectId) {
+      for (const { id } of await listKeys(projectId)) cache.invalidate(id);
+    },
+    close: () => cache.close(),
+  };
+}
+
+function principalOf(
+  { id, secret }: KeyParts,
+  record: store.ApiKeyRecord | undefined,
+): Principal | undefined {
+  if (!record?.active || !secretFits(secret, record.secret_hash)) return undefined;
+  return {
+    kind: 'apiKey',
+    keyId: id,
+    projectId: record.project_id,
+    projectName: record.project_name,
+    scopes: record.scopes,
+    ...(record.group_ref === null ? {} : { groupRef: record.group_ref }),
+  };
+}
+
+function absent(id: string): never {
+  throw problem('not-found', {
+    detail: `There is no API key with the id ${JSON.stringify(id.slice(0, 64))} in this project.`,
+  });
+}

@@ -1,0 +1,131 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRoom, type Room } from '../room.testsuite.ts';
+
+const path = '/projects/default/jwt-keys';
+const rsa = (modulusLength = 2048) =>
+  generateKeyPairSync('rsa', {
+    modulusLength,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+
+describe('src/projects/keys/jwt-key-routes', () => {
+  let room: Room;
+  let kid: string;
+  const pair = rsa();
+  beforeAll(async () => {
+    room = await openRoom();
+    const given = { label: 'front end', algorithm: 'RS256', publicKeyPem: pair.publicKey };
+    kid = (await room.call('POST', path, given)).body.kid;
+  });
+  afterAll(() => room.close());
+
+  const claims = { groupRef: 'g1', consumerRef: 'c1' };
+  async function token(
+    given: { claims?: object; header?: object; exp?: number; privateKey?: string } = {},
+  ): Promise<string> {
+    const { exp = Math.floor(Date.now() / 1000) + 300 } = given;
+    const jwt = new SignJWT({ ...(given.claims ?? claims) })
+      .setIssuedAt()
+      .setSubject('someone')
+      .setExpirationTime(exp);
+    return jwt
+      .setProtectedHeader({ alg: 'RS256', kid, ...given.header })
+      .sign(createPrivateKey(given.privateKey ?? pair.privateKey));
+  }
+  const probe = async (bearer: string, scope = 'frontend') =>
+    room.call('GET', `/probe/${scope}`, undefined, {
+      key: null,
+      headers: { authorization: `Bearer ${bearer}` },
+    });
+
+  it('admits a token to what the front end may do, for its group', async () => {
+    const { status, body } = await probe(await token());
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      kind: 'jwt',
+      keyId: kid,
+      projectId: room.projectId,
+      scopes: ['frontend'],
+      ...claims,
+    });
+    for (const scope of ['any', 'read', 'write', 'proxy'])
+      expect((await probe(await token(), scope)).status).toBe(403);
+  });
+
+  const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
+  it.each<[string, () => Promise<string>]>([
+    ['is expired', () => token({ exp: inSeconds(-60) })],
+    ['lives longer than ten minutes', () => token({ exp: inSeconds(660) })],
+    ['names no group', () => token({ claims: { consumerRef: 'c1' } })],
+    ['names no consumer', () => token({ claims: { groupRef: 'g1' } })],
+    ['names an empty group', () => token({ claims: { groupRef: '', consumerRef: 'c1' } })],
+    ['names a group that is no text', () => token({ claims: { groupRef: { $ne: 1 }, consumerRef: 'c1' } })],
+    ['has no kid', () => token({ header: { kid: undefined } })],
+    ['has an unknown kid', () => token({ header: { kid: 'other' } })],
+    ['is signed by another key', () => token({ privateKey: rsa().privateKey })],
+    ['is not signed', async () => new UnsecuredJWT(claims).setExpirationTime('5m').encode()],
+    [
+      'is signed with the public key as a shared secret',
+      () =>
+        new SignJWT(claims)
+          .setExpirationTime('5m')
+          .setProtectedHeader({ alg: 'HS256', kid })
+          .sign(Buffer.from(pair.publicKey)),
+    ],
+    ['uses another algorithm of the same key', () => token({ header: { alg: 'RS512' } })],
+  ])('refuses a token that %s', async (_name, make) => {
+    const { status, body } = await probe(await make());
+    expect([status, body.code]).toEqual([401, 'unauthenticated']);
+  });
+
+  it('takes a token that lives ten minutes', async () => {
+    expect((await probe(await token({ exp: inSeconds(600) }))).status).toBe(200);
+  });
+
+  it('shows, changes and deletes keys; a change holds at once', async () => {
+    const created = await room.call('POST', path, {
+      label: 'second',
+      algorithm: 'RS256',
+      publicKeyPem: pair.publicKey,
+    });
+    expect(created.status).toBe(201);
+    const one = `${path}/${created.body.kid}`;
+    const bearer = await token({ header: { kid: created.body.kid } });
+    expect((await probe(bearer)).status).toBe(200);
+    expect((await room.call('GET', one)).body).toMatchObject({
+      label: 'second',
+      algorithm: 'RSA',
+      active: true,
+      publicKeyPem: pair.publicKey,
+    });
+    const patched = await room.call('PATCH', one, { updateMask: ['active'], jwtKey: { active: false } });
+    expect(patched.body.active).toBe(false);
+    expect((await probe(bearer)).status).toBe(401);
+    expect((await room.call('GET', `${path}?active=true`)).body).toHaveLength(1);
+    expect((await room.call('GET', path)).body).toHaveLength(2);
+    expect((await room.call('DELETE', one)).status).toBe(204);
+    expect((await room.call('GET', one)).status).toBe(404);
+  });
+
+  it.each([
+    ['a private key', pair.privateKey, 'private key'],
+    ['text', 'hello', 'not a public key'],
+    ['a short key', rsa(1024).publicKey, '2048 bits'],
+    [
+      'a key of another kind',
+      generateKeyPairSync('ec', {
+        namedCurve: 'P-256',
+        publicKeyEncoding: { type: 'spki', format: 'pem' },
+        privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      }).publicKey,
+      'RSA',
+    ],
+  ])('refuses to register %s', async (_name, publicKeyPem, reason) => {
+    const { status, body } = await room.call('POST', path, { label: 'x', algorithm: 'RS256', publicKeyPem });
+    expect([status, body.issues[0].detail]).toEqual([400, expect.stringContaining(reason)]);
+    expect(JSON.stringify(body)).not.toContain('BEGIN PRIVATE');
+  });
+});

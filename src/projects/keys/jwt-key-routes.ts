@@ -1,0 +1,135 @@
+import { Type } from 'typebox';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { readMask } from '../../kit/update-mask.ts';
+import { idParam, ProjectParams } from '../path-params.ts';
+import type { Projects } from '../projects.ts';
+import { JwtKey } from '../schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const Label = Type.String({ minLength: 1, maxLength: 255 });
+const KeyParams = idParam('The id of the key, sent as `kid` in each token.');
+
+const NewJwtKey = Type.Object(
+  {
+    label: Label,
+    algorithm: Type.Literal('RS256'),
+    publicKeyPem: Type.String({
+      minLength: 1,
+      maxLength: 10_000,
+      description: 'An RSA public key of 2048 bits or more.',
+    }),
+  },
+  closed,
+);
+const JwtKeyUpdate = Type.Object(
+  {
+    updateMask: Type.Array(Type.String()),
+    jwtKey: Type.Object({ active: Type.Optional(Type.Boolean()), label: Type.Optional(Label) }, closed),
+  },
+  closed,
+);
+const masks = ['active', 'label'];
+
+/** Public keys that check the tokens of end users' browsers. */
+export function jwtKeyRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    collection(server, projects);
+    single(server, projects);
+  };
+}
+
+function collection(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'POST',
+    url: '/projects/:projectIdOrName/jwt-keys',
+    schema: {
+      operationId: 'createJwtKey',
+      summary: 'Register a public key for front-end tokens',
+      tags: ['jwt keys'],
+      params: ProjectParams,
+      body: NewJwtKey,
+      response: { 201: Type.Object({ kid: Type.String() }, closed) },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return reply.code(201).send(await projects.jwtKeys.create(id, request.body));
+    },
+  });
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/jwt-keys',
+    schema: {
+      operationId: 'listJwtKeys',
+      summary: 'List the public keys for front-end tokens',
+      tags: ['jwt keys'],
+      params: ProjectParams,
+      querystring: Type.Object(
+        { active: Type.Optional(Type.Boolean({ description: 'Only the active ones.' })) },
+        closed,
+      ),
+      response: { 200: Type.Array(JwtKey) },
+    },
+    config: { scopes: ['read'], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return projects.jwtKeys.list(id, request.query.active ?? false);
+    },
+  });
+}
+
+function single(server: HttpServer, projects: Projects): void {
+  const url = '/projects/:projectIdOrName/jwt-keys/:id';
+  server.route({
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'getJwtKey',
+      summary: 'Get a public key',
+      tags: ['jwt keys'],
+      params: KeyParams,
+      response: { 200: JwtKey },
+    },
+    config: { scopes: ['read'], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      return projects.jwtKeys.get(id, request.params.id);
+    },
+  });
+  server.route({
+    method: 'PATCH',
+    url,
+    schema: {
+      operationId: 'updateJwtKey',
+      summary: 'Change, activate or deactivate a public key',
+      tags: ['jwt keys'],
+      params: KeyParams,
+      body: JwtKeyUpdate,
+      response: { 200: JwtKey },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const { updateMask, jwtKey } = request.body;
+      const change = Object.fromEntries(readMask(updateMask, masks, jwtKey, 'jwtKey'));
+      return projects.jwtKeys.update(id, request.params.id, change);
+    },
+  });
+  server.route({
+    method: 'DELETE',
+    url,
+    schema: {
+      operationId: 'deleteJwtKey',
+      summary: 'Delete a public key',
+      tags: ['jwt keys'],
+      params: KeyParams,
+      response: { 204: Type.Null() },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      await projects.jwtKeys.delete(id, request.params.id);
+      return reply.code(204).send(null);
+    },
+  });
+}

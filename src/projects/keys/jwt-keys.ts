@@ -1,0 +1,154 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { errors, jwtVerify, type JWTHeaderParameters, type JWTPayload } from 'jose';
+import { createCache } from '../../kit/cache.ts';
+import type { Database } from '../../kit/db/database.ts';
+import { newId } from '../../kit/ids.ts';
+import { problem, refuse } from '../../kit/problem.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { JwtKey } from '../schema.ts';
+import * as store from './store.ts';
+
+export interface JwtKeys {
+  /** The principal of a front-end token. Throws unauthenticated. */
+  authenticate(token: string): Promise<Principal>;
+  create(
+    projectId: string,
+    given: { label: string; algorithm: string; publicKeyPem: string },
+  ): Promise<{ kid: string }>;
+  list(projectId: string, activeOnly: boolean): Promise<JwtKey[]>;
+  get(projectId: string, id: string): Promise<JwtKey>;
+  update(projectId: string, id: string, change: { label?: string; active?: boolean }): Promise<JwtKey>;
+  delete(projectId: string, id: string): Promise<void>;
+  /** After a change of what the keys of a project carry. */
+  forgetProject(projectId: string): Promise<void>;
+  close(): void;
+}
+
+interface VerifyingKey {
+  id: string;
+  projectId: string;
+  projectName: string;
+  active: boolean;
+  publicKey: KeyObject;
+}
+
+const maxLifetimeSeconds = 600;
+const clockToleranceSeconds = 5;
+const leastModulusBits = 2048;
+
+export function createJwtKeys(database: Database): JwtKeys {
+  const cache = createCache<VerifyingKey>({
+    load: async (ids) =>
+      new Map((await store.loadJwtKeys(database, ids)).map((row) => [row.id, verifyingKey(row)])),
+  });
+
+  async function keyOf({ kid }: JWTHeaderParameters): Promise<VerifyingKey> {
+    const key = kid === undefined ? undefined : await cache.get(kid);
+    if (key?.active) return key;
+    throw problem('unauthenticated', { detail: 'The token’s `kid` does not name an active key.' });
+  }
+
+  return {
+    async authenticate(token) {
+      let signer: VerifyingKey | undefined;
+      const payload = await verified(token, async (header) => {
+        signer = await keyOf(header);
+        return signer.publicKey;
+      });
+      if (!signer) throw problem('unauthenticated');
+      return principalOf(payload, signer);
+    },
+    async create(projectId, { label, algorithm, publicKeyPem }) {
+      const fault = faultOfPem(publicKeyPem);
+      if (fault !== undefined) throw refuse([{ in: 'body', name: 'publicKeyPem', detail: fault }]);
+      const id = newId();
+      await store.insertJwtKey(database, projectId, { id, label, algorithm, publicKeyPem });
+      return { kid: id };
+    },
+    list: (projectId, activeOnly) => store.listJwtKeys(database, projectId, activeOnly),
+    get: async (projectId, id) => (await store.getJwtKey(database, projectId, id)) ?? absent(id),
+    async update(projectId, id, change) {
+      const updated = await store.updateJwtKey(database, projectId, id, change);
+      cache.invalidate(id);
+      return updated ?? absent(id);
+    },
+    async delete(projectId, id) {
+      const existed = await store.deleteJwtKey(database, projectId, id);
+      cache.invalidate(id);
+      if (!existed) absent(id);
+    },
+    async forgetProject(projectId) {
+      for (const { id } of await store.listJwtKeys(database, projectId, false)) cache.invalidate(id);
+    },
+    close: () => cache.close(),
+  };
+}
+
+function verifyingKey(row: store.JwtKeyRecord): VerifyingKey {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    projectName: row.project_name,
+    active: row.active,
+    publicKey: createPublicKey(row.public_key_pem),
+  };
+}
+
+async function verified(
+  token: string,
+  keyFor: (header: JWTHeaderParameters) => Promise<KeyObject>,
+): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, keyFor, {
+      algorithms: ['RS256'],
+      clockTolerance: clockToleranceSeconds,
+      requiredClaims: ['exp', 'groupRef', 'consumerRef'],
+    });
+    return payload;
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error;
+    throw problem('unauthenticated', {
+      detail: `The token is not accepted: ${error.message}.`,
+      cause: error,
+    });
+  }
+}
+
+function principalOf(payload: JWTPayload, { id, projectId, projectName }: VerifyingKey): Principal {
+  const { exp = 0, groupRef, consumerRef } = payload;
+  if (exp > Date.now() / 1000 + maxLifetimeSeconds + clockToleranceSeconds) {
+    throw problem('unauthenticated', {
+      detail: `The token’s \`exp\` is more than ${maxLifetimeSeconds} seconds ahead.`,
+    });
+  }
+  if (!isRef(groupRef) || !isRef(consumerRef)) {
+    throw problem('unauthenticated', {
+      detail: 'The claims `groupRef` and `consumerRef` must be texts that are not empty.',
+    });
+  }
+  return { kind: 'jwt', keyId: id, projectId, projectName, scopes: ['frontend'], groupRef, consumerRef };
+}
+
+function isRef(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Why the text is not the public key that RS256 needs, or undefined. */
+function faultOfPem(pem: string): string | undefined {
+  if (/PRIVATE KEY/.test(pem)) return 'is a private key; keep it, and send the public one';
+  let key: KeyObject;
+  try {
+    key = createPublicKey(pem);
+  } catch {
+    return 'is not a public key in PEM';
+  }
+  if (key.asymmetricKeyType !== 'rsa') return 'must be an RSA key, for RS256';
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  return bits < leastModulusBits ? `must have at least ${leastModulusBits} bits; it has ${bits}` : undefined;
+}
+
+function absent(id: string): never {
+  throw problem('not-found', {
+    detail: `There is no JWT key with the id ${JSON.stringify(id.slice(0, 64))} in this project.`,
+  });
+}

@@ -1,0 +1,50 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/** An API key taken apart: `svc_<id>_<secret><checksum>` (contract, Authentication). */
+export interface KeyParts {
+  id: string;
+  secret: string;
+}
+
+const form = /^svc_([0-9a-z]{8,32})_([A-Za-z0-9_-]{30})([0-9A-Za-z]{6})$/;
+const idBytes = 8;
+const secretLength = 30;
+const checksumLength = 6;
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A new key from the system's CSPRNG; the secret holds 180 bits. */
+export function generateApiKey(): { key: string; id: string; secret: string } {
+  const id = randomBytes(idBytes).toString('hex');
+  const secret = randomBytes(24).toString('base64url').slice(0, secretLength);
+  return { id, secret, key: `svc_${id}_${secret}${checksumOf(id, secret)}` };
+}
+
+/** The parts of a key, or undefined for anything that no key can be: found without a hash and without asking the database. */
+export function parseApiKey(text: string): KeyParts | undefined {
+  const [, id, secret, checksum] = form.exec(text) ?? [];
+  if (id === undefined || secret === undefined) return undefined;
+  return checksumOf(id, secret) === checksum ? { id, secret } : undefined;
+}
+
+/** What is stored of a secret. It is random and long, so that a fast hash is enough. */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+/** Compares in constant time. */
+export function secretFits(secret: string, hash: Buffer): boolean {
+  const given = hashSecret(secret);
+  return given.length === hash.length && timingSafeEqual(given, hash);
+}
+
+/** CRC-32 in base 62: it tells typing errors and secret scanners, it protects nothing. */
+function checksumOf(id: string, secret: string): string {
+  let rest = crc32(`${id}_${secret}`);
+  let text = '';
+  while (text.length < checksumLength) {
+    text = (digits[rest % digits.length] ?? '0') + text;
+    rest = Math.floor(rest / digits.length);
+  }
+  return text;
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { maxManifestBytes, readYaml } from './read-yaml.ts';
+
+const rules = (text: string): string[] => readYaml(text).findings.map(({ rule }) => rule);
+
+describe('src/projects/manifest/read-yaml', () => {
+  it('gives values and the line and column of each path', () => {
+    const source = readYaml('a: 1\nlist:\n  - name: x\n    deep:\n      key: y\n');
+    expect(source.findings).toEqual([]);
+    expect(source.value).toEqual({ a: 1, list: [{ name: 'x', deep: { key: 'y' } }] });
+    expect(source.locate(['a'])).toEqual({ line: 1, column: 1 });
+    expect(source.locate(['list', 0])).toEqual({ line: 3, column: 5 });
+    expect(source.locate(['list', 0, 'deep', 'key'])).toEqual({ line: 5, column: 7 });
+  });
+
+  it('places what is absent at its nearest ancestor', () => {
+    expect(readYaml('a:\n  b: 1\n').locate(['a', 'missing', 0])).toEqual({ line: 1, column: 1 });
+  });
+
+  it('reads 1.0.0 as text and keeps yes and no as text (YAML 1.2)', () => {
+    expect(readYaml('v: 1.0.0\nw: yes\n').value).toEqual({ v: '1.0.0', w: 'yes' });
+  });
+
+  it('names the line of a syntax error', () => {
+    const source = readYaml('a: 1\nb: [1,\nc: 2\n');
+    expect(source.findings[0]?.rule).toBe('yaml-syntax');
+    expect(source.locate([]).line).toBeGreaterThan(1);
+  });
+
+  it('refuses a key that stands twice, at its second place', () => {
+    const source = readYaml('a: 1\nb: 2\na: 3\n');
+    expect(source.findings).toMatchObject([{ rule: 'yaml-duplicate-key', path: ['a'] }]);
+    expect(source.locate(['a'])).toEqual({ line: 3, column: 1 });
+  });
+
+  it('unfolds aliases, and places what stands in them where it was written', () => {
+    const source = readYaml('a: &x\n  k: 1\nb: *x\n');
+    expect(source.value).toEqual({ a: { k: 1 }, b: { k: 1 } });
+    expect(source.locate(['b', 'k'])).toEqual({ line: 2, column: 3 });
+  });
+
+  it('does not merge: << is a key like any other', () => {
+    expect(readYaml('a: &x { k: 1 }\nb:\n  <<: *x\n').value).toEqual({ a: { k: 1 }, b: { '<<': { k: 1 } } });
+  });
+
+  it.each([
+    ['an alias without an anchor', 'a: *x\n', 'yaml-alias'],
+    ['an alias inside of what it names', 'a: &x [*x]\n', 'yaml-alias'],
+    ['a key that is a list', '? [1]\n: 2\n', 'yaml-key'],
+    ['more than one document', 'a: 1\n---\nb: 2\n', 'yaml-syntax'],
+    ['deep nesting', `${'['.repeat(70)}${']'.repeat(70)}`, 'yaml-size'],
+    ['more than the size limit', `a: ${'x'.repeat(maxManifestBytes)}`, 'yaml-size'],
+  ])('refuses %s', (_name, text, rule) => {
+    expect(rules(text)).toEqual([rule]);
+  });
+
+  it('refuses a bomb of aliases soon', () => {
+    const levels = Array.from({ length: 12 }, (_, level) => {
+      const content = level === 0 ? 'x' : Array.from({ length: 10 }, () => `*l${level - 1}`).join(', ');
+      return `k${level}: &l${level} [${content}]`;
+    });
+    const startedAt = performance.now();
+    expect(rules(levels.join('\n'))).toEqual(['yaml-size']);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+  });
+
+  it('reads a map of very many keys in time that grows with it, not with its square', () => {
+    const text = Array.from({ length: 40_000 }, (_, index) => `k${index}: 1`).join('\n');
+    const startedAt = performance.now();
+    expect(rules(text)).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});

@@ -1,0 +1,58 @@
+import type { Finding, Path } from '../finding.ts';
+import { failed } from '../finding.ts';
+
+/** What the rules need to know of a provider. */
+export interface ProviderFacts {
+  modules: readonly string[];
+  defaultModule?: string;
+  reads: boolean;
+  writes: boolean;
+}
+
+export interface ManifestCatalog {
+  find(provider: string): ProviderFacts | undefined;
+  names(): readonly string[];
+}
+
+export interface RuleContext {
+  catalog: ManifestCatalog;
+  /** Whether everything at and below the path has its right shape, so that a rule may read it. */
+  sound: (path: Path) => boolean;
+}
+
+export interface Placed<Value> {
+  value: Value;
+  path: Path;
+}
+
+/** The objects of an action block that have their right shape, each with its path. */
+export function soundObjects<Value>(
+  block: { objects: Value[] } | undefined,
+  path: Path,
+  { sound }: RuleContext,
+): Placed<Value>[] {
+  const objects: unknown = block?.objects;
+  if (!Array.isArray(objects)) return [];
+  return (objects as Value[])
+    .map((value, index) => ({ value, path: [...path, 'objects', index] }))
+    .filter((placed) => sound(placed.path));
+}
+
+/** An object stands once in an action; providers differ in whether case counts, so it does not (product-api 2.2). */
+export function duplicateObjects(objects: readonly Placed<{ objectName: string }>[]): Finding[] {
+  const seen = new Set<string>();
+  return objects.flatMap(({ value, path }) => {
+    const key = value.objectName.toLowerCase();
+    if (!seen.has(key)) {
+      seen.add(key);
+      return [];
+    }
+    return [
+      failed(
+        'object-duplicate',
+        [...path, 'objectName'],
+        `the object ${value.objectName} stands twice in this action`,
+      ),
+    ];
+  });
+}

@@ -1,0 +1,160 @@
+import { failed, warned, type Finding, type Path } from '../finding.ts';
+import { readScheduleMinutes, scheduleFault, scheduleGap } from '../schedule.ts';
+import type { ManifestIntegration, ManifestReadObject } from '../schema.ts';
+import { duplicateObjects, soundObjects, type RuleContext } from './context.ts';
+import { checkFields } from './fields.ts';
+
+const frequentMinutes = 15;
+const largeBackfillDays = 365;
+const googleCalendarDays = 28;
+
+export function checkRead(integration: ManifestIntegration, path: Path, context: RuleContext): Finding[] {
+  const objects = soundObjects(integration.read, [...path, 'read'], context);
+  return [
+    ...duplicateObjects(objects),
+    ...objects.flatMap(({ value, path: at }) => checkReadObject(integration, value, at)),
+  ];
+}
+
+function checkReadObject(
+  integration: ManifestIntegration,
+  object: ManifestReadObject,
+  path: Path,
+): Finding[] {
+  return [
+    ...checkReadSchedule(object, path),
+    ...checkDestination(object, path),
+    ...checkBackfill(object, path),
+    ...checkBackfillOfProvider(integration, object, path),
+    ...checkAlwaysEnabled(object, path),
+    ...checkDelivery(object, path),
+    ...checkFields(object, path),
+  ];
+}
+
+function checkReadSchedule({ schedule }: ManifestReadObject, path: Path): Finding[] {
+  if (schedule === undefined) return [];
+  const at = [...path, 'schedule'];
+  const fault = scheduleFault(schedule, readScheduleMinutes);
+  if (fault) return [failed('schedule', at, fault.reason, fault.suggestion)];
+  const gap = scheduleGap(schedule);
+  if (gap >= frequentMinutes) return [];
+  return [
+    warned('schedule-frequent', at, `fires every ${gap} minutes, near the least of ${readScheduleMinutes}`),
+  ];
+}
+
+/** A read that runs by itself needs a receiver; one that is only searched or triggered may do without (product-api 11, row 1). */
+function checkDestination({ destination, schedule, backfill }: ManifestReadObject, path: Path): Finding[] {
+  if (destination !== undefined) return [];
+  const at = [...path, 'destination'];
+  if (schedule === undefined && backfill === undefined) {
+    return [
+      warned(
+        'destination-missing',
+        at,
+        'is absent: unless a config names one, the object can only be searched',
+      ),
+    ];
+  }
+  return [failed('required', at, 'is required beside a schedule or a backfill')];
+}
+
+function checkBackfill({ backfill }: ManifestReadObject, path: Path): Finding[] {
+  if (!backfill) return [];
+  const at = [...path, 'backfill', 'defaultPeriod'];
+  const { days, fullHistory } = backfill.defaultPeriod;
+  if (days === undefined && fullHistory !== true) {
+    return [failed('backfill-period', at, 'needs `days`, or `fullHistory: true`')];
+  }
+  if (days !== undefined && fullHistory === true) {
+    return [failed('backfill-period', at, 'takes `days` or `fullHistory: true`, not both')];
+  }
+  if (days !== undefined && days > largeBackfillDays) {
+    return [
+      warned(
+        'backfill-large',
+        [...at, 'days'],
+        `${days} days may take long and use much of the provider's quota`,
+      ),
+    ];
+  }
+  return [];
+}
+
+/** Limits of single providers (product-api 2.7). */
+function checkBackfillOfProvider(
+  { provider, module }: ManifestIntegration,
+  { objectName, backfill }: ManifestReadObject,
+  path: Path,
+): Finding[] {
+  if (!backfill) return [];
+  const at = [...path, 'backfill', 'defaultPeriod'];
+  const { days = 0, fullHistory } = backfill.defaultPeriod;
+  if (
+    provider === 'google' &&
+    (module ?? 'calendar') === 'calendar' &&
+    objectName.toLowerCase() === 'events'
+  ) {
+    return fullHistory === true || days > googleCalendarDays
+      ? [
+          failed(
+            'backfill-of-provider',
+            at,
+            `Google Calendar events go back at most ${googleCalendarDays} days`,
+          ),
+        ]
+      : [];
+  }
+  if (provider === 'snowflake' && fullHistory !== true) {
+    return [failed('backfill-of-provider', at, 'Snowflake is read by `fullHistory: true` only')];
+  }
+  return [];
+}
+
+function checkAlwaysEnabled(
+  { enabled, requiredFields = [], schedule }: ManifestReadObject,
+  path: Path,
+): Finding[] {
+  if (enabled === undefined) return [];
+  const findings: Finding[] = [];
+  if (requiredFields.length === 0) {
+    findings.push(
+      failed('always-enabled', [...path, 'requiredFields'], 'needs an entry where `enabled: always` stands'),
+    );
+  }
+  if (schedule === undefined) {
+    findings.push(
+      failed('always-enabled', [...path, 'schedule'], 'is required where `enabled: always` stands'),
+    );
+  }
+  for (const [index, { mapToName }] of requiredFields.entries()) {
+    if (mapToName === undefined) continue;
+    const at = [...path, 'requiredFields', index, 'mapToName'];
+    findings.push(
+      failed(
+        'always-enabled',
+        at,
+        'is not allowed where `enabled: always` stands: nobody is there to map it',
+      ),
+    );
+  }
+  return findings;
+}
+
+function checkDelivery({ delivery }: ManifestReadObject, path: Path): Finding[] {
+  if (!delivery) return [];
+  const at = [...path, 'delivery'];
+  const deprecated = warned('deprecated', at, 'is deprecated; leave it away');
+  const { mode = 'auto', pageSize } = delivery;
+  if (mode === 'onRequest' && pageSize === undefined) {
+    return [
+      deprecated,
+      failed('delivery-page-size', [...at, 'pageSize'], 'is required for the mode onRequest'),
+    ];
+  }
+  if (mode === 'auto' && pageSize !== undefined) {
+    return [deprecated, failed('delivery-page-size', [...at, 'pageSize'], 'is only for the mode onRequest')];
+  }
+  return [deprecated];
+}

@@ -1,0 +1,148 @@
+import { sqlState } from '../kit/db/database.ts';
+import type { Ground } from '../kit/ground.ts';
+import { isId, newId } from '../kit/ids.ts';
+import { problem, refuse, type Problem } from '../kit/problem.ts';
+import { abilitiesOf, type Catalog } from '../providers/index.ts';
+import { createProviderApps, type ProviderApps, type ProviderAppSecrets } from './apps/provider-apps.ts';
+import { authenticate, type Headers } from './auth/authenticate.ts';
+import { authorize, resolveProject, type Principal, type RouteScopes } from './auth/principal.ts';
+import { bootstrap, type Bootstrapped } from './bootstrap.ts';
+import {
+  createIntegrations,
+  type IntegrationDeleteHook,
+  type Integrations,
+} from './integrations/integrations.ts';
+import type { Integration } from './integrations/store.ts';
+import { createApiKeys, type ApiKeys } from './keys/api-keys.ts';
+import { createJwtKeys, type JwtKeys } from './keys/jwt-keys.ts';
+import type { ManifestCatalog } from './manifest/rules/context.ts';
+import type { ApiKey, Project } from './schema.ts';
+import * as store from './store.ts';
+
+/** The builder's side: projects, credentials, provider apps, integrations. */
+export interface Projects {
+  /** On an empty database: project `default` and one full key. See {@link bootstrap}. */
+  bootstrap(givenKey?: string): Promise<Bootstrapped>;
+  /** Who sent the request. Throws unauthenticated. */
+  authenticate(headers: Headers): Promise<Principal>;
+  /** The principal of an API key alone, for surfaces that take no other credential. Throws unauthenticated. */
+  authenticateKey(key: string): Promise<Principal>;
+  /** The same from the cache, without waiting; undefined means: ask {@link authenticateKey}. */
+  peekPrincipal(key: string): Principal | undefined;
+  /** Throws forbidden. */
+  authorize(principal: Principal, scopes: RouteScopes): void;
+  /** Throws not-found for every project but the principal's own. */
+  resolveProject(principal: Principal, idOrName: string): { id: string; name: string };
+  get(id: string): Promise<Project>;
+  /** A new project with its first key. Throws already-exists. */
+  create(given: { name: string; appName?: string }): Promise<Project & { apiKey: ApiKey }>;
+  update(id: string, change: { name?: string; appName?: string }): Promise<Project>;
+  getIntegration(projectId: string, idOrName: string): Promise<Integration>;
+  listIntegrations(projectId: string): Promise<Integration[]>;
+  /** Registers what higher rooms delete with an integration, in its transaction. */
+  beforeIntegrationDelete(hook: IntegrationDeleteHook): void;
+  /** The named provider app, or the newest of the provider, with its secret. Throws provider-app-missing. */
+  getProviderApp(projectId: string, provider: string, providerAppId?: string): Promise<ProviderAppSecrets>;
+  readonly apiKeys: ApiKeys;
+  readonly jwtKeys: JwtKeys;
+  readonly providerApps: ProviderApps;
+  readonly integrations: Integrations;
+  close(): void;
+}
+
+const uniqueViolation = '23505';
+
+export function createProjects(
+  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  { catalog }: { catalog: Catalog },
+): Projects {
+  const apiKeys = createApiKeys(database);
+  const jwtKeys = createJwtKeys(database);
+  const providerApps = createProviderApps({ database, vault }, catalog);
+  const integrations = createIntegrations(database, factsOf(catalog));
+
+  return {
+    apiKeys,
+    jwtKeys,
+    providerApps,
+    integrations,
+    bootstrap: (givenKey) => bootstrap(database, givenKey),
+    authenticate: (headers) => authenticate(headers, apiKeys, jwtKeys),
+    authenticateKey: (key) => apiKeys.authenticate(key),
+    peekPrincipal: (key) => apiKeys.peek(key),
+    authorize,
+    resolveProject,
+    get: async (id) => (await store.findProject(database, id)) ?? absent(id),
+    async create({ name, appName = name }) {
+      const project = { id: newId(), name: projectName(name), appName };
+      return orTaken(name, () =>
+        database.transaction(async (tx) => {
+          const created = await store.insertProject(tx, project);
+          const apiKey = await apiKeys.create(created.id, { label: 'first key', scopes: ['full'] }, tx);
+          return { ...created, apiKey };
+        }),
+      );
+    },
+    async update(id, { name, appName }) {
+      const change = {
+        ...(name === undefined ? {} : { name: projectName(name) }),
+        ...(appName === undefined ? {} : { appName }),
+      };
+      const updated = await orTaken(name ?? '', () => store.updateProject(database, id, change));
+      if (name !== undefined) await Promise.all([apiKeys.forgetProject(id), jwtKeys.forgetProject(id)]);
+      return updated ?? absent(id);
+    },
+    getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
+    listIntegrations: (projectId) => integrations.list(projectId),
+    beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
+    getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
+    close() {
+      apiKeys.close();
+      jwtKeys.close();
+    },
+  };
+}
+
+/** What the manifest's rules ask the catalogue. */
+function factsOf(catalog: Catalog): ManifestCatalog {
+  return {
+    names: () => catalog.list().map(({ name }) => name),
+    find(name) {
+      const provider = catalog.find(name);
+      if (!provider) return undefined;
+      const { modules = {}, defaultModule } = provider;
+      const abilities = abilitiesOf(name);
+      return {
+        modules: Object.keys(modules),
+        ...(defaultModule === undefined ? {} : { defaultModule }),
+        reads: abilities.sampleRead,
+        writes: abilities.write.length > 0,
+      };
+    },
+  };
+}
+
+/** Names are kept in lower case (product-api 1.2); one that looks like an id could not be told from one in a path. */
+function projectName(name: string): string {
+  if (!isId(name)) return name.toLowerCase();
+  throw refuse([{ in: 'body', name: 'name', detail: 'must not have the form of an id', value: name }]);
+}
+
+async function orTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw sqlState(error) === uniqueViolation ? taken(name, error) : error;
+  }
+}
+
+function taken(name: string, cause: unknown): Problem {
+  return problem('already-exists', {
+    detail: `A project with the name ${name.toLowerCase()} exists already.`,
+    cause,
+  });
+}
+
+function absent(id: string): never {
+  throw problem('not-found', { detail: `There is no project ${id}.` });
+}

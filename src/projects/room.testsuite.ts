@@ -1,0 +1,107 @@
+import { createTestDatabase } from '../../test/database.ts';
+import type { Database } from '../kit/db/database.ts';
+import { createHttpServer } from '../kit/http/server.ts';
+import { createLog } from '../kit/log.ts';
+import { createVault } from '../kit/vault.ts';
+import { loadCatalog } from '../providers/index.ts';
+import {
+  authenticationHook,
+  createProjects,
+  projectRoutes,
+  providerCatalogueRoutes,
+  type Projects,
+} from './index.ts';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  // Each test knows the shape that it asked for.
+  body: any; // oxlint-disable-line typescript/no-explicit-any
+}
+
+export interface CallOptions {
+  /** Another key than the first one; null sends none. */
+  key?: string | null;
+  headers?: Record<string, string>;
+}
+
+/** The room behind its routes, on a database of its own, with the project `default`. */
+export interface Room {
+  database: Database;
+  projects: Projects;
+  projectId: string;
+  apiKey: string;
+  /** Another node on the same database. */
+  createNode(): Projects;
+  call(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+    options?: CallOptions,
+  ): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const probes = {
+  any: [],
+  write: ['write'],
+  read: ['read'],
+  proxy: ['proxy'],
+  frontend: ['frontend'],
+} as const;
+
+/** Beside the room's routes there is `/v1/probe/<scope>` for each scope, `any` being full only, and `/v1/probe/undeclared`. */
+export async function openRoom(): Promise<Room> {
+  const test = await createTestDatabase();
+  const { database } = test;
+  const catalog = loadCatalog();
+  const vault = createVault([{ id: 't1', key: Buffer.alloc(32, 7) }]);
+  const nodes: Projects[] = [];
+  const createNode = (): Projects => {
+    const node = createProjects({ database, vault }, { catalog });
+    nodes.push(node);
+    return node;
+  };
+  const projects = createNode();
+  const { projectId, apiKey = '' } = await projects.bootstrap();
+  const server = createHttpServer({
+    log: createLog('silent'),
+    bodyLimitBytes: 10 * 1024 * 1024,
+    trustedProxies: [],
+  });
+  await server.register(
+    async (scope) => {
+      scope.addHook('onRequest', authenticationHook(projects));
+      await scope.register(projectRoutes(projects));
+      await scope.register(providerCatalogueRoutes(catalog));
+      for (const [name, scopes] of Object.entries(probes)) {
+        scope.get(`/probe/${name}`, { config: { scopes } }, async (request) => request.principal);
+      }
+      scope.route({ method: 'GET', url: '/probe/undeclared', handler: async (request) => request.principal });
+    },
+    { prefix: '/v1' },
+  );
+
+  return {
+    database,
+    projects,
+    projectId,
+    apiKey,
+    createNode,
+    async call(method, path, body, { key = apiKey, headers = {} } = {}) {
+      const reply = await server.inject({
+        method,
+        url: `/v1${path}`,
+        headers: { ...(key === null ? {} : { 'x-api-key': key }), ...headers },
+        ...(body === undefined ? {} : { payload: body as object }),
+      });
+      const answered: unknown = reply.body === '' ? undefined : JSON.parse(reply.body);
+      return { status: reply.statusCode, headers: reply.headers, body: answered };
+    },
+    async close() {
+      await server.close();
+      for (const node of nodes) node.close();
+      await test.drop();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { Type } from 'typebox';
+import type { HttpServer } from '../kit/http/server.ts';
+import { readMask } from '../kit/update-mask.ts';
+import { providerAppRoutes } from './apps/routes.ts';
+import { integrationRoutes } from './integrations/routes.ts';
+import { apiKeyRoutes } from './keys/api-key-routes.ts';
+import { jwtKeyRoutes } from './keys/jwt-key-routes.ts';
+import { ProjectParams } from './path-params.ts';
+import type { Projects } from './projects.ts';
+import { ApiKey, Project } from './schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const Name = Type.String({
+  minLength: 2,
+  maxLength: 128,
+  pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
+  description: 'Unique over the service; kept in lower case.',
+});
+const AppName = Type.String({ minLength: 1, maxLength: 128 });
+
+const NewProject = Type.Object(
+  {
+    name: Name,
+    appName: Type.Optional(AppName),
+    orgId: Type.Optional(
+      Type.String({ description: 'Accepted from older clients; there is one organization.' }),
+    ),
+  },
+  closed,
+);
+const ProjectUpdate = Type.Object(
+  {
+    updateMask: Type.Array(Type.String()),
+    project: Type.Object({ name: Type.Optional(Name), appName: Type.Optional(AppName) }, closed),
+  },
+  closed,
+);
+const NewProjectAnswer = Type.Object(
+  { ...Project.properties, apiKey: ApiKey },
+  { ...closed, description: 'The project with its first key, which is shown here only.' },
+);
+
+/** Projects and everything of the builder's side below them. */
+export function projectRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    listAndCreate(server, projects);
+    one(server, projects);
+    await server.register(apiKeyRoutes(projects));
+    await server.register(jwtKeyRoutes(projects));
+    await server.register(providerAppRoutes(projects));
+    await server.register(integrationRoutes(projects));
+  };
+}
+
+function listAndCreate(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'GET',
+    url: '/projects',
+    schema: {
+      operationId: 'listProjects',
+      summary: 'List the projects that the credentials reach',
+      tags: ['projects'],
+      response: { 200: Type.Array(Project) },
+    },
+    config: { scopes: ['read', 'frontend'] },
+    handler: async (request) => [await projects.get(request.principal.projectId)],
+  });
+  server.route({
+    method: 'POST',
+    url: '/projects',
+    schema: {
+      operationId: 'createProject',
+      summary: 'Make a project and its first API key',
+      tags: ['projects'],
+      body: NewProject,
+      response: { 201: NewProjectAnswer },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request, reply) => reply.code(201).send(await projects.create(request.body)),
+  });
+}
+
+function one(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName',
+    schema: {
+      operationId: 'getProject',
+      summary: 'Get a project',
+      tags: ['projects'],
+      params: ProjectParams,
+      response: { 200: Project },
+    },
+    config: { scopes: ['read', 'frontend'] },
+    handler: async (request) =>
+      projects.get(projects.resolveProject(request.principal, request.params.projectIdOrName).id),
+  });
+  server.route({
+    method: 'PATCH',
+    url: '/projects/:projectIdOrName',
+    schema: {
+      operationId: 'updateProject',
+      summary: 'Change a project',
+      tags: ['projects'],
+      params: ProjectParams,
+      body: ProjectUpdate,
+      response: { 200: Project },
+    },
+    config: { scopes: [], projectWide: true },
+    handler: async (request) => {
+      const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const { updateMask, project } = request.body;
+      return projects.update(
+        id,
+        Object.fromEntries(readMask(updateMask, ['name', 'appName'], project, 'project')),
+      );
+    },
+  });
+}

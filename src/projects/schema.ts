@@ -1,0 +1,151 @@
+import { Type, type Static } from 'typebox';
+import { ManifestIntegration, ManifestIssue } from './manifest/schema.ts';
+
+export * from './manifest/schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const time = (description: string) => Type.String({ format: 'date-time', description });
+
+/** What a credential may reach (contract, Authentication). */
+export const Scope = Type.Union(
+  [
+    Type.Literal('full'),
+    Type.Literal('write'),
+    Type.Literal('read'),
+    Type.Literal('proxy'),
+    Type.Literal('frontend'),
+  ],
+  { description: '`full` reaches everything; the others what the endpoints say.' },
+);
+export type Scope = Static<typeof Scope>;
+
+export const Project = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    appName: Type.String({ description: 'Shown to end users where they connect.' }),
+    orgId: Type.String({ description: 'Always the same: an installation of svc has one organization.' }),
+    createTime: time('When it was made.'),
+    updateTime: time('When it was last changed.'),
+  },
+  closed,
+);
+export type Project = Static<typeof Project>;
+
+export const ApiKey = Type.Object(
+  {
+    id: Type.String({ description: 'The public part of the key, by which it is managed.' }),
+    key: Type.Optional(Type.String({ description: 'The key itself; shown once, when it is made.' })),
+    label: Type.String(),
+    scopes: Type.Array(Scope),
+    groupRef: Type.Optional(Type.String({ description: 'The only group that the key reaches.' })),
+    projectId: Type.String({ format: 'uuid' }),
+    active: Type.Boolean(),
+    createTime: time('When it was made.'),
+    updateTime: time('When it was last changed.'),
+  },
+  closed,
+);
+export type ApiKey = Static<typeof ApiKey>;
+
+export const JwtKey = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Sent as `kid` in the header of each token.' }),
+    projectId: Type.String({ format: 'uuid' }),
+    label: Type.String(),
+    algorithm: Type.Literal('RSA'),
+    publicKeyPem: Type.String(),
+    active: Type.Boolean(),
+    createTime: time('When it was made.'),
+    updateTime: time('When it was last changed.'),
+  },
+  closed,
+);
+export type JwtKey = Static<typeof JwtKey>;
+
+/** Parameters of a provider app beyond the OAuth client itself (product-api 1.3). */
+export const ProviderAppMetadata = Type.Object(
+  {
+    authQueryParams: Type.Optional(
+      Type.Record(Type.String(), Type.Array(Type.String()), {
+        description: 'Further parameters of the authorization URL.',
+      }),
+    ),
+    providerParams: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: "The provider's own settings, such as an install URL.",
+      }),
+    ),
+  },
+  closed,
+);
+export type ProviderAppMetadata = Static<typeof ProviderAppMetadata>;
+
+export const ProviderApp = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    projectId: Type.String({ format: 'uuid' }),
+    provider: Type.String(),
+    clientId: Type.String(),
+    externalRef: Type.Optional(Type.String({ description: "The provider's own id of the app." })),
+    scopes: Type.Optional(Type.Array(Type.String())),
+    metadata: Type.Optional(ProviderAppMetadata),
+    createTime: time('When it was made.'),
+    updateTime: time('When it was last changed.'),
+  },
+  closed,
+);
+export type ProviderApp = Static<typeof ProviderApp>;
+
+export const Revision = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    specVersion: Type.String(),
+    createTime: time('When it was deployed.'),
+    content: ManifestIntegration,
+  },
+  closed,
+);
+
+export const Integration = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    projectId: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    provider: Type.String(),
+    createTime: time('When it was made.'),
+    updateTime: time('When it was last changed.'),
+    latestRevision: Revision,
+  },
+  closed,
+);
+
+/** What a deploy does, or would do, to one integration. */
+export const DeployedChange = Type.Object(
+  {
+    name: Type.String(),
+    provider: Type.String(),
+    change: Type.Union([Type.Literal('created'), Type.Literal('updated'), Type.Literal('unchanged')]),
+    added: Type.Array(Type.String(), {
+      description: 'Objects as `read.contacts`, and keys such as `proxy`.',
+    }),
+    changed: Type.Array(Type.String()),
+    removed: Type.Array(Type.String()),
+  },
+  closed,
+);
+export type DeployedChange = Static<typeof DeployedChange>;
+
+/** The answer to `dryRun=true`: nothing was written. */
+export const DeployPreview = Type.Object(
+  {
+    dryRun: Type.Literal(true),
+    integrations: Type.Array(DeployedChange),
+    untouched: Type.Array(Type.String(), {
+      description: 'Live integrations that the manifest does not name; a deploy leaves them as they are.',
+    }),
+    warnings: Type.Array(ManifestIssue),
+  },
+  closed,
+);
+export type DeployPreview = Static<typeof DeployPreview>;

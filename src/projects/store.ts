@@ -1,0 +1,73 @@
+import type { Queryable } from '../kit/db/database.ts';
+import { statement } from '../kit/db/statement.ts';
+import type { Project } from './schema.ts';
+
+interface ProjectRow {
+  id: string;
+  name: string;
+  app_name: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+// There is one organization, and it has no row.
+const organizationId = '00000000-0000-0000-0000-000000000000';
+const columns = 'id, name, app_name, created_at, updated_at';
+
+const get = statement('projects_get', `SELECT ${columns} FROM projects WHERE id = $1`);
+const oldest = statement(
+  'projects_oldest',
+  `SELECT ${columns} FROM projects ORDER BY created_at, id LIMIT 1`,
+);
+const insert = statement(
+  'projects_insert',
+  `INSERT INTO projects (id, name, app_name) VALUES ($1, $2, $3) RETURNING ${columns}`,
+);
+const update = statement(
+  'projects_update',
+  `UPDATE projects SET name = coalesce($2, name), app_name = coalesce($3, app_name), updated_at = svc_now()
+   WHERE id = $1 RETURNING ${columns}`,
+);
+const lock = statement(
+  'projects_lock_bootstrap',
+  `SELECT pg_advisory_xact_lock(hashtextextended('svc:bootstrap', 0))`,
+);
+
+/** Held until the transaction ends, so that of two starting nodes one finds the work of the other. */
+export async function lockBootstrap(tx: Queryable): Promise<void> {
+  await tx.rows(lock);
+}
+
+export async function findProject(db: Queryable, id: string): Promise<Project | undefined> {
+  return (await db.rows<ProjectRow>(get, [id])).map(present)[0];
+}
+
+export async function findOldestProject(db: Queryable): Promise<Project | undefined> {
+  return (await db.rows<ProjectRow>(oldest)).map(present)[0];
+}
+
+export async function insertProject(
+  db: Queryable,
+  { id, name, appName }: { id: string; name: string; appName: string },
+): Promise<Project> {
+  return (await db.rows<ProjectRow>(insert, [id, name, appName])).map(present)[0] as Project;
+}
+
+export async function updateProject(
+  db: Queryable,
+  id: string,
+  { name, appName }: { name?: string; appName?: string },
+): Promise<Project | undefined> {
+  return (await db.rows<ProjectRow>(update, [id, name ?? null, appName ?? null])).map(present)[0];
+}
+
+function present(row: ProjectRow): Project {
+  return {
+    id: row.id,
+    name: row.name,
+    appName: row.app_name,
+    orgId: organizationId,
+    createTime: row.created_at.toISOString(),
+    updateTime: row.updated_at.toISOString(),
+  };
+}
