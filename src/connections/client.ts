@@ -1,0 +1,80 @@
+import { sendHttp, type HttpRequest, type HttpResult } from '../kit/http/client.ts';
+import type { Ground } from '../kit/ground.ts';
+import type { ProviderClient, ProviderRequest } from '../providers/index.ts';
+import type { Credential } from './credential.ts';
+
+export interface ClientDeps {
+  ground: Ground;
+  /** A label of the metrics: a key of the catalogue. */
+  provider: string;
+  credential(): Promise<Credential>;
+  renew(generation: number): Promise<Credential>;
+  markWorking(): void;
+}
+
+/** Speaks to a provider as one connection. Throws only for credentials that do not work or cannot be had; never for an answer. */
+export function createProviderClient(deps: ClientDeps): ProviderClient {
+  return {
+    async send(request) {
+      const credential = await deps.credential();
+      const first = await sendOnce(deps, credential, request);
+      if (!isUnauthorized(first)) {
+        if ('answer' in first && first.answer.status < 400) deps.markWorking();
+        return first;
+      }
+      // A 401 is known not to have been applied, so one repetition is safe (reliability 1.1).
+      const renewed = await deps.renew(credential.generation);
+      if (renewed.generation === credential.generation) return first;
+      const second = await sendOnce(deps, renewed, request);
+      if ('answer' in second && second.answer.status < 400) deps.markWorking();
+      return second;
+    },
+  };
+}
+
+function isUnauthorized(result: HttpResult): boolean {
+  return 'answer' in result && result.answer.status === 401;
+}
+
+async function sendOnce(
+  { ground, provider }: ClientDeps,
+  credential: Credential,
+  request: ProviderRequest,
+): Promise<HttpResult> {
+  const done = ground.metrics.providerCalls.startTimer({ provider });
+  const result = await sendHttp(ground.egress, toHttp(credential, request), {
+    timeoutMs: ground.limits.providerCallMs,
+  });
+  done({ outcome: 'answer' in result ? `${Math.floor(result.answer.status / 100)}xx` : result.fault.kind });
+  return result;
+}
+
+/** The path is appended to the base, never resolved against it: no path can lead to another host. */
+function toHttp(credential: Credential, request: ProviderRequest): HttpRequest {
+  if (!request.path.startsWith('/')) throw new Error('the path of a provider request starts with a slash');
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  return {
+    method: request.method,
+    url: addQuery(`${credential.origin}${credential.basePath}${request.path}`, credential.query),
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...lowerCased(request.headers),
+      ...lowerCased(credential.headers),
+    },
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+/** One spelling of each name, so that a forwarded header cannot stand beside the credential's. */
+function lowerCased(headers: Record<string, string> | undefined): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+function addQuery(url: string, query: Record<string, string> | undefined): string {
+  if (!query) return url;
+  const added = new URLSearchParams(query).toString();
+  return `${url}${url.includes('?') ? '&' : '?'}${added}`;
+}

@@ -1,0 +1,200 @@
+import type { Ground } from '../kit/ground.ts';
+import { isId } from '../kit/ids.ts';
+import { problem, refuse } from '../kit/problem.ts';
+import type { Projects } from '../projects/index.ts';
+import type { Catalog, ProviderClient } from '../providers/index.ts';
+import { createProviderClient } from './client.ts';
+import type { Credential } from './credential.ts';
+import { holdRow } from './held.ts';
+import { createKeeper, type Keeper } from './keeper.ts';
+import { beginConnect, beginUpdate, type FlowDeps } from './oauth/begin.ts';
+import { finishFlow, type CallbackQuery, type FlowEnd } from './oauth/finish.ts';
+import { obtainCredentials } from './obtain.ts';
+import { connectionOf, present, type Connection } from './present.ts';
+import { badCredentials } from './refusal.ts';
+import { revokeAtProvider } from './revoke.ts';
+import { saveCredentials } from './save.ts';
+import type {
+  Connection as WireConnection,
+  ConnectionRequest,
+  OAuthConnectRequest,
+  UpdateConnectionRequest,
+} from './schema.ts';
+import {
+  deleteConnection,
+  describeConnection,
+  findDefaultConnection,
+  listConnections,
+  readConnection,
+  type ConnectionFilter,
+  type ConnectionKey,
+  type Owner,
+} from './store.ts';
+import { planUpdate } from './update.ts';
+
+export interface ConnectionsOptions {
+  projects: Projects;
+  catalog: Catalog;
+  /** Origins that a browser may be sent back to after connecting. */
+  returnUrls: readonly string[];
+}
+
+/** The customers' accounts at the providers: made, kept alive, used. Every function throws not-found for another project's id. */
+export interface Connections {
+  /** Says whose the path of a request is. */
+  readonly projects: Pick<Projects, 'resolveProject'>;
+  get(projectId: string, id: string): Promise<Connection>;
+  /** Newest first. */
+  list(projectId: string, filter: ConnectionFilter): Promise<Connection[]>;
+  /** The newest that works, else the newest (product-api §10). */
+  findDefault(projectId: string, groupRef: string, provider: string): Promise<Connection | undefined>;
+  /** On the wire, without secrets. */
+  present(connection: Connection): WireConnection;
+  /** On the wire, with the access token and, if asked for, the refresh token; for scope `full` only. */
+  presentWithSecrets(connection: Connection, refreshToken: boolean): WireConnection;
+  /** Starts OAuth in a browser; returns the URL to open. */
+  startOAuth(projectId: string, request: OAuthConnectRequest): Promise<string>;
+  /** The same, for a connection that is there. */
+  restartOAuth(projectId: string, id: string): Promise<string>;
+  finishOAuth(query: CallbackQuery): Promise<FlowEnd>;
+  /** Connects with credentials at hand, after trying them. */
+  generate(projectId: string, request: ConnectionRequest): Promise<Connection>;
+  update(projectId: string, id: string, request: UpdateConnectionRequest): Promise<Connection>;
+  delete(projectId: string, id: string): Promise<void>;
+  /** Refreshes the token: in any case, or only when it is over. */
+  refresh(projectId: string, id: string, when: 'force' | 'ifExpired'): Promise<void>;
+  /** Speaks to the provider as the connection. Throws connection-bad-credentials, not-found. */
+  client(projectId: string, id: string): Promise<ProviderClient>;
+  /** What to put on a call, from memory while it is fresh. Throws connection-bad-credentials, not-found. */
+  credential(projectId: string, id: string): Promise<Credential>;
+  /** After a 401 with the given generation: the next one, or the same when the provider still takes it. One refresh over all nodes. */
+  renew(projectId: string, id: string, generation: number): Promise<Credential>;
+  /** A call succeeded. Writes only on a change, and off the path. */
+  markWorking(projectId: string, id: string): void;
+  markBadCredentials(projectId: string, id: string, generation: number, detail: string): Promise<void>;
+  close(): void;
+}
+
+export function createConnections(ground: Ground, options: ConnectionsOptions): Connections {
+  const deps: FlowDeps = { ground, ...options };
+  const keeper = createKeeper(deps);
+  const { projects } = options;
+  return {
+    projects,
+    ...reading(deps),
+    ...connecting(deps, keeper),
+    ...calling(deps, keeper),
+    close: () => keeper.close(),
+  };
+}
+
+type Reading = Pick<Connections, 'get' | 'list' | 'findDefault' | 'present' | 'presentWithSecrets'>;
+
+function reading({ ground, catalog }: FlowDeps): Reading {
+  return {
+    get: (projectId, id) => load(ground, [projectId, id]),
+    list: async (projectId, filter) =>
+      (await listConnections(ground.database, projectId, filter)).map(connectionOf),
+    async findDefault(projectId, groupRef, provider) {
+      const row = await findDefaultConnection(ground.database, projectId, groupRef, provider);
+      return row && connectionOf(row);
+    },
+    present: (connection) => present(connection),
+    presentWithSecrets: (connection, refreshToken) =>
+      present(connection, { secrets: holdRow(ground, catalog, connection.row).secrets(), refreshToken }),
+  };
+}
+
+type Connecting = Pick<
+  Connections,
+  'startOAuth' | 'restartOAuth' | 'finishOAuth' | 'generate' | 'update' | 'delete'
+>;
+
+function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
+  const { ground, catalog } = deps;
+  return {
+    startOAuth: (projectId, request) => beginConnect(deps, projectId, request),
+    restartOAuth: async (projectId, id) => beginUpdate(deps, (await load(ground, [projectId, id])).row),
+    async finishOAuth(query) {
+      const end = await finishFlow(deps, query);
+      if ('connectionId' in end) keeper.forget([end.projectId, end.connectionId]);
+      return end;
+    },
+    async generate(projectId, request) {
+      const { provider: name, owner } = requiredOf(request);
+      const obtained = await obtainCredentials(deps, projectId, catalog.get(name), request);
+      const id = await saveCredentials(ground, projectId, { ...obtained, owner });
+      keeper.forget([projectId, id]);
+      return load(ground, [projectId, id]);
+    },
+    async update(projectId, id, request) {
+      const key: ConnectionKey = [projectId, id];
+      const { row } = await load(ground, key);
+      const provider = catalog.get(row.provider);
+      const plan = planUpdate(provider, row, request);
+      if (plan.kind === 'describe') await describeConnection(ground.database, key, plan.description);
+      else {
+        const obtained = await obtainCredentials(deps, projectId, provider, plan.request);
+        const owner = { groupRef: row.group_ref, consumerRef: row.consumer_ref };
+        await saveCredentials(ground, projectId, { ...obtained, owner }, id);
+      }
+      keeper.forget(key);
+      return load(ground, key);
+    },
+    async delete(projectId, id) {
+      const key: ConnectionKey = [projectId, id];
+      const { row } = await load(ground, key);
+      await deleteConnection(ground.database, key);
+      keeper.forget(key);
+      await revokeAtProvider(deps, catalog.find(row.provider), holdRow(ground, catalog, row));
+    },
+  };
+}
+
+type Calling = Pick<
+  Connections,
+  'refresh' | 'client' | 'credential' | 'renew' | 'markWorking' | 'markBadCredentials'
+>;
+
+function calling({ ground }: FlowDeps, keeper: Keeper): Calling {
+  return {
+    async refresh(projectId, id, when) {
+      if (when === 'force') await keeper.refresh([projectId, id]);
+      else await keeper.credential([projectId, id]);
+    },
+    async client(projectId, id) {
+      const key: ConnectionKey = [projectId, id];
+      const { row } = await keeper.held(key);
+      if (row.status === 'bad_credentials') throw badCredentials(row);
+      return createProviderClient({
+        ground,
+        provider: row.provider,
+        credential: () => keeper.credential(key),
+        renew: (generation) => keeper.renew(key, generation),
+        markWorking: () => keeper.markWorking(key),
+      });
+    },
+    credential: (projectId, id) => keeper.credential([projectId, id]),
+    renew: (projectId, id, generation) => keeper.renew([projectId, id], generation),
+    markWorking: (projectId, id) => keeper.markWorking([projectId, id]),
+    markBadCredentials: (projectId, id, generation, detail) =>
+      keeper.markBad([projectId, id], generation, detail),
+  };
+}
+
+async function load(ground: Ground, key: ConnectionKey): Promise<Connection> {
+  const row = isId(key[1]) ? await readConnection(ground.database, key) : undefined;
+  if (!row) throw problem('not-found', { detail: `There is no connection ${key[1]}.` });
+  return connectionOf(row);
+}
+
+function requiredOf(request: ConnectionRequest): { provider: string; owner: Owner } {
+  const { provider, groupRef, groupName, consumerRef, consumerName } = request;
+  if (provider !== undefined && groupRef !== undefined && consumerRef !== undefined) {
+    return { provider, owner: { groupRef, groupName, consumerRef, consumerName } };
+  }
+  const missing = (['provider', 'groupRef', 'consumerRef'] as const).filter(
+    (name) => request[name] === undefined,
+  );
+  throw refuse(missing.map((name) => ({ in: 'body', name, detail: 'is required' })));
+}

@@ -1,0 +1,136 @@
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { parseAddressRules } from '../kit/http/address.ts';
+import { createEgress } from '../kit/http/egress.ts';
+import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
+import type { Ground } from '../kit/ground.ts';
+import { createLog } from '../kit/log.ts';
+import { createMetrics } from '../kit/metrics.ts';
+import { createVault, generateMasterKey, parseMasterKeys } from '../kit/vault.ts';
+import { loadCatalog } from '../providers/index.ts';
+import { authenticationHook, createProjects, type Projects } from '../projects/index.ts';
+import type { Connection as WireConnection } from './schema.ts';
+import { callbackRoutes, connectionRoutes, createConnections, type Connections } from './index.ts';
+
+interface Answered {
+  status: number;
+  type: string;
+  text: string;
+  location: string;
+  json: WireConnection & { code?: string };
+}
+
+export interface Harness {
+  ground: Ground;
+  projects: Projects;
+  connections: Connections;
+  projectId: string;
+  apiKey: string;
+  /** Another node over the same database. */
+  secondNode(): Connections;
+  /** A request with the full key, or with another. */
+  call(method: string, path: string, body?: unknown, key?: string): Promise<Answered>;
+  /** The connections that a list answers. */
+  list(query?: string, key?: string): Promise<WireConnection[]>;
+  shiftClock(interval: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const publicUrl = 'http://svc.test';
+const returnUrls = ['https://app.example.com'];
+
+/** The room over a real database, with the providers at the given origins. */
+export async function createHarness(origins: Record<string, string>): Promise<Harness> {
+  const test: TestDatabase = await createTestDatabase();
+  const egress = createEgress({ allow: parseAddressRules(['127.0.0.1']), connectTimeoutMs: 2_000 });
+  const log = createLog('silent');
+  const ground: Ground = {
+    database: test.database,
+    log,
+    vault: createVault(parseMasterKeys(generateMasterKey('k1'))),
+    egress,
+    metrics: createMetrics(),
+    limits: { bodyBytes: 1e7, recordBytes: 1e6, nesting: 100, providerCallMs: 10_000, connectMs: 2_000 },
+    publicUrl,
+  };
+  const catalog = loadCatalog({ origins });
+  const projects = createProjects(ground, { catalog });
+  const { projectId, apiKey = '' } = await projects.bootstrap();
+  const nodes: Connections[] = [];
+  const newNode = (): Connections => {
+    const node = createConnections(ground, { projects, catalog, returnUrls });
+    nodes.push(node);
+    return node;
+  };
+  const connections = newNode();
+  const server: HttpServer = createHttpServer({ log, bodyLimitBytes: 1e6, trustedProxies: [] });
+  await server.register(async (scope) => {
+    scope.addHook('onRequest', authenticationHook(projects));
+    await scope.register(connectionRoutes(connections), { prefix: '/v1' });
+    await scope.register(callbackRoutes(connections));
+  });
+  const call: Harness['call'] = async (method, path, body, key = apiKey) => {
+    const answer = await server.inject({
+      method: method as 'GET',
+      url: path,
+      headers: { 'x-api-key': key },
+      ...(body === undefined ? {} : { payload: body as object }),
+    });
+    const type = answer.headers['content-type'] ?? '';
+    return {
+      status: answer.statusCode,
+      type,
+      text: answer.body,
+      json: (type.includes('json') ? JSON.parse(answer.body) : undefined) as Answered['json'],
+      location: answer.headers.location ?? '',
+    };
+  };
+  return {
+    ground,
+    projects,
+    connections,
+    projectId,
+    apiKey,
+    secondNode: newNode,
+    call,
+    list: async (query = '', key = apiKey) =>
+      (await call('GET', `/v1/projects/default/connections${query}`, undefined, key))
+        .json as unknown as WireConnection[],
+    async shiftClock(interval) {
+      await test.database.raw('UPDATE clock SET shift = shift + $1::interval', [interval]);
+    },
+    async close() {
+      for (const node of nodes) node.close();
+      await server.close();
+      projects.close();
+      await egress.close();
+      await test.drop();
+    },
+  };
+}
+
+/** The control API of a simulator. */
+export async function control(
+  simulator: string,
+  path: string,
+  body?: unknown,
+): Promise<Record<string, unknown>> {
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const answer = await fetch(`${simulator}/__sim/${path}`, init);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+/** Follows the browser's way: the authorization page redirects to our callback, whose path and query come back. */
+export async function visit(authorizationUrl: string): Promise<string> {
+  const answer = await fetch(authorizationUrl, { redirect: 'manual' });
+  const location = answer.headers.get('location');
+  if (!location?.startsWith(publicUrl))
+    throw new Error(`not sent back: ${answer.status} ${location} ${await answer.text()}`);
+  return location.slice(publicUrl.length);
+}
+
+/** How many requests of a grant type a simulator's token endpoint received. */
+export async function tokenRequests(simulator: string, grantType: string): Promise<number> {
+  const { requests } = (await control(simulator, 'requests?path=token')) as { requests: { body: string }[] };
+  return requests.filter(({ body }) => new URLSearchParams(body).get('grant_type') === grantType).length;
+}

@@ -1,0 +1,77 @@
+import { problem, refuse } from '../../kit/problem.ts';
+import { providerUrl, type ConnectionPlace, type Provider } from '../../providers/index.ts';
+
+/** What the authorization URL is built from, besides the provider's declaration. */
+export interface AuthorizeInput {
+  place: ConnectionPlace;
+  clientId: string;
+  scopes: string[];
+  /** Parameters that the builder set on the provider app, such as HubSpot's optional scopes. */
+  extra: Record<string, string[]>;
+  redirectUri: string;
+  state: string;
+  challenge: string;
+}
+
+/** Throws auth-scheme-mismatch for a provider that is not connected in the browser, naming what it needs instead. */
+export function assertAuthorizes(provider: Provider): NonNullable<Provider['oauth2Opts']> {
+  const oauth = provider.oauth2Opts;
+  if (provider.authType === 'oauth2' && oauth?.authURL && oauth.grantType.startsWith('authorizationCode'))
+    return oauth;
+  throw problem('auth-scheme-mismatch', {
+    detail: `${provider.displayName} is not connected through OAuth in a browser.`,
+    remedy: 'Send the credentials to POST /v1/projects/{project}/connections:generate.',
+  });
+}
+
+/** The scopes to ask for; throws provider-app-invalid where the provider demands some and nobody named any. */
+export function scopesFor(provider: Provider, appScopes: readonly string[] | undefined): string[] {
+  const scopes = appScopes && appScopes.length > 0 ? appScopes : (provider.oauth2Opts?.defaultScopes ?? []);
+  if (scopes.length === 0 && provider.oauth2Opts?.explicitScopesRequired) {
+    throw problem('provider-app-invalid', {
+      detail: `${provider.displayName} asks for scopes, and the provider app names none.`,
+      remedy: 'Set `scopes` on the provider app.',
+    });
+  }
+  return [...scopes];
+}
+
+/** The URL to send the browser to (RFC 6749, 4.1.1; RFC 7636, 4.3). Throws invalid-request for a missing workspace. */
+export function authorizationUrl(provider: Provider, input: AuthorizeInput): string {
+  const oauth = assertAuthorizes(provider);
+  if (oauth.explicitWorkspaceRequired && !input.place.workspaceRef) {
+    throw refuse([{ in: 'body', name: 'providerWorkspaceRef', detail: 'is required for this provider' }]);
+  }
+  const url = new URL(providerUrl(provider, oauth.authURL ?? '', input.place));
+  const separator = oauth.scopeSeparator;
+  const extra = Object.entries(input.extra).map(([name, values]) => [name, values.join(separator)]);
+  const params: Record<string, string> = {
+    ...oauth.authURLParams,
+    ...(oauth.audience ? { audience: oauth.audience.join(' ') } : {}),
+    ...Object.fromEntries(extra),
+    // Ours come last: nothing may stand in for the state or the redirect.
+    response_type: 'code',
+    client_id: input.clientId,
+    redirect_uri: input.redirectUri,
+    state: input.state,
+    ...(input.scopes.length > 0 ? { scope: input.scopes.join(separator) } : {}),
+    ...(oauth.pkce ? { code_challenge: input.challenge, code_challenge_method: 'S256' } : {}),
+  };
+  // %20, not +: some consent pages show the plus signs (RFC 3986 knows no +).
+  const query = Object.entries(params).map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  url.search = [...(url.search ? [url.search.slice(1)] : []), ...query].join('&');
+  return url.href;
+}
+
+/** Throws return-url-not-allowed unless the URL is http(s) and its origin is in the operator's list. */
+export function assertReturnUrl(returnUrl: string, allowed: readonly string[]): void {
+  const url = URL.parse(returnUrl);
+  const origins = allowed.map((one) => URL.parse(one)?.origin);
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password && origins.includes(url.origin))
+    return;
+  throw problem('return-url-not-allowed', {
+    detail: `The origin of ${JSON.stringify(returnUrl)} is not one of those that the operator allows.`,
+  });
+}

@@ -1,0 +1,79 @@
+import type { Ground } from '../../kit/ground.ts';
+import type { Catalog, Provider } from '../../providers/index.ts';
+import type { Projects } from '../../projects/index.ts';
+import { placeOf } from '../metadata.ts';
+import type { OAuthConnectRequest } from '../schema.ts';
+import type { ConnectionRow } from '../store.ts';
+import { assertAuthorizes, assertReturnUrl, authorizationUrl, scopesFor } from './authorize.ts';
+import { saveFlow, type FlowRequest } from './flow-store.ts';
+import { newState, newVerifier } from './state.ts';
+
+export interface FlowDeps {
+  ground: Ground;
+  projects: Projects;
+  catalog: Catalog;
+  /** Origins that a browser may be sent back to. */
+  returnUrls: readonly string[];
+}
+
+/** Where providers send the browser back to; builders register it with their OAuth client. */
+export function redirectUriOf(ground: Ground): string {
+  return `${ground.publicUrl}/callbacks/v1/oauth`;
+}
+
+/** Starts the connecting of a new account and returns the URL to open. */
+export function beginConnect(
+  deps: FlowDeps,
+  projectId: string,
+  request: OAuthConnectRequest,
+): Promise<string> {
+  const provider = deps.catalog.get(request.provider);
+  assertAuthorizes(provider);
+  if (request.returnUrl !== undefined) assertReturnUrl(request.returnUrl, deps.returnUrls);
+  return begin(deps, projectId, provider, {
+    groupRef: request.groupRef,
+    consumerRef: request.consumerRef,
+    ...(request.groupName === undefined ? {} : { groupName: request.groupName }),
+    ...(request.consumerName === undefined ? {} : { consumerName: request.consumerName }),
+    ...(request.providerWorkspaceRef === undefined ? {} : { workspaceRef: request.providerWorkspaceRef }),
+    ...(request.returnUrl === undefined ? {} : { returnUrl: request.returnUrl }),
+    ...(request.providerAppId === undefined ? {} : { providerAppId: request.providerAppId }),
+    providerMetadata: request.providerMetadata ?? {},
+  });
+}
+
+/** Starts the renewing of a connection in place; its credentials stay until the new ones are here. */
+export function beginUpdate(deps: FlowDeps, row: ConnectionRow): Promise<string> {
+  const provider = deps.catalog.get(row.provider);
+  assertAuthorizes(provider);
+  return begin(deps, row.project_id, provider, {
+    groupRef: row.group_ref,
+    consumerRef: row.consumer_ref,
+    ...(row.workspace_ref === null ? {} : { workspaceRef: row.workspace_ref }),
+    ...(row.provider_app_id === null ? {} : { providerAppId: row.provider_app_id }),
+    providerMetadata: row.provider_metadata,
+    connectionId: row.id,
+  });
+}
+
+type Asked = Omit<FlowRequest, 'provider' | 'providerAppId' | 'scopes'> & { providerAppId?: string };
+
+async function begin(deps: FlowDeps, projectId: string, provider: Provider, asked: Asked): Promise<string> {
+  const { ground, projects } = deps;
+  const app = await projects.getProviderApp(projectId, provider.name, asked.providerAppId);
+  const scopes = scopesFor(provider, app.scopes);
+  const state = newState();
+  const { verifier, challenge } = newVerifier();
+  const url = authorizationUrl(provider, {
+    place: placeOf(provider, asked.workspaceRef, asked.providerMetadata),
+    clientId: app.clientId,
+    scopes,
+    extra: app.metadata?.authQueryParams ?? {},
+    redirectUri: redirectUriOf(ground),
+    state,
+    challenge,
+  });
+  const request: FlowRequest = { ...asked, provider: provider.name, providerAppId: app.id, scopes };
+  await saveFlow(ground.database, ground.vault, state, { projectId, request, verifier });
+  return url;
+}

@@ -1,0 +1,134 @@
+import { problem, Problem } from '../../kit/problem.ts';
+import { baseUrlOf, withoutSecrets, type Provider } from '../../providers/index.ts';
+import { mergeMetadata, placeOf } from '../metadata.ts';
+import { refusalOf } from '../refusal.ts';
+import { saveCredentials } from '../save.ts';
+import { redirectUriOf, type FlowDeps } from './begin.ts';
+import { authorizationScheme } from './scheme.ts';
+import { takeFlow, type Flow } from './flow-store.ts';
+import type { TokenAnswer } from './token-answer.ts';
+import { requestToken, type TokenOutcome } from './token.ts';
+
+/** What the provider sent the browser back with (RFC 6749, 4.1.2). */
+export interface CallbackQuery {
+  state?: string | undefined;
+  code?: string | undefined;
+  error?: string | undefined;
+  error_description?: string | undefined;
+}
+
+/** How a flow ended; `returnUrl` when the browser is to go on. */
+export type FlowEnd = { returnUrl?: string } & (
+  | { connectionId: string; projectId: string }
+  | { error: string; status: number }
+);
+
+/** Ends a flow, whatever came back. Never throws for what the browser or the provider says; a failed one stores nothing. */
+export async function finishFlow(deps: FlowDeps, query: CallbackQuery): Promise<FlowEnd> {
+  let flow: Flow | undefined;
+  try {
+    flow = query.state ? await takeFlow(deps.ground.database, deps.ground.vault, query.state) : undefined;
+    if (!flow) {
+      return {
+        error:
+          'This link to connect an account was used already, is not known, or is older than ten minutes.',
+        status: 400,
+      };
+    }
+    const connectionId = await complete(deps, flow, query);
+    return { connectionId, projectId: flow.projectId, ...returnOf(flow) };
+  } catch (error) {
+    if (!(error instanceof Problem)) {
+      deps.ground.log.error({ err: error, provider: flow?.request.provider }, 'an OAuth flow failed');
+      return { error: 'Something went wrong here.', status: 500, ...returnOf(flow) };
+    }
+    deps.ground.log.info(
+      { code: error.code, provider: flow?.request.provider, detail: error.message },
+      'an OAuth flow ended without a connection',
+    );
+    return { error: error.message, status: error.status === 503 ? 503 : 400, ...returnOf(flow) };
+  }
+}
+
+function returnOf(flow: Flow | undefined): { returnUrl?: string } {
+  return flow?.request.returnUrl === undefined ? {} : { returnUrl: flow.request.returnUrl };
+}
+
+async function complete(deps: FlowDeps, flow: Flow, query: CallbackQuery): Promise<string> {
+  const { ground, catalog, projects } = deps;
+  const { projectId, request } = flow;
+  const provider = catalog.get(request.provider);
+  if (query.error !== undefined || !query.code) throw refusedConsent(provider, query);
+  const app = await projects.getProviderApp(projectId, provider.name, request.providerAppId);
+  const place = placeOf(provider, request.workspaceRef, request.providerMetadata);
+  const outcome = await requestToken(ground, provider, place, app, {
+    type: 'authorization_code',
+    params: {
+      code: query.code,
+      redirect_uri: redirectUriOf(ground),
+      ...(provider.oauth2Opts?.pkce ? { code_verifier: flow.verifier } : {}),
+    },
+    scopes: undefined,
+  });
+  if (outcome.kind !== 'granted') throw refusalOf(outcome, provider);
+  return store(deps, flow, provider, outcome);
+}
+
+async function store(
+  deps: FlowDeps,
+  { projectId, request }: Flow,
+  provider: Provider,
+  { answer, askedAt }: Extract<TokenOutcome, { kind: 'granted' }>,
+): Promise<string> {
+  const metadata = mergeMetadata(request.providerMetadata, answer.metadata) ?? request.providerMetadata;
+  const workspaceRef = workspaceOf(provider, request, answer);
+  // Throws for an API address that is not one of the provider's, before anything is stored.
+  baseUrlOf(provider, placeOf(provider, workspaceRef, metadata));
+  const agoMs = performance.now() - askedAt;
+  const { accessToken, refreshToken } = answer;
+  return saveCredentials(
+    deps.ground,
+    projectId,
+    {
+      owner: request,
+      provider: provider.name,
+      providerAppId: request.providerAppId,
+      workspaceRef,
+      providerConsumerRef: answer.consumerRef,
+      authScheme: authorizationScheme(provider),
+      providerMetadata: metadata,
+      scopes: answer.scopes ?? request.scopes,
+      secrets: { kind: 'authorizationCode', accessToken, ...(refreshToken ? { refreshToken } : {}) },
+      status: 'created',
+      issuedAgoMs: agoMs,
+      expiresInMs: answer.expiresInMs === undefined ? undefined : answer.expiresInMs - agoMs,
+    },
+    request.connectionId,
+  );
+}
+
+/** The account that was asked for, else the one that the provider names. Renewing must not change it. */
+function workspaceOf(provider: Provider, request: Flow['request'], answer: TokenAnswer): string | undefined {
+  if (provider.oauth2Opts?.explicitWorkspaceRequired) return request.workspaceRef;
+  const { workspaceRef: known } = request;
+  const found = answer.workspaceRef;
+  if (request.connectionId !== undefined && known !== undefined && found !== undefined && known !== found) {
+    throw problem('credentials-rejected', {
+      detail: `You signed in to another account of ${provider.displayName} than the one that is connected.`,
+    });
+  }
+  return found ?? known;
+}
+
+function refusedConsent(
+  provider: Provider,
+  { error, error_description: description }: CallbackQuery,
+): Problem {
+  if (error === 'access_denied') {
+    return problem('credentials-rejected', { detail: `Access to ${provider.displayName} was not granted.` });
+  }
+  const said = withoutSecrets((description ?? error ?? 'no code came back').slice(0, 300));
+  return problem('credentials-rejected', {
+    detail: `${provider.displayName} did not grant access: ${said}.`,
+  });
+}

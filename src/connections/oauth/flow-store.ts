@@ -1,0 +1,77 @@
+import type { Database } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import { problem } from '../../kit/problem.ts';
+import type { Vault } from '../../kit/vault.ts';
+import type { ProviderMetadata } from '../schema.ts';
+import { hashState } from './state.ts';
+
+/** What a started authorization is for; the answer cannot change any of it. */
+export interface FlowRequest {
+  provider: string;
+  providerAppId: string;
+  groupRef: string;
+  consumerRef: string;
+  groupName?: string;
+  consumerName?: string;
+  workspaceRef?: string;
+  providerMetadata: ProviderMetadata;
+  scopes: string[];
+  returnUrl?: string;
+  /** The connection whose credentials are replaced (oauth-update). */
+  connectionId?: string;
+}
+
+export interface Flow {
+  projectId: string;
+  request: FlowRequest;
+  verifier: string;
+}
+
+interface FlowRow {
+  project_id: string;
+  request: FlowRequest;
+  code_verifier: Buffer;
+  live: boolean;
+}
+
+const lifeMinutes = 10;
+
+const insert = statement(
+  'oauth_flows_insert',
+  `INSERT INTO oauth_flows (project_id, state_hash, request, code_verifier, expires_at)
+   VALUES ($1, $2, $3, $4, svc_now() + ${lifeMinutes} * interval '1 minute')`,
+);
+
+const sweep = statement(
+  'oauth_flows_sweep',
+  `DELETE FROM oauth_flows WHERE state_hash IN
+     (SELECT state_hash FROM oauth_flows WHERE expires_at < svc_now() ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)`,
+);
+
+// Taken by deleting: of two answers with one state, one finds it.
+const take = statement(
+  'oauth_flows_take',
+  `DELETE FROM oauth_flows WHERE state_hash = $1 RETURNING project_id, request, code_verifier, expires_at > svc_now() AS live`,
+);
+
+function verifierPlace(projectId: string, hash: Buffer): string {
+  return `${projectId}/${hash.toString('hex')}/code_verifier`;
+}
+
+/** Keeps a flow for ten minutes, and drops those that are over. */
+export async function saveFlow(database: Database, vault: Vault, state: string, flow: Flow): Promise<void> {
+  const hash = hashState(state);
+  const verifier = vault.seal(flow.verifier, verifierPlace(flow.projectId, hash));
+  await database.rows(sweep);
+  await database.rows(insert, [flow.projectId, hash, JSON.stringify(flow.request), verifier]);
+}
+
+/** The flow of a state, once; undefined when it is unknown, used or over. */
+export async function takeFlow(database: Database, vault: Vault, state: string): Promise<Flow | undefined> {
+  const hash = hashState(state);
+  const row = (await database.rows<FlowRow>(take, [hash]))[0];
+  if (!row?.live) return undefined;
+  const verifier = vault.open(row.code_verifier, verifierPlace(row.project_id, hash));
+  if (typeof verifier !== 'string') throw problem('internal', { detail: 'A code verifier is not a text.' });
+  return { projectId: row.project_id, request: row.request, verifier };
+}

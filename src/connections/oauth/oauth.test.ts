@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startHubspot } from '../../../simulator/hubspot/index.ts';
+import { startSalesforce } from '../../../simulator/salesforce/index.ts';
+import { control, createHarness, visit, type Harness } from '../harness.testsuite.ts';
+
+describe('connections/oauth', () => {
+  let hubspot: Awaited<ReturnType<typeof startHubspot>>;
+  let salesforce: Awaited<ReturnType<typeof startSalesforce>>;
+  let harness: Harness;
+
+  beforeAll(async () => {
+    [hubspot, salesforce] = await Promise.all([
+      startHubspot({ records: 1 }),
+      startSalesforce({ records: 1, rotation: true }),
+    ]);
+    harness = await createHarness({ hubspot: hubspot.url, salesforce: salesforce.url });
+    const { projects, projectId } = harness;
+    const scopes = ['oauth', 'crm.objects.contacts.read'];
+    await projects.providerApps.create(projectId, {
+      provider: 'hubspot',
+      clientId: 'hs',
+      clientSecret: 'hs-secret',
+      scopes,
+    });
+    await projects.providerApps.create(projectId, {
+      provider: 'salesforce',
+      clientId: 'sf',
+      clientSecret: 'sf-secret',
+    });
+  });
+  beforeEach(async () => {
+    for (const { url } of [hubspot, salesforce]) await control(url, 'consent', { mode: 'approve' });
+  });
+  afterAll(async () => {
+    await harness.close();
+    await Promise.all([hubspot.close(), salesforce.close()]);
+  });
+
+  const start = async (body: Record<string, unknown>) =>
+    harness.call('POST', '/v1/oauth-connect', {
+      projectIdOrName: 'default',
+      provider: 'hubspot',
+      groupRef: 'acme',
+      consumerRef: 'ada',
+      ...body,
+    });
+  const list = () => harness.list();
+  const messageIn = (page: string) => JSON.parse(/id="message"[^>]*>(.*?)<\/script>/s.exec(page)![1]!);
+
+  it('connects HubSpot: the popup page names the connection, which names the portal and no secret', async () => {
+    const started = await start({ groupName: 'Acme Inc.' });
+    expect(started).toMatchObject({ status: 200, type: 'text/plain; charset=utf-8' });
+    const url = new URL(started.text);
+    expect(url.searchParams.get('redirect_uri')).toBe('http://svc.test/callbacks/v1/oauth');
+    expect(url.searchParams.get('scope')).toBe('oauth crm.objects.contacts.read');
+    expect(url.searchParams.get('code_challenge_method')).toBe('S256');
+    const page = await harness.call('GET', await visit(started.text));
+    expect(page).toMatchObject({ status: 200, type: 'text/html; charset=utf-8' });
+    const message = messageIn(page.text);
+    expect(message.eventType).toBe('AUTHORIZATION_SUCCEEDED');
+    const connection = (
+      await harness.call('GET', `/v1/projects/default/connections/${message.data.connection}`)
+    ).json;
+    expect(connection).toMatchObject({
+      provider: 'hubspot',
+      status: 'created',
+      authScheme: 'oauth2/authorizationCode',
+      group: { groupRef: 'acme', groupName: 'Acme Inc.' },
+      consumer: { consumerRef: 'ada', consumerName: 'ada' },
+      providerApp: { clientId: 'hs' },
+    });
+    expect(connection.providerWorkspaceRef).toMatch(/^\d+$/);
+    expect(JSON.stringify(connection)).not.toMatch(/na1-|hs-secret/);
+    const withTokens = await harness.call(
+      'GET',
+      `/v1/projects/default/connections/${message.data.connection}?includeRefreshToken=true`,
+    );
+    expect(withTokens.json.oauth2AuthorizationCode?.refreshToken?.token).toMatch(/^na1-/);
+  });
+
+  it('keeps the id when the same account is connected again, with new credentials', async () => {
+    const before = (await list())[0]!;
+    const page = await harness.call('GET', await visit((await start({})).text));
+    expect(messageIn(page.text).data.connection).toBe(before.id);
+    const after = await list();
+    expect(after).toHaveLength(1);
+    expect(after[0]!.group.groupName).toBe('Acme Inc.');
+    expect(after[0]!.updateTime! > before.updateTime!).toBe(true);
+  });
+
+  it('connects Salesforce, whose API address comes from the token response, and calls it', async () => {
+    const missing = await start({ provider: 'salesforce' });
+    expect(missing).toMatchObject({ status: 400, json: { issues: [{ name: 'providerWorkspaceRef' }] } });
+    const { text } = await start({ provider: 'salesforce', providerWorkspaceRef: 'acme' });
+    const { connection: id } = messageIn((await harness.call('GET', await visit(text))).text).data;
+    const connection = await harness.connections.get(harness.projectId, id);
+    expect(harness.connections.present(connection)).toMatchObject({
+      authScheme: 'oauth2/authorizationCodePKCE',
+      providerWorkspaceRef: 'acme',
+      providerMetadata: { instance_url: { value: salesforce.url, source: 'token' } },
+    });
+    const client = await harness.connections.client(harness.projectId, id);
+    const result = await client.send({ method: 'GET', path: '/services/data/v60.0/limits' });
+    expect('answer' in result && result.answer.status).toBe(200);
+    await expect
+      .poll(async () => (await harness.connections.get(harness.projectId, id)).status)
+      .toBe('working');
+  });
+
+  it('stores nothing when consent is denied and says so on a page with status 400', async () => {
+    const count = (await list()).length;
+    await control(hubspot.url, 'consent', { mode: 'deny' });
+    const { text } = await start({ groupRef: 'denied' });
+    const page = await harness.call('GET', await visit(text));
+    expect(page).toMatchObject({ status: 400, type: 'text/html; charset=utf-8' });
+    expect(messageIn(page.text)).toEqual({
+      eventType: 'AUTHORIZATION_FAILED',
+      data: { error: 'Access to HubSpot was not granted.' },
+    });
+    expect(await list()).toHaveLength(count);
+  });
+
+  it('takes a state once, only within ten minutes, and only one that it gave out', async () => {
+    const callback = await visit((await start({})).text);
+    expect((await harness.call('GET', callback)).status).toBe(200);
+    expect(await harness.call('GET', callback)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('used already'),
+    });
+    const late = await visit((await start({})).text);
+    await harness.shiftClock('11 minutes');
+    expect((await harness.call('GET', late)).status).toBe(400);
+    await harness.shiftClock('-11 minutes');
+    expect((await harness.call('GET', '/callbacks/v1/oauth?code=x&state=made-up')).status).toBe(400);
+    expect((await harness.call('GET', '/callbacks/v1/oauth')).status).toBe(400);
+  });
+
+  it('keeps only the hash of a state, and drops flows that are over when a new one starts', async () => {
+    await start({});
+    await harness.shiftClock('11 minutes');
+    const state = new URL((await start({})).text).searchParams.get('state')!;
+    await harness.shiftClock('-11 minutes');
+    const rows = await harness.ground.database.raw(
+      'SELECT state_hash, request::text, code_verifier FROM oauth_flows',
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]!['state_hash']).toEqual(createHash('sha256').update(state).digest());
+    expect(JSON.stringify(rows)).not.toContain(state);
+  });
+
+  it('refuses an exchange that the provider refuses, and stores nothing', async () => {
+    const count = (await list()).length;
+    const { text } = await start({ groupRef: 'refused' });
+    const callback = (await visit(text)).replace(/code=[^&]+/, 'code=forged');
+    const page = await harness.call('GET', callback);
+    expect(page.status).toBe(400);
+    expect(messageIn(page.text).eventType).toBe('AUTHORIZATION_FAILED');
+    expect(await list()).toHaveLength(count);
+  });
+
+  it('escapes whatever the provider says', async () => {
+    const { text } = await start({ groupRef: 'escaped' });
+    const state = new URL(text).searchParams.get('state')!;
+    const error = encodeURIComponent('</script><script>alert(1)</script>');
+    const page = await harness.call('GET', `/callbacks/v1/oauth?state=${state}&error=${error}`);
+    expect(page.status).toBe(400);
+    expect(page.text).not.toContain('<script>alert');
+    expect(messageIn(page.text).data.error).toContain('</script>');
+  });
+
+  it('goes to an allowed return URL with the outcome, and refuses any other', async () => {
+    const refused = await start({ returnUrl: 'https://app.example.com.evil.test/' });
+    expect(refused).toMatchObject({ status: 422, json: { code: 'return-url-not-allowed' } });
+    const { text } = await start({ returnUrl: 'https://app.example.com/done?tab=1' });
+    const end = await harness.connections.finishOAuth(
+      Object.fromEntries(new URL(await visit(text), 'http://svc.test').searchParams),
+    );
+    expect(end).toMatchObject({
+      returnUrl: 'https://app.example.com/done?tab=1',
+      connectionId: expect.any(String),
+    });
+    await control(hubspot.url, 'consent', { mode: 'deny' });
+    const denied = await start({ returnUrl: 'https://app.example.com/done?tab=1' });
+    const answer = await harness.call('GET', await visit(denied.text));
+    expect(answer).toMatchObject({
+      status: 302,
+      location: 'https://app.example.com/done?tab=1&error=Access+to+HubSpot+was+not+granted.',
+    });
+  });
+
+  it('renews in place: the old credentials stay until the new ones are here', async () => {
+    const hub = (await list()).find((one) => one.provider === 'hubspot')!;
+    const path = `/v1/projects/default/connections/${hub.id}`;
+    const before = await harness.connections.credential(harness.projectId, hub.id);
+    const url = await harness.call('PATCH', `${path}:oauth-update`);
+    expect(url).toMatchObject({ status: 200, type: 'text/plain; charset=utf-8' });
+    expect((await harness.connections.credential(harness.projectId, hub.id)).headers).toEqual(before.headers);
+    const page = await harness.call('GET', await visit(url.text));
+    expect(messageIn(page.text).data.connection).toBe(hub.id);
+    const after = await harness.connections.credential(harness.projectId, hub.id);
+    expect(after.generation).toBe(before.generation + 1);
+    expect(after.headers).not.toEqual(before.headers);
+  });
+
+  it('refuses to renew a connection with another account', async () => {
+    const hub = (await list()).find((one) => one.provider === 'hubspot')!;
+    await control(hubspot.url, 'consent', { account: '77777777' });
+    const url = await harness.call('PATCH', `/v1/projects/default/connections/${hub.id}:oauth-update`);
+    const page = await harness.call('GET', await visit(url.text));
+    expect(page.status).toBe(400);
+    expect(messageIn(page.text).data.error).toContain('another account');
+  });
+
+  it('refuses to connect a provider in the browser that takes a key', async () => {
+    expect(await start({ provider: 'copper' })).toMatchObject({
+      status: 422,
+      json: { code: 'auth-scheme-mismatch' },
+    });
+    expect(await start({ provider: 'nobody' })).toMatchObject({
+      status: 422,
+      json: { code: 'provider-unknown' },
+    });
+    expect(await start({ provider: 'pipedrive' })).toMatchObject({
+      status: 422,
+      json: { code: 'provider-app-missing' },
+    });
+  });
+});

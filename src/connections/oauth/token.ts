@@ -1,0 +1,172 @@
+import {
+  allowInsecureRequests,
+  ClientSecretBasic,
+  ClientSecretPost,
+  customFetch,
+  genericTokenEndpointRequest,
+} from 'oauth4webapi';
+import {
+  headerOf,
+  sendHttp,
+  type HttpAnswer,
+  type HttpRequest,
+  type HttpResult,
+} from '../../kit/http/client.ts';
+import type { Ground } from '../../kit/ground.ts';
+import type { ProviderAnswerSummary } from '../../kit/problem.ts';
+import {
+  judgeTokenError,
+  providerUrl,
+  retryAfterMs,
+  withoutSecrets,
+  type ConnectionPlace,
+  type Provider,
+} from '../../providers/index.ts';
+import { readTokenAnswer, type TokenAnswer } from './token-answer.ts';
+
+/** The OAuth client that asks. */
+export interface TokenClient {
+  clientId: string;
+  clientSecret: string;
+}
+
+/** One request to a token endpoint (RFC 6749, 4 and 6). */
+export interface TokenGrant {
+  type: 'authorization_code' | 'refresh_token' | 'client_credentials' | 'password';
+  params: Record<string, string>;
+  scopes: string[] | undefined;
+}
+
+/**
+ * What a token endpoint answered. `revoked`: the customer's authorization is gone. `config`: the client (the builder's, or
+ * the customer's own) is at fault. `transient`: it may work later.
+ */
+export type TokenOutcome =
+  | {
+      kind: 'granted';
+      answer: TokenAnswer;
+      /** By performance.now(), when the request was sent. */ askedAt: number;
+    }
+  | TokenRefusal;
+
+export interface TokenRefusal {
+  kind: 'revoked' | 'config' | 'transient';
+  /** One sentence, secrets removed. */
+  message: string;
+  provider?: ProviderAnswerSummary;
+  retryAfterMs?: number;
+}
+
+/** Half of the refresh lease: a call never outlives it. */
+const tokenTimeoutMs = 45_000;
+const maxAnswerBytes = 1024 * 1024;
+
+/** Asks the provider's token endpoint once. Throws only for a place that fits no URL of the provider. */
+export async function requestToken(
+  ground: Ground,
+  provider: Provider,
+  place: ConnectionPlace,
+  client: TokenClient,
+  grant: TokenGrant,
+): Promise<TokenOutcome> {
+  const askedAt = performance.now();
+  const sent = await sendGrant(ground, provider, place, client, grant);
+  if ('fault' in sent)
+    return { kind: 'transient', message: `the token endpoint did not answer: ${sent.fault.message}` };
+  const { answer } = sent;
+  const token = answer.status < 300 ? readTokenAnswer(provider, answer.body) : undefined;
+  if (token) return { kind: 'granted', answer: token, askedAt };
+  return refusalFrom(provider, answer);
+}
+
+async function sendGrant(
+  ground: Ground,
+  provider: Provider,
+  place: ConnectionPlace,
+  client: TokenClient,
+  grant: TokenGrant,
+): Promise<HttpResult> {
+  const oauth = provider.oauth2Opts;
+  if (!oauth) throw new Error(`${provider.name} has no OAuth`);
+  const url = new URL(providerUrl(provider, oauth.tokenURL, place));
+  const params = { ...oauth.tokenParams, ...scopeParam(provider, grant), ...grant.params };
+  const received: { result?: HttpResult } = {};
+  const authentication =
+    oauth.tokenClientAuth === 'basic'
+      ? ClientSecretBasic(client.clientSecret)
+      : ClientSecretPost(client.clientSecret);
+  // The library makes the request; the answer is read by our own rules, since few providers keep to RFC 6749, 5.1.
+  await genericTokenEndpointRequest(
+    { issuer: url.origin, token_endpoint: url.href },
+    { client_id: client.clientId },
+    authentication,
+    grant.type,
+    params,
+    {
+      // http only where the operator pointed the provider at an http origin, such as a simulator.
+      [allowInsecureRequests]: provider.origin?.startsWith('http:') ?? false,
+      [customFetch]: async (target: string, init: { body?: unknown; headers: Record<string, string> }) => {
+        const form = new URLSearchParams(String(init.body));
+        received.result = await sendHttp(
+          ground.egress,
+          tokenRequest(target, init.headers, form, oauth.tokenBody === 'json'),
+          {
+            timeoutMs: tokenTimeoutMs,
+            maxAnswerBytes,
+          },
+        );
+        return new Response(null, { status: 200 });
+      },
+    },
+  );
+  if (!received.result) throw new Error('the token request was not sent');
+  return received.result;
+}
+
+function tokenRequest(
+  url: string,
+  headers: Record<string, string>,
+  form: URLSearchParams,
+  asJson: boolean,
+): HttpRequest {
+  const body = asJson ? JSON.stringify(Object.fromEntries(form)) : form.toString();
+  const type = asJson ? 'application/json' : 'application/x-www-form-urlencoded';
+  return { method: 'POST', url, headers: { ...headers, 'content-type': type }, body };
+}
+
+function scopeParam(provider: Provider, { scopes }: TokenGrant): { scope?: string } {
+  return scopes && scopes.length > 0
+    ? { scope: scopes.join(provider.oauth2Opts?.scopeSeparator ?? ' ') }
+    : {};
+}
+
+function refusalFrom(provider: Provider, answer: HttpAnswer): TokenRefusal {
+  const { code, text } = wordsOf(answer.body);
+  const kind =
+    answer.status < 300 && !code ? 'transient' : judgeTokenError(provider, answer.status, answer.body);
+  const message = withoutSecrets(text ?? code ?? `status ${answer.status} without an explanation`);
+  const delayMs = retryAfterMs(headerOf(answer, 'retry-after'));
+  return {
+    kind,
+    message,
+    provider: { status: answer.status, ...(code ? { code } : {}), message },
+    ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
+  };
+}
+
+/** The provider's own words: RFC 6749, 5.2, and HubSpot's `status` and `message` (providers H1). */
+function wordsOf(body: string): { code?: string; text?: string } {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return {};
+  }
+  if (typeof parsed !== 'object' || parsed === null) return {};
+  const words = parsed as Record<string, unknown>;
+  const first = (...names: string[]): string | undefined =>
+    names.map((name) => words[name]).find((value) => typeof value === 'string');
+  const code = first('error', 'status');
+  const text = first('error_description', 'message', 'error');
+  return { ...(code ? { code } : {}), ...(text ? { text } : {}) };
+}

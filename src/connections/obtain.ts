@@ -1,0 +1,238 @@
+import type { Ground } from '../kit/ground.ts';
+import { refuse } from '../kit/problem.ts';
+import { baseUrlOf, type Provider } from '../providers/index.ts';
+import type { Projects } from '../projects/index.ts';
+import { assertBlockFits, schemeOf, type CredentialBlock } from './blocks.ts';
+import { credentialOf } from './credential.ts';
+import { assertHealthy, checkHealth, type Health } from './health.ts';
+import { mergeMetadata, placeOf } from './metadata.ts';
+import { requestToken, type TokenClient, type TokenGrant, type TokenOutcome } from './oauth/token.ts';
+import { refusalOf } from './refusal.ts';
+import { clientCredentialsGrant, passwordGrant, refreshGrant } from './renewal.ts';
+import type { NewCredentials } from './save.ts';
+import type { ConnectionRequest, ProviderMetadata } from './schema.ts';
+import type { Secrets } from './secrets.ts';
+
+export interface ObtainDeps {
+  ground: Ground;
+  projects: Projects;
+}
+
+export type Obtained = Omit<NewCredentials, 'owner'>;
+
+type Granted = Extract<TokenOutcome, { kind: 'granted' }>;
+
+/** Secrets ready for use, and what came with them. */
+interface Draft {
+  secrets: Secrets;
+  scopes?: string[];
+  providerAppId?: string;
+  expiresInMs?: number;
+  granted?: Granted;
+}
+
+/**
+ * Turns the block of a request into credentials that were tried at the provider. Throws auth-scheme-mismatch for another
+ * block than the provider's, credentials-rejected when they do not work, provider-unreachable when nobody could tell.
+ */
+export async function obtainCredentials(
+  deps: ObtainDeps,
+  projectId: string,
+  provider: Provider,
+  request: ConnectionRequest,
+): Promise<Obtained> {
+  const block = assertBlockFits(provider, request);
+  const draft = await draftOf(deps, projectId, provider, request, block);
+  const first = finished(provider, request, block, draft);
+  const health = await tryOut(deps.ground, provider, first);
+  const refreshToken = request.oauth2AuthorizationCode?.refreshToken?.token;
+  if (health.kind === 'rejected' && refreshToken !== undefined && !draft.granted) {
+    // An imported access token may be over while its refresh token lives.
+    const renewed = await refreshImported(deps, projectId, provider, request, refreshToken);
+    const second = finished(provider, request, block, { ...draft, ...renewed });
+    return { ...second, status: statusAfter(provider, await tryOut(deps.ground, provider, second), true) };
+  }
+  return {
+    ...first,
+    status: statusAfter(provider, health, refreshToken !== undefined && draft.granted !== undefined),
+  };
+}
+
+/** A refresh token that was used may have been replaced: what came for it is stored whatever the check says, not to be lost. */
+function statusAfter(provider: Provider, health: Health, mustKeep: boolean): 'working' | 'created' {
+  if (!mustKeep) assertHealthy(provider, health);
+  return health.kind === 'works' ? 'working' : 'created';
+}
+
+function tryOut(
+  ground: Ground,
+  provider: Provider,
+  { workspaceRef, providerMetadata, secrets }: Obtained,
+): Promise<Health> {
+  const row = { workspace_ref: workspaceRef ?? null, provider_metadata: providerMetadata, generation: 0 };
+  return checkHealth(
+    ground,
+    provider,
+    placeOf(provider, workspaceRef, providerMetadata),
+    credentialOf(provider, row, secrets),
+  );
+}
+
+function finished(
+  provider: Provider,
+  request: ConnectionRequest,
+  block: CredentialBlock | undefined,
+  draft: Draft,
+): Obtained {
+  const { granted } = draft;
+  const asked: ProviderMetadata = request.providerMetadata ?? {};
+  const providerMetadata = (granted && mergeMetadata(asked, granted.answer.metadata)) ?? asked;
+  const workspaceRef = request.providerWorkspaceRef ?? granted?.answer.workspaceRef;
+  // Throws for an API address that is not one of the provider's.
+  baseUrlOf(provider, placeOf(provider, workspaceRef, providerMetadata));
+  const agoMs = granted ? performance.now() - granted.askedAt : 0;
+  const lifeMs = granted ? granted.answer.expiresInMs : draft.expiresInMs;
+  return {
+    provider: provider.name,
+    providerAppId: draft.providerAppId,
+    workspaceRef,
+    providerConsumerRef: granted?.answer.consumerRef,
+    authScheme: schemeOf(provider, block),
+    providerMetadata,
+    scopes: granted?.answer.scopes ?? draft.scopes,
+    secrets: draft.secrets,
+    status: 'created',
+    issuedAgoMs: granted ? agoMs : undefined,
+    expiresInMs: lifeMs === undefined ? undefined : lifeMs - agoMs,
+  };
+}
+
+async function draftOf(
+  deps: ObtainDeps,
+  projectId: string,
+  provider: Provider,
+  request: ConnectionRequest,
+  block: CredentialBlock | undefined,
+): Promise<Draft> {
+  const { apiKey, basicAuth, customAuth, oauth2ClientCredentials, oauth2PasswordCredentials } = request;
+  if (block === undefined) return { secrets: { kind: 'none' } };
+  if (apiKey !== undefined) return { secrets: { kind: 'apiKey', apiKey } };
+  if (basicAuth) return { secrets: { kind: 'basic', ...basicAuth } };
+  if (customAuth) return { secrets: { kind: 'custom', values: checkedInputs(provider, customAuth) } };
+  if (oauth2ClientCredentials) {
+    const { clientId, clientSecret, scopes } = oauth2ClientCredentials;
+    const granted = await fetchOwn(
+      deps,
+      provider,
+      request,
+      oauth2ClientCredentials,
+      clientCredentialsGrant(scopes),
+    );
+    const { accessToken } = granted.answer;
+    const kept = { clientId, clientSecret, ...(scopes ? { scopes } : {}) };
+    return {
+      secrets: { kind: 'clientCredentials', accessToken, ...kept },
+      ...(scopes ? { scopes } : {}),
+      granted,
+    };
+  }
+  if (oauth2PasswordCredentials) {
+    const granted = await fetchOwn(
+      deps,
+      provider,
+      request,
+      oauth2PasswordCredentials,
+      passwordGrant(oauth2PasswordCredentials),
+    );
+    const { accessToken, refreshToken } = granted.answer;
+    const secrets: Secrets = {
+      kind: 'password',
+      ...oauth2PasswordCredentials,
+      accessToken,
+      ...(refreshToken ? { refreshToken } : {}),
+    };
+    return {
+      secrets,
+      ...(oauth2PasswordCredentials.scopes ? { scopes: oauth2PasswordCredentials.scopes } : {}),
+      granted,
+    };
+  }
+  return importTokens(deps, projectId, provider, request);
+}
+
+function checkedInputs(provider: Provider, values: Record<string, string>): Record<string, string> {
+  const known = (provider.customOpts?.inputs ?? []).map((input) => input.name);
+  const unknown = Object.keys(values).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return values;
+  const detail = `is not an input of this provider; they are ${known.join(', ')}`;
+  throw refuse(unknown.map((name) => ({ in: 'body', name: `customAuth.${name}`, detail })));
+}
+
+/** A token for a client of the customer's own: when that client is refused, so are the credentials. */
+async function fetchOwn(
+  { ground }: ObtainDeps,
+  provider: Provider,
+  request: ConnectionRequest,
+  client: TokenClient,
+  grant: TokenGrant,
+): Promise<Granted> {
+  const place = placeOf(provider, request.providerWorkspaceRef, request.providerMetadata ?? {});
+  const outcome = await requestToken(ground, provider, place, client, grant);
+  if (outcome.kind === 'granted') return outcome;
+  throw refusalOf(outcome.kind === 'config' ? { ...outcome, kind: 'revoked' } : outcome, provider);
+}
+
+async function importTokens(
+  deps: ObtainDeps,
+  projectId: string,
+  provider: Provider,
+  request: ConnectionRequest,
+): Promise<Draft> {
+  const given = request.oauth2AuthorizationCode ?? {};
+  const refreshToken = given.refreshToken?.token;
+  const accessToken = given.accessToken?.token;
+  const scopes = given.scopes ? { scopes: given.scopes } : {};
+  const endsAt = given.accessToken?.expiresAt;
+  const expiresInMs = endsAt === undefined ? undefined : Date.parse(endsAt) - Date.now();
+  const isUsable = accessToken !== undefined && (expiresInMs === undefined || expiresInMs > 0);
+  if (!isUsable && refreshToken === undefined) {
+    const name = 'oauth2AuthorizationCode';
+    throw refuse([
+      { in: 'body', name, detail: 'needs an access token that is not over, or a refresh token' },
+    ]);
+  }
+  if (!isUsable && refreshToken !== undefined) {
+    return { ...scopes, ...(await refreshImported(deps, projectId, provider, request, refreshToken)) };
+  }
+  const app =
+    refreshToken === undefined ? undefined : await deps.projects.getProviderApp(projectId, provider.name);
+  return {
+    secrets: {
+      kind: 'authorizationCode',
+      accessToken: accessToken ?? '',
+      ...(refreshToken ? { refreshToken } : {}),
+    },
+    ...scopes,
+    ...(app ? { providerAppId: app.id } : {}),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+  };
+}
+
+async function refreshImported(
+  { ground, projects }: ObtainDeps,
+  projectId: string,
+  provider: Provider,
+  request: ConnectionRequest,
+  refreshToken: string,
+): Promise<Draft> {
+  const app = await projects.getProviderApp(projectId, provider.name);
+  const place = placeOf(provider, request.providerWorkspaceRef, request.providerMetadata ?? {});
+  const granted = await requestToken(ground, provider, place, app, refreshGrant(refreshToken));
+  if (granted.kind !== 'granted') throw refusalOf(granted, provider);
+  const { accessToken, refreshToken: newRefreshToken = refreshToken } = granted.answer;
+  return {
+    secrets: { kind: 'authorizationCode', accessToken, refreshToken: newRefreshToken },
+    providerAppId: app.id,
+    granted,
+  };
+}

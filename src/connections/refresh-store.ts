@@ -1,0 +1,77 @@
+import type { Queryable } from '../kit/db/database.ts';
+import { statement } from '../kit/db/statement.ts';
+import type { ProviderMetadata } from './schema.ts';
+import type { ConnectionKey } from './store.ts';
+
+// One statement decides who refreshes: the generation must be the one that was found stale, and nobody may hold a lease.
+const take = statement(
+  'connections_lease',
+  `UPDATE connections SET refresh_lease = $4, refresh_lease_until = svc_now() + $5::float8 * interval '1 ms'
+   WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
+     AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
+   RETURNING id`,
+);
+
+const giveBack = statement(
+  'connections_release',
+  `UPDATE connections SET refresh_lease = NULL, refresh_lease_until = NULL
+   WHERE project_id = $1 AND id = $2 AND refresh_lease = $3`,
+);
+
+// Committed before use, and only while the fence holds (architecture, Token).
+const commit = statement(
+  'connections_refreshed',
+  `UPDATE connections SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
+     scopes = coalesce($5::text[], scopes), provider_metadata = coalesce($6::json, provider_metadata),
+     access_issued_at = svc_now() - $7::float8 * interval '1 ms', access_expires_at = svc_now() + $8::float8 * interval '1 ms',
+     refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 AND refresh_lease = $3
+   RETURNING id`,
+);
+
+/** True when the caller may refresh this generation until the lease ends. */
+export async function takeRefreshLease(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  lease: { generation: number; fence: string; forMs: number },
+): Promise<boolean> {
+  return (await db.rows(take, [projectId, id, lease.generation, lease.fence, lease.forMs])).length > 0;
+}
+
+export async function releaseRefreshLease(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  fence: string,
+): Promise<void> {
+  await db.rows(giveBack, [projectId, id, fence]);
+}
+
+export interface Refreshed {
+  fence: string;
+  credentials: Buffer;
+  scopes: string[] | undefined;
+  /** Only when it changed. */
+  providerMetadata: ProviderMetadata | undefined;
+  issuedAgoMs: number;
+  expiresInMs: number | undefined;
+}
+
+/** False when the fence no longer holds: somebody else's credentials are in place. */
+export async function commitRefresh(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  refreshed: Refreshed,
+): Promise<boolean> {
+  const metadata = refreshed.providerMetadata ? JSON.stringify(refreshed.providerMetadata) : null;
+  const rows = await db.rows(commit, [
+    projectId,
+    id,
+    refreshed.fence,
+    refreshed.credentials,
+    refreshed.scopes ?? null,
+    metadata,
+    refreshed.issuedAgoMs,
+    refreshed.expiresInMs ?? null,
+  ]);
+  return rows.length > 0;
+}

@@ -1,0 +1,66 @@
+import { sendHttp } from '../kit/http/client.ts';
+import type { Ground } from '../kit/ground.ts';
+import { providerUrl, type Provider } from '../providers/index.ts';
+import type { Projects } from '../projects/index.ts';
+import type { Held } from './held.ts';
+import { placeOf } from './metadata.ts';
+import { hasAccessToken, openSecrets, type Secrets } from './secrets.ts';
+import { listConnections } from './store.ts';
+
+const revokeTimeoutMs = 10_000;
+
+/** Ends the authorization at the provider (RFC 7009) after a connection was deleted. Best effort: it never throws. */
+export async function revokeAtProvider(
+  { ground, projects }: { ground: Ground; projects: Projects },
+  provider: Provider | undefined,
+  held: Held,
+): Promise<void> {
+  const { row } = held;
+  try {
+    const secrets = held.secrets();
+    const revokeURL = provider?.oauth2Opts?.revokeURL;
+    const token = tokenOf(secrets);
+    if (!provider || !revokeURL || token === undefined || secrets.kind !== 'authorizationCode') return;
+    if (await isShared(ground, held, token)) return;
+    const app = await projects.getProviderApp(row.project_id, row.provider, row.provider_app_id ?? undefined);
+    const form = new URLSearchParams({ token, client_id: app.clientId, client_secret: app.clientSecret });
+    const url = providerUrl(provider, revokeURL, placeOf(provider, row.workspace_ref, row.provider_metadata));
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+    const result = await sendHttp(
+      ground.egress,
+      { method: 'POST', url, headers, body: form.toString() },
+      { timeoutMs: revokeTimeoutMs },
+    );
+    const failed =
+      'fault' in result
+        ? result.fault.message
+        : result.answer.status >= 300
+          ? result.answer.status
+          : undefined;
+    if (failed !== undefined)
+      ground.log.warn(
+        { connectionId: row.id, provider: row.provider, failed },
+        'a deleted connection was not revoked',
+      );
+  } catch (error) {
+    ground.log.warn(
+      { err: error, connectionId: row.id, provider: row.provider },
+      'a deleted connection was not revoked',
+    );
+  }
+}
+
+function tokenOf(secrets: Secrets): string | undefined {
+  if (!hasAccessToken(secrets)) return undefined;
+  return ('refreshToken' in secrets ? secrets.refreshToken : undefined) ?? secrets.accessToken;
+}
+
+/** A refresh token may belong to app and account: revoking it would end the other connections that hold it (HubSpot, providers H1). */
+async function isShared(ground: Ground, { row }: Held, token: string): Promise<boolean> {
+  const others = await listConnections(ground.database, row.project_id, { provider: row.provider });
+  return others
+    .filter((other) => other.id !== row.id && other.workspace_ref === row.workspace_ref)
+    .some(
+      (other) => tokenOf(openSecrets(ground.vault, other.project_id, other.id, other.credentials)) === token,
+    );
+}

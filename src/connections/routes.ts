@@ -1,0 +1,229 @@
+import { Type } from 'typebox';
+import type { HttpServer } from '../kit/http/server.ts';
+import { problem } from '../kit/problem.ts';
+import type { Principal } from '../projects/index.ts';
+import type { Connections } from './connections.ts';
+import type { Connection as StoredConnection } from './present.ts';
+import { Connection, ConnectionRequest, OAuthConnectRequest, UpdateConnectionRequest } from './schema.ts';
+
+const tags = ['connections'];
+const frontend = { scopes: ['frontend' as const] };
+const ProjectParams = Type.Object({ projectIdOrName: Type.String() });
+const ConnectionParams = Type.Object({ projectIdOrName: Type.String(), connectionId: Type.String() });
+const Url = Type.String({ description: 'The URL to open in the browser.' });
+
+/** The management routes of connections (product-api 1.1). */
+export function connectionRoutes(connections: Connections): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    oauthRoutes(server, connections);
+    generateRoute(server, connections);
+    listRoute(server, connections);
+    getRoute(server, connections);
+    changeRoutes(server, connections);
+  };
+}
+
+function oauthRoutes(server: HttpServer, connections: Connections): void {
+  server.route({
+    method: 'POST',
+    url: '/oauth-connect',
+    schema: {
+      operationId: 'oauthConnect',
+      summary: 'Start to connect an account through OAuth',
+      description: 'Answers the URL to open in a popup, or, with `returnUrl`, to send the browser to.',
+      tags,
+      body: OAuthConnectRequest,
+      response: { 200: { content: { 'text/plain': { schema: Url } } } },
+    },
+    config: frontend,
+    handler: async (request, reply) => {
+      const { id } = connections.projects.resolveProject(request.principal, request.body.projectIdOrName);
+      confine(request.principal, request.body.groupRef);
+      const url = await connections.startOAuth(id, request.body);
+      return reply.type('text/plain; charset=utf-8').send(url);
+    },
+  });
+  server.route({
+    method: 'PATCH',
+    url: '/projects/:projectIdOrName/connections/:connectionId(^[^:]+)::oauth-update',
+    schema: {
+      operationId: 'oauthUpdate',
+      summary: 'Start to connect an account again',
+      description:
+        'Answers the URL to open. The connection keeps its credentials until the new ones are here.',
+      tags,
+      params: ConnectionParams,
+      response: { 200: { content: { 'text/plain': { schema: Url } } } },
+    },
+    config: frontend,
+    handler: async (request, reply) => {
+      const { projectId, id } = await owned(connections, request);
+      const url = await connections.restartOAuth(projectId, id);
+      return reply.type('text/plain; charset=utf-8').send(url);
+    },
+  });
+}
+
+function generateRoute(server: HttpServer, connections: Connections): void {
+  server.route({
+    method: 'POST',
+    url: '/projects/:projectIdOrName/connections::generate',
+    schema: {
+      operationId: 'generateConnection',
+      summary: 'Connect an account with credentials at hand',
+      description:
+        'Needs `provider`, `groupRef`, `consumerRef` and the block of credentials that fits the provider.',
+      tags,
+      params: ProjectParams,
+      body: ConnectionRequest,
+      response: { 201: Connection },
+    },
+    config: frontend,
+    handler: async (request, reply) => {
+      const { id } = connections.projects.resolveProject(request.principal, request.params.projectIdOrName);
+      confine(request.principal, request.body.groupRef);
+      return reply.code(201).send(connections.present(await connections.generate(id, request.body)));
+    },
+  });
+}
+
+function listRoute(server: HttpServer, connections: Connections): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/connections',
+    schema: {
+      operationId: 'listConnections',
+      summary: 'List connections, newest first',
+      tags,
+      params: ProjectParams,
+      querystring: Type.Object(
+        {
+          provider: Type.Optional(Type.String()),
+          groupRef: Type.Optional(Type.String()),
+          consumerRef: Type.Optional(Type.String()),
+        },
+        { additionalProperties: false },
+      ),
+      response: { 200: Type.Array(Connection) },
+    },
+    config: { scopes: ['read', 'frontend'] },
+    handler: async (request) => {
+      const { id } = connections.projects.resolveProject(request.principal, request.params.projectIdOrName);
+      const { groupRef: own } = request.principal;
+      const { groupRef = own } = request.query;
+      if (own !== undefined && groupRef !== own) return [];
+      const found = await connections.list(id, { ...request.query, groupRef });
+      return found.map((connection) => connections.present(connection));
+    },
+  });
+}
+
+function getRoute(server: HttpServer, connections: Connections): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/connections/:connectionId',
+    schema: {
+      operationId: 'getConnection',
+      summary: 'Get a connection',
+      tags,
+      params: ConnectionParams,
+      querystring: Type.Object(
+        {
+          includeCreds: Type.Optional(
+            Type.Boolean({ description: 'Adds the access token or API key. Scope `full` only.' }),
+          ),
+          includeRefreshToken: Type.Optional(
+            Type.Boolean({
+              description: 'Adds the refresh token, too; implies includeCreds. Scope `full` only.',
+            }),
+          ),
+          refresh: Type.Optional(
+            Type.Enum(['force', 'ifExpired'], {
+              description: 'Refreshes the token first. Scope `full` only.',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      response: { 200: Connection },
+    },
+    config: { scopes: ['read', 'frontend'] },
+    handler: async (request) => {
+      const { includeCreds = false, includeRefreshToken = false, refresh } = request.query;
+      const { projectId, id, connection } = await owned(connections, request);
+      const showsSecrets = includeCreds || includeRefreshToken;
+      if (showsSecrets || refresh) requireFull(request.principal);
+      if (refresh) await connections.refresh(projectId, id, refresh);
+      const current = refresh ? await connections.get(projectId, id) : connection;
+      return showsSecrets
+        ? connections.presentWithSecrets(current, includeRefreshToken)
+        : connections.present(current);
+    },
+  });
+}
+
+function changeRoutes(server: HttpServer, connections: Connections): void {
+  const url = '/projects/:projectIdOrName/connections/:connectionId';
+  server.route({
+    method: 'PATCH',
+    url,
+    schema: {
+      operationId: 'updateConnection',
+      summary: 'Change the description or the credentials of a connection',
+      tags,
+      params: ConnectionParams,
+      body: UpdateConnectionRequest,
+      response: { 200: Connection },
+    },
+    config: frontend,
+    handler: async (request) => {
+      const { projectId, id } = await owned(connections, request);
+      return connections.present(await connections.update(projectId, id, request.body));
+    },
+  });
+  server.route({
+    method: 'DELETE',
+    url,
+    schema: {
+      operationId: 'deleteConnection',
+      summary: 'Delete a connection',
+      description:
+        'Its authorization is ended at the provider where that is possible. Installations that use it become unhealthy.',
+      tags,
+      params: ConnectionParams,
+      response: { 204: Type.Null() },
+    },
+    config: frontend,
+    handler: async (request, reply) => {
+      const { projectId, id } = await owned(connections, request);
+      await connections.delete(projectId, id);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+/** The connection of the path, if it exists for the caller; another group's does not. */
+async function owned(
+  connections: Connections,
+  { principal, params }: { principal: Principal; params: { projectIdOrName: string; connectionId: string } },
+): Promise<{ projectId: string; id: string; connection: StoredConnection }> {
+  const { id: projectId } = connections.projects.resolveProject(principal, params.projectIdOrName);
+  const connection = await connections.get(projectId, params.connectionId);
+  if (principal.groupRef !== undefined && connection.groupRef !== principal.groupRef) {
+    throw problem('not-found', { detail: `There is no connection ${params.connectionId}.` });
+  }
+  return { projectId, id: connection.id, connection };
+}
+
+/** Another group does not exist for a caller who is confined to one. */
+function confine({ groupRef: own }: Principal, groupRef: string | undefined): void {
+  if (own === undefined || groupRef === undefined || groupRef === own) return;
+  throw problem('not-found', { detail: `There is no group ${groupRef} for these credentials.` });
+}
+
+function requireFull({ scopes }: Principal): void {
+  if (scopes.includes('full')) return;
+  throw problem('forbidden', {
+    detail: 'Credentials are shown and refreshed only for a key with scope full.',
+  });
+}

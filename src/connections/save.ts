@@ -1,0 +1,49 @@
+import type { Ground } from '../kit/ground.ts';
+import { newId } from '../kit/ids.ts';
+import { problem } from '../kit/problem.ts';
+import { sealSecrets, type Secrets } from './secrets.ts';
+import {
+  findSameConnection,
+  insertConnection,
+  replaceCredentials,
+  saveOwner,
+  type ConnectionContent,
+  type Owner,
+} from './store.ts';
+
+/** Credentials that were just obtained and found good, in clear, and whose they are. */
+export interface NewCredentials extends Omit<ConnectionContent, 'credentials'> {
+  owner: Owner;
+  secrets: Secrets;
+}
+
+/**
+ * Stores credentials and returns the connection's id. The same group, consumer, provider and account is the same connection:
+ * its credentials are replaced and its id stays. With `connectionId` that one is renewed; not-found when it is gone.
+ */
+export async function saveCredentials(
+  ground: Ground,
+  projectId: string,
+  given: NewCredentials,
+  connectionId?: string,
+): Promise<string> {
+  const { owner, secrets } = given;
+  const contentFor = (id: string): ConnectionContent => ({
+    ...given,
+    credentials: sealSecrets(ground.vault, projectId, id, secrets),
+  });
+  return ground.database.transaction(async (tx) => {
+    await saveOwner(tx, projectId, owner);
+    const known =
+      connectionId ?? (await findSameConnection(tx, projectId, owner, given.provider, given.workspaceRef));
+    if (known !== undefined) {
+      const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known));
+      if (replaced) return known;
+      if (connectionId !== undefined)
+        throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
+    }
+    const id = newId();
+    await insertConnection(tx, [projectId, id], owner, contentFor(id));
+    return id;
+  });
+}

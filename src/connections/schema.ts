@@ -1,0 +1,215 @@
+import { Type, type Static } from 'typebox';
+import { ProviderApp } from '../projects/schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const ref = (description: string) => Type.String({ minLength: 1, maxLength: 255, description });
+const secret = (description: string) => Type.String({ minLength: 1, maxLength: 16_384, description });
+const scopes = Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 500 });
+const time = Type.String({ description: 'RFC 3339, UTC.' });
+
+/** A customer's customer, as the builder names it (product-api 1.1). */
+export const Group = Type.Object(
+  {
+    groupRef: Type.String(),
+    groupName: Type.String(),
+    projectId: Type.String(),
+    createTime: time,
+    updateTime: Type.Optional(time),
+  },
+  { ...closed, $id: 'Group' },
+);
+export type Group = Static<typeof Group>;
+
+/** A person of a group, as the builder names it (product-api 1.1). */
+export const Consumer = Type.Object(
+  {
+    consumerRef: Type.String(),
+    consumerName: Type.String(),
+    projectId: Type.String(),
+    createTime: time,
+    updateTime: Type.Optional(time),
+  },
+  { ...closed, $id: 'Consumer' },
+);
+export type Consumer = Static<typeof Consumer>;
+
+const MetadataItem = Type.Object(
+  {
+    value: Type.String({ maxLength: 2_000 }),
+    source: Type.Enum(['input', 'token', 'provider']),
+    displayName: Type.Optional(Type.String({ maxLength: 255 })),
+  },
+  closed,
+);
+
+/** What a connection knows about the account besides its credentials: name → value and where it came from. */
+export const ProviderMetadata = Type.Record(Type.String({ minLength: 1, maxLength: 100 }), MetadataItem, {
+  maxProperties: 50,
+});
+export type ProviderMetadata = Static<typeof ProviderMetadata>;
+
+const authSchemes = [
+  'none',
+  'apiKey',
+  'basic',
+  'oauth2/authorizationCode',
+  'oauth2/authorizationCodePKCE',
+  'oauth2/clientCredentials',
+  'oauth2/password',
+  'custom',
+] as const;
+export type AuthScheme = (typeof authSchemes)[number];
+
+const connectionStatuses = ['created', 'working', 'bad_credentials'] as const;
+export type ConnectionStatus = (typeof connectionStatuses)[number];
+
+const Token = Type.Object(
+  { token: Type.String(), issuedAt: Type.Optional(time), expiresAt: Type.Optional(time) },
+  closed,
+);
+
+/** A connection on the wire. Secrets stand in it only when asked for, and only for scope `full`. */
+export const Connection = Type.Object(
+  {
+    id: Type.String(),
+    projectId: Type.String(),
+    provider: Type.String(),
+    providerApp: Type.Optional(ProviderApp),
+    group: Group,
+    consumer: Consumer,
+    providerWorkspaceRef: Type.Optional(Type.String()),
+    providerConsumerRef: Type.Optional(Type.String()),
+    createTime: time,
+    updateTime: Type.Optional(time),
+    authScheme: Type.Enum([...authSchemes]),
+    status: Type.Enum([...connectionStatuses], {
+      description:
+        '`created`: new or just refreshed. `working`: a provider call succeeded. `bad_credentials`: connect again.',
+    }),
+    statusDetail: Type.Optional(Type.String({ description: 'Why the credentials stopped working.' })),
+    oauth2AuthorizationCode: Type.Optional(
+      Type.Object(
+        {
+          accessToken: Type.Optional(Token),
+          refreshToken: Type.Optional(Token),
+          scopes: Type.Optional(Type.Array(Type.String())),
+        },
+        closed,
+      ),
+    ),
+    apiKey: Type.Optional(Type.String()),
+    providerMetadata: Type.Optional(ProviderMetadata),
+  },
+  { ...closed, $id: 'Connection' },
+);
+export type Connection = Static<typeof Connection>;
+
+/** Body of POST /oauth-connect (product-api 1.1), with `returnUrl` of ours. */
+export const OAuthConnectRequest = Type.Object(
+  {
+    projectIdOrName: ref('The project, by id or name.'),
+    provider: ref('A key of GET /providers.'),
+    groupRef: ref("The group, by the builder's own id."),
+    consumerRef: ref("The person who connects, by the builder's own id."),
+    groupName: Type.Optional(ref('Default: groupRef.')),
+    consumerName: Type.Optional(ref('Default: consumerRef.')),
+    providerWorkspaceRef: Type.Optional(ref('The account at the provider, such as a subdomain.')),
+    providerMetadata: Type.Optional(ProviderMetadata),
+    providerAppId: Type.Optional(ref("Default: the provider's default app.")),
+    enableCSRFProtection: Type.Optional(
+      Type.Boolean({
+        description: 'Accepted for compatibility; every flow is protected by a single-use state.',
+      }),
+    ),
+    returnUrl: Type.Optional(
+      Type.String({
+        maxLength: 2_000,
+        description:
+          "Where the browser goes afterwards, with `connectionId` or `error`. Its origin must be in the operator's list.",
+      }),
+    ),
+  },
+  closed,
+);
+export type OAuthConnectRequest = Static<typeof OAuthConnectRequest>;
+
+const ClientCredentials = Type.Object(
+  {
+    clientId: secret('The client id.'),
+    clientSecret: secret('The client secret.'),
+    scopes: Type.Optional(scopes),
+  },
+  closed,
+);
+const PasswordCredentials = Type.Object(
+  {
+    username: secret('The user name.'),
+    password: secret('The password.'),
+    clientId: secret('The client id.'),
+    clientSecret: secret('The client secret.'),
+    scopes: Type.Optional(scopes),
+  },
+  closed,
+);
+const TokenInput = Type.Object(
+  {
+    token: secret('The token.'),
+    issuedAt: Type.Optional(Type.String({ format: 'date-time' })),
+    expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  closed,
+);
+const ImportedTokens = Type.Object(
+  {
+    accessToken: Type.Optional(TokenInput),
+    refreshToken: Type.Optional(TokenInput),
+    scopes: Type.Optional(scopes),
+  },
+  closed,
+);
+
+const credentialBlocks = {
+  apiKey: Type.Optional(secret('The API key.')),
+  basicAuth: Type.Optional(
+    Type.Object(
+      { username: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) },
+      closed,
+    ),
+  ),
+  customAuth: Type.Optional(
+    Type.Record(Type.String({ minLength: 1, maxLength: 100 }), Type.String({ maxLength: 16_384 }), {
+      maxProperties: 50,
+      description: "Values by the names of the provider's `customOpts.inputs`.",
+    }),
+  ),
+  oauth2ClientCredentials: Type.Optional(ClientCredentials),
+  oauth2PasswordCredentials: Type.Optional(PasswordCredentials),
+  oauth2AuthorizationCode: Type.Optional(ImportedTokens),
+};
+
+const requestFields = {
+  provider: Type.Optional(ref('A key of GET /providers.')),
+  groupRef: Type.Optional(ref("The group, by the builder's own id.")),
+  groupName: Type.Optional(ref('Default: groupRef.')),
+  consumerRef: Type.Optional(ref("The person who connects, by the builder's own id.")),
+  consumerName: Type.Optional(ref('Default: consumerRef.')),
+  providerWorkspaceRef: Type.Optional(ref('The account at the provider, such as a subdomain.')),
+  providerMetadata: Type.Optional(ProviderMetadata),
+};
+
+/** What a caller may say about a connection; `connections:generate` needs provider, group, consumer and one block. */
+export const ConnectionRequest = Type.Object(
+  { ...requestFields, ...credentialBlocks },
+  { ...closed, $id: 'ConnectionRequest' },
+);
+export type ConnectionRequest = Static<typeof ConnectionRequest>;
+
+/** Body of PATCH …/connections/{id}. */
+export const UpdateConnectionRequest = Type.Object(
+  {
+    updateMask: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 20 }),
+    connection: ConnectionRequest,
+  },
+  closed,
+);
+export type UpdateConnectionRequest = Static<typeof UpdateConnectionRequest>;

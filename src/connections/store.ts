@@ -1,0 +1,308 @@
+import type { Queryable } from '../kit/db/database.ts';
+import { statement } from '../kit/db/statement.ts';
+import type { ProviderAppMetadata } from '../projects/schema.ts';
+import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
+
+/** A connection as stored, with its group, consumer and provider app. The credentials are sealed. */
+export interface ConnectionRow {
+  project_id: string;
+  id: string;
+  provider: string;
+  provider_app_id: string | null;
+  group_ref: string;
+  consumer_ref: string;
+  workspace_ref: string | null;
+  provider_consumer_ref: string | null;
+  auth_scheme: AuthScheme;
+  status: ConnectionStatus;
+  status_detail: string | null;
+  provider_metadata: ProviderMetadata;
+  scopes: string[] | null;
+  credentials: Buffer;
+  /** Counts the sets of credentials; below 2^53. */
+  generation: number;
+  /** Changes with every change of the row. */
+  version: string;
+  access_issued_at: Date | null;
+  access_expires_at: Date | null;
+  /** What is left by the database's clock when the row was read; nodes' clocks may differ. */
+  expires_in_ms: number | null;
+  created_at: Date;
+  updated_at: Date;
+  group_name: string;
+  group_created_at: Date;
+  group_updated_at: Date;
+  consumer_name: string;
+  consumer_created_at: Date;
+  consumer_updated_at: Date;
+  app_client_id: string | null;
+  app_external_ref: string | null;
+  app_scopes: string[] | null;
+  app_metadata: ProviderAppMetadata | null;
+  app_created_at: Date | null;
+  app_updated_at: Date | null;
+}
+
+const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref, c.consumer_ref, c.workspace_ref,
+  c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, c.provider_metadata, c.scopes, c.credentials,
+  c.generation::float8 AS generation, c.xmin::text AS version, c.access_issued_at, c.access_expires_at,
+  (extract(epoch FROM c.access_expires_at - svc_now()) * 1000)::float8 AS expires_in_ms, c.created_at, c.updated_at,
+  g.name AS group_name, g.created_at AS group_created_at, g.updated_at AS group_updated_at,
+  k.name AS consumer_name, k.created_at AS consumer_created_at, k.updated_at AS consumer_updated_at,
+  a.client_id AS app_client_id, a.external_ref AS app_external_ref, a.scopes AS app_scopes, a.metadata AS app_metadata,
+  a.created_at AS app_created_at, a.updated_at AS app_updated_at`;
+
+const tables = `connections c
+  JOIN groups g ON g.project_id = c.project_id AND g.group_ref = c.group_ref
+  JOIN consumers k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+  LEFT JOIN provider_apps a ON a.project_id = c.project_id AND a.id = c.provider_app_id`;
+
+const readMany = statement(
+  'connections_read_many',
+  `SELECT ${columns} FROM unnest($1::uuid[], $2::uuid[]) AS asked (project_id, id)
+   JOIN ${tables.replace('connections c', 'connections c ON c.project_id = asked.project_id AND c.id = asked.id')}`,
+);
+
+const list = statement(
+  'connections_list',
+  `SELECT ${columns} FROM ${tables}
+   WHERE c.project_id = $1 AND ($2::text IS NULL OR c.provider = $2) AND ($3::text IS NULL OR c.group_ref = $3)
+     AND ($4::text IS NULL OR c.consumer_ref = $4)
+   ORDER BY c.created_at DESC, c.id DESC`,
+);
+
+// The newest usable one, else the newest (product-api §10).
+const findDefault = statement(
+  'connections_find_default',
+  `SELECT ${columns} FROM ${tables}
+   WHERE c.project_id = $1 AND c.group_ref = $2 AND c.provider = $3
+   ORDER BY (c.status = 'bad_credentials'), c.created_at DESC, c.id DESC LIMIT 1`,
+);
+
+// The name given last wins; without one the known name stays. The row lock puts those who connect one group in line.
+const saveGroup = statement(
+  'connections_save_group',
+  `INSERT INTO groups (project_id, group_ref, name) VALUES ($1, $2, coalesce($3::text, $2))
+   ON CONFLICT (project_id, group_ref) DO UPDATE SET name = coalesce($3::text, groups.name),
+     updated_at = CASE WHEN groups.name = coalesce($3::text, groups.name) THEN groups.updated_at ELSE svc_now() END`,
+);
+
+const saveConsumer = statement(
+  'connections_save_consumer',
+  `INSERT INTO consumers (project_id, consumer_ref, name) VALUES ($1, $2, coalesce($3::text, $2))
+   ON CONFLICT (project_id, consumer_ref) DO UPDATE SET name = coalesce($3::text, consumers.name),
+     updated_at = CASE WHEN consumers.name = coalesce($3::text, consumers.name) THEN consumers.updated_at ELSE svc_now() END`,
+);
+
+const findSame = statement(
+  'connections_find_same',
+  `SELECT id FROM connections WHERE project_id = $1 AND group_ref = $2 AND provider = $3 AND consumer_ref = $4
+     AND workspace_ref IS NOT DISTINCT FROM $5::text
+   ORDER BY created_at DESC, id DESC LIMIT 1`,
+);
+
+const insert = statement(
+  'connections_insert',
+  `INSERT INTO connections (project_id, id, provider, provider_app_id, group_ref, consumer_ref, workspace_ref,
+     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, access_issued_at, access_expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+     svc_now() - $14::float8 * interval '1 ms', svc_now() + $15::float8 * interval '1 ms')`,
+);
+
+// A refresh that is under way loses its fence: what it brings belongs to the old credentials.
+const replace = statement(
+  'connections_replace',
+  `UPDATE connections SET provider_app_id = $3, workspace_ref = $4, provider_consumer_ref = $5, auth_scheme = $6,
+     provider_metadata = $7, scopes = $8, credentials = $9, status = $10,
+     access_issued_at = svc_now() - $11::float8 * interval '1 ms', access_expires_at = svc_now() + $12::float8 * interval '1 ms',
+     generation = generation + 1, status_detail = NULL, refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 RETURNING id`,
+);
+
+const describe = statement(
+  'connections_describe',
+  `UPDATE connections SET workspace_ref = CASE WHEN $3::boolean THEN $4::text ELSE workspace_ref END,
+     provider_metadata = coalesce($5::json, provider_metadata), updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 RETURNING id`,
+);
+
+const remove = statement(
+  'connections_delete',
+  `DELETE FROM connections WHERE project_id = $1 AND id = $2 RETURNING id`,
+);
+
+const markWorking = statement(
+  'connections_mark_working',
+  `UPDATE connections SET status = 'working', updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 AND status = 'created'`,
+);
+
+const markBad = statement(
+  'connections_mark_bad',
+  `UPDATE connections SET status = 'bad_credentials', status_detail = $4, refresh_lease = NULL, refresh_lease_until = NULL,
+     updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND ($5::uuid IS NULL OR refresh_lease = $5) RETURNING id`,
+);
+
+export type ConnectionKey = readonly [projectId: string, id: string];
+
+/** Those of the connections that exist. */
+export function readConnections(db: Queryable, keys: readonly ConnectionKey[]): Promise<ConnectionRow[]> {
+  return db.rows<ConnectionRow>(readMany, [keys.map(([projectId]) => projectId), keys.map(([, id]) => id)]);
+}
+
+export async function readConnection(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+): Promise<ConnectionRow | undefined> {
+  return (await db.rows<ConnectionRow>(readMany, [[projectId], [id]]))[0];
+}
+
+export interface ConnectionFilter {
+  provider?: string | undefined;
+  groupRef?: string | undefined;
+  consumerRef?: string | undefined;
+}
+
+/** Newest first. */
+export function listConnections(
+  db: Queryable,
+  projectId: string,
+  filter: ConnectionFilter,
+): Promise<ConnectionRow[]> {
+  const { provider = null, groupRef = null, consumerRef = null } = filter;
+  return db.rows<ConnectionRow>(list, [projectId, provider, groupRef, consumerRef]);
+}
+
+export async function findDefaultConnection(
+  db: Queryable,
+  projectId: string,
+  groupRef: string,
+  provider: string,
+): Promise<ConnectionRow | undefined> {
+  return (await db.rows<ConnectionRow>(findDefault, [projectId, groupRef, provider]))[0];
+}
+
+/** Who connects. A name that is missing leaves the known one, or is the ref. */
+export interface Owner {
+  groupRef: string;
+  groupName?: string | undefined;
+  consumerRef: string;
+  consumerName?: string | undefined;
+}
+
+/** Holds the group's row until the transaction ends: two who connect the same group come one after the other. */
+export async function saveOwner(tx: Queryable, projectId: string, owner: Owner): Promise<void> {
+  await tx.rows(saveGroup, [projectId, owner.groupRef, owner.groupName ?? null]);
+  await tx.rows(saveConsumer, [projectId, owner.consumerRef, owner.consumerName ?? null]);
+}
+
+/** The connection that a new set of credentials belongs to: same group, provider, consumer and account. */
+export async function findSameConnection(
+  tx: Queryable,
+  projectId: string,
+  owner: Owner,
+  provider: string,
+  workspaceRef: string | undefined,
+): Promise<string | undefined> {
+  const values = [projectId, owner.groupRef, provider, owner.consumerRef, workspaceRef ?? null];
+  return (await tx.rows<{ id: string }>(findSame, values))[0]?.id;
+}
+
+/** What is stored with a new set of credentials. */
+export interface ConnectionContent {
+  provider: string;
+  providerAppId: string | undefined;
+  workspaceRef: string | undefined;
+  providerConsumerRef: string | undefined;
+  authScheme: AuthScheme;
+  providerMetadata: ProviderMetadata;
+  scopes: string[] | undefined;
+  credentials: Buffer;
+  status: ConnectionStatus;
+  /** How long ago the token request was sent. */
+  issuedAgoMs: number | undefined;
+  expiresInMs: number | undefined;
+}
+
+export async function insertConnection(
+  tx: Queryable,
+  [projectId, id]: ConnectionKey,
+  owner: Owner,
+  content: ConnectionContent,
+): Promise<void> {
+  await tx.rows(insert, [
+    projectId,
+    id,
+    content.provider,
+    content.providerAppId ?? null,
+    owner.groupRef,
+    owner.consumerRef,
+    content.workspaceRef ?? null,
+    content.providerConsumerRef ?? null,
+    content.authScheme,
+    JSON.stringify(content.providerMetadata),
+    content.scopes ?? null,
+    content.credentials,
+    content.status,
+    content.issuedAgoMs ?? null,
+    content.expiresInMs ?? null,
+  ]);
+}
+
+/** False when the connection is gone. */
+export async function replaceCredentials(
+  tx: Queryable,
+  [projectId, id]: ConnectionKey,
+  content: ConnectionContent,
+): Promise<boolean> {
+  const rows = await tx.rows(replace, [
+    projectId,
+    id,
+    content.providerAppId ?? null,
+    content.workspaceRef ?? null,
+    content.providerConsumerRef ?? null,
+    content.authScheme,
+    JSON.stringify(content.providerMetadata),
+    content.scopes ?? null,
+    content.credentials,
+    content.status,
+    content.issuedAgoMs ?? null,
+    content.expiresInMs ?? null,
+  ]);
+  return rows.length > 0;
+}
+
+/** What may change without new credentials; a member that is missing stays. */
+export interface Description {
+  workspaceRef?: string;
+  providerMetadata?: ProviderMetadata;
+}
+
+export async function describeConnection(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  { workspaceRef, providerMetadata }: Description,
+): Promise<boolean> {
+  const metadata = providerMetadata ? JSON.stringify(providerMetadata) : null;
+  const values = [projectId, id, workspaceRef !== undefined, workspaceRef ?? null, metadata];
+  return (await db.rows(describe, values)).length > 0;
+}
+
+export async function deleteConnection(db: Queryable, [projectId, id]: ConnectionKey): Promise<boolean> {
+  return (await db.rows(remove, [projectId, id])).length > 0;
+}
+
+export async function setWorking(db: Queryable, [projectId, id]: ConnectionKey): Promise<void> {
+  await db.rows(markWorking, [projectId, id]);
+}
+
+/** Condemns one generation; false when there are newer credentials, or the fence of the refresh no longer holds. */
+export async function setBadCredentials(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  found: { generation: number; detail: string; fence?: string },
+): Promise<boolean> {
+  const rows = await db.rows(markBad, [projectId, id, found.generation, found.detail, found.fence ?? null]);
+  return rows.length > 0;
+}
