@@ -1,0 +1,104 @@
+import { compileCheck } from '../kit/http/validation.ts';
+import { newId } from '../kit/ids.ts';
+import { problem, refuse } from '../kit/problem.ts';
+import { abilitiesOf } from '../providers/index.ts';
+import { checkContent, createdByIssues } from './config/check.ts';
+import { contentPath } from './config/issue.ts';
+import type { MaskedChange } from './config/masks.ts';
+import { ConfigContent } from './config/schema.ts';
+import { chooseConnection, connectionGone } from './connection.ts';
+import { forgetTarget, type Room, type Scope } from './room.ts';
+import { followConfig, heldConnection, readInstallation, type InstallationRow } from './store.ts';
+import { verifyAtProvider } from './verify.ts';
+
+const defaultCreatedBy = 'api:update-installation';
+const attempts = 3;
+const shapeIssues = compileCheck(ConfigContent);
+
+/**
+ * Puts a new config in force: the whole of it is checked again, and what it newly names at the provider is looked up.
+ * A change that met another one is planned again on what the other left. Throws conflict when that happens too often.
+ */
+export async function changeInstallation(
+  room: Room,
+  scope: Scope,
+  find: () => Promise<InstallationRow>,
+  plan: (row: InstallationRow) => MaskedChange,
+  options: { skipSampling: boolean },
+): Promise<InstallationRow> {
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const before = await find();
+    const next = await prepare(room, scope, before, plan(before), options);
+    const row = await save(room, scope, before, next);
+    if (row) {
+      forgetTarget(room, scope, row);
+      return row;
+    }
+  }
+  throw problem('conflict', { detail: 'Other changes of the installation came first, several times.' });
+}
+
+interface Prepared {
+  content: ConfigContent;
+  connectionId: string;
+  createdBy: string;
+}
+
+async function prepare(
+  room: Room,
+  { projectId, integration }: Scope,
+  before: InstallationRow,
+  change: MaskedChange,
+  { skipSampling }: { skipSampling: boolean },
+): Promise<Prepared> {
+  const { provider } = integration;
+  const manifest = integration.latestRevision.content;
+  const content = checkedShape(change.content);
+  const issues = [
+    ...createdByIssues(change.createdBy),
+    ...checkContent(content, {
+      provider,
+      manifest,
+      abilities: abilitiesOf(provider),
+      previous: before.content,
+    }),
+  ];
+  if (issues.length > 0) throw refuse(issues, 'config-invalid');
+  const isSwapped = change.connectionId !== undefined && change.connectionId !== before.connection_id;
+  const connectionId = isSwapped
+    ? await chooseConnection(room, { projectId, groupRef: before.group_ref, provider }, change.connectionId)
+    : before.connection_id;
+  if (!skipSampling) {
+    const previous = isSwapped ? undefined : before.content;
+    await verifyAtProvider(room.connections, {
+      projectId,
+      provider,
+      connectionId,
+      content,
+      manifest,
+      previous,
+    });
+  }
+  return { content, connectionId, createdBy: change.createdBy ?? defaultCreatedBy };
+}
+
+function checkedShape(content: unknown): ConfigContent {
+  const issues = shapeIssues(content, 'body', contentPath);
+  if (issues.length > 0) throw refuse(issues);
+  return content as ConfigContent;
+}
+
+async function save(
+  { ground }: Room,
+  { projectId, integration }: Scope,
+  before: InstallationRow,
+  { content, connectionId, createdBy }: Prepared,
+): Promise<InstallationRow | undefined> {
+  const config = { id: newId(), revisionId: integration.latestRevision.id, createdBy, content };
+  return ground.database.transaction(async (tx) => {
+    const isSwapped = connectionId !== before.connection_id;
+    if (isSwapped && !(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
+    const isFirst = await followConfig(tx, before, config, connectionId);
+    return isFirst ? readInstallation(tx, projectId, before.id) : undefined;
+  });
+}

@@ -1,0 +1,51 @@
+import { readMask, splitMaskPath } from '../../kit/update-mask.ts';
+import type { UpdateInstallationRequest } from '../schema.ts';
+
+const deepestMember = 4;
+const underObject = (action: string) =>
+  Array.from(
+    { length: deepestMember + 1 },
+    (_, depth) => `config.content.${action}.objects.*${'.*'.repeat(depth)}`,
+  );
+
+/** Product-api 1.5; members of one object's config have an address, too, which the UI library uses. */
+const allowedMasks = [
+  'connectionId',
+  'config.createdBy',
+  'config.content.proxy.enabled',
+  'config.content.write.objects',
+  'config.content.subscribe.objects',
+  ...underObject('read'),
+  ...underObject('write'),
+  ...underObject('subscribe'),
+];
+
+/** What a PATCH asks for: `content` is not checked yet. */
+export interface MaskedChange {
+  content: unknown;
+  connectionId: string | undefined;
+  createdBy: string | undefined;
+}
+
+/** The content with the masked parts replaced; a mask on an object replaces its whole config (product-api 11, trap 17). */
+export function applyMasks(
+  content: unknown,
+  { updateMask, installation }: UpdateInstallationRequest,
+): MaskedChange {
+  const change: MaskedChange = { content, connectionId: undefined, createdBy: undefined };
+  for (const [mask, value] of readMask(updateMask, allowedMasks, installation, 'installation')) {
+    const [first, second, ...path] = splitMaskPath(mask);
+    if (first === 'connectionId') change.connectionId = installation.connectionId;
+    else if (second === 'createdBy') change.createdBy = installation.config?.createdBy;
+    else change.content = withValue(change.content, path, value);
+  }
+  return change;
+}
+
+/** A copy with the value at the path; objects that are missing on the way are made. */
+function withValue(node: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value;
+  const object = typeof node === 'object' && node !== null ? (node as Record<string, unknown>) : {};
+  const inner = Object.hasOwn(object, key) ? object[key] : undefined;
+  return { ...object, [key]: withValue(inner, rest, value) };
+}

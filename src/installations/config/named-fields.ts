@@ -1,0 +1,107 @@
+import type { Issue } from '../../kit/problem.ts';
+import type { ObjectDescription } from '../../providers/index.ts';
+import type { ManifestIntegration } from '../../projects/schema.ts';
+import { bodyIssue, contentPath } from './issue.ts';
+import { mappingsOf } from './mappings.ts';
+import { nearest } from '../../kit/nearest.ts';
+import { entryOf } from './objects.ts';
+import type { ConfigContent, ReadObjectConfig, WriteObjectConfig } from './schema.ts';
+
+/** A field of the provider that a config names, and where. */
+export interface NamedField {
+  path: string;
+  fieldName: string;
+}
+
+/** One object of the config with the fields it names; `path` is the object's place. */
+export interface NamedObject {
+  path: string;
+  objectName: string;
+  fields: NamedField[];
+}
+
+/** Every object that names fields of the provider. */
+export function namedFields(content: ConfigContent, manifest: ManifestIntegration): NamedObject[] {
+  const read = Object.entries(content.read?.objects ?? {}).map(([key, config]) => {
+    const path = `${contentPath}.read.objects.${key}`;
+    return { path, objectName: config.objectName, fields: readFields(path, config) };
+  });
+  const write = Object.entries(content.write?.objects ?? {}).map(([key, config]) => {
+    const path = `${contentPath}.write.objects.${key}`;
+    return { path, objectName: config.objectName, fields: writeFields(path, config, content, manifest) };
+  });
+  return [...read, ...write].filter((object) => object.fields.length > 0);
+}
+
+function readFields(path: string, config: ReadObjectConfig): NamedField[] {
+  const filters = (at: string, list: ReadObjectConfig['fieldFilters']) =>
+    (list ?? []).map(({ fieldName }, index) => ({ path: `${path}.${at}[${index}].fieldName`, fieldName }));
+  const selected = Object.entries(config.selectedFields ?? {}).filter(([, isSelected]) => isSelected);
+  return [
+    ...selected.map(([fieldName]) => ({ path: `${path}.selectedFields.${fieldName}`, fieldName })),
+    ...Object.entries(config.selectedFieldMappings ?? {}).map(([mapToName, fieldName]) => ({
+      path: `${path}.selectedFieldMappings.${mapToName}`,
+      fieldName,
+    })),
+    ...filters('fieldFilters', config.fieldFilters),
+    ...filters('backfill.fieldFilters', config.backfill?.fieldFilters),
+  ];
+}
+
+function writeFields(
+  path: string,
+  config: WriteObjectConfig,
+  content: ConfigContent,
+  manifest: ManifestIntegration,
+): NamedField[] {
+  const mappings = inheritedMappings(config.objectName, content, manifest);
+  return Object.keys(config.selectedFieldSettings ?? {}).map((name) => ({
+    path: `${path}.selectedFieldSettings.${name}`,
+    fieldName: Object.hasOwn(mappings, name) ? (mappings[name] ?? name) : name,
+  }));
+}
+
+/** The read-side mappings that writes of the object go through; none unless inherited (the config wins over the manifest). */
+export function inheritedMappings(
+  objectName: string,
+  content: ConfigContent,
+  manifest: ManifestIntegration,
+): Record<string, string> {
+  if (!inheritsMapping(objectName, content, manifest)) return {};
+  const declared = manifest.read?.objects.find((object) => object.objectName === objectName);
+  return mappingsOf(declared, entryOf(content.read?.objects, objectName)?.[1]);
+}
+
+/** The config's `inheritMapping` when present, else the manifest's (contract, Write). */
+export function inheritsMapping(
+  objectName: string,
+  content: ConfigContent,
+  manifest: ManifestIntegration,
+): boolean {
+  const configured = entryOf(content.write?.objects, objectName)?.[1].inheritMapping;
+  const declared = manifest.write?.objects.find((object) => object.objectName === objectName)?.inheritMapping;
+  return configured ?? declared ?? false;
+}
+
+/** Names that the provider does not have for the object, each with the name that was probably meant. */
+export function unknownFieldIssues(object: NamedObject, description: ObjectDescription): Issue[] {
+  const names = Object.values(description.fields).map((field) => field.fieldName);
+  const known = new Set(['id', ...names.map((name) => name.toLowerCase())]);
+  return object.fields
+    .filter(({ fieldName }) => !known.has(rootOf(fieldName).toLowerCase()))
+    .map(({ path, fieldName }) => {
+      const meant = nearest(rootOf(fieldName), names);
+      const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+      return bodyIssue(
+        path,
+        `${object.objectName} has no field "${fieldName}" at the provider${hint}`,
+        fieldName,
+      );
+    });
+}
+
+/** The field that holds a nested one: no description reaches into values. */
+function rootOf(fieldName: string): string {
+  const [, root] = /^\$\['((?:[^'\\]|\\.)+)'\]/.exec(fieldName) ?? [];
+  return root?.replaceAll(/\\(.)/g, '$1') ?? fieldName;
+}

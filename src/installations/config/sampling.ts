@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ManifestIntegration, ManifestReadObject } from '../../projects/schema.ts';
+import { contentPath } from './issue.ts';
+import type { ConfigContent, ReadObjectConfig } from './schema.ts';
+
+/** A read of one record that shows whether the provider accepts the object and its fields. */
+export interface Sample {
+  path: string;
+  objectName: string;
+  fields: string[];
+}
+
+/** What was in force before; absent on create and when the connection is swapped, so that everything is sampled. */
+export type Previous = Pick<ConfigContent, 'read'> | undefined;
+
+/** The scheduled and enabled objects that are new, newly scheduled, or read other fields than before (product-api 4). */
+export function samplesOf(
+  content: ConfigContent,
+  manifest: ManifestIntegration,
+  previous: Previous,
+): Sample[] {
+  const before = new Map(
+    Object.values(previous?.read?.objects ?? {}).map((config) => [config.objectName, config] as const),
+  );
+  return Object.entries(content.read?.objects ?? {}).flatMap(([key, config]) => {
+    const declared = manifest.read?.objects.find((object) => object.objectName === config.objectName);
+    if (!isDue(config, declared)) return [];
+    const fields = sampledFields(config, declared);
+    const old = before.get(config.objectName);
+    const isUnchanged =
+      old && isDue(old, declared) && isDeepStrictEqual(sampledFields(old, declared), fields);
+    return isUnchanged
+      ? []
+      : [{ path: `${contentPath}.read.objects.${key}`, objectName: config.objectName, fields }];
+  });
+}
+
+function isDue(config: ReadObjectConfig, declared: ManifestReadObject | undefined): boolean {
+  return config.disabled !== true && (config.schedule ?? declared?.schedule) !== undefined;
+}
+
+/** The provider's names of the fields that a read of the object would ask for, sorted. */
+function sampledFields(config: ReadObjectConfig, declared: ManifestReadObject | undefined): string[] {
+  const required = (declared?.requiredFields ?? []).flatMap(({ fieldName }) => fieldName ?? []);
+  const selected = Object.entries(config.selectedFields ?? {}).flatMap(([name, isSelected]) =>
+    isSelected ? name : [],
+  );
+  const mapped = Object.values(config.selectedFieldMappings ?? {});
+  return [...new Set([...required, ...selected, ...mapped])].toSorted();
+}

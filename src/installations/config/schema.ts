@@ -1,0 +1,171 @@
+import { Type, type Static, type TProperties, type TSchema } from 'typebox';
+
+const closed = <Properties extends TProperties>(properties: Properties, description?: string) =>
+  Type.Object(properties, {
+    additionalProperties: false,
+    ...(description === undefined ? {} : { description }),
+  });
+
+/** A map with free keys. Unlike a pattern over the keys, it checks every value whatever its key looks like. */
+const mapOf = <Value extends TSchema>(value: Value, description?: string) =>
+  Type.Unsafe<Record<string, Static<Value>>>({
+    type: 'object',
+    additionalProperties: value,
+    ...(description === undefined ? {} : { description }),
+  });
+
+const choice = <const Values extends readonly string[]>(...values: Values) =>
+  Type.Unsafe<Values[number]>(Type.Enum([...values]));
+const name = (description: string) => Type.String({ minLength: 1, description });
+
+/** One condition on a field; conditions of one list are ANDed (specification 2.4). */
+export const FieldFilter = closed({
+  fieldName: name('Field name at the provider.'),
+  operator: choice('eq'),
+  value: Type.Union([Type.String(), Type.Boolean(), Type.Number()]),
+});
+
+export const Backfill = closed({
+  defaultPeriod: closed({
+    days: Type.Optional(Type.Integer({ minimum: 0, description: 'Days in the past; 0 means no backfill.' })),
+    fullHistory: Type.Optional(Type.Boolean({ description: 'When true, all history; wins over `days`.' })),
+  }),
+  fieldFilters: Type.Optional(
+    Type.Array(FieldFilter, { description: 'Replace the filters of the object during the backfill.' }),
+  ),
+});
+
+/** A mapping offered to the customer; the chosen ones are in `selectedFieldMappings` (specification 2.4). */
+export const DynamicMapping = closed({
+  mapToName: name("Field name in the builder's application."),
+  mapToDisplayName: Type.Optional(Type.String()),
+  prompt: Type.Optional(Type.String()),
+  mappedValues: Type.Optional(
+    Type.Array(closed({ mappedValue: Type.String(), mappedDisplayValue: Type.String() })),
+  ),
+  fieldName: Type.Optional(name('Field name at the provider; when present, the customer is not asked.')),
+});
+
+/** How one object is read (specification 2.4). */
+export const ReadObjectConfig = closed({
+  objectName: name('Name of the object at the provider.'),
+  schedule: Type.Optional(
+    Type.String({ description: 'Cron expression with five fields, at most every ten minutes.' }),
+  ),
+  disabled: Type.Optional(
+    Type.Boolean({ description: 'When true, scheduled reads pause and reads on demand are refused.' }),
+  ),
+  destination: Type.Optional(name('Name of the destination that receives the result.')),
+  selectedFields: Type.Optional(mapOf(Type.Boolean(), 'Fields to read, by their name at the provider.')),
+  selectedValueMappings: Type.Optional(
+    mapOf(mapOf(Type.String()), 'Per provider field: delivered value to provider value, one to one.'),
+  ),
+  dynamicMappingsInput: Type.Optional(Type.Array(DynamicMapping)),
+  selectedFieldMappings: Type.Optional(
+    mapOf(Type.String({ minLength: 1 }), "The builder's field name to the provider's."),
+  ),
+  selectedFieldsAuto: Type.Optional(choice('all')),
+  backfill: Type.Optional(Backfill),
+  fieldFilters: Type.Optional(Type.Array(FieldFilter)),
+});
+export type ReadObjectConfig = Static<typeof ReadObjectConfig>;
+
+/** What happens to one field in a write (specification 2.5). */
+export const FieldSetting = closed({
+  default: Type.Optional(
+    closed(
+      {
+        stringValue: Type.Optional(Type.String()),
+        integerValue: Type.Optional(Type.Integer()),
+        booleanValue: Type.Optional(Type.Boolean()),
+      },
+      'At most one of the three; applied when the field is missing from the write request.',
+    ),
+  ),
+  writeOnCreate: Type.Optional(choice('always', 'never')),
+  writeOnUpdate: Type.Optional(choice('always', 'never', 'ifEmpty')),
+});
+export type FieldSetting = Static<typeof FieldSetting>;
+
+/** The older form of a default (specification 2.5). */
+export const ValueDefault = closed({
+  value: Type.Union([Type.String(), Type.Integer(), Type.Boolean()]),
+  applyOnUpdate: Type.Optional(choice('always', 'never')),
+});
+export type ValueDefault = Static<typeof ValueDefault>;
+
+/** How one object is written (specification 2.5). */
+export const WriteObjectConfig = closed({
+  objectName: name('Name of the object at the provider.'),
+  inheritMapping: Type.Optional(
+    Type.Boolean({
+      description: "Write through the read action's field mappings; the manifest's value when absent.",
+    }),
+  ),
+  deletionSettings: Type.Optional(closed({ enabled: Type.Boolean() })),
+  selectedFieldSettings: Type.Optional(
+    mapOf(FieldSetting, 'By field name; by mapped name where the mapping is inherited.'),
+  ),
+  selectedValueDefaults: Type.Optional(mapOf(ValueDefault, 'Deprecated: use `selectedFieldSettings`.')),
+});
+export type WriteObjectConfig = Static<typeof WriteObjectConfig>;
+
+const SwitchedEvent = closed({ enabled: Type.Optional(choice('always', 'never')) });
+
+/** A subscription of a later capability: checked and stored, without effect yet (contract, Configuration). */
+export const SubscribeObjectConfig = closed({
+  objectName: name('Name of the object at the provider.'),
+  destination: name('Name of the destination that receives the events.'),
+  inheritFieldsAndMappings: Type.Optional(Type.Boolean()),
+  inheritFieldsAndMapping: Type.Optional(
+    Type.Boolean({ description: 'The same, in the spelling of the manifest.' }),
+  ),
+  createEvent: Type.Optional(SwitchedEvent),
+  updateEvent: Type.Optional(
+    closed({
+      enabled: Type.Optional(choice('always', 'never')),
+      watchFieldsAuto: Type.Optional(choice('all', 'selected')),
+      requiredWatchFields: Type.Optional(Type.Array(Type.String())),
+    }),
+  ),
+  deleteEvent: Type.Optional(SwitchedEvent),
+  otherEvents: Type.Optional(Type.Array(Type.String())),
+  providerOptions: Type.Optional(
+    closed({ quotaOptimization: Type.Optional(closed({ enabled: Type.Boolean() })) }),
+  ),
+});
+export type SubscribeObjectConfig = Static<typeof SubscribeObjectConfig>;
+
+const ProxyConfig = closed({ enabled: Type.Optional(Type.Boolean()) });
+
+/** What an installation is configured to do (specification 2.3). */
+export const ConfigContent = closed({
+  provider: name('The SaaS API; the same as the integration names.'),
+  read: Type.Optional(closed({ objects: mapOf(ReadObjectConfig) })),
+  write: Type.Optional(closed({ objects: Type.Optional(mapOf(WriteObjectConfig)) })),
+  subscribe: Type.Optional(closed({ objects: mapOf(SubscribeObjectConfig) })),
+  proxy: Type.Optional(ProxyConfig),
+});
+export type ConfigContent = Static<typeof ConfigContent>;
+
+/** The content of a PATCH: any part of it; the whole is checked after the masked parts are in place. */
+export const PartialConfigContent = closed({
+  provider: Type.Optional(Type.String()),
+  read: Type.Optional(
+    closed({
+      objects: Type.Optional(mapOf(Type.Partial(ReadObjectConfig, { additionalProperties: false }))),
+    }),
+  ),
+  write: Type.Optional(
+    closed({
+      objects: Type.Optional(mapOf(Type.Partial(WriteObjectConfig, { additionalProperties: false }))),
+    }),
+  ),
+  subscribe: Type.Optional(
+    closed({
+      objects: Type.Optional(mapOf(Type.Partial(SubscribeObjectConfig, { additionalProperties: false }))),
+    }),
+  ),
+  proxy: Type.Optional(ProxyConfig),
+});
+export type PartialConfigContent = Static<typeof PartialConfigContent>;

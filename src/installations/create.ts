@@ -1,0 +1,72 @@
+import { sqlState } from '../kit/db/database.ts';
+import { newId } from '../kit/ids.ts';
+import { problem, refuse, type Problem } from '../kit/problem.ts';
+import { abilitiesOf } from '../providers/index.ts';
+import { checkContent, createdByIssues } from './config/check.ts';
+import { chooseConnection, connectionGone } from './connection.ts';
+import { enter, forgetTarget, refuseForeignGroup, type IntegrationPlace, type Room } from './room.ts';
+import type { CreateInstallationRequest } from './schema.ts';
+import {
+  heldConnection,
+  insertInstallation,
+  listInstallations,
+  readInstallation,
+  type InstallationRow,
+} from './store.ts';
+import { verifyAtProvider } from './verify.ts';
+import type { Principal } from '../projects/index.ts';
+
+const defaultCreatedBy = 'api:create-installation';
+const uniqueViolation = '23505';
+
+/** Installs an integration for a group (specification 4.1). Nothing is saved when anything is refused. */
+export async function createInstallation(
+  room: Room,
+  principal: Principal,
+  place: IntegrationPlace,
+  request: CreateInstallationRequest,
+  { skipSampling }: { skipSampling: boolean },
+): Promise<InstallationRow> {
+  const { groupRef, config } = request;
+  refuseForeignGroup(principal, groupRef);
+  const scope = await enter(room, principal, place);
+  const { projectId, integration } = scope;
+  const { provider, latestRevision } = integration;
+  const manifest = latestRevision.content;
+  const issues = [
+    ...createdByIssues(config.createdBy),
+    ...checkContent(config.content, { provider, manifest, abilities: abilitiesOf(provider) }),
+  ];
+  if (issues.length > 0) throw refuse(issues, 'config-invalid');
+  // Early, so that a second attempt calls no provider; the unique index has the last word.
+  const { database } = room.ground;
+  const existing = await listInstallations(database, projectId, { integrationId: integration.id, groupRef });
+  if (existing.length > 0) throw alreadyInstalled(integration.name, groupRef);
+  const connectionId = await chooseConnection(room, { projectId, groupRef, provider }, request.connectionId);
+  const content = config.content;
+  if (!skipSampling) {
+    const asked = { projectId, provider, connectionId, content, manifest, previous: undefined };
+    await verifyAtProvider(room.connections, asked);
+  }
+  const createdBy = config.createdBy ?? defaultCreatedBy;
+  const made = { projectId, id: newId(), integrationId: integration.id, groupRef, connectionId, createdBy };
+  const row = await database
+    .transaction(async (tx) => {
+      if (!(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
+      await insertInstallation(tx, made, { id: newId(), revisionId: latestRevision.id, createdBy, content });
+      return readInstallation(tx, projectId, made.id);
+    })
+    .catch((error: unknown) => {
+      throw sqlState(error) === uniqueViolation ? alreadyInstalled(integration.name, groupRef) : error;
+    });
+  if (!row) throw problem('internal', { detail: 'The installation was saved and could not be read.' });
+  forgetTarget(room, scope, row);
+  return row;
+}
+
+function alreadyInstalled(integration: string, groupRef: string): Problem {
+  return problem('already-exists', {
+    detail: `The group ${groupRef} has an installation of the integration ${integration} already.`,
+    remedy: 'Change it: PATCH …/installations/{installationId}.',
+  });
+}

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { effectiveWriteObject, recordOperationEnd } from './index.ts';
+import { startHubspot } from '../../simulator/hubspot/index.ts';
+import { createHarness, type Harness } from './harness.testsuite.ts';
+
+let on: Harness;
+beforeAll(async () => {
+  on = await createHarness(await startHubspot({ records: 5 }));
+});
+afterAll(() => on?.close());
+
+async function install(groupRef: string, integration = 'other', key?: string) {
+  const config = {
+    content: { provider: 'hubspot', write: { objects: { contacts: { objectName: 'contacts' } } } },
+  };
+  const made = await on.call('POST', `/integrations/${integration}/installations`, { groupRef, config }, key);
+  if (made.status !== 201) throw new Error(JSON.stringify(made.json));
+  return made.json;
+}
+const idsOf = (answer: { json: { id: string }[] }) => answer.json.map(({ id }) => id);
+
+describe('installations/installations', () => {
+  describe('get, list, delete', () => {
+    it('§4.1 list: by integration and by project, newest first, also of one group', async () => {
+      await on.connect('l1');
+      await on.connect('l2');
+      const [one, two, three] = [await install('l1'), await install('l2'), await install('l1', 'crm')];
+      expect(idsOf(await on.call('GET', '/integrations/other/installations'))).toEqual([two.id, one.id]);
+      expect(idsOf(await on.call('GET', '/integrations/other/installations?groupRef=l1'))).toEqual([one.id]);
+      expect(idsOf(await on.call('GET', '/installations'))).toEqual([three.id, two.id, one.id]);
+      const [listed] = (await on.call<unknown[]>('GET', '/installations?groupRef=l2')).json;
+      expect(listed).toEqual((await on.call('GET', `/integrations/other/installations/${two.id}`)).json);
+      expect(idsOf(await on.call('GET', '/installations?groupRef=nobody'))).toEqual([]);
+    });
+
+    it('an installation is found under its own integration only', async () => {
+      await on.connect('own');
+      const { id } = await install('own');
+      expect((await on.call('GET', `/integrations/crm/installations/${id}`)).json.code).toBe(
+        'installation-not-found',
+      );
+      expect((await on.call('GET', '/integrations/crm/installations/nonsense')).status).toBe(404);
+    });
+
+    it('deleting takes the configs along, and the connection unless another installation uses it', async () => {
+      const connectionId = await on.connect('d');
+      const [first, second] = [await install('d'), await install('d', 'crm')];
+      expect((await on.call('DELETE', `/integrations/other/installations/${first.id}`)).status).toBe(204);
+      expect((await on.call('GET', `/connections/${connectionId}`)).status).toBe(200);
+      expect((await on.call('DELETE', `/integrations/crm/installations/${second.id}`)).status).toBe(204);
+      expect((await on.call('GET', `/connections/${connectionId}`)).status).toBe(404);
+      const left = await on.ground.database.raw('SELECT id FROM configs WHERE installation_id = ANY ($1)', [
+        [first.id, second.id],
+      ]);
+      expect(left).toEqual([]);
+      expect((await on.call('DELETE', `/integrations/crm/installations/${second.id}`)).status).toBe(404);
+    });
+
+    it('deleting an integration deletes its installations', async () => {
+      const sourceYaml =
+        'specVersion: 1.0.0\nintegrations:\n  - name: brief\n    provider: hubspot\n    write:\n      objects: [{ objectName: contacts }]\n';
+      await on.call('PUT', '/integrations:batch', { sourceYaml });
+      await on.connect('brief');
+      const { id } = await install('brief', 'brief');
+      expect((await on.call('DELETE', '/integrations/brief')).status).toBe(204);
+      expect(idsOf(await on.call('GET', '/installations?groupRef=brief'))).toEqual([]);
+      expect(await on.ground.database.raw('SELECT id FROM configs WHERE installation_id = $1', [id])).toEqual(
+        [],
+      );
+    });
+  });
+
+  describe('health', () => {
+    it('is unhealthy after a failed operation, and healthy after the next success', async () => {
+      await on.connect('h1');
+      const { id } = await install('h1');
+      const health = async () => {
+        const { json } = await on.call('GET', `/integrations/other/installations/${id}`);
+        return [json.healthStatus, json.lastOperationStatus];
+      };
+      expect(await health()).toEqual(['healthy', undefined]);
+      await recordOperationEnd(on.ground.database, on.projectId, id, 'failure');
+      expect(await health()).toEqual(['unhealthy', 'failure']);
+      await recordOperationEnd(on.ground.database, on.projectId, id, 'success');
+      expect(await health()).toEqual(['healthy', 'success']);
+    });
+
+    it('is unhealthy when the credentials stopped working, and when the connection is gone', async () => {
+      const connectionId = await on.connect('h2');
+      const { id } = await install('h2');
+      await on.connections.markBadCredentials(on.projectId, connectionId, 1, 'revoked');
+      const place = `/integrations/other/installations/${id}`;
+      expect((await on.call('GET', place)).json).toMatchObject({
+        healthStatus: 'unhealthy',
+        connection: { status: 'bad_credentials' },
+      });
+      await on.call('DELETE', `/connections/${connectionId}`);
+      const gone = (await on.call('GET', place)).json;
+      expect(gone.healthStatus).toBe('unhealthy');
+      expect(gone.connection).toBeUndefined();
+    });
+  });
+
+  describe('a caller confined to a group', () => {
+    it('sees, makes and changes its own group’s installations only', async () => {
+      await on.connect('mine');
+      const theirConnection = await on.connect('theirs');
+      const theirs = await install('theirs');
+      const key = await on.key({ scopes: ['frontend'], groupRef: 'mine' });
+      const mine = await install('mine', 'other', key);
+      const foreign = `/integrations/other/installations/${theirs.id}`;
+      const updateMask = ['config.content.proxy.enabled'];
+      const change = { updateMask, installation: { config: { content: { proxy: { enabled: false } } } } };
+      expect(idsOf(await on.call('GET', '/installations', undefined, key))).toEqual([mine.id]);
+      expect(
+        idsOf(await on.call('GET', '/integrations/other/installations?groupRef=theirs', undefined, key)),
+      ).toEqual([]);
+      const changes = [{ op: 'add', path: '/inheritMapping', value: true }];
+      const objectPath = '/integrations/other/objects/contacts/config-content';
+      const config = { content: { provider: 'hubspot' } };
+      const refused = [
+        await on.call('GET', foreign, undefined, key),
+        await on.call('PATCH', foreign, change, key),
+        await on.call('DELETE', foreign, undefined, key),
+        await on.call('PATCH', objectPath, { groupRef: 'theirs', action: 'write', changes }, key),
+        await on.call('PATCH', objectPath, { installationId: theirs.id, action: 'write', changes }, key),
+        await on.call('POST', '/integrations/crm/installations', { groupRef: 'theirs', config }, key),
+        await on.call(
+          'POST',
+          '/integrations/crm/installations',
+          { groupRef: 'mine', connectionId: theirConnection, config },
+          key,
+        ),
+        await on.call('GET', '/providers/hubspot/objects/contacts/metadata?groupRef=theirs', undefined, key),
+        await on.call('GET', '/integrations/crm/objects/contacts/metadata?groupRef=theirs', undefined, key),
+      ];
+      expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 404));
+      const own = `/integrations/other/installations/${mine.id}`;
+      expect((await on.call('PATCH', own, change, key)).status).toBe(200);
+      expect((await on.call('DELETE', own, undefined, key)).status).toBe(204);
+    });
+
+    it('a key of scope read reads and does not change', async () => {
+      await on.connect('reader');
+      const { id } = await install('reader');
+      const key = await on.key({ scopes: ['read'] });
+      const place = `/integrations/other/installations/${id}`;
+      expect((await on.call('GET', place, undefined, key)).status).toBe(200);
+      expect((await on.call('DELETE', place, undefined, key)).status).toBe(403);
+    });
+  });
+
+  describe('targets', () => {
+    it('are found by installation, and by integration id or name with the group; then remembered until changed', async () => {
+      const connectionId = await on.connect('t1');
+      const { id, integrationId, config } = await install('t1');
+      const selectors = [
+        { installationId: id },
+        { integration: 'other', groupRef: 't1' },
+        { integration: integrationId, groupRef: 't1' },
+      ];
+      const { installations, projectId } = on;
+      const targets = await Promise.all(
+        selectors.map((selector) => installations.findTarget(projectId, selector)),
+      );
+      for (const target of targets) {
+        expect(target).toEqual({
+          projectId,
+          integrationId,
+          integrationName: 'other',
+          provider: 'hubspot',
+          revisionId: config.revisionId,
+          manifest: expect.objectContaining({ name: 'other', provider: 'hubspot' }),
+          installationId: id,
+          groupRef: 't1',
+          configId: config.id,
+          content: config.content,
+          connectionId,
+          connectionStatus: expect.stringMatching(/created|working/),
+          healthStatus: 'healthy',
+        });
+      }
+      expect(selectors.map((selector) => installations.peekTarget(projectId, selector)?.configId)).toEqual(
+        selectors.map(() => config.id),
+      );
+      const changes = [{ op: 'add', path: '/deletionSettings', value: { enabled: true } }];
+      const changed = await on.call('PATCH', '/integrations/other/objects/contacts/config-content', {
+        groupRef: 't1',
+        action: 'write',
+        changes,
+      });
+      expect(selectors.map((selector) => installations.peekTarget(projectId, selector))).toEqual(
+        selectors.map(() => undefined),
+      );
+      const fresh = await installations.findTarget(projectId, selectors[1]!);
+      expect(fresh?.configId).toBe(changed.json.config.id);
+      expect(fresh && effectiveWriteObject(fresh, 'contacts')).toMatchObject({
+        declared: true,
+        deletionEnabled: true,
+      });
+      await on.call('DELETE', `/integrations/other/installations/${id}`);
+      const after = await Promise.all(
+        selectors.map((selector) => installations.findTarget(projectId, selector)),
+      );
+      expect(after).toEqual([undefined, undefined, undefined]);
+    });
+
+    it('that cannot exist are not looked for', async () => {
+      const find = (selector: Parameters<typeof on.installations.findTarget>[1]) =>
+        on.installations.findTarget(on.projectId, selector);
+      expect(await find({ installationId: 'x' })).toBeUndefined();
+      expect(await find({ integration: 'other', groupRef: 'nul\0nul' })).toBeUndefined();
+      expect(await find({ integration: "'; --", groupRef: 'nobody' })).toBeUndefined();
+      expect(await find({ integration: on.projectId, groupRef: 't1' })).toBeUndefined();
+    });
+
+    it('of another project are not found', async () => {
+      await on.connect('t2');
+      const { id } = await install('t2');
+      const other = await on.projects.create({ name: 'elsewhere' });
+      expect(await on.installations.findTarget(other.id, { installationId: id })).toBeUndefined();
+      expect(
+        await on.installations.findTarget(other.id, { integration: 'other', groupRef: 't2' }),
+      ).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,176 @@
+import type { Ground } from '../kit/ground.ts';
+import { refuse } from '../kit/problem.ts';
+import type { Connections } from '../connections/index.ts';
+import type { Principal, Projects } from '../projects/index.ts';
+import type { Catalog } from '../providers/index.ts';
+import { changeInstallation } from './change.ts';
+import { applyMasks } from './config/masks.ts';
+import { patchObject } from './config/object-patch.ts';
+import { namedConnection } from './connection.ts';
+import { createInstallation } from './create.ts';
+import { describeForIntegration, describeForProvider, type ObjectQuestion } from './metadata/describe.ts';
+import { hydrateRevision } from './metadata/hydrate.ts';
+import type { HydratedRevision, ObjectMetadata } from './metadata/schema.ts';
+import { presentInstallation } from './present.ts';
+import { removeInstallation } from './remove.ts';
+import {
+  enter,
+  installationNotFound,
+  isForeignGroup,
+  ownInstallation,
+  type IntegrationPlace,
+  type Room,
+  type Scope,
+} from './room.ts';
+import type {
+  CreateInstallationRequest,
+  Installation,
+  PatchObjectRequest,
+  UpdateInstallationRequest,
+} from './schema.ts';
+import { deleteInstallationsOf, listInstallations, type InstallationRow } from './store.ts';
+import { createTargets, type Target, type TargetSelector } from './targets.ts';
+
+export interface SaveOptions {
+  /** Leaves out what is asked of the provider before saving. */
+  skipSampling: boolean;
+}
+
+/** The room: integration × group × connection × config. Every verb throws problems; a caller sees its own group's only. */
+export interface Installations {
+  create(
+    principal: Principal,
+    place: IntegrationPlace,
+    request: CreateInstallationRequest,
+    options: SaveOptions,
+  ): Promise<Installation>;
+  get(principal: Principal, place: IntegrationPlace, id: string): Promise<Installation>;
+  /** Of one integration. Newest first. */
+  list(principal: Principal, place: IntegrationPlace, groupRef?: string): Promise<Installation[]>;
+  /** Of all integrations of the project. */
+  listAll(principal: Principal, projectIdOrName: string, groupRef?: string): Promise<Installation[]>;
+  update(
+    principal: Principal,
+    place: IntegrationPlace & { installationId: string },
+    request: UpdateInstallationRequest,
+    options: SaveOptions,
+  ): Promise<Installation>;
+  patchObject(
+    principal: Principal,
+    place: IntegrationPlace & { objectName: string },
+    request: PatchObjectRequest,
+    options: SaveOptions,
+  ): Promise<Installation>;
+  delete(principal: Principal, place: IntegrationPlace, id: string): Promise<void>;
+  describeForIntegration(
+    principal: Principal,
+    place: IntegrationPlace,
+    question: ObjectQuestion,
+  ): Promise<ObjectMetadata>;
+  describeForProvider(
+    principal: Principal,
+    place: { projectIdOrName: string; provider: string },
+    question: ObjectQuestion,
+  ): Promise<ObjectMetadata>;
+  hydrate(
+    principal: Principal,
+    place: IntegrationPlace & { revisionId: string },
+    connectionId: string,
+  ): Promise<HydratedRevision>;
+  findTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
+  /** Without waiting; undefined means: ask {@link findTarget}. */
+  peekTarget(projectId: string, selector: TargetSelector): Target | undefined;
+  close(): void;
+}
+
+export interface InstallationsDeps {
+  projects: Projects;
+  connections: Connections;
+  catalog: Catalog;
+}
+
+export function createInstallations(ground: Ground, deps: InstallationsDeps): Installations {
+  const targets = createTargets(ground.database);
+  const room: Room = { ground, ...deps, targets };
+  deps.projects.beforeIntegrationDelete(deleteInstallationsOf);
+
+  return {
+    create: async (principal, place, request, options) =>
+      presentOne(room, await createInstallation(room, principal, place, request, options)),
+    get: async (principal, place, id) =>
+      presentOne(room, await ownInstallation(room, await enter(room, principal, place), id)),
+    list: async (principal, place, groupRef) => {
+      const { projectId, integration } = await enter(room, principal, place);
+      return presentMany(room, principal, projectId, { integrationId: integration.id, groupRef });
+    },
+    listAll: (principal, projectIdOrName, groupRef) =>
+      presentMany(room, principal, deps.projects.resolveProject(principal, projectIdOrName).id, { groupRef }),
+    update: async (principal, place, request, options) => {
+      const scope = await enter(room, principal, place);
+      const find = () => ownInstallation(room, scope, place.installationId);
+      const plan = (row: InstallationRow) => applyMasks(row.content, request);
+      return presentOne(room, await changeInstallation(room, scope, find, plan, options));
+    },
+    patchObject: async (principal, place, request, options) => {
+      const scope = await enter(room, principal, place);
+      const find = () => installationOf(room, scope, request);
+      const plan = (row: InstallationRow) => ({
+        content: patchObject(row.content, place.objectName, request),
+        connectionId: undefined,
+        createdBy: undefined,
+      });
+      return presentOne(room, await changeInstallation(room, scope, find, plan, options));
+    },
+    delete: (principal, place, id) => removeInstallation(room, principal, place, id),
+    describeForIntegration: (principal, place, question) =>
+      describeForIntegration(room, principal, place, question),
+    describeForProvider: (principal, place, question) =>
+      describeForProvider(room, principal, place, question),
+    hydrate: (principal, place, connectionId) => hydrateRevision(room, principal, place, connectionId),
+    findTarget: (projectId, selector) => targets.find(projectId, selector),
+    peekTarget: (projectId, selector) => targets.peek(projectId, selector),
+    close: () => targets.close(),
+  };
+}
+
+/** The installation that a JSON Patch is for: by its id, or by the group. Throws invalid-request and installation-not-found. */
+async function installationOf(
+  room: Room,
+  scope: Scope,
+  { groupRef, installationId }: PatchObjectRequest,
+): Promise<InstallationRow> {
+  if ((groupRef === undefined) === (installationId === undefined)) {
+    const detail = 'give either groupRef or installationId';
+    throw refuse([{ in: 'body', name: groupRef === undefined ? 'groupRef' : 'installationId', detail }]);
+  }
+  if (groupRef === undefined) return ownInstallation(room, scope, installationId ?? '');
+  const { projectId, integration, principal } = scope;
+  const [row] = isForeignGroup(principal, groupRef)
+    ? []
+    : await listInstallations(room.ground.database, projectId, { integrationId: integration.id, groupRef });
+  if (row) return row;
+  throw installationNotFound(
+    `The group ${groupRef} has no installation of the integration ${integration.name}.`,
+  );
+}
+
+async function presentOne({ connections }: Room, row: InstallationRow): Promise<Installation> {
+  const connection = await namedConnection(connections, row.project_id, row.connection_id);
+  return presentInstallation(row, connection && connections.present(connection));
+}
+
+async function presentMany(
+  { ground, connections }: Room,
+  principal: Principal,
+  projectId: string,
+  { integrationId, groupRef }: { integrationId?: string; groupRef?: string | undefined },
+): Promise<Installation[]> {
+  if (groupRef !== undefined && isForeignGroup(principal, groupRef)) return [];
+  const filter = { groupRef: groupRef ?? principal.groupRef };
+  const [rows, found] = await Promise.all([
+    listInstallations(ground.database, projectId, { ...filter, integrationId }),
+    connections.list(projectId, filter),
+  ]);
+  const byId = new Map(found.map((connection) => [connection.id, connections.present(connection)]));
+  return rows.map((row) => presentInstallation(row, byId.get(row.connection_id)));
+}

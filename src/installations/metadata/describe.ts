@@ -1,0 +1,122 @@
+import type { ProblemCode } from '../../kit/problem-catalogue.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
+import type { Principal } from '../../projects/index.ts';
+import type { ManifestIntegration } from '../../projects/schema.ts';
+import { connectorOf, type Failure, type ObjectDescription } from '../../providers/index.ts';
+import { chooseConnection } from '../connection.ts';
+import { enter, refuseForeignGroup, type IntegrationPlace, type Room } from '../room.ts';
+import type { ObjectMetadata } from './schema.ts';
+
+/** What is asked of an object: in whose account, and whether fields that cannot be written are left away. */
+export interface ObjectQuestion {
+  objectName: string;
+  groupRef: string;
+  excludeReadOnly: boolean;
+}
+
+/** Metadata through the installation's connection, or the group's default one before it is installed (product-api 1.7). */
+export async function describeForIntegration(
+  room: Room,
+  principal: Principal,
+  place: IntegrationPlace,
+  question: ObjectQuestion,
+): Promise<ObjectMetadata> {
+  const { groupRef } = question;
+  refuseForeignGroup(principal, groupRef);
+  const { projectId, integration } = await enter(room, principal, place);
+  const { provider, latestRevision } = integration;
+  const { objectName, mappedObjectName } = declaredName(latestRevision.content, question.objectName);
+  const target = await room.targets.find(projectId, { integration: integration.id, groupRef });
+  const connectionId =
+    target?.connectionStatus === undefined
+      ? await chooseConnection(room, { projectId, groupRef, provider }, undefined)
+      : target.connectionId;
+  const object = await describeObject(room, { projectId, provider, connectionId }, objectName);
+  return { ...present(object, question), ...(mappedObjectName === undefined ? {} : { mappedObjectName }) };
+}
+
+/** Metadata through the group's default connection to the provider. */
+export async function describeForProvider(
+  room: Room,
+  principal: Principal,
+  place: { projectIdOrName: string; provider: string },
+  question: ObjectQuestion,
+): Promise<ObjectMetadata> {
+  const { groupRef, objectName } = question;
+  refuseForeignGroup(principal, groupRef);
+  const { id: projectId } = room.projects.resolveProject(principal, place.projectIdOrName);
+  const { name: provider } = room.catalog.get(place.provider);
+  const connectionId = await chooseConnection(room, { projectId, groupRef, provider }, undefined);
+  return present(await describeObject(room, { projectId, provider, connectionId }, objectName), question);
+}
+
+/** The provider's name behind a name that may be the integration's own. */
+export function declaredName(
+  manifest: ManifestIntegration,
+  asked: string,
+): { objectName: string; mappedObjectName: string | undefined } {
+  const objects = manifest.read?.objects ?? [];
+  const declared =
+    objects.find((object) => object.objectName === asked) ??
+    objects.find((object) => object.mapToName === asked);
+  return { objectName: declared?.objectName ?? asked, mappedObjectName: declared?.mapToName };
+}
+
+interface Through {
+  projectId: string;
+  provider: string;
+  connectionId: string;
+}
+
+/** The object as the provider describes it now. Throws the problem that the provider's failure amounts to. */
+export async function describeObject(
+  { connections }: Room,
+  { projectId, provider, connectionId }: Through,
+  objectName: string,
+): Promise<ObjectDescription> {
+  const ability = connectorOf(provider)?.describe;
+  if (!ability)
+    throw problem('ability-unsupported', { detail: `Objects of ${provider} cannot be described.` });
+  const client = await connections.client(projectId, connectionId);
+  const answer = await ability.describe(client, objectName);
+  if ('failure' in answer) throw problemOf(answer.failure, `${provider} did not describe ${objectName}`);
+  return answer.object;
+}
+
+const codes: Record<Failure['category'], ProblemCode> = {
+  notFound: 'not-found',
+  validation: 'not-found',
+  auth: 'connection-bad-credentials',
+  permission: 'provider-refused',
+  conflict: 'provider-refused',
+  rateLimit: 'provider-rate-limited',
+  providerDown: 'provider-unreachable',
+  unknownOutcome: 'provider-unreachable',
+  internal: 'provider-unreachable',
+};
+
+function problemOf({ category, message, provider, retryAfterMs }: Failure, what: string): Problem {
+  const code = codes[category];
+  const remedy = remedies[code];
+  return problem(code, {
+    detail: `${what}: ${message}`,
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(provider ? { provider } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+  });
+}
+
+// Where the catalogue's own remedy speaks of something else.
+const remedies: Partial<Record<ProblemCode, string>> = {
+  'not-found': "Check the object's name, and that the connection may see it.",
+  'provider-refused': 'Let the customer grant access to the object.',
+};
+
+function present(
+  { name, displayName, fields }: ObjectDescription,
+  { excludeReadOnly }: ObjectQuestion,
+): ObjectMetadata {
+  if (!excludeReadOnly) return { name, displayName, fields };
+  const writable = Object.entries(fields).filter(([, field]) => field.readOnly !== true);
+  return { name, displayName, fields: Object.fromEntries(writable) };
+}

@@ -1,0 +1,124 @@
+import { isId } from '../../kit/ids.ts';
+import { Problem, problem } from '../../kit/problem.ts';
+import type { Principal } from '../../projects/index.ts';
+import type {
+  ManifestField,
+  ManifestIntegration,
+  ManifestReadObject,
+  ManifestWriteObject,
+} from '../../projects/schema.ts';
+import type { ObjectDescription } from '../../providers/index.ts';
+import { namedConnection } from '../connection.ts';
+import { enter, isForeignGroup, type IntegrationPlace, type Room } from '../room.ts';
+import { describeObject } from './describe.ts';
+import type { HydratedField, HydratedReadObject, HydratedRevision, HydratedWriteObject } from './schema.ts';
+import { findRevision } from './store.ts';
+
+type Description = { object: ObjectDescription } | { error: string };
+
+/** A revision with what the connection's account says of its objects. One that cannot be described carries its error. */
+export async function hydrateRevision(
+  room: Room,
+  principal: Principal,
+  place: IntegrationPlace & { revisionId: string },
+  connectionId: string,
+): Promise<HydratedRevision> {
+  const { projectId, integration } = await enter(room, principal, place);
+  const { revisionId } = place;
+  const revision = isId(revisionId)
+    ? await findRevision(room.ground.database, projectId, integration.id, revisionId)
+    : undefined;
+  if (!revision) {
+    throw problem('not-found', {
+      detail: `The integration ${integration.name} has no revision ${revisionId}.`,
+    });
+  }
+  const connection = await namedConnection(room.connections, projectId, connectionId);
+  if (!connection || isForeignGroup(principal, connection.groupRef)) {
+    throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
+  }
+  const { provider } = integration;
+  if (connection.provider !== provider) {
+    const detail = `The connection is to ${connection.provider}, the integration to ${provider}.`;
+    throw problem('connection-provider-mismatch', { detail });
+  }
+  const names = objectNames(revision.content);
+  const described = await Promise.all(
+    names.map(
+      async (name) =>
+        [name, await describedOrError(room, { projectId, provider, connectionId }, name)] as const,
+    ),
+  );
+  return {
+    id: revision.id,
+    specVersion: revision.spec_version,
+    createTime: revision.created_at.toISOString(),
+    content: hydrate(revision.content, new Map(described)),
+  };
+}
+
+function objectNames({ read, write }: ManifestIntegration): string[] {
+  return [
+    ...new Set([...(read?.objects ?? []), ...(write?.objects ?? [])].map((object) => object.objectName)),
+  ];
+}
+
+async function describedOrError(
+  room: Room,
+  through: Parameters<typeof describeObject>[1],
+  name: string,
+): Promise<Description> {
+  try {
+    return { object: await describeObject(room, through, name) };
+  } catch (error) {
+    if (error instanceof Problem && error.code !== 'database-unavailable') return { error: error.message };
+    throw error;
+  }
+}
+
+/** The manifest with labels and fields put in. */
+export function hydrate(
+  manifest: ManifestIntegration,
+  descriptions: ReadonlyMap<string, Description>,
+): HydratedRevision['content'] {
+  const { read, write, ...rest } = manifest;
+  const of = (name: string): Description => descriptions.get(name) ?? { error: 'not described' };
+  return {
+    ...rest,
+    ...(read
+      ? { read: { objects: read.objects.map((object) => hydrateRead(object, of(object.objectName))) } }
+      : {}),
+    ...(write
+      ? { write: { objects: write.objects.map((object) => hydrateWrite(object, of(object.objectName))) } }
+      : {}),
+  };
+}
+
+function hydrateRead(declared: ManifestReadObject, description: Description): HydratedReadObject {
+  if ('error' in description) return { ...declared, error: description.error };
+  const { displayName, fields } = description.object;
+  const labels = new Map(
+    Object.values(fields).map((field) => [field.fieldName.toLowerCase(), field.displayName]),
+  );
+  const labelled = (field: ManifestField): HydratedField => {
+    const label = field.fieldName === undefined ? undefined : labels.get(field.fieldName.toLowerCase());
+    return { ...field, ...(label === undefined ? {} : { displayName: label }) };
+  };
+  return {
+    ...declared,
+    displayName,
+    ...(declared.requiredFields ? { requiredFields: declared.requiredFields.map(labelled) } : {}),
+    ...(declared.optionalFields ? { optionalFields: declared.optionalFields.map(labelled) } : {}),
+    allFieldsMetadata: fields,
+    allFields: Object.values(fields).map((field) => ({
+      fieldName: field.fieldName,
+      displayName: field.displayName,
+    })),
+  };
+}
+
+function hydrateWrite(declared: ManifestWriteObject, description: Description): HydratedWriteObject {
+  return 'error' in description
+    ? { ...declared, error: description.error }
+    : { ...declared, displayName: description.object.displayName };
+}

@@ -1,0 +1,77 @@
+import type { Ground } from '../kit/ground.ts';
+import { isId } from '../kit/ids.ts';
+import { problem, type Problem } from '../kit/problem.ts';
+import type { Connections } from '../connections/index.ts';
+import type { Integration, Principal, Projects } from '../projects/index.ts';
+import type { Catalog } from '../providers/index.ts';
+import { readInstallation, type InstallationRow } from './store.ts';
+import type { Targets } from './targets.ts';
+
+/** What the room's verbs work with. */
+export interface Room {
+  ground: Ground;
+  projects: Projects;
+  connections: Connections;
+  catalog: Catalog;
+  targets: Targets;
+}
+
+/** An integration as a path names it. */
+export interface IntegrationPlace {
+  projectIdOrName: string;
+  integrationId: string;
+}
+
+/** An integration that the caller may see. */
+export interface Scope {
+  principal: Principal;
+  projectId: string;
+  integration: Integration;
+}
+
+/** Throws not-found for a project that is not the caller's, and for an unknown integration. */
+export async function enter(
+  { projects }: Room,
+  principal: Principal,
+  place: IntegrationPlace,
+): Promise<Scope> {
+  const { id: projectId } = projects.resolveProject(principal, place.projectIdOrName);
+  return { principal, projectId, integration: await projects.getIntegration(projectId, place.integrationId) };
+}
+
+/** Whether the group is another one than the caller is confined to; for the caller it does not exist. */
+export function isForeignGroup({ groupRef }: Principal, asked: string): boolean {
+  return groupRef !== undefined && groupRef !== asked;
+}
+
+export function refuseForeignGroup(principal: Principal, asked: string): void {
+  if (!isForeignGroup(principal, asked)) return;
+  throw problem('not-found', { detail: `There is no group ${asked} for these credentials.` });
+}
+
+/** The installation of the integration, if the caller may see it. Throws installation-not-found. */
+export async function ownInstallation({ ground }: Room, scope: Scope, id: string): Promise<InstallationRow> {
+  const row = isId(id) ? await readInstallation(ground.database, scope.projectId, id) : undefined;
+  if (row?.integration_id === scope.integration.id && !isForeignGroup(scope.principal, row.group_ref))
+    return row;
+  throw installationNotFound(`The integration ${scope.integration.name} has no installation ${id}.`);
+}
+
+export function installationNotFound(detail: string): Problem {
+  return problem('installation-not-found', { detail });
+}
+
+/** What the cache of targets remembers of the installation no longer holds. */
+export function forgetTarget(
+  { targets }: Room,
+  { integration }: Scope,
+  row: Pick<InstallationRow, 'project_id' | 'id' | 'group_ref'>,
+): void {
+  targets.forget({
+    projectId: row.project_id,
+    installationId: row.id,
+    integrationId: integration.id,
+    integrationName: integration.name,
+    groupRef: row.group_ref,
+  });
+}

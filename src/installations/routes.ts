@@ -1,0 +1,192 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { HttpServer } from '../kit/http/server.ts';
+import type { Installations } from './installations.ts';
+import { metadataRoutes } from './metadata/routes.ts';
+import {
+  CreateInstallationRequest,
+  Installation,
+  PatchObjectRequest,
+  UpdateInstallationRequest,
+} from './schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const project = { projectIdOrName: Type.String({ description: 'Project id or name.' }) };
+const integration = { ...project, integrationId: Type.String({ description: 'Integration id or name.' }) };
+const installation = { ...integration, installationId: Type.String({ description: 'Installation id.' }) };
+const group = Type.Object(
+  { groupRef: Type.Optional(Type.String({ description: 'Only of this group.' })) },
+  closed,
+);
+const saving = Type.Object(
+  {
+    skipSampling: Type.Boolean({
+      default: false,
+      description: 'When true, the provider is not asked whether the objects and fields exist.',
+    }),
+  },
+  closed,
+);
+const base = '/projects/:projectIdOrName/integrations/:integrationId';
+const tags = ['installations'];
+const reading = { scopes: ['read', 'frontend'] } as const;
+const configuring = { scopes: ['frontend'] } as const;
+
+// Deprecated from the first release on (specification 2.2, 2.5); RFC 9745 wants the second of the epoch.
+const deprecation = `@${Date.UTC(2025, 0, 1) / 1000}`;
+
+/** The routes of installations and of what is known of their objects, below `/v1`. */
+export function installationRoutes(installations: Installations): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    listRoutes(server, installations);
+    createRoute(server, installations);
+    changeRoutes(server, installations);
+    oneRoutes(server, installations);
+    metadataRoutes(server, installations);
+  };
+}
+
+function listRoutes(server: HttpServer, installations: Installations): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/installations',
+    schema: {
+      operationId: 'listProjectInstallations',
+      summary: 'List the installations of a project',
+      tags,
+      params: Type.Object(project, closed),
+      querystring: group,
+      response: { 200: Type.Array(Installation) },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params, query }) =>
+      installations.listAll(principal, params.projectIdOrName, query.groupRef),
+  });
+  server.route({
+    method: 'GET',
+    url: `${base}/installations`,
+    schema: {
+      operationId: 'listInstallations',
+      summary: 'List the installations of an integration',
+      tags,
+      params: Type.Object(integration, closed),
+      querystring: group,
+      response: { 200: Type.Array(Installation) },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params, query }) => installations.list(principal, params, query.groupRef),
+  });
+}
+
+function createRoute(server: HttpServer, installations: Installations): void {
+  server.route({
+    method: 'POST',
+    url: `${base}/installations`,
+    schema: {
+      operationId: 'createInstallation',
+      summary: 'Install an integration for a group',
+      description:
+        'The group must have a connection to the provider. The config is checked whole; unless `skipSampling`, the provider is asked whether the named fields exist, and one record of each scheduled object is read.',
+      tags,
+      params: Type.Object(integration, closed),
+      querystring: saving,
+      body: CreateInstallationRequest,
+      response: { 201: Installation },
+    },
+    config: { scopes: [...configuring.scopes] },
+    handler: async ({ principal, params, query, body }, reply) => {
+      const made = await installations.create(principal, params, body, query);
+      warnOfDeprecated(reply, made, body.config);
+      return reply.code(201).send(made);
+    },
+  });
+}
+
+function changeRoutes(server: HttpServer, installations: Installations): void {
+  server.route({
+    method: 'PATCH',
+    url: `${base}/installations/:installationId`,
+    schema: {
+      operationId: 'updateInstallation',
+      summary: 'Change an installation',
+      description:
+        'What `updateMask` names is replaced by what `installation` holds there. A mask on an object replaces its whole config: what is left out is gone.',
+      tags,
+      params: Type.Object(installation, closed),
+      querystring: saving,
+      body: UpdateInstallationRequest,
+      response: { 200: Installation },
+    },
+    config: { scopes: [...configuring.scopes] },
+    handler: async ({ principal, params, query, body }, reply) => {
+      const changed = await installations.update(principal, params, body, query);
+      warnOfDeprecated(reply, changed, body.installation.config);
+      return changed;
+    },
+  });
+  server.route({
+    method: 'PATCH',
+    url: `${base}/objects/:objectName/config-content`,
+    schema: {
+      operationId: 'updateInstallationObject',
+      summary: "Change one object's config by JSON Patch",
+      description: 'The changes are applied together or not at all. Paths start at the config of the object.',
+      tags,
+      params: Type.Object({ ...integration, objectName: Type.String() }, closed),
+      querystring: saving,
+      body: PatchObjectRequest,
+      response: { 200: Installation },
+    },
+    config: { scopes: [...configuring.scopes] },
+    handler: async ({ principal, params, query, body }, reply) => {
+      const changed = await installations.patchObject(principal, params, body, query);
+      warnOfDeprecated(reply, changed);
+      return changed;
+    },
+  });
+}
+
+function oneRoutes(server: HttpServer, installations: Installations): void {
+  server.route({
+    method: 'GET',
+    url: `${base}/installations/:installationId`,
+    schema: {
+      operationId: 'getInstallation',
+      summary: 'Get an installation',
+      tags,
+      params: Type.Object(installation, closed),
+      response: { 200: Installation },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params }) => installations.get(principal, params, params.installationId),
+  });
+  server.route({
+    method: 'DELETE',
+    url: `${base}/installations/:installationId`,
+    schema: {
+      operationId: 'deleteInstallation',
+      summary: 'Delete an installation',
+      description: 'Its connection goes, too, unless another installation uses it.',
+      tags,
+      params: Type.Object(installation, closed),
+      response: { 204: Type.Null() },
+    },
+    config: { scopes: [...configuring.scopes] },
+    handler: async ({ principal, params }, reply) => {
+      await installations.delete(principal, params, params.installationId);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+/** Says so in a header when the request or the config that came of it uses a deprecated field (contract, Compatibility). */
+function warnOfDeprecated(
+  reply: FastifyReply,
+  { config }: Installation,
+  request?: { revisionId?: string },
+): void {
+  const objects = Object.values(config.content.write?.objects ?? {});
+  const isUsed =
+    request?.revisionId !== undefined || objects.some((object) => object.selectedValueDefaults !== undefined);
+  if (isUsed) reply.header('deprecation', deprecation);
+}

@@ -1,0 +1,123 @@
+import { Type, type Static } from 'typebox';
+import { Connection, Group } from '../connections/schema.ts';
+import { ConfigContent, PartialConfigContent } from './config/schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const time = Type.String({ description: 'RFC 3339, UTC.' });
+const groupRef = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: "The group, by the builder's own id.",
+});
+const connectionId = Type.String({
+  minLength: 1,
+  description: "Default: the group's newest connection that works.",
+});
+const createdBy = Type.String({
+  description: 'One of consumer:{consumer-id}, builder:{builder-id}, api:{api-caller}.',
+});
+const revisionId = Type.String({ deprecated: true, description: 'Ignored: the latest revision counts.' });
+
+/** One state of an installation's config; never changed, only followed by another. */
+export const Config = Type.Object(
+  {
+    id: Type.String(),
+    revisionId: Type.String(),
+    createTime: time,
+    createdBy: Type.String(),
+    content: ConfigContent,
+  },
+  { ...closed, $id: 'Config' },
+);
+export type Config = Static<typeof Config>;
+
+/** One integration × group × connection × config (product-api 1.5). */
+export const Installation = Type.Object(
+  {
+    id: Type.String(),
+    projectId: Type.String(),
+    integrationId: Type.String(),
+    // Without its $id, which the group inside the connection has: one schema may hold an id once.
+    group: Type.Object(Group.properties, closed),
+    healthStatus: Type.Enum(['healthy', 'unhealthy'], {
+      description:
+        '`unhealthy`: the connection has bad credentials or is gone, or the last operation failed.',
+    }),
+    lastOperationStatus: Type.Optional(Type.Enum(['success', 'failure', 'in_progress'])),
+    connection: Type.Optional(Connection),
+    createTime: time,
+    createdBy: Type.String(),
+    updateTime: Type.Optional(Type.String({ description: 'The last change of the config.' })),
+    config: Config,
+  },
+  { ...closed, $id: 'Installation' },
+);
+export type Installation = Static<typeof Installation>;
+
+/** Body of a create (specification 2.2). */
+export const CreateInstallationRequest = Type.Object(
+  {
+    groupRef,
+    connectionId: Type.Optional(connectionId),
+    config: Type.Object(
+      { content: ConfigContent, revisionId: Type.Optional(revisionId), createdBy: Type.Optional(createdBy) },
+      closed,
+    ),
+  },
+  closed,
+);
+export type CreateInstallationRequest = Static<typeof CreateInstallationRequest>;
+
+/** Body of a PATCH: what the mask names is taken, the rest is left alone (specification 4.4). */
+export const UpdateInstallationRequest = Type.Object(
+  {
+    updateMask: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: 100,
+      description:
+        'Dotted paths, such as `config.content.write.objects.contact`. A named object is replaced whole.',
+    }),
+    installation: Type.Object(
+      {
+        connectionId: Type.Optional(connectionId),
+        config: Type.Optional(
+          Type.Object(
+            {
+              revisionId: Type.Optional(revisionId),
+              createdBy: Type.Optional(createdBy),
+              content: Type.Optional(PartialConfigContent),
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+export type UpdateInstallationRequest = Static<typeof UpdateInstallationRequest>;
+
+/** Body of a JSON Patch on one object's config (specification 4.5): one of `groupRef` and `installationId`. */
+export const PatchObjectRequest = Type.Object(
+  {
+    groupRef: Type.Optional(groupRef),
+    installationId: Type.Optional(Type.String({ minLength: 1 })),
+    action: Type.Enum(['read', 'subscribe', 'write']),
+    changes: Type.Array(
+      Type.Object(
+        {
+          op: Type.Enum(['add', 'remove', 'replace']),
+          path: Type.String({
+            description: 'JSON Pointer (RFC 6901) into the config of the object; empty is the whole of it.',
+          }),
+          value: Type.Optional(Type.Unknown()),
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: 1_000 },
+    ),
+  },
+  closed,
+);
+export type PatchObjectRequest = Static<typeof PatchObjectRequest>;

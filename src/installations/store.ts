@@ -1,0 +1,227 @@
+import type { Queryable } from '../kit/db/database.ts';
+import { statement } from '../kit/db/statement.ts';
+import type { ConnectionStatus } from '../connections/schema.ts';
+import type { ConfigContent } from './config/schema.ts';
+
+/** An installation with its group, the status of its connection and its current config. */
+export interface InstallationRow {
+  project_id: string;
+  id: string;
+  integration_id: string;
+  group_ref: string;
+  group_name: string;
+  group_created_at: Date;
+  group_updated_at: Date;
+  connection_id: string;
+  /** Null when the connection is gone. */
+  connection_status: ConnectionStatus | null;
+  last_operation_status: OperationStatus | null;
+  created_by: string;
+  created_at: Date;
+  updated_at: Date;
+  config_id: string;
+  revision_id: string;
+  config_created_by: string;
+  config_created_at: Date;
+  content: ConfigContent;
+}
+
+export type OperationStatus = 'success' | 'failure' | 'in_progress';
+
+const columns = `n.project_id, n.id, n.integration_id, n.group_ref, n.connection_id, k.status AS connection_status,
+  n.last_operation_status, n.created_by, n.created_at, n.updated_at, n.config_id, c.revision_id,
+  c.created_by AS config_created_by, c.created_at AS config_created_at, c.content,
+  coalesce(g.name, n.group_ref) AS group_name, coalesce(g.created_at, n.created_at) AS group_created_at,
+  coalesce(g.updated_at, n.created_at) AS group_updated_at`;
+
+const tables = `installations n
+  JOIN configs c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
+  LEFT JOIN groups g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
+  LEFT JOIN connections k ON k.project_id = n.project_id AND k.id = n.connection_id`;
+
+const list = statement(
+  'installations_list',
+  `SELECT ${columns} FROM ${tables}
+   WHERE n.project_id = $1 AND ($2::uuid IS NULL OR n.integration_id = $2) AND ($3::text IS NULL OR n.group_ref = $3)
+   ORDER BY n.id DESC`,
+);
+
+const read = statement(
+  'installations_read',
+  `SELECT ${columns} FROM ${tables} WHERE n.project_id = $1 AND n.id = $2`,
+);
+
+// Held until the transaction ends, so that the connection cannot go while an installation comes to it.
+const holdConnection = statement(
+  'installations_hold_connection',
+  `SELECT id FROM connections WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
+);
+
+const insert = statement(
+  'installations_insert',
+  `INSERT INTO installations (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+);
+
+const insertConfig = statement(
+  'installations_insert_config',
+  `INSERT INTO configs (project_id, installation_id, id, revision_id, created_by, content)
+   VALUES ($1, $2, $3, $4, $5, $6)`,
+);
+
+const follow = statement(
+  'installations_follow',
+  `UPDATE installations SET config_id = $4, connection_id = $5, updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 AND config_id = $3 RETURNING id`,
+);
+
+const remove = statement(
+  'installations_delete',
+  `WITH gone AS (DELETE FROM installations WHERE project_id = $1 AND id = $2 RETURNING id, connection_id),
+     configs_gone AS (DELETE FROM configs WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone))
+   SELECT connection_id FROM gone`,
+);
+
+const removeOf = statement(
+  'installations_delete_of_integration',
+  `WITH gone AS (DELETE FROM installations WHERE project_id = $1 AND integration_id = $2 RETURNING id)
+   DELETE FROM configs WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone)`,
+);
+
+const usesConnection = statement(
+  'installations_use_connection',
+  `SELECT 1 FROM installations WHERE project_id = $1 AND connection_id = $2 LIMIT 1`,
+);
+
+// Most operations end like the one before: no row is written for those.
+const endOperation = statement(
+  'installations_end_operation',
+  `UPDATE installations SET last_operation_status = $3
+   WHERE project_id = $1 AND id = $2 AND last_operation_status IS DISTINCT FROM $3`,
+);
+
+export interface InstallationFilter {
+  integrationId?: string | undefined;
+  groupRef?: string | undefined;
+}
+
+/** Newest first. */
+export function listInstallations(
+  db: Queryable,
+  projectId: string,
+  { integrationId, groupRef }: InstallationFilter,
+): Promise<InstallationRow[]> {
+  return db.rows<InstallationRow>(list, [projectId, integrationId ?? null, groupRef ?? null]);
+}
+
+export async function readInstallation(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<InstallationRow | undefined> {
+  return (await db.rows<InstallationRow>(read, [projectId, id]))[0];
+}
+
+/** False when the connection is gone. */
+export async function heldConnection(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+  return (await tx.rows(holdConnection, [projectId, id])).length > 0;
+}
+
+export interface NewConfig {
+  id: string;
+  revisionId: string;
+  createdBy: string;
+  content: ConfigContent;
+}
+
+export interface NewInstallation {
+  projectId: string;
+  id: string;
+  integrationId: string;
+  groupRef: string;
+  connectionId: string;
+  createdBy: string;
+}
+
+/** Fails with SQLSTATE 23505 when the group has an installation of the integration already. */
+export async function insertInstallation(
+  tx: Queryable,
+  made: NewInstallation,
+  config: NewConfig,
+): Promise<void> {
+  const { projectId, id, integrationId, groupRef, connectionId, createdBy } = made;
+  await tx.rows(insert, [projectId, id, integrationId, groupRef, connectionId, config.id, createdBy]);
+  await saveConfig(tx, projectId, id, config);
+}
+
+/** Puts the config in force; false when another change came first. */
+export async function followConfig(
+  tx: Queryable,
+  before: Pick<InstallationRow, 'project_id' | 'id' | 'config_id'>,
+  config: NewConfig,
+  connectionId: string,
+): Promise<boolean> {
+  const rows = await tx.rows(follow, [
+    before.project_id,
+    before.id,
+    before.config_id,
+    config.id,
+    connectionId,
+  ]);
+  if (rows.length === 0) return false;
+  await saveConfig(tx, before.project_id, before.id, config);
+  return true;
+}
+
+async function saveConfig(
+  tx: Queryable,
+  projectId: string,
+  installationId: string,
+  config: NewConfig,
+): Promise<void> {
+  const content = JSON.stringify(config.content);
+  await tx.rows(insertConfig, [
+    projectId,
+    installationId,
+    config.id,
+    config.revisionId,
+    config.createdBy,
+    content,
+  ]);
+}
+
+/** The connection that it used; undefined when there was no such installation. */
+export async function deleteInstallation(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<string | undefined> {
+  return (await db.rows<{ connection_id: string }>(remove, [projectId, id]))[0]?.connection_id;
+}
+
+/** Every installation of an integration that is being deleted, in its transaction. */
+export async function deleteInstallationsOf(
+  tx: Queryable,
+  projectId: string,
+  integrationId: string,
+): Promise<void> {
+  await tx.rows(removeOf, [projectId, integrationId]);
+}
+
+export async function isConnectionUsed(
+  db: Queryable,
+  projectId: string,
+  connectionId: string,
+): Promise<boolean> {
+  return (await db.rows(usesConnection, [projectId, connectionId])).length > 0;
+}
+
+/** What the installation's last operation ended with; the health of the installation follows from it. */
+export async function recordOperationEnd(
+  db: Queryable,
+  projectId: string,
+  installationId: string,
+  status: OperationStatus,
+): Promise<void> {
+  await db.rows(endOperation, [projectId, installationId, status]);
+}

@@ -1,0 +1,114 @@
+import { Problem, problem, refuse } from '../kit/problem.ts';
+import type { Connections } from '../connections/index.ts';
+import type { ManifestIntegration } from '../projects/schema.ts';
+import { connectorOf, type Connector, type Failure, type ProviderClient } from '../providers/index.ts';
+import { bodyIssue } from './config/issue.ts';
+import { namedFields, unknownFieldIssues, type NamedObject } from './config/named-fields.ts';
+import { samplesOf, type Sample } from './config/sampling.ts';
+import type { ConfigContent } from './config/schema.ts';
+
+/** What is verified. `previous` is what was in force and is taken for good; absent on create and for another connection. */
+export interface Verification {
+  projectId: string;
+  provider: string;
+  connectionId: string;
+  content: ConfigContent;
+  manifest: ManifestIntegration;
+  previous: ConfigContent | undefined;
+}
+
+/**
+ * Asks the provider whether the objects and fields that the config newly names exist, and reads one record of each object
+ * to be read (product-api 4). Throws config-invalid or sample-read-failed; whatever else fails there does not count.
+ */
+export async function verifyAtProvider(connections: Connections, asked: Verification): Promise<void> {
+  const connector = connectorOf(asked.provider);
+  if (!connector) return;
+  const objects = newlyNamed(asked);
+  const samples = samplesOf(asked.content, asked.manifest, asked.previous);
+  if (objects.length === 0 && samples.length === 0) return;
+  const client = await tolerant(() => connections.client(asked.projectId, asked.connectionId));
+  if (!client) return;
+  await verifyFields(connector, client, objects);
+  await verifySamples(connector, client, samples);
+}
+
+/** The named fields that were not named for the same object before. */
+function newlyNamed({ content, manifest, previous }: Verification): NamedObject[] {
+  const known = new Set(
+    (previous ? namedFields(previous, manifest) : []).flatMap(({ objectName, fields }) =>
+      fields.map(({ fieldName }) => JSON.stringify([objectName, fieldName])),
+    ),
+  );
+  return namedFields(content, manifest)
+    .map(({ path, objectName, fields }) => ({
+      path,
+      objectName,
+      fields: fields.filter(({ fieldName }) => !known.has(JSON.stringify([objectName, fieldName]))),
+    }))
+    .filter((object) => object.fields.length > 0);
+}
+
+async function verifyFields(
+  { describe }: Connector,
+  client: ProviderClient,
+  objects: NamedObject[],
+): Promise<void> {
+  if (!describe) return;
+  const names = [...new Set(objects.map((object) => object.objectName))];
+  const answers = await Promise.all(
+    names.map(async (name) => [name, await tolerant(() => describe.describe(client, name))] as const),
+  );
+  const answerOf = new Map(answers);
+  const issues = objects.flatMap((object) => {
+    const answer = answerOf.get(object.objectName);
+    if (!answer) return [];
+    if ('object' in answer) return unknownFieldIssues(object, answer.object);
+    if (!isBadRequest(answer.failure)) return [];
+    return [
+      bodyIssue(
+        `${object.path}.objectName`,
+        `the provider says: ${answer.failure.message}`,
+        object.objectName,
+      ),
+    ];
+  });
+  if (issues.length > 0) throw refuse(issues, 'config-invalid');
+}
+
+async function verifySamples(
+  { sampleRead }: Connector,
+  client: ProviderClient,
+  samples: Sample[],
+): Promise<void> {
+  if (!sampleRead) return;
+  const failed = await Promise.all(
+    samples.map(async (sample) => {
+      const answer = await tolerant(() => sampleRead.sample(client, sample.objectName, sample.fields));
+      return answer?.failure && isBadRequest(answer.failure) ? [{ sample, failure: answer.failure }] : [];
+    }),
+  );
+  const [first, ...others] = failed.flat();
+  if (!first) return;
+  throw problem('sample-read-failed', {
+    detail: `The provider refused to read ${first.sample.objectName}: ${first.failure.message}`,
+    issues: [first, ...others].map(({ sample, failure }) => bodyIssue(sample.path, failure.message)),
+    ...(first.failure.provider ? { provider: first.failure.provider } : {}),
+  });
+}
+
+/** Only what the config can be blamed for blocks; credentials, limits and outages do not. */
+function isBadRequest({ category }: Failure): boolean {
+  return category === 'validation' || category === 'notFound';
+}
+
+/** Undefined when the connection cannot speak to the provider now. */
+async function tolerant<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Problem && error.code !== 'database-unavailable' && error.code !== 'internal')
+      return undefined;
+    throw error;
+  }
+}
