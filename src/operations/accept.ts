@@ -1,0 +1,90 @@
+import { crashPoint } from '../kit/crash-point.ts';
+import { isDatabaseAway, sqlState, type Database } from '../kit/db/database.ts';
+import { createGroupCommit } from '../kit/group-commit.ts';
+import { newId } from '../kit/ids.ts';
+import { problem } from '../kit/problem.ts';
+import { sleep } from '../kit/retry.ts';
+import { findAccepted, insertGroup, type AcceptRow } from './store/accept.ts';
+import type { Intake } from './work.ts';
+
+/** The work row of something accepted; undefined when the node's lane was lost and nothing was inserted. */
+export type Accepted = { operationId: string; seq: string } | undefined;
+
+export interface Acceptor {
+  /** Resolves after the commit. `lease` marks the work as started under a node's lane; null queues it. */
+  accept(intake: Intake, lease: string | null): Promise<Accepted>;
+  drain(): Promise<void>;
+}
+
+const maxGroup = 128;
+const maxInFlight = 2;
+const maxWaiting = 4_096;
+/** A large request goes alone: a group of them would be one giant statement. */
+const aloneFromBytes = 256 * 1024;
+/** A commit whose answer was lost is looked for and repeated for this long; then the caller gets `database-unavailable`. */
+const recoverForMs = 10_000;
+
+/** Accepts through group commit: the statement of a group is one autocommit transaction (work.md, rules 10 and 11). */
+export function createAcceptor(database: Database): Acceptor {
+  const common = {
+    commit: async (rows: readonly AcceptRow[]): Promise<Accepted[]> => {
+      const inserted = await insertGroup(database, rows);
+      crashPoint('after-accept');
+      return rows.map((row) => answer(row, inserted));
+    },
+    maxWaiting,
+    bisectOn: (error: unknown) => /^2[23]/.test(sqlState(error) ?? ''),
+    recover: (rows: readonly AcceptRow[], error: unknown) => recover(database, rows, error),
+  };
+  const shared = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup, maxInFlight });
+  const alone = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup: 1, maxInFlight: 1 });
+  return {
+    accept(intake, lease) {
+      if (intake.records.length === 0) throw new Error('an operation needs at least one record');
+      const row = { ...intake, operationId: newId(), lease };
+      return (isLarge(intake) ? alone : shared).submit(row);
+    },
+    async drain() {
+      await Promise.all([shared.drain(), alone.drain()]);
+    },
+  };
+}
+
+function answer(row: AcceptRow, found: Map<string, { seq: string }>): Accepted {
+  const accepted = found.get(row.operationId);
+  // Found again, but rescued meanwhile: as good as not accepted, since nothing was sent.
+  if (!accepted || (row.lease !== null && accepted.seq === '')) return undefined;
+  return { operationId: row.operationId, seq: accepted.seq };
+}
+
+/** A batch of many records is large whatever it holds; a single record is measured. */
+function isLarge(intake: Intake): boolean {
+  if (intake.records.length > 20) return true;
+  return JSON.stringify(intake.records).length > aloneFromBytes;
+}
+
+/**
+ * The answer to a commit was lost. What is there was committed; what is not is inserted again under the same ids, which
+ * fails, and is looked for again, if the first statement was still on its way.
+ */
+async function recover(database: Database, rows: readonly AcceptRow[], error: unknown): Promise<Accepted[]> {
+  const endsAt = performance.now() + recoverForMs;
+  let last = error;
+  while (mayHaveCommitted(last) && performance.now() < endsAt) {
+    await sleep(100 + Math.random() * 200);
+    try {
+      const found = await findAccepted(database, rows);
+      const missing = rows.filter((row) => !found.has(row.operationId));
+      const inserted = missing.length > 0 ? await insertGroup(database, missing) : new Map<string, never>();
+      return rows.map((row) => answer(row, new Map([...found, ...inserted])));
+    } catch (next) {
+      last = next;
+    }
+  }
+  throw isDatabaseAway(last) ? problem('database-unavailable', { cause: last }) : last;
+}
+
+/** 23505: the first statement was on its way after all. 40001, 40P01: rolled back by a conflict, worth a repetition. */
+function mayHaveCommitted(error: unknown): boolean {
+  return isDatabaseAway(error) || ['23505', '40001', '40P01'].includes(sqlState(error) ?? '');
+}

@@ -1,0 +1,54 @@
+import type { Database } from '../kit/db/database.ts';
+import type { Logger } from '../kit/log.ts';
+import { recordOperationEnd } from '../installations/index.ts';
+import type { Settlement } from './settle.ts';
+
+export interface InstallationStatus {
+  note(ended: readonly Settlement[]): void;
+  close(): Promise<void>;
+}
+
+const flushEveryMs = 500;
+
+/**
+ * Tells the installations how their last operation ended: a little later and once for many, since a row that every
+ * operation of a customer updates would serialise them. What a crash loses, the next operation puts right.
+ */
+export function createInstallationStatus(database: Database, log: Logger): InstallationStatus {
+  const pending = new Map<string, Settlement>();
+  let flushing: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function flush(): Promise<void> {
+    const ended = [...pending.values()];
+    pending.clear();
+    for (const { projectId, installationId, status } of ended) {
+      try {
+        await recordOperationEnd(database, projectId, installationId, status);
+      } catch (error) {
+        log.debug({ err: error }, 'the status of an installation was not updated');
+      }
+    }
+  }
+
+  function schedule(): void {
+    if (timer) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      flushing = flushing.then(flush);
+    }, flushEveryMs);
+    timer.unref();
+  }
+
+  return {
+    note(ended) {
+      for (const one of ended) pending.set(one.installationId, one);
+      if (pending.size > 0) schedule();
+    },
+    async close() {
+      clearTimeout(timer);
+      flushing = flushing.then(flush);
+      await flushing;
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { newId } from '../kit/ids.ts';
+import {
+  applied,
+  count,
+  failed,
+  groundOf,
+  handlerOf,
+  intake,
+  projectId,
+  until,
+} from './harness.testsuite.ts';
+import { createOperations, createWorker, type Operations, type Worker } from './index.ts';
+
+describe('operations/operations', () => {
+  let test: TestDatabase;
+  let operations: Operations;
+  let worker: Worker;
+  let answer: Parameters<typeof handlerOf>[0] = applied;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    const ground = groundOf(test.database);
+    operations = createOperations(ground);
+    worker = createWorker(ground, {
+      handlers: { write: handlerOf((item) => answer(item)) },
+      pollMs: 200,
+      retryPolicy: { baseMs: 20, random: () => 0.99 },
+    });
+    operations.onQueued((lane) => worker.hint(lane));
+    await worker.start();
+  });
+  afterAll(async () => {
+    await worker.stop(1_000);
+    await operations.close();
+    await test.drop();
+  });
+
+  const ended = (operationId: string): Promise<void> =>
+    until('the operation ends', async () => {
+      return (await operations.get({ projectId }, operationId)).status !== 'in_progress';
+    });
+
+  it('carries queued work to its end and tells about it', async () => {
+    const { operationId } = await operations.acceptQueued(intake({ records: [{ reference: 'a' }, {}] }));
+    await ended(operationId);
+    const operation = await operations.get({ projectId }, operationId);
+    expect(operation).toMatchObject({
+      status: 'success',
+      actionType: 'write',
+      resource: 'contacts',
+      result: '[contacts] 2 records created.',
+      counts: { total: 2, succeeded: 2, failed: 0, unknown: 0 },
+      metadata: { objects: ['contacts'], retry: { attempts: 1 }, successfulRecordIds: ['r0', 'r1'] },
+      errors: [],
+    });
+    const { results, pagination } = await operations.records({ projectId }, operationId, { pageSize: 1 });
+    expect(results).toEqual([
+      { index: 0, reference: 'a', recordId: 'r0', success: true, errors: [], resolution: 'applied' },
+    ]);
+    const next = await operations.records({ projectId }, operationId, {
+      pageSize: 1,
+      pageToken: pagination.nextPageToken,
+    });
+    expect(next).toMatchObject({ results: [{ index: 1, success: true }], pagination: { done: true } });
+    expect(await operations.logs({ projectId }, operationId)).toMatchObject([
+      { severity: 'info', message: { msg: '[contacts] 2 records created.', operation_id: operationId } },
+    ]);
+    expect(await count(test.database, 'work')).toBe(0);
+  });
+
+  it('keeps numbers of a payload digit for digit on their way to the handler', async () => {
+    const seen: string[] = [];
+    answer = (item) => {
+      seen.push(JSON.stringify(item.records[0]?.payload));
+      return applied(item);
+    };
+    const exact = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('9007199254740993');
+    const { operationId } = await operations.acceptQueued(intake({ records: [{ amount: exact }] }));
+    await ended(operationId);
+    answer = applied;
+    expect(seen).toEqual(['{"amount":9007199254740993}']);
+  });
+
+  it('tries again what may be tried again, and only those records', async () => {
+    const attempts: number[][] = [];
+    answer = (item) => {
+      attempts.push(item.records.map(({ index }) => index));
+      if (item.attempt === 3) return applied(item);
+      const [first, ...rest] = item.records;
+      return {
+        kind: 'outcomes',
+        outcomes: [
+          ...(first ? [{ kind: 'applied' as const, recordId: `x${first.index}` }] : []),
+          ...rest.map(() => ({
+            kind: 'notApplied' as const,
+            failure: { category: 'rateLimit' as const, retryable: true, message: 'slow down' },
+          })),
+        ],
+      };
+    };
+    const { operationId } = await operations.acceptQueued(intake({ records: [{}, {}, {}] }));
+    await ended(operationId);
+    answer = applied;
+    expect(attempts).toEqual([[0, 1, 2], [1, 2], [2]]);
+    expect(await operations.get({ projectId }, operationId)).toMatchObject({
+      status: 'success',
+      counts: { succeeded: 3, failed: 0 },
+      metadata: { retry: { attempts: 3 }, successfulRecordIds: ['x0', 'x1', 'r2'] },
+    });
+    const logs = await operations.logs({ projectId }, operationId);
+    expect(logs.map((log) => log.severity)).toEqual(['warning', 'warning', 'info']);
+  });
+
+  it('fails what cannot be done, with the category first', async () => {
+    answer = (item) => failed(item, false);
+    const { operationId } = await operations.acceptQueued(intake());
+    await ended(operationId);
+    answer = applied;
+    expect(await operations.get({ projectId }, operationId)).toMatchObject({
+      status: 'failure',
+      result: '[contacts] validation: email is not an address',
+      errors: [{ index: 0, category: 'validation', retryable: false, message: 'email is not an address' }],
+      counts: { total: 1, succeeded: 0, failed: 1, unknown: 0 },
+    });
+  });
+
+  it('counts what a handler throws as an unknown outcome', async () => {
+    answer = () => {
+      throw new Error('the socket broke');
+    };
+    const { operationId } = await operations.acceptQueued(intake());
+    await ended(operationId);
+    answer = applied;
+    expect(await operations.get({ projectId }, operationId)).toMatchObject({
+      status: 'failure',
+      errors: [{ category: 'unknownOutcome', retryable: false }],
+      counts: { unknown: 1 },
+    });
+  });
+
+  it('commits a synchronous write as started before it is sent, and records its end', async () => {
+    let duringSend: unknown[] = [];
+    const performed = await operations.acceptMarked(
+      intake({ orderKeys: ['contact 1'] }),
+      async (operationId, context) => {
+        expect(context.mayStillSend()).toBe(true);
+        duringSend = await test.database.raw('SELECT state, attempt FROM work WHERE operation_id = $1', [
+          operationId,
+        ]);
+        return [{ kind: 'applied', recordId: '7', data: { id: '7' } }];
+      },
+    );
+    expect(duringSend).toEqual([{ state: 1, attempt: 1 }]);
+    expect(performed).toMatchObject({ recorded: true, outcomes: [{ data: { id: '7' } }] });
+    expect(await operations.get({ projectId }, performed.operationId)).toMatchObject({
+      status: 'success',
+      metadata: { successfulRecordIds: ['7'] },
+    });
+    expect(await count(test.database, 'work')).toBe(0);
+    expect(await count(test.database, 'turn')).toBe(0);
+  });
+
+  it('records a synchronous write whose sending broke off as unknown', async () => {
+    const performed = await operations.acceptMarked(intake(), () => Promise.reject(new Error('cut')));
+    expect(performed.outcomes).toMatchObject([{ kind: 'unknown' }]);
+    expect(await operations.get({ projectId }, performed.operationId)).toMatchObject({ status: 'failure' });
+  });
+
+  it('lists the operations of an installation newest first, page by page', async () => {
+    const base = intake();
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push((await operations.acceptQueued(base)).operationId);
+    const seen: string[] = [];
+    let pageToken: string | undefined;
+    do {
+      const page = await operations.list(projectId, base.installationId, { pageSize: 2, pageToken });
+      seen.push(...page.results.map((operation) => operation.id));
+      pageToken = page.pagination.nextPageToken;
+    } while (pageToken);
+    expect(seen).toEqual(ids.toReversed());
+    await expect(
+      operations.list(projectId, base.installationId, { pageSize: 2, pageToken: 'rubbish' }),
+    ).rejects.toMatchObject({ code: 'invalid-request' });
+  });
+
+  it('hides operations of other projects, other groups and none at all alike', async () => {
+    const { operationId } = await operations.acceptQueued(intake());
+    const hidden = { code: 'not-found' };
+    await expect(operations.get({ projectId: newId() }, operationId)).rejects.toMatchObject(hidden);
+    await expect(operations.get({ projectId, groupRef: 'other' }, operationId)).rejects.toMatchObject(hidden);
+    await expect(operations.logs({ projectId, groupRef: 'other' }, operationId)).rejects.toMatchObject(
+      hidden,
+    );
+    await expect(operations.get({ projectId }, newId())).rejects.toMatchObject(hidden);
+    await expect(operations.get({ projectId }, 'no id')).rejects.toMatchObject(hidden);
+  });
+
+  it('refuses alone the row that the database refuses, not those that arrived with it', async () => {
+    const results = await Promise.allSettled([
+      operations.acceptQueued(intake()),
+      operations.acceptQueued(intake({ records: [{ text: '\0', fields: {} }], laneId: 'not a uuid' })),
+      operations.acceptQueued(intake()),
+    ]);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+});

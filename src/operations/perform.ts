@@ -1,0 +1,77 @@
+import { problem } from '../kit/problem.ts';
+import { sleep } from '../kit/retry.ts';
+import type { RecordOutcome } from '../providers/index.ts';
+import type { Acceptor } from './accept.ts';
+import { contextOf } from './context.ts';
+import type { NodeLane, NodeLanes } from './node-lane.ts';
+import type { Recorder } from './recorder.ts';
+import { settleOnce, unknownOutcome } from './settle.ts';
+import type { Intake, WorkContext, WorkItem } from './work.ts';
+
+/** Sends a synchronous write. Called once, after the mark is committed. */
+export type Send = (operationId: string, context: WorkContext) => Promise<readonly RecordOutcome[]>;
+
+export interface Performed {
+  operationId: string;
+  outcomes: readonly RecordOutcome[];
+  /** False when the ledger could not take the outcome: its node lost the lane, or the database is away. */
+  recorded: boolean;
+}
+
+interface PerformDeps {
+  acceptor: Acceptor;
+  nodeLanes: NodeLanes;
+  recorder: Recorder;
+  leaseMs: number;
+  /** Aborted when the process gives up waiting. */
+  closing: AbortSignal;
+}
+
+/** The caller of a synchronous write waits this long for its record; the recording goes on behind its back. */
+const waitForRecordMs = 5_000;
+const laneAttempts = 3;
+
+/** Accept already marked, send, record: two commits in all (work.md, rule 7). */
+export async function performMarked(deps: PerformDeps, intake: Intake, send: Send): Promise<Performed> {
+  const { lane, accepted } = await acceptUnderNodeLane(deps, intake);
+  const context = contextOf(lane, AbortSignal.any([lane.cut.signal, deps.closing]), deps.leaseMs);
+  const outcomes = await send(accepted.operationId, context).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    return intake.records.map(() => unknownOutcome(`the attempt broke off: ${reason}`));
+  });
+  const settlement = settleOnce(itemOf(intake, lane, accepted), outcomes);
+  const recording = deps.recorder.record(settlement, deps.closing).catch(() => false);
+  const recorded = await Promise.race([recording, sleep(waitForRecordMs).then(() => false)]);
+  return { operationId: accepted.operationId, outcomes, recorded };
+}
+
+async function acceptUnderNodeLane(
+  deps: PerformDeps,
+  intake: Intake,
+): Promise<{ lane: NodeLane; accepted: { operationId: string; seq: string } }> {
+  for (let attempt = 1; attempt <= laneAttempts; attempt++) {
+    const lane = await deps.nodeLanes.of(intake.projectId);
+    const accepted = await deps.acceptor.accept({ ...intake, laneId: lane.id }, lane.lease);
+    if (accepted) return { lane, accepted };
+    deps.nodeLanes.abandon(lane);
+  }
+  throw problem('database-unavailable', {
+    detail: 'This node could not keep its lease.',
+    retryAfterSeconds: 1,
+  });
+}
+
+function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string; seq: string }): WorkItem {
+  return {
+    ...intake,
+    operationId: accepted.operationId,
+    seq: accepted.seq,
+    lease: lane.lease,
+    laneId: lane.id,
+    records: intake.records.map((payload, index) => ({ index, payload })),
+    attempt: 1,
+    remainingMs: intake.deadlineSeconds * 1_000,
+    total: intake.records.length,
+    tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },
+  };
+}

@@ -1,0 +1,63 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { declaredStatements } from '../kit/db/statement.ts';
+import './index.ts';
+
+const hot = [
+  'lane_fold',
+  'lane_claim',
+  'lane_extend',
+  'lane_give_back',
+  'work_take',
+  'work_rescue',
+  'work_record',
+  'ledger_accept',
+  'operation_find',
+  'operation_list',
+];
+
+describe('operations/plans', () => {
+  let test: TestDatabase;
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    // The worst case: a plan made while the tables are empty, which is kept when they have grown.
+    await test.database.raw('VACUUM ANALYZE work, turn, lane, wake');
+    client = new pg.Client({ connectionString: test.url });
+    await client.connect();
+    await client.query('SET plan_cache_mode = force_generic_plan');
+  });
+  afterAll(async () => {
+    await client.end();
+    await test.drop();
+  });
+
+  it.each(hot)(
+    '%s reads the work tables and the history by their indexes, whatever their size',
+    async (name) => {
+      const found = declaredStatements().find((one) => one.name === name);
+      if (!found) throw new Error(`${name} is not declared`);
+      const parameters = Math.max(
+        0,
+        ...[...found.text.matchAll(/\$(\d+)/g)].map((match) => Number(match[1])),
+      );
+      await client.query(`PREPARE ${name} AS ${found.text}`);
+      const nulls = Array.from({ length: parameters }, () => 'NULL').join(', ');
+      const explained = await client.query<{ 'QUERY PLAN': string }>(
+        `EXPLAIN EXECUTE ${name}${parameters > 0 ? `(${nulls})` : ''}`,
+      );
+      const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
+      if (process.env['SHOW_PLANS']) process.stdout.write(`${plan}\n\n`);
+      expect(plan).not.toMatch(/Seq Scan on (work|turn|lane|wake|operation|record)/);
+      for (const scan of plan
+        .split(/\n(?=.*->)/)
+        .filter((node) => /Index (Only )?Scan using (work|turn|lane|wake|operation|record)/.test(node))) {
+        expect(scan).toMatch(/Index Cond: /);
+      }
+      // A project's whole backlog is not a condition.
+      expect(plan).not.toMatch(/Index Cond: \(project_id = [^)]*\)\n/);
+    },
+  );
+});

@@ -1,0 +1,60 @@
+import type { Failure } from '../providers/index.ts';
+import type { Operation, OperationFailure, OperationLog, OperationRecord } from './schema.ts';
+import type { LogRow, OperationRow, RecordRow } from './store/read.ts';
+
+export function presentOperation(row: OperationRow): Operation {
+  const isWrite = row.action_type === 'write';
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    integrationId: row.integration_id,
+    installationId: row.installation_id,
+    configId: row.config_id,
+    actionType: row.action_type,
+    status: row.status,
+    ...(row.result === null ? {} : { result: row.result }),
+    resource: row.resource,
+    metadata: {
+      objects: [row.resource],
+      retry: {
+        attempts: row.attempts,
+        ...(row.last_attempt_at ? { lastAttempt: row.last_attempt_at.toISOString() } : {}),
+        ...(row.next_attempt_at ? { nextAttempt: row.next_attempt_at.toISOString() } : {}),
+      },
+      ...(isWrite ? { successfulRecordIds: row.record_ids ?? [] } : {}),
+    },
+    errors: (row.errors ?? []).map(({ index, ...failure }) => ({ index, ...presentFailure(failure) })),
+    ...(isWrite
+      ? {
+          counts: { total: row.total, succeeded: row.succeeded, failed: row.failed, unknown: row.unknown },
+        }
+      : {}),
+    createTime: row.created_at.toISOString(),
+    updateTime: row.updated_at.toISOString(),
+  };
+}
+
+export function presentLog(row: LogRow): OperationLog {
+  return { timestamp: row.created_at.toISOString(), severity: row.severity, message: row.message };
+}
+
+export function presentRecord({ slot, reference, outcome }: RecordRow): OperationRecord {
+  const known = { index: slot, ...(reference === null ? {} : { reference }) };
+  if (!outcome) return { ...known, errors: [], resolution: 'pending' };
+  if (outcome.kind === 'applied') {
+    const { recordId } = outcome;
+    return {
+      ...known,
+      ...(recordId === undefined ? {} : { recordId }),
+      success: true,
+      errors: [],
+      resolution: 'applied',
+    };
+  }
+  return { ...known, success: false, errors: [presentFailure(outcome.failure)], resolution: outcome.kind };
+}
+
+/** A provider's retry time was a wish for the attempt, and is over by the time anybody reads it. */
+function presentFailure({ category, retryable, message, provider }: Failure): OperationFailure {
+  return { category, retryable, message, ...(provider ? { provider } : {}) };
+}

@@ -1,0 +1,88 @@
+import type { Queryable } from '../kit/db/database.ts';
+import { isId } from '../kit/ids.ts';
+import { problem, refuse } from '../kit/problem.ts';
+import { presentLog, presentOperation, presentRecord } from './present.ts';
+import type { Operation, OperationLog, OperationPage, OperationRecordPage } from './schema.ts';
+import * as store from './store/read.ts';
+
+/** Whose operations may be seen. */
+export interface Viewer {
+  projectId: string;
+  /** When present, only operations of this group's installations. */
+  groupRef?: string | undefined;
+}
+
+export interface PageRequest {
+  /** 1 to 1,000. */
+  pageSize: number;
+  pageToken?: string | undefined;
+}
+
+/** Reads of the ledger. Throw `not-found` for what does not exist for the viewer. */
+export interface Reader {
+  get(viewer: Viewer, operationId: string): Promise<Operation>;
+  /** Newest first. That the installation may be seen is the caller's to check. */
+  list(projectId: string, installationId: string, page: PageRequest): Promise<OperationPage>;
+  /** Oldest first. */
+  logs(viewer: Viewer, operationId: string): Promise<OperationLog[]>;
+  /** In the order of the request. */
+  records(viewer: Viewer, operationId: string, page: PageRequest): Promise<OperationRecordPage>;
+}
+
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const maxLogs = 1_000;
+
+export function createReader(db: Queryable): Reader {
+  async function find({ projectId, groupRef }: Viewer, operationId: string): Promise<store.OperationRow> {
+    const row = isId(operationId) ? await store.find(db, projectId, operationId, groupRef) : undefined;
+    if (!row) throw problem('not-found', { detail: `There is no operation ${operationId}.` });
+    return row;
+  }
+
+  return {
+    get: async (viewer, operationId) => presentOperation(await find(viewer, operationId)),
+    async list(projectId, installationId, { pageSize, pageToken }) {
+      const before = pageToken === undefined ? lastId : readToken(pageToken);
+      if (!isId(before) && before !== lastId) throw badToken();
+      const rows = await store.list(db, projectId, installationId, before, pageSize + 1);
+      return pageOf(rows, pageSize, presentOperation, (row) => row.id);
+    },
+    async logs(viewer, operationId) {
+      await find(viewer, operationId);
+      return (await store.logs(db, viewer.projectId, operationId, maxLogs)).map(presentLog);
+    },
+    async records(viewer, operationId, { pageSize, pageToken }) {
+      const after = pageToken === undefined ? '-1' : readToken(pageToken);
+      if (!/^-1$|^\d{1,9}$/.test(after)) throw badToken();
+      await find(viewer, operationId);
+      const rows = await store.records(db, viewer.projectId, operationId, Number(after), pageSize + 1);
+      return pageOf(rows, pageSize, presentRecord, (row) => String(row.slot));
+    },
+  };
+}
+
+/** Rows are one more than the page when there is another. */
+function pageOf<Row, Shown>(
+  rows: Row[],
+  pageSize: number,
+  present: (row: Row) => Shown,
+  position: (row: Row) => string,
+): { results: Shown[]; pagination: { done: boolean; nextPageToken?: string } } {
+  const shown = rows.slice(0, pageSize);
+  const last = shown.at(-1);
+  const more = rows.length > pageSize && last !== undefined;
+  return {
+    results: shown.map(present),
+    pagination: more
+      ? { done: false, nextPageToken: Buffer.from(position(last)).toString('base64url') }
+      : { done: true },
+  };
+}
+
+function readToken(token: string): string {
+  return Buffer.from(token, 'base64url').toString('utf8');
+}
+
+function badToken(): Error {
+  return refuse([{ in: 'query', name: 'pageToken', detail: 'is not a token of this list' }]);
+}

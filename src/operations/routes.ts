@@ -1,0 +1,126 @@
+import { Type } from 'typebox';
+import type { Installations } from '../installations/index.ts';
+import type { HttpServer } from '../kit/http/server.ts';
+import type { Principal, Projects } from '../projects/index.ts';
+import type { Operations } from './operations.ts';
+import type { Viewer } from './read.ts';
+import { Operation, OperationLog, OperationPage, OperationRecordPage } from './schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const project = { projectIdOrName: Type.String({ description: 'Project id or name.' }) };
+const operation = Type.Object(
+  { ...project, operationId: Type.String({ description: 'Operation id.' }) },
+  closed,
+);
+const page = Type.Object(
+  {
+    pageSize: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
+    pageToken: Type.Optional(
+      Type.String({ maxLength: 200, description: '`nextPageToken` of the page before.' }),
+    ),
+  },
+  closed,
+);
+const tags = ['operations'];
+const reading = { scopes: ['read', 'write'] } as const;
+
+export interface OperationRouteDeps {
+  operations: Operations;
+  projects: Pick<Projects, 'resolveProject'>;
+  installations: Pick<Installations, 'get'>;
+}
+
+/** Status, logs and per-record outcomes of operations, below `/v1`. */
+export function operationRoutes(
+  operations: Operations,
+  doors: Omit<OperationRouteDeps, 'operations'>,
+): (server: HttpServer) => Promise<void> {
+  const deps = { operations, ...doors };
+  return async (server) => {
+    listRoute(server, deps);
+    oneRoute(server, deps);
+    detailRoutes(server, deps);
+  };
+}
+
+function viewerOf(deps: OperationRouteDeps, principal: Principal, projectIdOrName: string): Viewer {
+  const { id } = deps.projects.resolveProject(principal, projectIdOrName);
+  return { projectId: id, groupRef: principal.groupRef };
+}
+
+function listRoute(server: HttpServer, deps: OperationRouteDeps): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/integrations/:integrationId/installations/:installationId/operations',
+    schema: {
+      operationId: 'listOperations',
+      summary: 'List the operations of an installation, newest first',
+      tags,
+      params: Type.Object(
+        {
+          ...project,
+          integrationId: Type.String({ description: 'Integration id or name.' }),
+          installationId: Type.String({ description: 'Installation id.' }),
+        },
+        closed,
+      ),
+      querystring: page,
+      response: { 200: OperationPage },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: async ({ principal, params, query }) => {
+      const { projectId } = viewerOf(deps, principal, params.projectIdOrName);
+      const installation = await deps.installations.get(principal, params, params.installationId);
+      return deps.operations.list(projectId, installation.id, query);
+    },
+  });
+}
+
+function oneRoute(server: HttpServer, deps: OperationRouteDeps): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/operations/:operationId',
+    schema: {
+      operationId: 'getOperation',
+      summary: 'Get an operation',
+      tags,
+      params: operation,
+      response: { 200: Operation },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params }) =>
+      deps.operations.get(viewerOf(deps, principal, params.projectIdOrName), params.operationId),
+  });
+}
+
+function detailRoutes(server: HttpServer, deps: OperationRouteDeps): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/operations/:operationId/logs',
+    schema: {
+      operationId: 'listOperationLogs',
+      summary: 'List what happened in an operation',
+      tags,
+      params: operation,
+      response: { 200: Type.Array(OperationLog) },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params }) =>
+      deps.operations.logs(viewerOf(deps, principal, params.projectIdOrName), params.operationId),
+  });
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/operations/:operationId/records',
+    schema: {
+      operationId: 'listOperationRecords',
+      summary: 'List the outcomes of the records of an operation, in the order of the request',
+      tags,
+      params: operation,
+      querystring: page,
+      response: { 200: OperationRecordPage },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params, query }) =>
+      deps.operations.records(viewerOf(deps, principal, params.projectIdOrName), params.operationId, query),
+  });
+}

@@ -1,0 +1,132 @@
+import { Type, type Static } from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+const time = (description: string) => Type.String({ description: `${description} RFC 3339, UTC.` });
+
+/** What failed, classified once (contract, Errors). */
+export const OperationFailure = Type.Object(
+  {
+    index: Type.Optional(Type.Integer({ description: "The record's place in the request, from 0." })),
+    category: Type.Enum([
+      'validation',
+      'permission',
+      'auth',
+      'notFound',
+      'conflict',
+      'rateLimit',
+      'providerDown',
+      'unknownOutcome',
+      'internal',
+    ]),
+    retryable: Type.Boolean({ description: 'Whether the same request may succeed later.' }),
+    message: Type.String(),
+    provider: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Optional(Type.Integer()),
+          code: Type.Optional(Type.String()),
+          message: Type.Optional(Type.String()),
+        },
+        { ...closed, description: 'What the provider answered, secrets removed.' },
+      ),
+    ),
+  },
+  { ...closed, $id: 'OperationFailure' },
+);
+export type OperationFailure = Static<typeof OperationFailure>;
+
+const Retry = Type.Object(
+  {
+    attempts: Type.Integer({ description: 'Attempts whose end is known.' }),
+    lastAttempt: Type.Optional(time('When the last attempt ended.')),
+    nextAttempt: Type.Optional(time('When the next attempt is due.')),
+  },
+  closed,
+);
+
+/** The record of an operation (specification 2.7, product-api 1.8). */
+export const Operation = Type.Object(
+  {
+    id: Type.String(),
+    projectId: Type.String(),
+    integrationId: Type.String(),
+    installationId: Type.String(),
+    configId: Type.String(),
+    actionType: Type.String({ description: '`write` or `read`.' }),
+    status: Type.Enum(['in_progress', 'success', 'failure'], {
+      description: 'Moves once, from `in_progress`. A batch with at least one success is a `success`.',
+    }),
+    result: Type.Optional(
+      Type.String({ description: 'A sentence that starts with the object in brackets.' }),
+    ),
+    resource: Type.String({ description: 'The object that the operation concerns.' }),
+    metadata: Type.Object(
+      {
+        objects: Type.Array(Type.String()),
+        retry: Retry,
+        successfulRecordIds: Type.Optional(Type.Array(Type.String())),
+      },
+      closed,
+    ),
+    errors: Type.Array(OperationFailure),
+    counts: Type.Optional(
+      Type.Object(
+        {
+          total: Type.Integer(),
+          succeeded: Type.Integer(),
+          failed: Type.Integer({ description: 'Known not to have been done.' }),
+          unknown: Type.Integer({ description: 'Sent, and nobody knows what became of it.' }),
+        },
+        { ...closed, description: 'Of the records of a write.' },
+      ),
+    ),
+    createTime: time('When it was accepted.'),
+    updateTime: time('When it last changed.'),
+  },
+  { ...closed, $id: 'Operation' },
+);
+export type Operation = Static<typeof Operation>;
+
+const Pagination = Type.Object({ done: Type.Boolean(), nextPageToken: Type.Optional(Type.String()) }, closed);
+
+export const OperationPage = Type.Object({ results: Type.Array(Operation), pagination: Pagination }, closed);
+export type OperationPage = Static<typeof OperationPage>;
+
+/** One line of what happened (product-api 1.8). */
+export const OperationLog = Type.Object(
+  {
+    timestamp: time('When it happened.'),
+    severity: Type.Enum(['info', 'warning', 'error']),
+    message: Type.Object(
+      {
+        msg: Type.String(),
+        error: Type.Optional(Type.String()),
+        operation_id: Type.String(),
+        details: Type.Record(Type.String(), Type.String()),
+      },
+      closed,
+    ),
+  },
+  { ...closed, $id: 'OperationLog' },
+);
+export type OperationLog = Static<typeof OperationLog>;
+
+/** What became of one record of an operation (contract, Operations). */
+export const OperationRecord = Type.Object(
+  {
+    index: Type.Integer({ description: "The record's place in the request, from 0." }),
+    reference: Type.Optional(Type.String({ description: 'As the caller sent it.' })),
+    recordId: Type.Optional(Type.String({ description: "The provider's id." })),
+    success: Type.Optional(Type.Boolean({ description: 'Absent while the record has no outcome.' })),
+    errors: Type.Array(OperationFailure),
+    resolution: Type.Enum(['pending', 'applied', 'notApplied', 'unknown']),
+  },
+  { ...closed, $id: 'OperationRecord' },
+);
+export type OperationRecord = Static<typeof OperationRecord>;
+
+export const OperationRecordPage = Type.Object(
+  { results: Type.Array(OperationRecord), pagination: Pagination },
+  closed,
+);
+export type OperationRecordPage = Static<typeof OperationRecordPage>;

@@ -1,0 +1,218 @@
+import { newId } from '../kit/ids.ts';
+import type { Failure, RecordOutcome } from '../providers/index.ts';
+import { mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
+import { describeProgress, describeResult } from './sentence.ts';
+import type { ItemResult, OperationError, TakenItem, Tally, WorkItem } from './work.ts';
+
+/** What is kept of a record's outcome; the provider's echo is not. */
+export type StoredOutcome =
+  | { kind: 'applied'; recordId?: string }
+  | { kind: 'notApplied' | 'unknown'; failure: Failure };
+
+/** One line of an operation's log (product-api 1.8). */
+export interface LogEntry {
+  id: string;
+  severity: 'info' | 'warning' | 'error';
+  message: { msg: string; error?: string; operation_id: string; details: Record<string, string> };
+}
+
+/** The end of one attempt as the ledger records it. `succeeded`, `failed` and `unknown` are added to what stands there. */
+export interface Settlement {
+  projectId: string;
+  operationId: string;
+  installationId: string;
+  actionType: string;
+  seq: string;
+  lease: string;
+  done: boolean;
+  /** Until the next attempt, in milliseconds; 0 when done. */
+  waitMs: number;
+  /** Whether the attempt counts. */
+  spent: boolean;
+  status: 'in_progress' | 'success' | 'failure';
+  result: string | null;
+  /** All errors of the operation so far. */
+  errors: OperationError[];
+  succeeded: number;
+  failed: number;
+  unknown: number;
+  outcomes: { index: number; outcome: StoredOutcome }[];
+  log?: LogEntry;
+}
+
+/** Turns what a handler said of an item into what the ledger records; pure but for the id of the log line. */
+export function settle(item: TakenItem, result: ItemResult, policy: RetryPolicy): Settlement {
+  if (result.kind !== 'outcomes') return putBack(item, result.kind === 'postponed' ? result.inMs : 0);
+  const outcomes = completeOutcomes(item, result.outcomes);
+  const step = nextStep(outcomes, item.attempt, item.remainingMs, 0, policy);
+  if ('finish' in step) return finish(item, outcomes);
+  return retry(item, outcomes, step.retryInMs);
+}
+
+/** The end of a synchronous write: whatever the outcome, there is no second attempt. */
+export function settleOnce(item: WorkItem, outcomes: readonly RecordOutcome[]): Settlement {
+  return finish(item, completeOutcomes(item, outcomes));
+}
+
+/** Every record of the item with the same outcome. */
+export function allOutcomes(item: WorkItem, outcome: RecordOutcome): ItemResult {
+  return { kind: 'outcomes', outcomes: item.records.map(() => outcome) };
+}
+
+/** The failure of something that was, or may have been, sent and whose end nobody saw. */
+export function unknownOutcome(message: string): RecordOutcome {
+  return { kind: 'unknown', failure: { category: 'unknownOutcome', retryable: false, message } };
+}
+
+/** The failure of an item whose deadline passed before an attempt could start. */
+export function deadlinePassed(attemptsBefore: number): RecordOutcome {
+  const message =
+    attemptsBefore === 0
+      ? 'the deadline passed before the first attempt could start; nothing was sent'
+      : `the deadline passed before another attempt could start, after ${attemptsBefore} that did not succeed`;
+  return { kind: 'notApplied', failure: { category: 'internal', retryable: true, message } };
+}
+
+/** A record that the handler forgot was perhaps sent. */
+function completeOutcomes(item: WorkItem, outcomes: readonly RecordOutcome[]): RecordOutcome[] {
+  return item.records.map(
+    (_, at) => outcomes[at] ?? unknownOutcome('no outcome was reported for this record'),
+  );
+}
+
+function putBack(item: WorkItem, waitMs: number): Settlement {
+  return {
+    ...base(item),
+    done: false,
+    waitMs,
+    spent: false,
+    status: 'in_progress',
+    result: null,
+    errors: [],
+    outcomes: [],
+  };
+}
+
+function finish(item: WorkItem & { expired?: boolean }, outcomes: readonly RecordOutcome[]): Settlement {
+  const settled = item.records.map((record, at) => ({
+    index: record.index,
+    outcome: outcomes[at] as RecordOutcome,
+  }));
+  const counts = tally(settled, item.tally);
+  const status = counts.succeeded > 0 || item.total === 0 ? 'success' : 'failure';
+  const text = describeResult(item, counts);
+  return {
+    ...base(item),
+    ...added(settled),
+    done: true,
+    waitMs: 0,
+    spent: item.expired !== true,
+    status,
+    result: text,
+    errors: counts.errors,
+    outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
+    log: logEntry(item, status === 'success' ? 'info' : 'error', text, counts.errors, {}),
+  };
+}
+
+/** Records that are settled keep their outcome; the others wait for the next attempt. */
+function retry(item: WorkItem, outcomes: readonly RecordOutcome[], waitMs: number): Settlement {
+  const all = item.records.map((record, at) => ({
+    index: record.index,
+    outcome: outcomes[at] as RecordOutcome,
+  }));
+  const settled = all.filter(({ outcome }) => !mayTryAgain(outcome));
+  const waiting = tally(all.filter(({ outcome }) => mayTryAgain(outcome)));
+  const text = describeProgress(item, waiting);
+  return {
+    ...base(item),
+    ...added(settled),
+    done: false,
+    waitMs,
+    spent: true,
+    status: 'in_progress',
+    result: null,
+    errors: tally(settled, item.tally).errors,
+    outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
+    log: logEntry(item, 'warning', text, waiting.errors, { nextAttemptInMs: String(waitMs) }),
+  };
+}
+
+function base(
+  item: WorkItem,
+): Pick<
+  Settlement,
+  | 'projectId'
+  | 'operationId'
+  | 'installationId'
+  | 'actionType'
+  | 'seq'
+  | 'lease'
+  | 'succeeded'
+  | 'failed'
+  | 'unknown'
+> {
+  const { projectId, operationId, installationId, actionType, seq, lease } = item;
+  return {
+    projectId,
+    operationId,
+    installationId,
+    actionType,
+    seq,
+    lease,
+    succeeded: 0,
+    failed: 0,
+    unknown: 0,
+  };
+}
+
+type Settled = readonly { index: number; outcome: RecordOutcome }[];
+
+function added(settled: Settled): Pick<Settlement, 'succeeded' | 'failed' | 'unknown'> {
+  const { succeeded, failed, unknown } = tally(settled);
+  return { succeeded, failed, unknown };
+}
+
+function tally(settled: Settled, before: Tally = { succeeded: 0, failed: 0, unknown: 0, errors: [] }): Tally {
+  const count = (kind: RecordOutcome['kind']): number =>
+    settled.filter(({ outcome }) => outcome.kind === kind).length;
+  const errors = settled.flatMap(({ index, outcome }) =>
+    outcome.kind === 'applied' ? [] : [{ index, ...outcome.failure }],
+  );
+  return {
+    succeeded: before.succeeded + count('applied'),
+    failed: before.failed + count('notApplied'),
+    unknown: before.unknown + count('unknown'),
+    errors: [...before.errors, ...errors],
+  };
+}
+
+function stored(outcome: RecordOutcome): StoredOutcome {
+  if (outcome.kind !== 'applied') return { kind: outcome.kind, failure: outcome.failure };
+  return { kind: 'applied', ...(outcome.recordId === undefined ? {} : { recordId: outcome.recordId }) };
+}
+
+function logEntry(
+  item: WorkItem,
+  severity: LogEntry['severity'],
+  msg: string,
+  errors: readonly OperationError[],
+  details: Record<string, string>,
+): LogEntry {
+  const first = errors[0];
+  return {
+    id: newId(),
+    severity,
+    message: {
+      msg,
+      ...(first ? { error: first.message } : {}),
+      operation_id: item.operationId,
+      details: {
+        object: item.resource,
+        attempt: String(item.attempt),
+        ...(first ? { category: first.category } : {}),
+        ...details,
+      },
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { Intake } from '../work.ts';
+import { storable } from './text.ts';
+
+/** One thing to insert. `lease` is that of the node's lane for a synchronous write, null for queued work. */
+export interface AcceptRow extends Intake {
+  operationId: string;
+  lease: string | null;
+}
+
+export interface AcceptedRow {
+  operation_id: string;
+  seq: string;
+}
+
+/**
+ * A whole group in one statement (work.md, ACCEPT). Marked rows are inserted only while their node's lane is still held;
+ * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them (rule 4).
+ */
+const acceptGroup = statement(
+  'ledger_accept',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  input AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
+      $9::json[], $10::int[], $11::float8[], $12::float8[], $13::smallint[], $14::uuid[], $15::boolean[]) WITH ORDINALITY
+      AS i(project_id, id, integration_id, installation_id, config_id, lane_id, action_type, resource,
+        request, total, deadline_s, due_s, prio, lease, ordered, n)),
+  held AS MATERIALIZED (
+    SELECT l.project_id, l.id FROM lane l
+    JOIN (SELECT DISTINCT project_id, lane_id, lease FROM input WHERE lease IS NOT NULL) i
+      ON l.project_id = i.project_id AND l.id = i.lane_id AND l.lease = i.lease
+    WHERE l.due_at > (SELECT now FROM clock) FOR KEY SHARE OF l),
+  accepted AS MATERIALIZED (
+    SELECT i.* FROM input i
+    WHERE i.lease IS NULL OR EXISTS (SELECT FROM held h WHERE h.project_id = i.project_id AND h.id = i.lane_id)),
+  operations AS (
+    INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
+      status, total, created_at, updated_at)
+    SELECT project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
+      'in_progress', total, now, now FROM accepted, clock),
+  records AS (
+    INSERT INTO record (project_id, operation_id, slot, payload, reference)
+    SELECT r.project_id, r.operation_id, r.slot, r.payload, r.reference
+    FROM unnest($16::uuid[], $17::uuid[], $18::int[], $19::json[], $20::text[])
+      AS r(project_id, operation_id, slot, payload, reference)
+    WHERE r.operation_id IN (SELECT id FROM accepted)),
+  works AS (
+    INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline, state, attempt, lease, ordered)
+    SELECT project_id, id, lane_id, action_type, prio, now + due_s * interval '1 second', now + deadline_s * interval '1 second',
+      (lease IS NOT NULL)::int, (lease IS NOT NULL)::int, lease, ordered
+    FROM accepted, clock ORDER BY n
+    RETURNING project_id, operation_id, seq),
+  turns AS (
+    INSERT INTO turn (project_id, order_key, seq)
+    SELECT DISTINCT w.project_id, t.order_key, w.seq
+    FROM unnest($21::uuid[], $22::text[]) AS t(operation_id, order_key) JOIN works w ON w.operation_id = t.operation_id),
+  wakes AS (
+    INSERT INTO wake (project_id, lane_id, due_at)
+    SELECT project_id, lane_id, min(now + due_s * interval '1 second') FROM accepted, clock
+    WHERE lease IS NULL GROUP BY project_id, lane_id)
+  SELECT operation_id, seq FROM works`,
+);
+
+const findOperations = statement(
+  'ledger_find_accepted',
+  `SELECT o.id AS operation_id FROM unnest($1::uuid[], $2::uuid[]) AS i(project_id, id)
+  CROSS JOIN LATERAL (SELECT id FROM operation o WHERE o.project_id = i.project_id AND o.id = i.id) o`,
+);
+
+const findMarked = statement(
+  'ledger_find_marked',
+  `SELECT w.operation_id, w.seq FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
+    AS i(project_id, lane_id, operation_id, lease)
+  JOIN work w ON w.project_id = i.project_id AND w.lane_id = i.lane_id AND w.operation_id = i.operation_id
+    AND w.state = 1 AND w.lease = i.lease`,
+);
+
+/** Inserts the rows; a marked one whose node lost its lane is missing from the answer and was not inserted. */
+export async function insertGroup(
+  db: Queryable,
+  rows: readonly AcceptRow[],
+): Promise<Map<string, AcceptedRow>> {
+  const column = <T>(read: (row: AcceptRow) => T): T[] => rows.map(read);
+  const records = rows.flatMap((row) => row.records.map((payload, slot) => ({ row, slot, payload })));
+  const turns = rows.flatMap((row) =>
+    (row.orderKeys ?? []).flatMap((key) => (key === null ? [] : [{ row, key }])),
+  );
+  const inserted = await db.rows<AcceptedRow>(acceptGroup, [
+    column((row) => row.projectId),
+    column((row) => row.operationId),
+    column((row) => row.integrationId),
+    column((row) => row.installationId),
+    column((row) => row.configId),
+    column((row) => row.laneId),
+    column((row) => row.actionType),
+    column((row) => row.resource),
+    column((row) => JSON.stringify(row.request)),
+    column((row) => row.records.length),
+    column((row) => row.deadlineSeconds),
+    column((row) => row.dueInSeconds ?? 0),
+    column((row) => row.prio ?? 1),
+    column((row) => row.lease),
+    column((row) => row.orderKeys?.some((key) => key !== null) ?? false),
+    records.map((record) => record.row.projectId),
+    records.map((record) => record.row.operationId),
+    records.map((record) => record.slot),
+    records.map(({ payload }) => JSON.stringify(payload)),
+    records.map(({ payload }) => (payload.reference === undefined ? null : storable(payload.reference))),
+    turns.map((turn) => turn.row.operationId),
+    turns.map((turn) => turn.key),
+  ]);
+  return new Map(inserted.map((row) => [row.operation_id, row]));
+}
+
+/** Those of the rows that are in the ledger already; `seq` is empty unless it is marked and still under its lease. */
+export async function findAccepted(
+  db: Queryable,
+  rows: readonly AcceptRow[],
+): Promise<Map<string, AcceptedRow>> {
+  const ids = rows.map((row) => row.operationId);
+  const projects = rows.map((row) => row.projectId);
+  const found = await db.rows<{ operation_id: string }>(findOperations, [projects, ids]);
+  const lanes = rows.map((row) => row.laneId);
+  const leases = rows.map((row) => row.lease);
+  const marked = await db.rows<AcceptedRow>(findMarked, [projects, lanes, ids, leases]);
+  const seqs = new Map(marked.map((row) => [row.operation_id, row.seq]));
+  return new Map(
+    found.map(({ operation_id }) => [operation_id, { operation_id, seq: seqs.get(operation_id) ?? '' }]),
+  );
+}

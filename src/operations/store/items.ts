@@ -1,0 +1,140 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { OperationError, RecordPayload, TakenItem } from '../work.ts';
+import { itsTurn, type LaneKey } from './lanes.ts';
+
+/** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit (rule 4). */
+const heldLanes = (condition: string): string => `held AS MATERIALIZED (
+  SELECT l.project_id, l.id, l.lease, l.wakes, l.not_before, i.room
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) AS i(project_id, id, lease, room)
+  JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
+  WHERE l.due_at > (SELECT now FROM clock) ${condition}
+  FOR KEY SHARE OF l)`;
+
+/** What an executor needs of a marked row `m`: the operation, and its records without an outcome. */
+const itemColumns = `m.project_id, m.seq, m.lane_id, m.lease, m.attempt, m.expired, m.operation_id,
+  extract(epoch FROM m.deadline - (SELECT now FROM clock)) * 1000 AS remaining_ms,
+  o.integration_id, o.installation_id, o.config_id, o.action_type, o.resource, o.request, o.total,
+  o.succeeded, o.failed, o.unknown, o.errors, r.records`;
+
+const itemSources = `CROSS JOIN LATERAL (
+    SELECT * FROM operation o WHERE o.project_id = m.project_id AND o.id = m.operation_id) o
+  CROSS JOIN LATERAL (
+    SELECT json_agg(json_build_object('index', r.slot, 'payload', r.payload) ORDER BY r.slot) AS records
+    FROM record r WHERE r.project_id = m.project_id AND r.operation_id = m.operation_id AND r.outcome IS NULL) r`;
+
+/** Take is mark: what is returned has its attempt committed before its first byte (rule 6). Past its deadline: not marked. */
+const takeItems = statement(
+  'work_take',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now), ${heldLanes('AND NOT l.paused')},
+  chosen AS MATERIALIZED (
+    SELECT w.project_id, w.seq, h.lease, w.deadline <= (SELECT now FROM clock) AS expired
+    FROM held h CROSS JOIN LATERAL (
+      SELECT w.project_id, w.seq, w.deadline FROM work w
+      WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0 AND w.due_at <= (SELECT now FROM clock)
+        AND w.lease IS DISTINCT FROM h.lease
+        AND (w.deadline <= (SELECT now FROM clock) OR (h.not_before <= (SELECT now FROM clock) AND ${itsTurn}))
+      ORDER BY w.due_at, w.seq LIMIT h.room FOR UPDATE OF w SKIP LOCKED) w),
+  m AS (
+    UPDATE work w SET lease = c.lease, state = (NOT c.expired)::int, attempt = w.attempt + (NOT c.expired)::int
+    FROM chosen c WHERE w.project_id = c.project_id AND w.seq = c.seq
+    RETURNING w.*, c.expired)
+  SELECT ${itemColumns} FROM m ${itemSources} ORDER BY m.due_at, m.seq`,
+);
+
+/** Sent rows under another's lease: their node died or was cut off, and nobody knows what became of them (rule 4). */
+const rescueItems = statement(
+  'work_rescue',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now), ${heldLanes('')},
+  lost AS MATERIALIZED (
+    SELECT w.project_id, w.seq, h.lease FROM held h CROSS JOIN LATERAL (
+      SELECT w.project_id, w.seq FROM work w
+      WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 1 AND w.lease IS DISTINCT FROM h.lease
+      ORDER BY w.seq LIMIT h.room FOR UPDATE OF w) w),
+  m AS (
+    UPDATE work w SET lease = l.lease FROM lost l WHERE w.project_id = l.project_id AND w.seq = l.seq
+    RETURNING w.*, false AS expired)
+  SELECT ${itemColumns} FROM m ${itemSources} ORDER BY m.seq`,
+);
+
+/** For a take whose answer was lost: what it may have marked was never sent by us. */
+const unmarkItems = statement(
+  'work_unmark',
+  `UPDATE work SET state = 0, lease = NULL, attempt = attempt - 1
+  WHERE project_id = $1 AND lane_id = $2 AND state = 1 AND lease = $3 AND seq <> ALL($4::bigint[])`,
+);
+
+interface ItemRow {
+  project_id: string;
+  seq: string;
+  lane_id: string;
+  lease: string;
+  attempt: number;
+  expired: boolean;
+  operation_id: string;
+  remaining_ms: string;
+  integration_id: string;
+  installation_id: string;
+  config_id: string;
+  action_type: string;
+  resource: string;
+  request: Record<string, unknown>;
+  total: number;
+  succeeded: number;
+  failed: number;
+  unknown: number;
+  errors: OperationError[] | null;
+  records: { index: number; payload: RecordPayload }[] | null;
+}
+
+export type TakeRequest = LaneKey & { room: number };
+
+/** Items to be done now, marked as started under the lane's lease; at most `room` of each lane. */
+export async function take(db: Queryable, lanes: readonly TakeRequest[]): Promise<TakenItem[]> {
+  return (await db.rows<ItemRow>(takeItems, laneColumns(lanes))).map(toItem);
+}
+
+/** Items that were being sent when their lane was lost; they are ours from now on. At most `room` of each lane. */
+export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Promise<TakenItem[]> {
+  return (await db.rows<ItemRow>(rescueItems, laneColumns(lanes))).map(toItem);
+}
+
+export async function unmark(db: Queryable, lane: LaneKey, except: readonly string[]): Promise<void> {
+  await db.rows(unmarkItems, [lane.projectId, lane.id, lane.lease, except]);
+}
+
+function laneColumns(lanes: readonly TakeRequest[]): unknown[][] {
+  return [
+    lanes.map((lane) => lane.projectId),
+    lanes.map((lane) => lane.id),
+    lanes.map((lane) => lane.lease),
+    lanes.map((lane) => lane.room),
+  ];
+}
+
+function toItem(row: ItemRow): TakenItem {
+  return {
+    projectId: row.project_id,
+    operationId: row.operation_id,
+    integrationId: row.integration_id,
+    installationId: row.installation_id,
+    configId: row.config_id,
+    laneId: row.lane_id,
+    actionType: row.action_type,
+    resource: row.resource,
+    request: row.request,
+    records: row.records ?? [],
+    attempt: row.attempt,
+    remainingMs: Number(row.remaining_ms),
+    total: row.total,
+    tally: {
+      succeeded: row.succeeded,
+      failed: row.failed,
+      unknown: row.unknown,
+      errors: row.errors ?? [],
+    },
+    seq: row.seq,
+    lease: row.lease,
+    expired: row.expired,
+  };
+}

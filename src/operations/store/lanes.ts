@@ -1,0 +1,171 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { HeldLane } from '../work.ts';
+
+/** Before every project. Rows of it are ballast for the planner (migration 2) and mean nothing. */
+export const firstProject = '00000000-0000-0000-0000-000000000000';
+
+/** A lane whose work cannot start now for a reason that is not a time is looked at again after this long. */
+const recheck = `interval '60 seconds'`;
+
+/** An item may start: nothing accepted earlier concerns one of its records (work.md, rule 8). */
+export const itsTurn = `(NOT w.ordered OR NOT EXISTS (
+  SELECT FROM turn mine JOIN turn earlier
+    ON earlier.project_id = mine.project_id AND earlier.order_key = mine.order_key AND earlier.seq < mine.seq
+  WHERE mine.project_id = w.project_id AND mine.seq = w.seq))`;
+
+const foldWakes = statement(
+  'lane_fold',
+  `WITH taken AS (
+    DELETE FROM wake
+    WHERE ctid = ANY (ARRAY (
+      SELECT ctid FROM wake WHERE id < 8000000000000000000 ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED))
+    RETURNING project_id, lane_id, due_at),
+  folded AS (
+    SELECT project_id, lane_id, min(due_at) AS due_at, count(*) AS n FROM taken GROUP BY 1, 2 ORDER BY 1, 2)
+  INSERT INTO lane AS l (project_id, id, due_at, wakes) SELECT project_id, lane_id, due_at, 1 FROM folded
+  ON CONFLICT (project_id, id) DO UPDATE SET wakes = l.wakes + 1,
+    due_at = CASE WHEN l.lease IS NOT NULL OR l.paused THEN l.due_at
+      ELSE least(l.due_at, greatest(excluded.due_at, l.not_before)) END
+  RETURNING project_id, id`,
+);
+
+/** Steps from project to project, a few of the longest due lanes of each, so that no project's many lanes hide another's. */
+const claimLanes = statement(
+  'lane_claim',
+  `WITH RECURSIVE clock AS MATERIALIZED (SELECT svc_now() AS now),
+  projects(project_id) AS (
+    (SELECT project_id FROM lane WHERE due_at < 'infinity' AND project_id > $1 ORDER BY project_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT l.project_id FROM lane l WHERE l.due_at < 'infinity' AND l.project_id > p.project_id
+      ORDER BY l.project_id LIMIT 1)
+    FROM projects p WHERE p.project_id IS NOT NULL),
+  due AS MATERIALIZED (
+    SELECT l.project_id, l.id FROM projects p CROSS JOIN LATERAL (
+      SELECT project_id, id FROM lane
+      WHERE project_id = p.project_id AND due_at <= (SELECT now FROM clock) AND due_at < 'infinity'
+      ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED) l
+    WHERE p.project_id IS NOT NULL LIMIT $3)
+  UPDATE lane l SET lease = $4, due_at = (SELECT now FROM clock) + $5 * interval '1 millisecond'
+  FROM due WHERE l.project_id = due.project_id AND l.id = due.id
+  RETURNING l.project_id AS "projectId", l.id, l.lease, l.wakes, l.kind`,
+);
+
+const extendLeases = statement(
+  'lane_extend',
+  `WITH held AS MATERIALIZED (
+    SELECT l.project_id, l.id FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i(project_id, id, lease)
+    JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
+    ORDER BY l.project_id, l.id FOR NO KEY UPDATE OF l)
+  UPDATE lane l SET due_at = svc_now() + $4 * interval '1 millisecond'
+  FROM held h WHERE l.project_id = h.project_id AND l.id = h.id
+  RETURNING l.project_id AS "projectId", l.id`,
+);
+
+/**
+ * The row's own counter decides against a wake that was folded meanwhile: an update that waited for the fold sees it.
+ * Sent rows keep the lane due, so that whoever claims it next rescues them (rule 4). FOR UPDATE keeps takes out.
+ */
+const giveBackLanes = statement(
+  'lane_give_back',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  held AS MATERIALIZED (
+    SELECT l.project_id, l.id, l.kind, i.wakes, l.wakes AS wakes_now, l.paused,
+      greatest(l.not_before, (SELECT now FROM clock) + i.blocked_ms * interval '1 millisecond') AS not_before
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::float8[]) AS i(project_id, id, lease, wakes, blocked_ms)
+    JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
+    ORDER BY l.project_id, l.id FOR UPDATE OF l),
+  planned AS MATERIALIZED (
+    SELECT h.*, sent.remain AS sent, coalesce(CASE
+      WHEN sent.remain THEN now
+      WHEN h.paused THEN 'infinity'
+      WHEN h.wakes <> h.wakes_now THEN h.not_before
+      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.not_before), greatest(front.due_at, now) + ${recheck})
+      END, 'infinity') AS due_at
+    FROM clock, held h
+    CROSS JOIN LATERAL (SELECT EXISTS (
+      SELECT FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 1) AS remain) sent
+    LEFT JOIN LATERAL (SELECT w.due_at FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0
+      ORDER BY w.due_at LIMIT 1) front ON true
+    LEFT JOIN LATERAL (SELECT w.due_at FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0
+      AND ${itsTurn} ORDER BY w.due_at LIMIT 1) eligible ON true),
+  gone AS (
+    DELETE FROM lane l USING planned p
+    WHERE l.project_id = p.project_id AND l.id = p.id AND p.kind = 'node' AND NOT p.sent)
+  UPDATE lane l SET lease = NULL, not_before = p.not_before, due_at = p.due_at
+  FROM planned p WHERE l.project_id = p.project_id AND l.id = p.id AND (p.kind <> 'node' OR p.sent)
+  RETURNING l.project_id AS "projectId", l.id`,
+);
+
+const setPaused = statement(
+  'lane_pause',
+  `INSERT INTO lane AS l (project_id, id, due_at, paused)
+    VALUES ($1, $2, CASE WHEN $3 THEN 'infinity'::timestamptz ELSE svc_now() END, $3)
+  ON CONFLICT (project_id, id) DO UPDATE SET paused = excluded.paused, wakes = l.wakes + 1,
+    due_at = CASE WHEN l.lease IS NOT NULL THEN l.due_at ELSE excluded.due_at END`,
+);
+
+const openNodeLane = statement(
+  'lane_open_node',
+  `INSERT INTO lane (project_id, id, due_at, lease, kind)
+  VALUES ($1, $2, svc_now() + $4 * interval '1 millisecond', $3, 'node')`,
+);
+
+/** Moves up to 1,000 wake-ups into their lanes; answers with the lanes. */
+export function fold(db: Queryable): Promise<{ projectId: string; id: string }[]> {
+  return db.rows(foldWakes);
+}
+
+export interface ClaimRequest {
+  /** Projects after this one first; the caller goes round. */
+  afterProject: string;
+  perProject: number;
+  limit: number;
+  lease: string;
+  leaseMs: number;
+}
+
+/** Leases due lanes, each to one claimer only. */
+export function claim(db: Queryable, request: ClaimRequest): Promise<HeldLane[]> {
+  const { afterProject, perProject, limit, lease, leaseMs } = request;
+  return db.rows(claimLanes, [afterProject, perProject, limit, lease, leaseMs]);
+}
+
+/** Renews leases; a lane that is missing from the answer was lost. */
+export function extend(db: Queryable, lanes: readonly LaneKey[], leaseMs: number): Promise<{ id: string }[]> {
+  return db.rows(extendLeases, [...keys(lanes), leaseMs]);
+}
+
+export interface LaneKey {
+  projectId: string;
+  id: string;
+  lease: string;
+}
+
+/** `blockedMs`: nothing of the lane may be sent for that long (throttled); 0 for no such wish. */
+export type GivenLane = LaneKey & { wakes: string; blockedMs: number };
+
+export async function giveBack(db: Queryable, lanes: readonly GivenLane[]): Promise<void> {
+  await db.rows(giveBackLanes, [
+    ...keys(lanes),
+    lanes.map((lane) => lane.wakes),
+    lanes.map((lane) => lane.blockedMs),
+  ]);
+}
+
+export async function pause(
+  db: Queryable,
+  projectId: string,
+  laneId: string,
+  paused: boolean,
+): Promise<void> {
+  await db.rows(setPaused, [projectId, laneId, paused]);
+}
+
+export async function openNode(db: Queryable, lane: LaneKey, leaseMs: number): Promise<void> {
+  await db.rows(openNodeLane, [lane.projectId, lane.id, lane.lease, leaseMs]);
+}
+
+function keys(lanes: readonly LaneKey[]): string[][] {
+  return [lanes.map((lane) => lane.projectId), lanes.map((lane) => lane.id), lanes.map((lane) => lane.lease)];
+}

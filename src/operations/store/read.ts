@@ -1,0 +1,114 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { LogEntry, StoredOutcome } from '../settle.ts';
+import type { OperationError } from '../work.ts';
+
+export interface OperationRow {
+  id: string;
+  project_id: string;
+  integration_id: string;
+  installation_id: string;
+  config_id: string;
+  action_type: string;
+  resource: string;
+  status: 'in_progress' | 'success' | 'failure';
+  result: string | null;
+  errors: OperationError[] | null;
+  attempts: number;
+  last_attempt_at: Date | null;
+  next_attempt_at: Date | null;
+  total: number;
+  succeeded: number;
+  failed: number;
+  unknown: number;
+  created_at: Date;
+  updated_at: Date;
+  record_ids: string[] | null;
+}
+
+export interface LogRow {
+  id: string;
+  severity: LogEntry['severity'];
+  message: LogEntry['message'];
+  created_at: Date;
+}
+
+export interface RecordRow {
+  slot: number;
+  reference: string | null;
+  outcome: StoredOutcome | null;
+}
+
+const columns = `o.id, o.project_id, o.integration_id, o.installation_id, o.config_id, o.action_type, o.resource, o.status,
+  o.result, o.errors, o.attempts, o.last_attempt_at, o.next_attempt_at, o.total, o.succeeded, o.failed, o.unknown,
+  o.created_at, o.updated_at,
+  (SELECT array_agg(r.record_id ORDER BY r.slot) FROM record r
+    WHERE r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id IS NOT NULL) AS record_ids`;
+
+const findOperation = statement(
+  'operation_find',
+  `SELECT ${columns} FROM operation o
+  WHERE o.project_id = $1 AND o.id = $2 AND ($3::text IS NULL OR EXISTS (
+    SELECT FROM installations i
+    WHERE i.project_id = o.project_id AND i.id = o.installation_id AND i.group_ref = $3))`,
+);
+
+const listOperations = statement(
+  'operation_list',
+  `SELECT ${columns} FROM (
+    SELECT * FROM operation
+    WHERE project_id = $1 AND installation_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4) o
+  ORDER BY o.id DESC`,
+);
+
+const listLogs = statement(
+  'operation_logs',
+  `SELECT id, severity, message, created_at FROM operation_log
+  WHERE project_id = $1 AND operation_id = $2 ORDER BY id LIMIT $3`,
+);
+
+const listRecords = statement(
+  'operation_records',
+  `SELECT slot, reference, outcome FROM record
+  WHERE project_id = $1 AND operation_id = $2 AND slot > $3 ORDER BY slot LIMIT $4`,
+);
+
+/** The operation, unless it belongs to another group than the given one. */
+export async function find(
+  db: Queryable,
+  projectId: string,
+  id: string,
+  groupRef: string | undefined,
+): Promise<OperationRow | undefined> {
+  return (await db.rows<OperationRow>(findOperation, [projectId, id, groupRef ?? null]))[0];
+}
+
+/** Newest first, from before the given id. */
+export function list(
+  db: Queryable,
+  projectId: string,
+  installationId: string,
+  beforeId: string,
+  limit: number,
+): Promise<OperationRow[]> {
+  return db.rows(listOperations, [projectId, installationId, beforeId, limit]);
+}
+
+export function logs(
+  db: Queryable,
+  projectId: string,
+  operationId: string,
+  limit: number,
+): Promise<LogRow[]> {
+  return db.rows(listLogs, [projectId, operationId, limit]);
+}
+
+export function records(
+  db: Queryable,
+  projectId: string,
+  operationId: string,
+  afterSlot: number,
+  limit: number,
+): Promise<RecordRow[]> {
+  return db.rows(listRecords, [projectId, operationId, afterSlot, limit]);
+}

@@ -1,0 +1,92 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { Settlement } from '../settle.ts';
+import { storable, storableJson } from './text.ts';
+
+/**
+ * Everything that the end of an attempt changes, for a group of items in one statement (work.md, RECORD). An item whose
+ * fence no longer holds changes nothing and is missing from the answer. Whoever waits in another lane for the turn of a
+ * finished item is woken.
+ */
+const recordGroup = statement(
+  'work_record',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  input AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[],
+      $8::text[], $9::json[], $10::int[], $11::int[], $12::int[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, succeeded, failed, unknown, n)),
+  finished AS (
+    DELETE FROM work w USING input i
+    WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
+    RETURNING w.project_id, w.seq, w.operation_id, w.lane_id, w.attempt, w.ordered, i.n),
+  returned AS (
+    UPDATE work w SET state = 0, lease = NULL, attempt = w.attempt - (NOT i.spent)::int,
+      due_at = (SELECT now FROM clock) + i.wait_ms * interval '1 millisecond'
+    FROM input i WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
+    RETURNING w.project_id, w.seq, w.operation_id, w.attempt, w.due_at, i.n),
+  kept AS MATERIALIZED (
+    SELECT project_id, seq, operation_id, attempt, NULL::timestamptz AS due_at, n FROM finished
+    UNION ALL SELECT project_id, seq, operation_id, attempt, due_at, n FROM returned),
+  freed AS (
+    DELETE FROM turn t USING finished f
+    WHERE f.ordered AND t.project_id = f.project_id AND t.seq = f.seq),
+  woken AS (
+    INSERT INTO wake (project_id, lane_id, due_at)
+    SELECT DISTINCT w.project_id, w.lane_id, now FROM clock, finished f
+    JOIN turn t ON t.project_id = f.project_id AND t.seq = f.seq
+    CROSS JOIN LATERAL (
+      SELECT seq FROM turn s WHERE s.project_id = t.project_id AND s.order_key = t.order_key AND s.seq > t.seq
+      ORDER BY seq LIMIT 1) next
+    JOIN work w ON w.project_id = f.project_id AND w.seq = next.seq AND w.lane_id <> f.lane_id
+    WHERE f.ordered),
+  records AS (
+    UPDATE record r SET outcome = x.outcome, record_id = x.record_id
+    FROM unnest($13::bigint[], $14::int[], $15::json[], $20::text[]) AS x(n, slot, outcome, record_id) JOIN kept k ON k.n = x.n
+    WHERE r.project_id = k.project_id AND r.operation_id = k.operation_id AND r.slot = x.slot),
+  operations AS (
+    UPDATE operation o SET status = i.status, result = i.result, errors = coalesce(i.errors, o.errors),
+      succeeded = o.succeeded + i.succeeded, failed = o.failed + i.failed, unknown = o.unknown + i.unknown,
+      attempts = k.attempt, last_attempt_at = CASE WHEN i.spent THEN now ELSE o.last_attempt_at END,
+      next_attempt_at = k.due_at, updated_at = now
+    FROM clock, kept k JOIN input i ON i.n = k.n
+    WHERE o.project_id = k.project_id AND o.id = k.operation_id),
+  logs AS (
+    INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
+    SELECT k.project_id, k.operation_id, x.id, x.severity, x.message, now
+    FROM clock, unnest($16::bigint[], $17::uuid[], $18::text[], $19::json[]) AS x(n, id, severity, message)
+    JOIN kept k ON k.n = x.n)
+  SELECT n FROM kept`,
+);
+
+/** Records the ends of attempts; answers for each, in order, whether its fence held. */
+export async function record(db: Queryable, settled: readonly Settlement[]): Promise<boolean[]> {
+  const column = <T>(read: (settlement: Settlement) => T): T[] => settled.map(read);
+  const outcomes = settled.flatMap(({ outcomes: list }, at) => list.map((one) => ({ n: at + 1, ...one })));
+  const logs = settled.flatMap(({ log }, at) => (log ? [{ n: at + 1, ...log }] : []));
+  const kept = await db.rows<{ n: string }>(recordGroup, [
+    column((one) => one.projectId),
+    column((one) => one.seq),
+    column((one) => one.lease),
+    column((one) => one.done),
+    column((one) => one.waitMs),
+    column((one) => one.spent),
+    column((one) => one.status),
+    column((one) => (one.result === null ? null : storable(one.result))),
+    column((one) => (one.errors.length > 0 ? storableJson(one.errors) : null)),
+    column((one) => one.succeeded),
+    column((one) => one.failed),
+    column((one) => one.unknown),
+    outcomes.map((one) => one.n),
+    outcomes.map((one) => one.index),
+    outcomes.map((one) => storableJson(one.outcome)),
+    logs.map((one) => one.n),
+    logs.map((one) => one.id),
+    logs.map((one) => one.severity),
+    logs.map((one) => storableJson(one.message)),
+    outcomes.map(({ outcome }) =>
+      outcome.kind === 'applied' && outcome.recordId !== undefined ? storable(outcome.recordId) : null,
+    ),
+  ]);
+  const held = new Set(kept.map((row) => Number(row.n)));
+  return settled.map((_, at) => held.has(at + 1));
+}

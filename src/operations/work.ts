@@ -1,0 +1,105 @@
+import type { Failure, RecordOutcome } from '../providers/index.ts';
+
+/** One record of an operation as the executor needs it; its own `reference` is echoed where outcomes are shown. */
+export type RecordPayload = Record<string, unknown> & { reference?: string };
+
+/** What is to be accepted: one operation, its records, and the work of doing it. */
+export interface Intake {
+  projectId: string;
+  integrationId: string;
+  installationId: string;
+  configId: string;
+  /** The connection for reads and writes; one lane each (work.md, rule 9). */
+  laneId: string;
+  /** Names the handler too. */
+  actionType: 'write' | 'read';
+  /** The object that the operation concerns. */
+  resource: string;
+  /** Kept as JSON and handed to the handler; `type` (create, update, delete) words the result. */
+  request: Record<string, unknown>;
+  records: readonly RecordPayload[];
+  /** Attempts may start until this many seconds from now. */
+  deadlineSeconds: number;
+  /** 0 interactive, 1 write, 2 read, 3 backfill. */
+  prio?: number;
+  /** One for each record: those with the same key are done one after the other, in the order of acceptance. */
+  orderKeys?: readonly (string | null)[] | null;
+  /** The first attempt starts no earlier than this many seconds from now. */
+  dueInSeconds?: number;
+}
+
+/** What the records of an operation came to so far. */
+export interface Tally {
+  succeeded: number;
+  failed: number;
+  unknown: number;
+  errors: OperationError[];
+}
+
+/** A failure of an operation; `index` is the record's place in the request. */
+export interface OperationError extends Failure {
+  index: number;
+}
+
+/** An operation's work in the hands of a worker: the records that have no outcome yet. */
+export interface WorkItem {
+  projectId: string;
+  operationId: string;
+  integrationId: string;
+  installationId: string;
+  configId: string;
+  laneId: string;
+  actionType: string;
+  resource: string;
+  request: Record<string, unknown>;
+  records: readonly { index: number; payload: RecordPayload }[];
+  /** The number of this attempt, from 1. */
+  attempt: number;
+  /** Milliseconds until the deadline, by the database's clock, when the item was taken. */
+  remainingMs: number;
+  /** Records of the operation in all, also those that are done. */
+  total: number;
+  /** What earlier attempts came to. */
+  tally: Tally;
+  /** Of the ledger: the work row and the fence of its attempt. */
+  seq: string;
+  lease: string;
+}
+
+/** What a handler says of one item. The outcomes stand in the order of the item's records. */
+export type ItemResult =
+  | { kind: 'outcomes'; outcomes: readonly RecordOutcome[] }
+  /** Nothing was sent; the item waits, and no attempt is counted. */
+  | { kind: 'postponed'; inMs: number }
+  /** Nothing was sent; the whole lane waits, and no attempt is counted. */
+  | { kind: 'throttled'; inMs: number };
+
+export interface WorkContext {
+  /** Monotonic (`performance.now()`), moved ahead while the lease is renewed. */
+  readonly leaseEndsAt: number;
+  /** To be asked right before the first byte: false once the lease may have ended (work.md, rule 14). */
+  mayStillSend(): boolean;
+  /** Aborted when the lease was lost or the process must end. */
+  readonly signal: AbortSignal;
+}
+
+/** Does the work of one kind. Never throws for what the provider does; what it throws counts as an unknown outcome. */
+export interface WorkHandler {
+  execute(items: readonly WorkItem[], context: WorkContext): Promise<ItemResult[]>;
+  /** Finds out what became of items whose attempt was cut off by the death of its node; without it they stay unknown. */
+  resolveUnknown?(items: readonly WorkItem[], context: WorkContext): Promise<ItemResult[]>;
+}
+
+/** A lane in the hands of this process. `wakes` is its counter as last read: give-back compares it. */
+export interface HeldLane {
+  projectId: string;
+  id: string;
+  lease: string;
+  wakes: string;
+  kind: string;
+}
+
+/** An item as taken: past its deadline, it is only to be failed. */
+export interface TakenItem extends WorkItem {
+  expired: boolean;
+}
