@@ -1,22 +1,18 @@
-export { loadCatalog, type Catalog, type CatalogOptions } from './catalog.ts';
+export { loadCatalog, type Catalog } from './catalog.ts';
 export type {
   Association,
   Connector,
   CurrentFields,
   CurrentFieldsAbility,
-  DescribeAbility,
   ObjectDescription,
   ProviderClient,
   ProviderRequest,
   RecordOutcome,
-  SampleReadAbility,
-  WriteAbility,
   WriteCall,
   WriteKind,
-  WriteRecord,
 } from './connector.ts';
 export { abilitiesOf, connectorOf, type Abilities } from './connectors.ts';
-export { credentialHeaders, type ClearCredential, type CredentialPlace } from './credential.ts';
+export { credentialHeaders, type ClearCredential } from './credential.ts';
 export {
   failureOfRead,
   failureOfTransport,
@@ -27,14 +23,8 @@ export {
   type FailureCategory,
 } from './failure.ts';
 export { isForwardable, isHeaderValue } from './headers.ts';
-export { providerInfo, supportOf } from './info.ts';
+export { providerInfo } from './info.ts';
 export type { Provider } from './provider.ts';
-export { FieldMetadata, ProviderInfo } from './schema.ts';
-export {
-  baseUrlOf,
-  healthCheckUrlOf,
-  providerUrl,
-  resolveTemplate,
-  type ConnectionPlace,
-} from './template.ts';
-export { judgeTokenError, type TokenErrorMeaning } from './token-error.ts';
+export { ProviderInfo } from './schema.ts';
+export { baseUrlOf, healthCheckUrlOf, providerUrl, type ConnectionPlace } from './template.ts';
+export { judgeTokenError } from './token-error.ts';

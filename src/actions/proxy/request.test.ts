@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { readProxyCall } from './request.ts';
+
+const project = '01890000-0000-7000-8000-000000000001';
+const installation = '01890000-0000-7000-8000-000000000002';
+const base = ['X-Api-Key', 'k', 'x-svc-proxy-version', '1', 'x-svc-project-id', project];
+
+function codeOf(target: string, headers: string[]): string | undefined {
+  const read = readProxyCall(target, headers);
+  return 'refusal' in read ? read.refusal.code : undefined;
+}
+
+function names(headers: string[], target = '/x'): string[] {
+  const read = readProxyCall(target, headers);
+  return 'refusal' in read ? (read.refusal.details.issues ?? []).map(({ name }) => name) : [];
+}
+
+describe('actions/proxy/request', () => {
+  test('§4.6 takes an installation id', () => {
+    expect(readProxyCall('/x', [...base, 'x-svc-installation-id', installation])).toEqual({
+      call: { apiKey: 'k', projectId: project, selector: { installationId: installation } },
+    });
+  });
+
+  test('§4.6 takes an integration name with a group', () => {
+    expect(
+      readProxyCall('/x', [...base, 'x-svc-integration-name', 'crm', 'x-svc-group-ref', 'g']),
+    ).toMatchObject({
+      call: { selector: { integration: 'crm', groupRef: 'g' } },
+    });
+  });
+
+  test('§4.6 uses the installation id when all three are given', () => {
+    const all = [
+      ...base,
+      'x-svc-integration-name',
+      'crm',
+      'x-svc-group-ref',
+      'g',
+      'x-svc-installation-id',
+      installation,
+    ];
+    expect(readProxyCall('/x', all)).toMatchObject({ call: { selector: { installationId: installation } } });
+  });
+
+  test('§4.6 refuses a missing or other version, a project name, a missing selector', () => {
+    const selector = ['x-svc-installation-id', installation];
+    expect(names(['x-api-key', 'k', 'x-svc-project-id', project, ...selector])).toEqual([
+      'x-svc-proxy-version',
+    ]);
+    expect(
+      names(['x-api-key', 'k', 'x-svc-proxy-version', '2', 'x-svc-project-id', project, ...selector]),
+    ).toEqual(['x-svc-proxy-version']);
+    expect(
+      names(['x-api-key', 'k', 'x-svc-proxy-version', '1', 'x-svc-project-id', 'default', ...selector]),
+    ).toEqual(['x-svc-project-id']);
+    expect(names(base)).toEqual(['x-svc-integration-name']);
+    expect(names([...base, 'x-svc-integration-name', 'crm'])).toEqual(['x-svc-group-ref']);
+  });
+
+  test('refuses a repeated control header, which could mean two things', () => {
+    expect(codeOf('/x', [...base, 'X-API-KEY', 'other', 'x-svc-installation-id', installation])).toBe(
+      'proxy-request-invalid',
+    );
+  });
+
+  test('§5 asks for the key and ignores the caller’s Authorization', () => {
+    expect(codeOf('/x', ['Authorization', 'Bearer k', 'x-svc-proxy-version', '1'])).toBe('unauthenticated');
+  });
+
+  test.each(['*', 'http://evil/x', 'https:evil', '@evil/x', ':80@evil/', '?q=1', '\\\\evil/x'])(
+    'refuses the target %s',
+    (target) => {
+      expect(codeOf(target, [...base, 'x-svc-installation-id', installation])).toBe('proxy-request-invalid');
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { isId } from '../../kit/ids.ts';
+import { problem, refuse, type Issue, type Problem } from '../../kit/problem.ts';
+
+/** Which installation a proxied call is for (specification 4.6): the id wins when all three are given. */
+export type ProxySelector = { installationId: string } | { integration: string; groupRef: string };
+
+export interface ProxyCall {
+  apiKey: string;
+  projectId: string;
+  selector: ProxySelector;
+}
+
+const controlHeaders = new Set([
+  'x-api-key',
+  'x-svc-proxy-version',
+  'x-svc-project-id',
+  'x-svc-installation-id',
+  'x-svc-integration-name',
+  'x-svc-group-ref',
+]);
+
+/** Reads our headers and the target of a call. Pure; `rawHeaders` as node:http gives them, so that a repeated one is seen. */
+export function readProxyCall(
+  target: string,
+  rawHeaders: readonly string[],
+): { call: ProxyCall } | { refusal: Problem } {
+  const { values, repeated } = controlValues(rawHeaders);
+  const apiKey = values.get('x-api-key');
+  if (repeated.length > 0) {
+    return {
+      refusal: refuse(
+        repeated.map((name) => issue(name, 'must be sent once')),
+        'proxy-request-invalid',
+      ),
+    };
+  }
+  if (!apiKey)
+    return { refusal: problem('unauthenticated', { detail: 'The proxy needs the header x-api-key.' }) };
+  const issues = controlIssues(target, values);
+  const selector = selectorOf(values);
+  if (issues.length > 0 || !selector) return { refusal: refuse(issues, 'proxy-request-invalid') };
+  return { call: { apiKey, projectId: values.get('x-svc-project-id') ?? '', selector } };
+}
+
+function controlValues(rawHeaders: readonly string[]): { values: Map<string, string>; repeated: string[] } {
+  const values = new Map<string, string>();
+  const repeated: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase();
+    if (!controlHeaders.has(name)) continue;
+    if (values.has(name)) repeated.push(name);
+    values.set(name, (rawHeaders[i + 1] ?? '').trim());
+  }
+  return { values, repeated };
+}
+
+function controlIssues(target: string, values: ReadonlyMap<string, string>): Issue[] {
+  const issues: Issue[] = [];
+  // Only origin-form is appended to the provider's origin; absolute-form and `*` could name another host.
+  if (!target.startsWith('/')) {
+    issues.push({ in: 'path', name: 'target', detail: 'must be a path that starts with /' });
+  }
+  const version = values.get('x-svc-proxy-version');
+  if (version !== '1')
+    issues.push(issue('x-svc-proxy-version', version === undefined ? 'is required; send 1' : 'must be 1'));
+  const projectId = values.get('x-svc-project-id');
+  if (!projectId) issues.push(issue('x-svc-project-id', 'is required: the id of the project'));
+  else if (!isId(projectId))
+    issues.push(issue('x-svc-project-id', 'must be the id of the project, not its name'));
+  const installationId = values.get('x-svc-installation-id');
+  if (installationId && !isId(installationId))
+    issues.push(issue('x-svc-installation-id', 'must be the id of an installation'));
+  if (!selectorOf(values)) {
+    const missing = values.get('x-svc-integration-name') ? 'x-svc-group-ref' : 'x-svc-integration-name';
+    issues.push(issue(missing, 'is required, unless x-svc-installation-id is sent'));
+  }
+  return issues;
+}
+
+function selectorOf(values: ReadonlyMap<string, string>): ProxySelector | undefined {
+  const installationId = values.get('x-svc-installation-id');
+  if (installationId) return { installationId };
+  const integration = values.get('x-svc-integration-name');
+  const groupRef = values.get('x-svc-group-ref');
+  return integration && groupRef ? { integration, groupRef } : undefined;
+}
+
+function issue(name: string, detail: string): Issue {
+  return { in: 'header', name, detail };
+}

@@ -1,0 +1,122 @@
+import type { ProblemCode } from '../../kit/problem-catalogue.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
+import type { Failure, FailureCategory, RecordOutcome } from '../../providers/index.ts';
+import type { WritePlan } from './plan.ts';
+import type { WriteResponse } from './schema.ts';
+
+/** What the caller of a synchronous write gets (contract, Write: the table of cases). Pure. */
+export function answerWrite(
+  plan: WritePlan,
+  operationId: string,
+  outcomes: readonly RecordOutcome[],
+): { status: 200 | 422; body: WriteResponse } | { problem: Problem } {
+  return plan.form === 'single'
+    ? answerSingle(plan, operationId, outcomes[0])
+    : answerBatch(plan, operationId, outcomes);
+}
+
+type Answer = ReturnType<typeof answerWrite>;
+type Result = NonNullable<WriteResponse['result']>;
+
+function answerSingle(plan: WritePlan, operationId: string, outcome: RecordOutcome | undefined): Answer {
+  if (outcome?.kind === 'applied')
+    return { status: 200, body: { operationId, result: resultOf(plan, 0, outcome) } };
+  const failure = outcome?.failure ?? {
+    category: 'internal',
+    retryable: true,
+    message: 'there is no outcome',
+  };
+  const unreached = problemOf(failure, operationId);
+  if (unreached) return { problem: unreached };
+  const raw = failure.provider?.message;
+  return {
+    status: 422,
+    body: {
+      operationId,
+      errors: [shown(plan, failure)],
+      result: { success: false },
+      ...(raw === undefined ? {} : { rawResponse: raw }),
+    },
+  };
+}
+
+function answerBatch(plan: WritePlan, operationId: string, outcomes: readonly RecordOutcome[]): Answer {
+  const results = outcomes.map((outcome, slot) => resultOf(plan, slot, outcome));
+  const successCount = results.filter(({ success }) => success).length;
+  const failures = outcomes.flatMap((outcome) => (outcome.kind === 'applied' ? [] : [outcome.failure]));
+  const first = failures[0];
+  const unreached =
+    successCount === 0 && first && failures.every(({ category }) => category === first.category)
+      ? problemOf(first, operationId)
+      : undefined;
+  if (unreached) return { problem: unreached };
+  return {
+    status: successCount > 0 ? 200 : 422,
+    body: {
+      operationId,
+      successCount,
+      failureCount: results.length - successCount,
+      results,
+      errors: distinct(failures).map((failure) => shown(plan, failure)),
+      warnings: warningsOf(plan),
+    },
+  };
+}
+
+/** HubSpot commits what it can of an update, whatever was asked (specification 4.2, rule 2). */
+function warningsOf(plan: WritePlan): { message: string }[] {
+  return plan.partialOnly && plan.allOrNone
+    ? [{ message: 'allOrNone has no effect: batch updates of this provider always give partial success' }]
+    : [];
+}
+
+function resultOf(plan: WritePlan, slot: number, outcome: RecordOutcome): Result {
+  const reference = plan.records[slot]?.reference;
+  const echoed = reference === undefined ? {} : { reference };
+  if (outcome.kind !== 'applied')
+    return { success: false, ...echoed, errors: [shown(plan, outcome.failure)] };
+  const { recordId, data } = outcome;
+  return {
+    success: true,
+    ...(recordId === undefined ? {} : { recordId }),
+    ...(data ? { data } : {}),
+    ...echoed,
+  };
+}
+
+/** Failures for which there is a status of their own: the provider said nothing of the record. */
+function problemOf(failure: Failure, operationId: string): Problem | undefined {
+  const { category, message, provider, retryAfterMs } = failure;
+  const details = {
+    detail: message,
+    ...(provider ? { provider } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1000 }),
+    extra: { operationId, category },
+  };
+  const code = problemCodes[category];
+  return code && problem(code, details);
+}
+
+const problemCodes: Partial<Record<FailureCategory, ProblemCode>> = {
+  rateLimit: 'provider-rate-limited',
+  providerDown: 'provider-unreachable',
+  unknownOutcome: 'outcome-unknown',
+  internal: 'internal',
+};
+
+/** `error writing <object>: <category>: <the provider's sentence>` (product-api 5.2), with the members of a write failure. */
+function shown(plan: WritePlan, failure: Failure): NonNullable<WriteResponse['errors']>[number] {
+  const { category, retryable, provider, message } = failure;
+  return {
+    message: `error writing ${plan.objectName}: ${category}: ${message}`,
+    category,
+    retryable,
+    ...(provider ? { provider } : {}),
+  };
+}
+
+function distinct(failures: readonly Failure[]): Failure[] {
+  return [
+    ...new Map(failures.map((failure) => [`${failure.category} ${failure.message}`, failure])).values(),
+  ];
+}

@@ -1,0 +1,242 @@
+import type { HttpResult } from '../../kit/http/client.ts';
+import { Problem } from '../../kit/problem.ts';
+import {
+  failureOfRead,
+  failureOfTransport,
+  unknownOutcome,
+  type Connector,
+  type CurrentFields,
+  type CurrentFieldsAbility,
+  type Failure,
+  type ProviderClient,
+  type ProviderRequest,
+  type RecordOutcome,
+  type WriteCall,
+  type WriteKind,
+} from '../../providers/index.ts';
+import type { PlannedRecord } from './plan.ts';
+
+/** What is executed: the part of a plan that is the same for all of its records. */
+export interface WriteJob {
+  kind: WriteKind;
+  objectName: string;
+  allOrNone: boolean;
+  headers: { key: string; value: string }[];
+}
+
+export interface WriteContext {
+  connector: Connector;
+  client: ProviderClient;
+  /** False once the lease is over: then not a byte goes out (work.md, rule 14). */
+  mayStillSend(): boolean;
+  /** Whether an earlier attempt of the same operation may have reached the provider. */
+  isRepeat: boolean;
+}
+
+/** The one executor of writes, for both modes: an outcome for each record, in order. Throws only for our own faults. */
+export async function executeWrite(
+  job: WriteJob,
+  records: readonly PlannedRecord[],
+  context: WriteContext,
+): Promise<RecordOutcome[]> {
+  const outcomes = new Map<number, RecordOutcome>();
+  const toSend = await withoutFilledFields(job, records, context, outcomes);
+  const pending = [...toSend.keys()];
+  for (const slots of splitCalls(
+    pending,
+    (slot) => toSend.get(slot)?.id,
+    context.connector.batchLimit ?? 1,
+  )) {
+    const call = callOf(
+      job,
+      slots.map((slot) => toSend.get(slot) as PlannedRecord),
+    );
+    const judged = await sendCall(call, context);
+    slots.forEach((slot, i) => outcomes.set(slot, finish(job, call, i, judged[i], context)));
+  }
+  return records.map((_, slot) => outcomes.get(slot) ?? notAnswered());
+}
+
+/** The provider call for records of a job; what a dry run shows is what is sent. */
+export function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
+  return {
+    ...job,
+    records: records.map(({ id, fields, associations }) => ({
+      fields,
+      ...(id === undefined ? {} : { id }),
+      ...(associations ? { associations } : {}),
+    })),
+  };
+}
+
+/** Groups slots into calls of at most `limit`; an id that stands twice goes into a later call, in order (contract, Write). */
+export function splitCalls(
+  slots: readonly number[],
+  idOf: (slot: number) => string | undefined,
+  limit: number,
+): number[][] {
+  const calls: { slots: number[] }[] = [];
+  const lastOf = new Map<string, number>();
+  for (const slot of slots) {
+    const id = idOf(slot);
+    const from = id === undefined ? 0 : (lastOf.get(id) ?? -1) + 1;
+    let at = calls.findIndex((call, index) => index >= from && call.slots.length < limit);
+    if (at < 0) at = calls.push({ slots: [] }) - 1;
+    calls[at]?.slots.push(slot);
+    if (id !== undefined) lastOf.set(id, at);
+  }
+  return calls.map((call) => call.slots);
+}
+
+async function sendCall(call: WriteCall, context: WriteContext): Promise<RecordOutcome[]> {
+  const ability = context.connector.write;
+  if (!ability) return call.records.map(() => ({ kind: 'notApplied', failure: unsupported }));
+  const refusal = ability.refusal(call) ?? (context.mayStillSend() ? undefined : leaseOver);
+  if (refusal) return call.records.map(() => ({ kind: 'notApplied', failure: refusal }));
+  const result = await sendOrExplain(context, ability.build(call));
+  if ('answer' in result) return ability.judge(call, result.answer);
+  if ('failure' in result) return call.records.map(() => ({ kind: 'notApplied', failure: result.failure }));
+  const { failure, applied } = failureOfTransport(result.fault, call.kind !== 'create');
+  return call.records.map(() => ({ kind: applied === 'no' ? 'notApplied' : 'unknown', failure }));
+}
+
+/** The client throws only before a byte left, or after a 401: nothing was applied, whatever the problem is. */
+async function sendOrExplain(
+  { client }: WriteContext,
+  request: ProviderRequest,
+): Promise<HttpResult | { failure: Failure }> {
+  try {
+    return await client.send(request);
+  } catch (error) {
+    return { failure: failureOfProblem(error) };
+  }
+}
+
+/** A problem of ours that kept a call from being made; throws what is no problem. */
+export function failureOfProblem(error: unknown): Failure {
+  if (!(error instanceof Problem)) throw error;
+  const isAuth = error.code === 'connection-bad-credentials' || error.code === 'not-found';
+  const category = isAuth ? 'auth' : error.kind.retryable ? 'providerDown' : 'internal';
+  return { category, retryable: error.kind.retryable, message: error.message };
+}
+
+function finish(
+  job: WriteJob,
+  call: WriteCall,
+  i: number,
+  outcome: RecordOutcome | undefined,
+  context: WriteContext,
+): RecordOutcome {
+  if (!outcome) return notAnswered();
+  const record = call.records[i];
+  if (
+    outcome.kind === 'notApplied' &&
+    job.kind === 'delete' &&
+    outcome.failure.category === 'notFound' &&
+    context.isRepeat
+  ) {
+    return { kind: 'applied', ...(record?.id === undefined ? {} : { recordId: record.id }) };
+  }
+  if (outcome.kind !== 'applied' || job.kind === 'delete' || outcome.data) return outcome;
+  const recordId = outcome.recordId ?? record?.id;
+  // Salesforce echoes nothing: the record as written stands for it, without another call (contract, Write).
+  return {
+    kind: 'applied',
+    ...(recordId === undefined ? {} : { recordId }),
+    data: { id: recordId, ...record?.fields },
+  };
+}
+
+/** Reads what the `ifEmpty` fields hold now and leaves out those that hold something (providers H5, S5). */
+async function withoutFilledFields(
+  job: WriteJob,
+  records: readonly PlannedRecord[],
+  context: WriteContext,
+  outcomes: Map<number, RecordOutcome>,
+): Promise<Map<number, PlannedRecord>> {
+  const toSend = new Map(records.map((record, slot) => [slot, record]));
+  const conditional = [...toSend].filter(([, record]) => (record.ifEmpty?.length ?? 0) > 0);
+  const ability = context.connector.currentFields;
+  if (conditional.length > 0 && ability) {
+    const ids = [...new Set(conditional.map(([, record]) => record.id ?? ''))];
+    const fields = [...new Set(conditional.flatMap(([, record]) => record.ifEmpty ?? []))];
+    const refusal = context.connector.write?.refusal(
+      callOf(
+        job,
+        conditional.map(([, record]) => record),
+      ),
+    );
+    const current = refusal
+      ? { failure: refusal }
+      : await readCurrent(ability, job.objectName, ids, fields, context);
+    for (const [slot, record] of conditional) {
+      const outcome = applyCurrent(ability, record, current, (left) => toSend.set(slot, left));
+      if (!outcome) continue;
+      outcomes.set(slot, outcome);
+      toSend.delete(slot);
+    }
+  }
+  if (job.kind === 'update') settleEmptyUpdates(toSend, outcomes);
+  return toSend;
+}
+
+type Current = CurrentFields | { failure: Failure };
+
+async function readCurrent(
+  ability: CurrentFieldsAbility,
+  objectName: string,
+  ids: string[],
+  fields: string[],
+  context: WriteContext,
+): Promise<Current> {
+  if (!context.mayStillSend()) return { failure: leaseOver };
+  const result = await sendOrExplain(context, ability.build(objectName, ids, fields));
+  if ('answer' in result) return ability.judge(ids, fields, result.answer);
+  return 'failure' in result ? result : { failure: failureOfRead(result.fault) };
+}
+
+function applyCurrent(
+  ability: CurrentFieldsAbility,
+  record: PlannedRecord,
+  current: Current,
+  keep: (left: PlannedRecord) => void,
+): RecordOutcome | undefined {
+  if ('failure' in current) return { kind: 'notApplied', failure: current.failure };
+  const values = current.found.get(record.id ?? '');
+  if (!values) {
+    return {
+      kind: 'notApplied',
+      failure: { category: 'notFound', retryable: false, message: `there is no record ${record.id}` },
+    };
+  }
+  const filled = new Set((record.ifEmpty ?? []).filter((name) => !ability.isEmpty(values[name])));
+  keep({
+    ...record,
+    fields: Object.fromEntries(Object.entries(record.fields).filter(([name]) => !filled.has(name))),
+  });
+  return undefined;
+}
+
+/** An update that has nothing left to write succeeds without a call. */
+function settleEmptyUpdates(toSend: Map<number, PlannedRecord>, outcomes: Map<number, RecordOutcome>): void {
+  for (const [slot, record] of toSend) {
+    if (Object.keys(record.fields).length > 0 || record.id === undefined) continue;
+    outcomes.set(slot, { kind: 'applied', recordId: record.id, data: { id: record.id } });
+    toSend.delete(slot);
+  }
+}
+
+const unsupported: Failure = {
+  category: 'internal',
+  retryable: false,
+  message: 'the provider has no write ability',
+};
+const leaseOver: Failure = {
+  category: 'internal',
+  retryable: true,
+  message: 'the lease ended before the call was sent',
+};
+
+function notAnswered(): RecordOutcome {
+  return { kind: 'unknown', failure: unknownOutcome('the answer does not mention it', false) };
+}

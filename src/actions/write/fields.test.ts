@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { shapeFields, type FieldRule, type FieldRules } from './fields.ts';
+
+function rules(settings: Record<string, FieldRule> = {}, more: Partial<FieldRules> = {}): FieldRules {
+  return { settings, valueDefaults: {}, mappings: {}, unsetMappings: [], ...more };
+}
+
+describe('actions/write/fields', () => {
+  test('§2.5 default: is applied when the field is missing, for each kind of value', () => {
+    const settings = {
+      a: { default: { stringValue: 'x' } },
+      b: { default: { integerValue: 7 } },
+      c: { default: { booleanValue: false } },
+    };
+    expect(shapeFields('create', {}, rules(settings)).fields).toEqual({ a: 'x', b: 7, c: false });
+    expect(shapeFields('create', { a: 'own', b: null, c: '' }, rules(settings)).fields).toEqual({
+      a: 'own',
+      b: null,
+      c: '',
+    });
+  });
+
+  test('§2.5 example combinations: create-only, update-only and never written', () => {
+    const settings: Record<string, FieldRule> = {
+      createOnly: { writeOnCreate: 'always', writeOnUpdate: 'never' },
+      updateOnly: { writeOnCreate: 'never', writeOnUpdate: 'always' },
+      never: { writeOnCreate: 'never', writeOnUpdate: 'never' },
+    };
+    const sent = { createOnly: 1, updateOnly: 2, never: 3, free: 4 };
+    expect(shapeFields('create', sent, rules(settings)).fields).toEqual({ createOnly: 1, free: 4 });
+    expect(shapeFields('update', sent, rules(settings)).fields).toEqual({ updateOnly: 2, free: 4 });
+  });
+
+  test('§2.5 a default obeys the policy of its field', () => {
+    const settings: Record<string, FieldRule> = {
+      a: { default: { stringValue: 'x' }, writeOnUpdate: 'never' },
+    };
+    expect(shapeFields('update', {}, rules(settings)).fields).toEqual({});
+    expect(shapeFields('create', {}, rules(settings)).fields).toEqual({ a: 'x' });
+  });
+
+  test('§2.5 ifEmpty: marks the field on an update and means nothing on a create', () => {
+    const settings: Record<string, FieldRule> = { a: { writeOnUpdate: 'ifEmpty' } };
+    expect(shapeFields('update', { a: 1 }, rules(settings))).toMatchObject({
+      fields: { a: 1 },
+      ifEmpty: ['a'],
+    });
+    expect(shapeFields('create', { a: 1 }, rules(settings))).toMatchObject({ fields: { a: 1 }, ifEmpty: [] });
+  });
+
+  test('§2.5 a policy holds whatever the case of the field name', () => {
+    expect(shapeFields('update', { PHONE: 1 }, rules({ Phone: { writeOnUpdate: 'never' } })).fields).toEqual(
+      {},
+    );
+    expect(
+      shapeFields('create', { PHONE: 1 }, rules({ phone: { default: { stringValue: 'd' } } })).fields,
+    ).toEqual({ PHONE: 1 });
+  });
+
+  test('§2.5 selectedValueDefaults: applyOnUpdate never withholds only the default', () => {
+    const valueDefaults = { a: { value: 'd', applyOnUpdate: 'never' as const }, b: { value: 'e' } };
+    expect(shapeFields('create', {}, rules({}, { valueDefaults })).fields).toEqual({ a: 'd', b: 'e' });
+    expect(shapeFields('update', {}, rules({}, { valueDefaults })).fields).toEqual({ b: 'e' });
+    expect(shapeFields('update', { a: 'own' }, rules({}, { valueDefaults })).fields).toEqual({
+      a: 'own',
+      b: 'e',
+    });
+  });
+
+  test('§4.2.8 inheritMapping: writes to the field the customer mapped; settings may use either name', () => {
+    const mappings = { phone: 'mobilephone' };
+    expect(shapeFields('create', { phone: '1', other: 2 }, rules({}, { mappings })).fields).toEqual({
+      mobilephone: '1',
+      other: 2,
+    });
+    const never: FieldRule = { writeOnCreate: 'never' };
+    expect(shapeFields('create', { phone: '1' }, rules({ phone: never }, { mappings })).fields).toEqual({});
+    expect(shapeFields('create', { phone: '1' }, rules({ mobilephone: never }, { mappings })).fields).toEqual(
+      {},
+    );
+    const byDefault = rules({ phone: { default: { stringValue: 'd' } } }, { mappings });
+    expect(shapeFields('create', {}, byDefault).fields).toEqual({ mobilephone: 'd' });
+    expect(shapeFields('create', { mobilephone: 'own' }, byDefault).fields).toEqual({ mobilephone: 'own' });
+  });
+
+  test('§4.2.8 an optional mapping that the customer left unset is not sent', () => {
+    expect(
+      shapeFields('create', { notes: 1, other: 2 }, rules({}, { unsetMappings: ['Notes'] })).fields,
+    ).toEqual({ other: 2 });
+  });
+
+  test('§4.2.8 reports two values for one provider field', () => {
+    const mapped = rules({}, { mappings: { phone: 'mobilephone' } });
+    expect(shapeFields('create', { phone: 1, mobilephone: 2 }, mapped).collisions).toEqual(['mobilephone']);
+  });
+
+  test('§4.2.8 nested names are taken from and put into nested values', () => {
+    const mappings = { "$['address']['city']": 'BillingCity', name: "$['profile']['name']" };
+    const sent = { address: { city: 'Bern', zip: '3000' }, name: 'A' };
+    expect(shapeFields('create', sent, rules({}, { mappings })).fields).toEqual({
+      address: { zip: '3000' },
+      BillingCity: 'Bern',
+      profile: { name: 'A' },
+    });
+    expect(shapeFields('create', { address: { city: 'Bern' } }, rules({}, { mappings })).fields).toEqual({
+      BillingCity: 'Bern',
+    });
+  });
+});

@@ -1,0 +1,2 @@
+export { writeHandler } from './perform.ts';
+export { writeRoutes } from './routes.ts';

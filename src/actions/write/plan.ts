@@ -1,0 +1,258 @@
+import { isExactNumber, jsonDepth } from '../../kit/json.ts';
+import { problem, refuse, type Issue, type Problem } from '../../kit/problem.ts';
+import type { Limits } from '../../kit/ground.ts';
+import {
+  isForwardable,
+  isHeaderValue,
+  type Abilities,
+  type Association,
+  type WriteKind,
+} from '../../providers/index.ts';
+import { shapeFields, type FieldRules } from './fields.ts';
+import type { WriteRequest } from './schema.ts';
+
+/** What the planner must know about the object and the provider; all of it is data. */
+export interface WriteScope {
+  /** The name the provider knows the object by. */
+  objectName: string;
+  provider: string;
+  abilities: Abilities;
+  deletionEnabled: boolean;
+  rules: FieldRules;
+  limits: Pick<Limits, 'recordBytes' | 'nesting'>;
+}
+
+/** One record as it will be sent; stored with the operation, so that every attempt sends the same. */
+export interface PlannedRecord {
+  id?: string;
+  fields: Record<string, unknown>;
+  /** Fields that are sent only where the record has no value yet. */
+  ifEmpty?: string[];
+  associations?: Association[];
+  reference?: string;
+}
+
+/** A write that may go out. The same plan serves both modes; only the waiting differs. */
+export interface WritePlan {
+  kind: WriteKind;
+  mode: 'synchronous' | 'asynchronous';
+  form: 'single' | 'batch';
+  objectName: string;
+  records: PlannedRecord[];
+  allOrNone: boolean;
+  /** The provider commits what it can of this kind of batch, whatever is asked. */
+  partialOnly: boolean;
+  headers: { key: string; value: string }[];
+  deadlineSeconds: number;
+}
+
+const defaultDeadlineHours = 1;
+// A synchronous write is one attempt; its row outlives the call only if the node dies.
+const synchronousDeadlineSeconds = 3600;
+
+/** Decides: a plan, or the refusal that the caller gets. Pure. */
+export function planWrite(
+  request: WriteRequest,
+  scope: WriteScope,
+): { plan: WritePlan } | { refusal: Problem } {
+  const refusal =
+    refuseShape(request) ??
+    refuseAbility(request, scope) ??
+    refuseHeaders(request) ??
+    refuseSize(request, scope);
+  if (refusal) return { refusal };
+  const items = itemsOf(request);
+  const shaped = items.map((item) => planRecord(request.type, item, scope));
+  const collisions = shaped.flatMap(({ collisions: names }, index) =>
+    names.map((name) =>
+      issue(
+        `${at(request, index)}.${name}`,
+        'stands twice in the record: under its own and under its mapped name',
+      ),
+    ),
+  );
+  if (collisions.length > 0) return { refusal: refuse(collisions) };
+  return {
+    plan: {
+      kind: request.type,
+      mode: request.type === 'delete' ? 'synchronous' : (request.mode ?? 'synchronous'),
+      form: request.batch ? 'batch' : 'single',
+      objectName: scope.objectName,
+      records: shaped.map(({ record }) => record),
+      allOrNone: request.batchPolicy?.allOrNone ?? false,
+      partialOnly: scope.abilities.partialOnly.includes(request.type),
+      headers: request.headers ?? [],
+      deadlineSeconds:
+        request.mode === 'asynchronous'
+          ? (request.retryPolicy?.deadlineHours ?? defaultDeadlineHours) * 3600
+          : synchronousDeadlineSeconds,
+    },
+  };
+}
+
+interface Item {
+  record: Record<string, unknown>;
+  associations?: Association[];
+  reference?: string;
+}
+
+function itemsOf(request: WriteRequest): Item[] {
+  if (request.batch) return request.batch;
+  return [
+    { record: request.record ?? {}, ...(request.associations ? { associations: request.associations } : {}) },
+  ];
+}
+
+/** Where a record stands in the request, for issues. */
+function at(request: WriteRequest, index: number): string {
+  return request.batch ? `batch[${index}].record` : 'record';
+}
+
+function planRecord(
+  kind: WriteKind,
+  item: Item,
+  scope: WriteScope,
+): { record: PlannedRecord; collisions: string[] } {
+  const extras = {
+    ...(item.associations && item.associations.length > 0 ? { associations: item.associations } : {}),
+    ...(item.reference === undefined ? {} : { reference: item.reference }),
+  };
+  if (kind === 'delete') return { record: { id: idOf(item.record), fields: {}, ...extras }, collisions: [] };
+  const { id, ...others } = item.record;
+  const { fields, ifEmpty, collisions } = shapeFields(
+    kind,
+    kind === 'update' ? others : item.record,
+    scope.rules,
+  );
+  return {
+    record: {
+      ...(kind === 'update' ? { id: idText(id) } : {}),
+      fields,
+      ...(ifEmpty.length > 0 ? { ifEmpty } : {}),
+      ...extras,
+    },
+    collisions,
+  };
+}
+
+function idOf(record: Record<string, unknown>): string {
+  return idText(record['id']);
+}
+
+function idText(id: unknown): string {
+  return isExactNumber(id) ? id.rawJSON : String(id);
+}
+
+function isRecordId(id: unknown): boolean {
+  return (
+    (typeof id === 'string' && id.trim() !== '') ||
+    Number.isInteger(id) ||
+    (isExactNumber(id) && /^\d+$/.test(id.rawJSON))
+  );
+}
+
+function issue(name: string, detail: string): Issue {
+  return { in: 'body', name, detail };
+}
+
+/** Options that exclude one another, and what each type of write needs (specification 4.2, rules 1, 2, 5). */
+function refuseShape(request: WriteRequest): Problem | undefined {
+  const issues: Issue[] = [];
+  const { type, mode, record, batch } = request;
+  if (record && batch) issues.push(issue('batch', 'excludes `record`: send one of the two'));
+  if (!record && !batch) issues.push(issue('record', 'is required, unless `batch` is sent'));
+  if (type === 'delete' && batch)
+    issues.push(issue('batch', 'a delete takes a single record; send `record`'));
+  if (batch && request.associations) {
+    issues.push(issue('associations', 'belongs into the items of a batch: `batch[].associations`'));
+  }
+  if (!batch && request.batchPolicy) issues.push(issue('batchPolicy', 'applies to a batch only'));
+  if (request.retryPolicy && (type === 'delete' || mode !== 'asynchronous')) {
+    issues.push(issue('retryPolicy', 'applies to asynchronous writes only; send `mode: "asynchronous"`'));
+  }
+  issues.push(...itemsOf(request).flatMap((item, index) => itemIssues(request, item, index)));
+  return issues.length > 0 ? refuse(issues) : undefined;
+}
+
+function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
+  const { type } = request;
+  const place = at(request, index);
+  const issues: Issue[] = [];
+  if (!request.record && !request.batch) return issues;
+  if (type !== 'create' && !isRecordId(item.record['id'])) {
+    issues.push(
+      issue(
+        `${place}.id`,
+        `is required for ${type === 'update' ? 'an update' : 'a delete'}: the provider's record id`,
+      ),
+    );
+  }
+  if (type === 'delete') {
+    for (const name of Object.keys(item.record).filter((key) => key !== 'id')) {
+      issues.push(issue(`${place}.${name}`, 'a delete takes the id only'));
+    }
+  }
+  if (type !== 'create' && item.associations) {
+    const where = request.batch ? `batch[${index}].associations` : 'associations';
+    issues.push(issue(where, 'are made when a record is created; leave them away here'));
+  }
+  return issues;
+}
+
+/** The support table of specification 4.2, rule 3, from what the connector has. */
+function refuseAbility(request: WriteRequest, scope: WriteScope): Problem | undefined {
+  const { abilities, provider } = scope;
+  const missing: Issue[] = [];
+  const lacks = (name: string, what: string): void => {
+    missing.push(issue(name, `${what} is not supported for the provider ${provider}`));
+  };
+  if (!abilities.write.includes(request.type)) lacks('type', request.type);
+  if (request.batch && !abilities.batchWrite) lacks('batch', 'batch write');
+  if (!abilities.associations) {
+    if (request.associations) lacks('associations', 'associations');
+    (request.batch ?? []).forEach((item, index) => {
+      if (item.associations) lacks(`batch[${index}].associations`, 'associations');
+    });
+  }
+  if (request.headers && request.headers.length > 0 && !abilities.forwardHeaders)
+    lacks('headers', 'forwarding headers');
+  const usesIfEmpty =
+    request.type === 'update' &&
+    Object.values(scope.rules.settings).some((rule) => rule.writeOnUpdate === 'ifEmpty');
+  if (usesIfEmpty && !abilities.ifEmpty)
+    lacks('type', 'an update with `writeOnUpdate: ifEmpty` in the config');
+  if (missing.length > 0) return refuse(missing, 'ability-unsupported');
+  if (request.type === 'delete' && !scope.deletionEnabled) {
+    return problem('delete-not-enabled', {
+      detail: `Deletion of ${scope.objectName} is not enabled in the installation's config.`,
+    });
+  }
+  return undefined;
+}
+
+function refuseHeaders(request: WriteRequest): Problem | undefined {
+  const issues = (request.headers ?? []).flatMap(({ key, value }, index) => {
+    if (!isForwardable(key))
+      return [issue(`headers[${index}].key`, `${JSON.stringify(key)} may not be forwarded`)];
+    return isHeaderValue(value)
+      ? []
+      : [issue(`headers[${index}].value`, 'holds a character that a header cannot carry')];
+  });
+  return issues.length > 0 ? refuse(issues, 'header-not-forwardable') : undefined;
+}
+
+function refuseSize(request: WriteRequest, { limits }: WriteScope): Problem | undefined {
+  const deep: Issue[] = [];
+  const large: Issue[] = [];
+  itemsOf(request).forEach(({ record }, index) => {
+    const place = at(request, index);
+    if (jsonDepth(record, limits.nesting) > limits.nesting) {
+      deep.push(issue(place, `is nested deeper than ${limits.nesting} levels`));
+    } else if (Buffer.byteLength(JSON.stringify(record)) > limits.recordBytes) {
+      large.push(issue(place, `is larger than ${limits.recordBytes} bytes`));
+    }
+  });
+  if (deep.length > 0) return refuse(deep);
+  if (large.length > 0) return refuse(large, 'record-too-large');
+  return undefined;
+}

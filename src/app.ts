@@ -1,0 +1,112 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createConnections, type Connections } from './connections/index.ts';
+import { createInstallations, type Installations } from './installations/index.ts';
+import { openDatabase } from './kit/db/database.ts';
+import { startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
+import { ensurePartitions, migrate } from './kit/db/migrate.ts';
+import { createEgress } from './kit/http/egress.ts';
+import type { Ground } from './kit/ground.ts';
+import type { Logger } from './kit/log.ts';
+import { createMetrics } from './kit/metrics.ts';
+import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
+import { createOperations, type Operations } from './operations/index.ts';
+import { createProjects, type Projects } from './projects/index.ts';
+import { loadCatalog, type Catalog } from './providers/index.ts';
+import type { Config } from './config.ts';
+
+/** The rooms, built in their order upon one ground. Nothing listens and nothing works yet. */
+export interface App {
+  ground: Ground;
+  catalog: Catalog;
+  projects: Projects;
+  connections: Connections;
+  installations: Installations;
+  operations: Operations;
+  close(): Promise<void>;
+}
+
+const migrations = join(import.meta.dirname, '../migrations');
+
+/** The database of this process: the external one, or the embedded one, started or adopted. */
+export async function prepareDatabase(
+  config: Config,
+  log: Logger,
+): Promise<{ url: string; embedded?: EmbeddedServer }> {
+  if (config.databaseUrl) return { url: config.databaseUrl };
+  await mkdir(config.dataDir, { recursive: true });
+  const embedded = await startEmbedded({
+    dataDir: join(config.dataDir, 'postgres'),
+    log: (line) => log.info({ from: 'postgres' }, line),
+  });
+  return { url: embedded.url, embedded };
+}
+
+/** Brings the schema up to this release. */
+export async function migrateDatabase(url: string, log: Logger): Promise<string[]> {
+  const database = openDatabase({ url, poolSize: 2, applicationName: 'svc migrate' });
+  try {
+    const { applied } = await migrate(database, { directory: migrations });
+    await ensurePartitions(database);
+    if (applied.length > 0) log.info({ applied }, 'migrated');
+    return applied;
+  } finally {
+    await database.close();
+  }
+}
+
+export async function createApp(config: Config, url: string, log: Logger): Promise<App> {
+  const ground: Ground = {
+    database: openDatabase({
+      url,
+      poolSize: config.poolSize,
+      applicationName: 'svc',
+      onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+    }),
+    log,
+    vault: createVault(config.encryptionKeys ?? (await generatedKeys(config.dataDir))),
+    egress: createEgress({
+      allow: config.egressAllow,
+      connectTimeoutMs: config.limits.connectMs,
+      ...(config.outboundProxy ? { outboundProxy: config.outboundProxy } : {}),
+      ...(config.extraCa ? { extraCa: config.extraCa } : {}),
+    }),
+    metrics: createMetrics(),
+    limits: config.limits,
+    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+  };
+  const catalog = loadCatalog({ origins: config.providerOrigins });
+  const projects = createProjects(ground, { catalog });
+  const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
+  const installations = createInstallations(ground, { projects, connections, catalog });
+  const operations = createOperations(ground, { leaseMs: config.leaseMs });
+  return {
+    ground,
+    catalog,
+    projects,
+    connections,
+    installations,
+    operations,
+    close: async () => {
+      await operations.close();
+      installations.close();
+      connections.close();
+      projects.close();
+      await ground.egress.close();
+      await ground.database.close();
+    },
+  };
+}
+
+/** The master keys of the embedded mode: made once, readable by the owner only. */
+async function generatedKeys(dataDir: string): Promise<MasterKey[]> {
+  const path = join(dataDir, 'encryption-keys');
+  await mkdir(dataDir, { recursive: true });
+  const fresh = generateMasterKey('k1');
+  // `wx` lets the first of two starting processes decide.
+  await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await chmod(path, 0o600);
+  return parseMasterKeys((await readFile(path, 'utf8')).trim());
+}

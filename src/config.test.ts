@@ -1,0 +1,71 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, describeConfig, readConfig } from './config.ts';
+import { generateMasterKey } from './kit/vault.ts';
+
+function issuesOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    return error instanceof ConfigError ? error.issues : [String(error)];
+  }
+}
+
+describe('config', () => {
+  test('has a default for everything', () => {
+    expect(readConfig({})).toMatchObject({
+      production: false,
+      port: 4000,
+      proxyPort: 4001,
+      limits: { bodyBytes: 10_485_760 },
+    });
+  });
+
+  test('reports every fault at once, each with the name of its variable', () => {
+    const issues = issuesOf({
+      SVC_PORT: 'x',
+      SVC_LEASE_MS: '1',
+      SVC_PUBLIC_URL: 'ftp://a',
+      SVC_PROVIDER_ORIGINS: 'hubspot',
+      SVC_PROT: '1',
+    });
+    expect(issues.map((issue) => issue.split(' ')[0])).toEqual(
+      expect.arrayContaining([
+        'SVC_PORT',
+        'SVC_LEASE_MS',
+        'SVC_PUBLIC_URL',
+        'SVC_PROVIDER_ORIGINS',
+        'SVC_PROT',
+      ]),
+    );
+  });
+
+  test('production mode needs encryption keys', () => {
+    expect(issuesOf({ DATABASE_URL: 'postgres://x' })[0]).toContain('SVC_ENCRYPTION_KEYS');
+    expect(
+      readConfig({ DATABASE_URL: 'postgres://x', SVC_ENCRYPTION_KEYS: generateMasterKey('a') }).production,
+    ).toBe(true);
+  });
+
+  test('reads a secret from the file that NAME_FILE names, and refuses both', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'svc-config-')), 'key');
+    writeFileSync(file, 'postgres://from-file\n');
+    const keys = generateMasterKey('a');
+    expect(readConfig({ DATABASE_URL_FILE: file, SVC_ENCRYPTION_KEYS: keys }).databaseUrl).toBe(
+      'postgres://from-file',
+    );
+    expect(issuesOf({ DATABASE_URL_FILE: file, DATABASE_URL: 'x', SVC_ENCRYPTION_KEYS: keys })[0]).toContain(
+      'DATABASE_URL',
+    );
+  });
+
+  test('shows no secret', () => {
+    const shown = JSON.stringify(
+      describeConfig({ DATABASE_URL: 'postgres://u:hunter2@h/d', SVC_ENCRYPTION_KEYS: 'k:hunter2' }),
+    );
+    expect(shown).not.toContain('hunter2');
+  });
+});

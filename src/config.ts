@@ -1,0 +1,303 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
+import type { Limits } from './kit/ground.ts';
+import { parseMasterKeys, type MasterKey } from './kit/vault.ts';
+
+/** What a variable means, how it is read and what it is when absent: the one place; docs/configuration.md derives from it. */
+export interface Variable<Value> {
+  name: string;
+  about: string;
+  /** Shown in the documentation; `read` gets undefined when the variable is absent and has no default. */
+  default?: string;
+  secret?: boolean;
+  read(text: string | undefined): Value;
+}
+
+const variable = <Value>(spec: Variable<Value>): Variable<Value> => spec;
+
+const text = (value: string | undefined): string => value ?? '';
+const optional = (value: string | undefined): string | undefined => value;
+const list = (value: string | undefined): string[] =>
+  (value ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
+function integer(min: number, max: number): (value: string | undefined) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!Number.isInteger(number) || number < min || number > max)
+      throw new Error(`must be an integer from ${min} to ${max}`);
+    return number;
+  };
+}
+
+function flag(value: string | undefined): boolean {
+  if (value === 'true' || value === '1') return true;
+  if (value === 'false' || value === '0') return false;
+  throw new Error('must be true or false');
+}
+
+function oneOf<Name extends string>(...names: Name[]): (value: string | undefined) => Name {
+  return (value) => {
+    const found = names.find((name) => name === value);
+    if (found === undefined) throw new Error(`must be one of ${names.join(', ')}`);
+    return found;
+  };
+}
+
+function httpUrl(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const url = URL.parse(value);
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Error('must be an http or https URL');
+  return value.replace(/\/+$/, '');
+}
+
+/** `name=origin,name=origin`, each an origin without a path. */
+function origins(value: string | undefined): Record<string, string> {
+  return Object.fromEntries(
+    list(value).map((entry) => {
+      const [name = '', url = ''] = entry.split(/=(.*)/s);
+      const origin = URL.parse(url)?.origin;
+      if (name === '' || !origin || origin === 'null')
+        throw new Error(`"${entry}" is not <provider>=<origin>`);
+      return [name, origin];
+    }),
+  );
+}
+
+export const variables = {
+  databaseUrl: variable({
+    name: 'DATABASE_URL',
+    secret: true,
+    read: optional,
+    about:
+      'A PostgreSQL 15 or later, such as `postgres://user:password@host/name`. Its presence is production mode. Without it the process runs a PostgreSQL of its own under `SVC_DATA_DIR`.',
+  }),
+  dataDir: variable({
+    name: 'SVC_DATA_DIR',
+    default: '.svc',
+    read: (value) => resolve(text(value)),
+    about: 'Where the embedded database and the generated key file are kept.',
+  }),
+  poolSize: variable({
+    name: 'SVC_DATABASE_POOL',
+    default: '20',
+    read: integer(2, 500),
+    about: 'Connections of this process to the database at the most.',
+  }),
+  host: variable({
+    name: 'SVC_HOST',
+    default: '127.0.0.1',
+    read: text,
+    about: 'The address that the surfaces listen on; `0.0.0.0` for all.',
+  }),
+  port: variable({
+    name: 'SVC_PORT',
+    default: '4000',
+    read: integer(0, 65_535),
+    about:
+      'The port of the management, write and read surfaces, the callback, the documentation and the health checks; 0 takes a free one.',
+  }),
+  proxyPort: variable({
+    name: 'SVC_PROXY_PORT',
+    default: '4001',
+    read: integer(0, 65_535),
+    about: 'The port of the proxy; 0 takes a free one.',
+  }),
+  publicUrl: variable({
+    name: 'SVC_PUBLIC_URL',
+    read: httpUrl,
+    about:
+      'Where browsers and callers reach this service, such as `https://svc.example.com`; the OAuth redirect URI is built from it. Default: `http://SVC_HOST:SVC_PORT`.',
+  }),
+  trustedProxies: variable({
+    name: 'SVC_TRUSTED_PROXIES',
+    default: '',
+    read: list,
+    about: 'Addresses or CIDR ranges of proxies in front, whose X-Forwarded-* headers are believed.',
+  }),
+  outboundProxy: variable({
+    name: 'SVC_OUTBOUND_PROXY',
+    secret: true,
+    read: httpUrl,
+    about: 'A forward proxy for every outgoing call.',
+  }),
+  extraCa: variable({
+    name: 'SVC_EXTRA_CA',
+    read: optional,
+    about:
+      'PEM certificates of authorities to trust besides the built-in ones; usually given as `SVC_EXTRA_CA_FILE`.',
+  }),
+  egressAllow: variable<AddressRules>({
+    name: 'SVC_EGRESS_ALLOW',
+    default: '',
+    read: (value) => parseAddressRules(list(value)),
+    about:
+      'Addresses that may be called although they are not public: `host`, `host:port` or CIDR ranges, separated by commas.',
+  }),
+  providerOrigins: variable({
+    name: 'SVC_PROVIDER_ORIGINS',
+    default: '',
+    read: origins,
+    about:
+      'Other origins for providers, such as `hubspot=http://127.0.0.1:4010`: for sandboxes and the simulators.',
+  }),
+  returnUrls: variable({
+    name: 'SVC_RETURN_URLS',
+    default: '',
+    read: list,
+    about: 'Origins to which a customer may be sent back after connecting, separated by commas.',
+  }),
+  encryptionKeys: variable<MasterKey[] | undefined>({
+    name: 'SVC_ENCRYPTION_KEYS',
+    secret: true,
+    read: (value) => (value === undefined ? undefined : parseMasterKeys(value)),
+    about:
+      'Master keys for credentials at rest: `id:base64,id:base64`, 32 bytes each; the first seals, all open. Required in production mode; otherwise generated into `SVC_DATA_DIR/encryption-keys`.',
+  }),
+  bootstrapApiKey: variable({
+    name: 'SVC_BOOTSTRAP_API_KEY',
+    secret: true,
+    read: optional,
+    about: 'The first API key, instead of a generated one, when the database is empty.',
+  }),
+  logLevel: variable({
+    name: 'SVC_LOG_LEVEL',
+    default: 'info',
+    read: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    about: 'The least severe level that is logged.',
+  }),
+  metricsPublic: variable({
+    name: 'SVC_METRICS_PUBLIC',
+    default: 'false',
+    read: flag,
+    about: 'Whether /metrics answers without an API key.',
+  }),
+  bodyLimit: variable({
+    name: 'SVC_BODY_LIMIT_BYTES',
+    default: String(10 * 1024 * 1024),
+    read: integer(1024, 1024 ** 3),
+    about: 'The largest request body, in bytes; the proxy has no such limit.',
+  }),
+  recordLimit: variable({
+    name: 'SVC_RECORD_LIMIT_BYTES',
+    default: String(1024 * 1024),
+    read: integer(1024, 1024 ** 3),
+    about: 'The largest record of a write, in bytes.',
+  }),
+  nestingLimit: variable({
+    name: 'SVC_NESTING_LIMIT',
+    default: '100',
+    read: integer(1, 1000),
+    about: 'How deep a record may be nested.',
+  }),
+  providerCallMs: variable({
+    name: 'SVC_PROVIDER_CALL_MS',
+    default: '60000',
+    read: integer(100, 600_000),
+    about: 'The longest that one provider call may take, in milliseconds.',
+  }),
+  connectMs: variable({
+    name: 'SVC_CONNECT_MS',
+    default: '10000',
+    read: integer(100, 60_000),
+    about: 'The longest that connecting to a provider may take, in milliseconds.',
+  }),
+  leaseMs: variable({
+    name: 'SVC_LEASE_MS',
+    default: '60000',
+    read: integer(1_000, 600_000),
+    about: 'How long a worker holds a lane before others may take it over, in milliseconds.',
+  }),
+  shutdownMs: variable({
+    name: 'SVC_SHUTDOWN_MS',
+    default: '25000',
+    read: integer(0, 600_000),
+    about: 'How long a stopping process waits for what is in flight, in milliseconds.',
+  }),
+};
+
+type Values = {
+  [Key in keyof typeof variables]: (typeof variables)[Key] extends Variable<infer Value> ? Value : never;
+};
+
+export interface Config extends Omit<
+  Values,
+  'bodyLimit' | 'recordLimit' | 'nestingLimit' | 'providerCallMs' | 'connectMs'
+> {
+  production: boolean;
+  limits: Limits;
+}
+
+/** What is wrong with the environment, all of it at once. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly issues: string[];
+  constructor(issues: string[]) {
+    super(`The configuration is not valid:\n${issues.map((issue) => `  - ${issue}`).join('\n')}`);
+    this.issues = issues;
+  }
+}
+
+/** Reads and checks the environment. A secret may also stand in the file that `NAME_FILE` names. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const issues: string[] = [...unknownNames(env)];
+  const values = {} as Record<string, unknown>;
+  for (const [key, spec] of Object.entries(variables) as [string, Variable<unknown>][]) {
+    try {
+      values[key] = spec.read(valueOf(env, spec));
+    } catch (error) {
+      issues.push(`${spec.name} ${(error as Error).message}`);
+    }
+  }
+  const { bodyLimit, recordLimit, nestingLimit, providerCallMs, connectMs, ...rest } =
+    values as unknown as Values;
+  const production = rest.databaseUrl !== undefined;
+  if (production && rest.encryptionKeys === undefined && issues.length === 0) {
+    issues.push(
+      'SVC_ENCRYPTION_KEYS is required when DATABASE_URL is set; for example SVC_ENCRYPTION_KEYS=k1:$(openssl rand -base64 32)',
+    );
+  }
+  if (issues.length > 0) throw new ConfigError(issues);
+  return {
+    ...rest,
+    production,
+    limits: {
+      bodyBytes: bodyLimit,
+      recordBytes: recordLimit,
+      nesting: nestingLimit,
+      providerCallMs,
+      connectMs,
+    },
+  };
+}
+
+function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | undefined {
+  const file = env[`${spec.name}_FILE`];
+  const direct = env[spec.name];
+  if (file && direct) throw new Error(`and ${spec.name}_FILE are both set; set one of them`);
+  if (file) return readFileSync(file, 'utf8').trim();
+  return direct === undefined || direct === '' ? spec.default : direct;
+}
+
+/** A mistyped name would otherwise pass in silence. */
+function unknownNames(env: NodeJS.ProcessEnv): string[] {
+  const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
+  const others = new Set(['SVC_API_KEY', 'SVC_API_URL', 'SVC_CRASH_AT']);
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SVC_') && !known.has(name) && !others.has(name))
+    .map((name) => `${name} is not a known variable (see docs/configuration.md)`);
+}
+
+/** The configuration in force as it may be shown: secrets only as set or not. */
+export function describeConfig(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.values(variables as Record<string, Variable<unknown>>).map((spec) => {
+      const given = env[spec.name] ?? env[`${spec.name}_FILE`];
+      if (spec.secret) return [spec.name, given ? '[set]' : '[not set]'];
+      return [spec.name, given ?? spec.default ?? '[not set]'];
+    }),
+  );
+}

@@ -1,0 +1,99 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createProxyServer } from './actions/proxy/index.ts';
+import { writeRoutes } from './actions/write/index.ts';
+import { callbackRoutes, connectionRoutes } from './connections/index.ts';
+import { installationRoutes } from './installations/index.ts';
+import { documentApi } from './kit/http/openapi.ts';
+import { createHttpServer, type HttpServer } from './kit/http/server.ts';
+import { problem } from './kit/problem.ts';
+import { operationRoutes } from './operations/index.ts';
+import { authenticationHook, projectRoutes, providerCatalogueRoutes } from './projects/index.ts';
+import type { App } from './app.ts';
+import type { Config } from './config.ts';
+import { healthRoutes, type Health } from './health.ts';
+
+/** What listens, and how it ends. */
+export interface Surfaces {
+  /** Of the management, write and read surfaces. */
+  url: string;
+  proxyUrl: string;
+  /** Stops accepting and waits for what is in flight. */
+  close(): Promise<void>;
+}
+
+export const version = '0.1.0';
+
+/** Mounts each room's routes on the surfaces (contract, Surfaces). */
+export async function createSurfaces(app: App, config: Config, health: Health): Promise<HttpServer> {
+  const server = createHttpServer({
+    log: app.ground.log,
+    bodyLimitBytes: config.limits.bodyBytes,
+    trustedProxies: config.trustedProxies,
+  });
+  await documentApi(server, { version, publicUrl: app.ground.publicUrl });
+  observe(server, app);
+  server.addHook('onRequest', async () => {
+    if (health.isStopping) throw problem('shutting-down');
+  });
+  await server.register(healthRoutes({ app, health, metricsPublic: config.metricsPublic }));
+  await server.register(callbackRoutes(app.connections));
+  await server.register(async (scope) => {
+    scope.addHook('onRequest', authenticationHook(app.projects));
+    await scope.register(providerCatalogueRoutes(app.catalog), { prefix: '/v1' });
+    await scope.register(projectRoutes(app.projects), { prefix: '/v1' });
+    await scope.register(connectionRoutes(app.connections), { prefix: '/v1' });
+    await scope.register(installationRoutes(app.installations), { prefix: '/v1' });
+    await scope.register(operationRoutes(app.operations, app), { prefix: '/v1' });
+    await scope.register(writeRoutes(app), { prefix: '/write/v1' });
+  });
+  return server;
+}
+
+/** Starts the listeners of the `api` role. */
+export async function listen(app: App, config: Config, health: Health): Promise<Surfaces> {
+  const server = await createSurfaces(app, config, health);
+  const url = await server.listen({ host: config.host, port: config.port });
+  const proxy = createProxyServer(app);
+  await new Promise<void>((resolve, reject) => {
+    proxy.once('error', reject);
+    proxy.listen(config.proxyPort, config.host, resolve);
+  });
+  const { port } = proxy.address() as AddressInfo;
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  return {
+    url,
+    proxyUrl: `http://${host}:${port}`,
+    close: async () => {
+      await Promise.all([server.close(), closeProxy(proxy)]);
+    },
+  };
+}
+
+function closeProxy(proxy: Server): Promise<void> {
+  return new Promise((resolve) => {
+    proxy.close(() => resolve());
+    proxy.closeIdleConnections();
+  });
+}
+
+function observe(server: HttpServer, { ground }: App): void {
+  server.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    const surface = route.split('/')[1] ?? 'none';
+    ground.metrics.httpRequests.observe(
+      { surface, method: request.method, route, status: String(reply.statusCode) },
+      reply.elapsedTime / 1000,
+    );
+    request.log.debug(
+      {
+        requestId: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'answered',
+    );
+  });
+}

@@ -1,0 +1,15 @@
+import { writeHandler } from './actions/write/index.ts';
+import { createWorker, type Worker } from './operations/index.ts';
+import type { App } from './app.ts';
+import type { Config } from './config.ts';
+
+/** Hands each room's jobs to the lanes. */
+export async function startWorker(app: App, config: Config): Promise<Worker> {
+  const worker = createWorker(app.ground, {
+    handlers: { write: writeHandler(app) },
+    leaseMs: config.leaseMs,
+  });
+  app.operations.onQueued((laneId) => worker.hint(laneId));
+  await worker.start();
+  return worker;
+}
