@@ -1,0 +1,63 @@
+/** One pair of measurements, made one right after the other. */
+export interface Pair {
+  value: number;
+  yardstick: number;
+}
+
+/** A figure that we publish: a ratio against a yardstick of the same run. */
+export interface Figure {
+  id: string;
+  about: string;
+  unit: string;
+  yardstick: string;
+  /** The ratio, or with `of: 'difference'` value minus yardstick, that is to be reached. */
+  goal: { of: 'ratio' | 'difference'; atLeast?: number; atMost?: number };
+  /** Prepares, and gives what makes one pair. Called for each run; `close` at the end. */
+  prepare(): Promise<{ run(): Promise<Pair>; close(): Promise<void> }>;
+}
+
+export interface Measured {
+  id: string;
+  value: number;
+  unit: string;
+  yardstick: number;
+  ratio: number;
+  goal: string;
+  holds: boolean;
+  runs: number;
+}
+
+/** Runs the pairs in turn after one that is not counted, and takes the median of each column. */
+export async function measure(figure: Figure, runs: number): Promise<Measured> {
+  const prepared = await figure.prepare();
+  const pairs: Pair[] = [];
+  try {
+    await prepared.run();
+    for (let i = 0; i < runs; i += 1) pairs.push(await prepared.run());
+  } finally {
+    await prepared.close();
+  }
+  const compared = pairs.map(({ value, yardstick }) =>
+    figure.goal.of === 'ratio' ? value / yardstick : value - yardstick,
+  );
+  const ratio = median(compared);
+  const { atLeast, atMost } = figure.goal;
+  return {
+    id: figure.id,
+    value: median(pairs.map(({ value }) => value)),
+    unit: figure.unit,
+    yardstick: median(pairs.map(({ yardstick }) => yardstick)),
+    ratio,
+    goal: atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`,
+    holds: atLeast === undefined ? ratio <= (atMost ?? Infinity) : ratio >= atLeast,
+    runs,
+  };
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? NaN)
+    : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
+}

@@ -1,0 +1,56 @@
+/** `npm run check`: everything that must hold besides the tests. Runs all steps, shows what each failing one said, fails if one does. */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { performance } from 'node:perf_hooks';
+
+const node = process.execPath;
+const steps: { name: string; command: string[] }[] = [
+  { name: 'format', command: ['oxfmt', '--check', '.'] },
+  { name: 'lint (type-aware)', command: ['npm', 'run', '--silent', 'lint'] },
+  { name: 'types', command: ['tsc', '--noEmit'] },
+  { name: 'import directions', command: ['npm', 'run', '--silent', 'imports'] },
+  { name: 'dead code', command: ['knip'] },
+  { name: 'generated files (OpenAPI, docs)', command: [node, 'scripts/generate.ts', '--check'] },
+  { name: 'specification coverage', command: [node, 'scripts/coverage-spec.ts', '--check'] },
+];
+
+function run(command: string[]): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    const [file = '', ...args] = command;
+    const child = spawn(file, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NO_COLOR: '1' },
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.on('error', (error) => resolve({ code: 1, output: error.message }));
+    child.on('close', (code) => resolve({ code: code ?? 1, output }));
+  });
+}
+
+let failed = 0;
+const waiting = [...steps];
+
+async function work(): Promise<void> {
+  for (let step = waiting.shift(); step; step = waiting.shift()) {
+    const startedAt = performance.now();
+    const { code, output } = await run(step.command);
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    console.log(`${code === 0 ? '✓' : '✗'} ${step.name} (${seconds} s)`);
+    if (code === 0) continue;
+    failed += 1;
+    console.log(
+      output
+        .trimEnd()
+        .split('\n')
+        .slice(-120)
+        .map((line) => `    ${line}`)
+        .join('\n'),
+    );
+  }
+}
+
+await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
+console.log(failed === 0 ? `${steps.length} checks hold` : `${failed} of ${steps.length} checks failed`);
+process.exitCode = failed === 0 ? 0 : 1;

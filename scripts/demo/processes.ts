@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer } from 'node:net';
+import { startHubspot } from '../../simulator/hubspot/index.ts';
+import { startSalesforce } from '../../simulator/salesforce/index.ts';
+
+/** What the demo runs beside itself. */
+export interface Stage {
+  base: string;
+  proxy: string;
+  hubspot: string;
+  salesforce: string;
+  /** Resolves with the exit code if the platform ends by itself. */
+  ended: Promise<number | null>;
+  close(): Promise<void>;
+}
+
+/** Starts both simulators in this process and the platform as a child, as `npm start` would. */
+export async function startStage(dataDir: string): Promise<Stage> {
+  const [hubspot, salesforce] = await Promise.all([
+    startHubspot({ records: 200 }),
+    startSalesforce({ records: 200 }),
+  ]);
+  const [port, proxyPort] = [await freePort(4000), await freePort(4001)];
+  const base = `http://127.0.0.1:${port}`;
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      ...(process.env['DATABASE_URL']
+        ? {
+            DATABASE_URL: process.env['DATABASE_URL'],
+            SVC_ENCRYPTION_KEYS: process.env['SVC_ENCRYPTION_KEYS'],
+          }
+        : {}),
+      SVC_DATA_DIR: dataDir,
+      SVC_PORT: String(port),
+      SVC_PROXY_PORT: String(proxyPort),
+      SVC_PUBLIC_URL: base,
+      SVC_LOG_LEVEL: 'warn',
+      SVC_PROVIDER_ORIGINS: `hubspot=${hubspot.url},salesforce=${salesforce.url}`,
+      SVC_EGRESS_ALLOW: '127.0.0.1',
+    },
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  await untilReady(base, child, () => said);
+  return {
+    base,
+    proxy: `http://127.0.0.1:${proxyPort}`,
+    hubspot: hubspot.url,
+    salesforce: salesforce.url,
+    ended,
+    close: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      await Promise.all([hubspot.close(), salesforce.close()]);
+    },
+  };
+}
+
+async function untilReady(base: string, child: ChildProcess, said: () => string): Promise<void> {
+  const giveUpAt = Date.now() + 60_000;
+  while (Date.now() < giveUpAt) {
+    if (child.exitCode !== null)
+      throw new Error(`the platform ended with code ${child.exitCode}:\n${said()}`);
+    const answer = await fetch(`${base}/readyz`).catch(() => undefined);
+    if (answer?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  child.kill('SIGTERM');
+  throw new Error(`the platform was not ready within 60 s:\n${said()}`);
+}
+
+/** The wished port if nothing listens there, else any free one. */
+function freePort(wished: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', () => (wished === 0 ? reject(new Error('no free port')) : resolve(freePort(0))));
+    probe.listen(wished, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,83 @@
+/** `npm run generate`: writes what derives from the sources (OpenAPI, error pages, configuration); `--check` only compares. */
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { problemKinds, type ProblemKind } from '../src/kit/problem-catalogue.ts';
+import { variables, type Variable } from '../src/config.ts';
+import { openApiDocument } from './openapi.ts';
+
+const root = join(import.meta.dirname, '..');
+
+function errorPage(code: string, kind: ProblemKind): string {
+  return `# ${code}
+
+**${kind.title}** · HTTP ${kind.status} · ${kind.retryable ? 'may succeed when sent again' : 'will not succeed unchanged'}
+
+${kind.about}
+
+*What to do:* ${kind.remedy}
+
+\`\`\`json
+{ "type": "urn:svc:problem:${code}", "code": "${code}", "status": ${kind.status}, "title": "${kind.title}" }
+\`\`\`
+`;
+}
+
+function errorIndex(kinds: [string, ProblemKind][]): string {
+  const rows = kinds.map(
+    ([code, kind]) =>
+      `| [\`${code}\`](${code}.md) | ${kind.status} | ${kind.title} | ${kind.retryable ? 'yes' : 'no'} |`,
+  );
+  return `# Problems
+
+Every refusal and failure is an \`application/problem+json\` body (RFC 9457). \`code\` is stable; this list comes from the catalogue in
+\`src/kit/problem-catalogue.ts\`.
+
+| code | status | title | retryable |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+`;
+}
+
+function configurationPage(): string {
+  const rows = Object.values(variables as Record<string, Variable<unknown>>).map(
+    ({ name, default: byDefault, secret, about }) =>
+      `| \`${name}\`${secret ? ' (secret)' : ''} | ${byDefault ? `\`${byDefault}\`` : ''} | ${about} |`,
+  );
+  return `# Configuration
+
+Read once from the environment when the process starts; every fault is reported at once, and an unknown \`SVC_\` name is a fault. Each
+variable may also be given as \`NAME_FILE\`, a path whose content is the value. This page comes from \`src/config.ts\`.
+
+| variable | default | meaning |
+| --- | --- | --- |
+${rows.join('\n')}
+`;
+}
+
+async function wanted(): Promise<Map<string, string>> {
+  const kinds = Object.entries<ProblemKind>(problemKinds).sort(([a], [b]) => a.localeCompare(b));
+  return new Map([
+    ['openapi.json', `${JSON.stringify(await openApiDocument(), null, 2)}\n`],
+    ['docs/configuration.md', configurationPage()],
+    ['docs/errors/README.md', errorIndex(kinds)],
+    ...kinds.map(([code, kind]): [string, string] => [`docs/errors/${code}.md`, errorPage(code, kind)]),
+  ]);
+}
+
+const files = await wanted();
+const isCheck = process.argv.includes('--check');
+const present = await readdir(join(root, 'docs/errors')).catch(() => []);
+const surplus = present.map((name) => `docs/errors/${name}`).filter((path) => !files.has(path));
+const stale: string[] = [...surplus];
+for (const [path, content] of files) {
+  const before = await readFile(join(root, path), 'utf8').catch(() => undefined);
+  if (before === content) continue;
+  stale.push(path);
+  if (isCheck) continue;
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), content);
+}
+if (!isCheck) await Promise.all(surplus.map((path) => rm(join(root, path))));
+if (stale.length > 0)
+  console.log(`${isCheck ? 'not up to date (npm run generate)' : 'written'}: ${stale.join(', ')}`);
+process.exitCode = isCheck && stale.length > 0 ? 1 : 0;
