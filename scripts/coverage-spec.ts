@@ -1,1 +1,21 @@
-process.exitCode = 0;
+/** `npm run coverage:spec`: checks that each line of the specification has its tests and writes the list; `--check` only compares. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { faultsOf } from './spec-coverage/check.ts';
+import { createFinder } from './spec-coverage/find.ts';
+import { render } from './spec-coverage/render.ts';
+import { sections } from './spec-items/index.ts';
+
+const root = join(import.meta.dirname, '..');
+const path = 'docs/spec-coverage.md';
+const isCheck = process.argv.includes('--check');
+
+const faults = faultsOf(sections, createFinder(root, ['src', 'test', 'simulator', 'scripts', 'bench']));
+for (const fault of faults) console.log(fault);
+
+const wanted = render(sections);
+const before = await readFile(join(root, path), 'utf8').catch(() => undefined);
+const isStale = before !== wanted;
+if (isStale && !isCheck && faults.length === 0) await writeFile(join(root, path), wanted);
+if (isStale) console.log(isCheck ? `${path} is not up to date: npm run coverage:spec` : `written: ${path}`);
+process.exitCode = faults.length > 0 || (isCheck && isStale) ? 1 : 0;

@@ -13,6 +13,9 @@ function say(line: string): void {
   console.log(line);
 }
 
+// A closed pipe (`npm run demo | head`) ends the demo.
+process.stdout.on('error', () => process.exit(1));
+
 function seconds(since: number): string {
   return `${((performance.now() - since) / 1000).toFixed(2)} s`.padStart(8);
 }

@@ -42,6 +42,8 @@ export async function startStage(dataDir: string): Promise<Stage> {
       SVC_EGRESS_ALLOW: '127.0.0.1',
     },
   });
+  // However this process ends, the platform does not outlive it.
+  process.once('exit', () => child.kill('SIGTERM'));
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
