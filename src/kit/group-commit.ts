@@ -1,3 +1,4 @@
+import { setImmediate as afterPoll } from 'node:timers/promises';
 import { problem } from './problem.ts';
 
 export interface GroupCommitOptions<Item, Result> {
@@ -61,15 +62,14 @@ export function createGroupCommit<Item, Result>(
       return new Promise<Result>((resolve, reject) => {
         waiting.push({ item, resolve, reject });
         if (pumpScheduled) return;
-        // What is submitted in the same turn of the event loop shares the first group.
+        // After the poll phase: requests whose sockets became readable together share the first group.
         pumpScheduled = true;
-        queueMicrotask(pump);
+        setImmediate(pump);
       });
     },
     async drain() {
       while (waiting.length > 0 || inFlight.size > 0) {
-        if (inFlight.size > 0) await Promise.all(inFlight);
-        else await Promise.resolve();
+        await (inFlight.size > 0 ? Promise.all(inFlight) : afterPoll());
       }
     },
   };

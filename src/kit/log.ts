@@ -42,13 +42,13 @@ export function createLog(level: string, destination?: { write(line: string): vo
   );
 }
 
-/** An error without the values it may carry (SQL parameters, request bodies): name, message, code, stack, cause. */
+/** An error without the values it may carry (SQL parameters, request bodies). Not `code`: that name is redacted, as OAuth codes are. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return {
     name: error.name,
     message: error.message,
-    ...('code' in error ? { code: error.code } : {}),
+    ...('code' in error ? { errorCode: error.code } : {}),
     stack: error.stack,
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
   };

@@ -20,7 +20,7 @@ const maxGroup = 128;
 const maxInFlight = 2;
 const maxWaiting = 4_096;
 /** A large request goes alone: a group of them would be one giant statement. */
-const aloneFromBytes = 256 * 1024;
+const aloneFromCharacters = 256 * 1024;
 /** A commit whose answer was lost is looked for and repeated for this long; then the caller gets `database-unavailable`. */
 const recoverForMs = 10_000;
 
@@ -41,8 +41,9 @@ export function createAcceptor(database: Database): Acceptor {
   return {
     accept(intake, lease) {
       if (intake.records.length === 0) throw new Error('an operation needs at least one record');
-      const row = { ...intake, operationId: newId(), lease };
-      return (isLarge(intake) ? alone : shared).submit(row);
+      const payloads = intake.records.map((record) => JSON.stringify(record));
+      const row = { ...intake, operationId: newId(), lease, payloads };
+      return (isLarge(payloads) ? alone : shared).submit(row);
     },
     async drain() {
       await Promise.all([shared.drain(), alone.drain()]);
@@ -57,10 +58,8 @@ function answer(row: AcceptRow, found: Map<string, { seq: string }>): Accepted {
   return { operationId: row.operationId, seq: accepted.seq };
 }
 
-/** A batch of many records is large whatever it holds; a single record is measured. */
-function isLarge(intake: Intake): boolean {
-  if (intake.records.length > 20) return true;
-  return JSON.stringify(intake.records).length > aloneFromBytes;
+function isLarge(payloads: readonly string[]): boolean {
+  return payloads.reduce((length, payload) => length + payload.length, 0) > aloneFromCharacters;
 }
 
 /**

@@ -45,7 +45,7 @@ export async function claimDue(database: Database, options: ClaimOptions): Promi
     // Whether rows became ours is not known: as sent rows they make the lane due at once for a new claim.
     await giveBack(
       database,
-      lanes.map((lane) => ({ ...lane, blockedMs: 0 })),
+      lanes.map((lane) => Object.assign({ blockedMs: 0 }, lane)),
     ).catch(() => undefined);
     throw error;
   }

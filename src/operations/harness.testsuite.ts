@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../kit/db/database.ts';
+import { isDatabaseAway, type Database } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createLog } from '../kit/log.ts';
 import { createMetrics } from '../kit/metrics.ts';
@@ -62,18 +62,27 @@ export function failed(item: WorkItem, retryable: boolean, retryAfterMs?: number
   };
 }
 
-/** Waits until the condition holds; throws after the time. */
+/** Waits until the condition holds; while the database is away, it does not. Throws after the time. */
 export async function until(
   what: string,
   holds: () => Promise<boolean> | boolean,
   timeoutMs = 10_000,
 ): Promise<void> {
   const endsAt = performance.now() + timeoutMs;
-  while (!(await holds())) {
+  while (!(await unlessAway(holds))) {
     if (performance.now() > endsAt) throw new Error(`not within ${timeoutMs} ms: ${what}`);
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });
+  }
+}
+
+async function unlessAway(holds: () => Promise<boolean> | boolean): Promise<boolean> {
+  try {
+    return await holds();
+  } catch (error) {
+    if (isDatabaseAway(error)) return false;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client } from 'pg';
 import { connectionSettings } from '../kit/db/database.ts';
 import type { Logger } from '../kit/log.ts';
 import { backoffMs } from '../kit/retry.ts';
@@ -14,12 +14,12 @@ export interface Announcer {
 
 /** Notifies on a connection of its own; what is lost on the way, polling finds. */
 export function createAnnouncer(url: string, log: Logger): Announcer {
-  let client: Promise<pg.Client> | undefined;
+  let client: Promise<Client> | undefined;
   let scheduled: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
   let lastAt = -Infinity;
 
-  function connected(): Promise<pg.Client> {
+  function connected(): Promise<Client> {
     // Without the flush: a notification that a crash loses is no loss, and its commit holds a lock of the whole database.
     client ??= connect(url, 'svc announce', () => (client = undefined)).then(async (opened) => {
       await opened.query('SET synchronous_commit = off');
@@ -65,7 +65,7 @@ export function createListener(url: string, log: Logger, onHint: () => void): Li
   let closed = false;
   let attempt = 0;
   let timer: NodeJS.Timeout | undefined;
-  let client: pg.Client | undefined;
+  let client: Client | undefined;
 
   function again(): void {
     client = undefined;
@@ -108,8 +108,8 @@ export function createListener(url: string, log: Logger, onHint: () => void): Li
   };
 }
 
-async function connect(url: string, name: string, onEnd: () => void): Promise<pg.Client> {
-  const client = new pg.Client({
+async function connect(url: string, name: string, onEnd: () => void): Promise<Client> {
+  const client = new Client({
     ...connectionSettings(url),
     application_name: name,
     connectionTimeoutMillis: 5_000,

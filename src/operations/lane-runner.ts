@@ -1,17 +1,19 @@
-import { crashPoint } from '../kit/crash-point.ts';
 import type { Logger } from '../kit/log.ts';
+import { attempt, resolveRescued, type Handlers } from './attempt.ts';
+import type { Claimed } from './claim.ts';
 import { contextOf } from './context.ts';
+import { createDoorbell, type Doorbell } from './doorbell.ts';
 import type { RetryPolicy } from './next-step.ts';
 import type { Permits } from './permits.ts';
 import type { Recorder } from './recorder.ts';
-import { allOutcomes, deadlinePassed, settle, unknownOutcome } from './settle.ts';
+import { settle } from './settle.ts';
 import type { GivenLane } from './store/lanes.ts';
 import type { TakeRequest } from './store/items.ts';
-import type { HeldLane, ItemResult, TakenItem, WorkContext, WorkHandler } from './work.ts';
+import type { HeldLane, ItemResult, TakenItem, WorkContext } from './work.ts';
 
 /** What a runner needs of its worker; takes and give-backs of all lanes share statements. */
 export interface RunnerDeps {
-  handlers: Record<string, WorkHandler>;
+  handlers: Handlers;
   take(request: TakeRequest): Promise<TakenItem[]>;
   unmark(lane: HeldLane, except: readonly string[]): Promise<void>;
   giveBack(lane: GivenLane): Promise<void>;
@@ -40,160 +42,145 @@ export interface RunningLane {
   readonly done: Promise<void>;
 }
 
+/** The state of one holding. Times are monotonic. */
+interface Holding {
+  lane: HeldLane;
+  deps: RunnerDeps;
+  context: WorkContext;
+  cutter: AbortController;
+  bell: Doorbell;
+  since: number;
+  inFlight: Set<string>;
+  blockedUntil: number;
+  /** The answer to a take was lost: it may have marked items that nobody will send. */
+  takeFailed: boolean;
+  /** Sent, and their outcome could not be recorded: they stay marked for the rescue. */
+  unrecorded: string[];
+}
+
 /** Works on one claimed lane until it is empty, throttled, lost or its turn is over; then gives it back. */
-export function runLane(
-  lane: HeldLane,
-  leaseEndsAt: number,
-  rescued: TakenItem[],
-  deps: RunnerDeps,
-): RunningLane {
+export function runLane({ lane, leaseEndsAt, rescued }: Claimed, deps: RunnerDeps): RunningLane {
+  const lease = { leaseEndsAt };
   const cutter = new AbortController();
-  const inFlight = new Map<string, Promise<void>>();
-  const heldSince = performance.now();
-  let wakeUp: () => void = () => undefined;
-  let pokedSince = false;
-  let blockedUntil = -Infinity;
-  let takeFailed = false;
-  const unrecorded: string[] = [];
-
-  const running: RunningLane = {
+  const holding: Holding = {
     lane,
-    leaseEndsAt,
-    poke() {
-      pokedSince = true;
-      wakeUp();
-    },
-    cut: () => cutter.abort(),
-    // Starts after this object is complete: the runner reads leaseEndsAt from it.
-    done: Promise.resolve().then(run),
+    deps,
+    context: contextOf(lease, cutter.signal, deps.leaseMs),
+    cutter,
+    bell: createDoorbell(),
+    since: performance.now(),
+    inFlight: new Set(),
+    blockedUntil: -Infinity,
+    takeFailed: false,
+    unrecorded: [],
   };
-  const context = contextOf(running, cutter.signal, deps.leaseMs);
+  const done = work(holding, rescued);
+  return {
+    lane,
+    get leaseEndsAt() {
+      return lease.leaseEndsAt;
+    },
+    set leaseEndsAt(at) {
+      lease.leaseEndsAt = at;
+    },
+    poke: () => holding.bell.ring(),
+    cut: () => cutter.abort(),
+    done,
+  };
+}
 
-  function mayTake(): boolean {
-    return (
-      lane.kind !== 'node' &&
-      !takeFailed &&
-      !deps.stopping.aborted &&
-      performance.now() >= blockedUntil &&
-      context.mayStillSend() &&
-      !deps.shouldYield(performance.now() - heldSince)
+async function work(holding: Holding, rescued: TakenItem[]): Promise<void> {
+  const { deps, context, inFlight, bell } = holding;
+  for (const item of rescued) start(holding, item, () => resolveRescued(item, deps.handlers, context));
+  let empty = false;
+  for (;;) {
+    // A take for every single place that falls free would be a statement for every item.
+    if (!empty && inFlight.size <= deps.itemsPerLane / 2 && mayTake(holding)) {
+      empty = await takeSome(holding);
+      continue;
+    }
+    if (inFlight.size === 0) break;
+    await bell.wait(deps.pollMs);
+    empty = false;
+  }
+  await leave(holding);
+}
+
+function mayTake({ lane, deps, context, since, blockedUntil, takeFailed }: Holding): boolean {
+  const now = performance.now();
+  return (
+    lane.kind !== 'node' &&
+    !takeFailed &&
+    !deps.stopping.aborted &&
+    now >= blockedUntil &&
+    context.mayStillSend() &&
+    !deps.shouldYield(now - since)
+  );
+}
+
+/** Answers whether there was less than asked for. */
+async function takeSome(holding: Holding): Promise<boolean> {
+  const { lane, deps, inFlight, bell, cutter } = holding;
+  bell.clear();
+  const room = await deps.permits.acquire(deps.itemsPerLane - inFlight.size, cutter.signal);
+  if (room === 0) return true;
+  const items = await deps.take({ ...lane, room }).catch((error: unknown) => {
+    deps.log.warn({ err: error, lane: lane.id }, 'taking items failed; the lane goes back');
+    holding.takeFailed = true;
+    return [];
+  });
+  deps.permits.release(room - items.length);
+  for (const item of items) {
+    start(
+      holding,
+      item,
+      () => attempt(item, deps.handlers, holding.context),
+      () => deps.permits.release(1),
     );
   }
+  return items.length < room && !bell.rung();
+}
 
-  async function run(): Promise<void> {
-    for (const item of rescued) start(item, () => resolveRescued(item, context, deps));
-    let empty = false;
-    for (;;) {
-      // A take for every single place that falls free would be a statement for every item.
-      if (!empty && mayTake() && inFlight.size <= deps.itemsPerLane / 2) {
-        empty = await takeSome();
-        continue;
-      }
-      if (inFlight.size === 0) break;
-      await somethingHappened();
-      empty = false;
-    }
-    await leave();
-  }
-
-  /** Answers whether there was less than asked for. */
-  async function takeSome(): Promise<boolean> {
-    pokedSince = false;
-    const room = await deps.permits.acquire(deps.itemsPerLane - inFlight.size, cutter.signal);
-    if (room === 0) return true;
-    const items = await deps.take({ ...lane, room }).catch((error: unknown) => {
-      deps.log.warn({ err: error, lane: lane.id }, 'taking items failed; the lane goes back');
-      takeFailed = true;
-      return [];
+function start(
+  holding: Holding,
+  item: TakenItem,
+  run: () => Promise<ItemResult>,
+  release?: () => void,
+): void {
+  const { inFlight, deps } = holding;
+  inFlight.add(item.seq);
+  void finishItem(holding, item, run)
+    .catch((error: unknown) => {
+      holding.unrecorded.push(item.seq);
+      const { operationId: operation } = item;
+      deps.log.error({ err: error, operation }, 'an outcome could not be recorded; it will be rescued');
+    })
+    .finally(() => {
+      inFlight.delete(item.seq);
+      release?.();
+      holding.bell.ring();
     });
-    deps.permits.release(room - items.length);
-    for (const item of items) start(item, () => attempt(item, context, deps), 1);
-    return items.length < room && !pokedSince;
-  }
-
-  function start(item: TakenItem, work: () => Promise<ItemResult>, permits = 0): void {
-    const flight = finishItem(item, work)
-      .catch((error: unknown) => {
-        unrecorded.push(item.seq);
-        deps.log.error(
-          { err: error, operation: item.operationId },
-          'an outcome could not be recorded; it will be rescued',
-        );
-      })
-      .finally(() => {
-        inFlight.delete(item.seq);
-        deps.permits.release(permits);
-        wakeUp();
-      });
-    inFlight.set(item.seq, flight);
-  }
-
-  async function finishItem(item: TakenItem, work: () => Promise<ItemResult>): Promise<void> {
-    const result = await work();
-    if (result.kind === 'throttled') blockedUntil = Math.max(blockedUntil, performance.now() + result.inMs);
-    const kept = await deps.recorder.record(settle(item, result, deps.policy), cutter.signal);
-    if (!kept)
-      deps.log.warn(
-        { operation: item.operationId },
-        'an outcome came after the lease was lost and was refused',
-      );
-  }
-
-  function somethingHappened(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, deps.pollMs);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (pokedSince) wakeUp();
-      pokedSince = false;
-    });
-  }
-
-  async function leave(): Promise<void> {
-    try {
-      if (takeFailed) await deps.unmark(lane, unrecorded);
-      await deps.giveBack({ ...lane, blockedMs: Math.max(0, blockedUntil - performance.now()) });
-    } catch (error) {
-      deps.log.warn(
-        { err: error, lane: lane.id },
-        'a lane could not be given back; it falls due when its lease ends',
-      );
-    }
-  }
-
-  return running;
 }
 
-async function attempt(item: TakenItem, context: WorkContext, deps: RunnerDeps): Promise<ItemResult> {
-  if (item.expired) return allOutcomes(item, deadlinePassed(item.attempt));
-  const handler = deps.handlers[item.actionType];
-  // A newer node's kind of work, during a rolling upgrade: that node will take it.
-  if (!handler) return { kind: 'postponed', inMs: 60_000 };
-  if (!context.mayStillSend()) return { kind: 'postponed', inMs: 0 };
-  const result = await guarded(item, () => handler.execute([item], context));
-  crashPoint('after-send');
-  return result;
+async function finishItem(holding: Holding, item: TakenItem, run: () => Promise<ItemResult>): Promise<void> {
+  const { deps, cutter } = holding;
+  const result = await run();
+  if (result.kind === 'throttled') {
+    holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + result.inMs);
+  }
+  const kept = await deps.recorder.record(settle(item, result, deps.policy), cutter.signal);
+  if (kept) return;
+  deps.log.warn({ operation: item.operationId }, 'an outcome came after the lease was lost and was refused');
 }
 
-function resolveRescued(item: TakenItem, context: WorkContext, deps: RunnerDeps): Promise<ItemResult> {
-  const handler = deps.handlers[item.actionType];
-  const lost = allOutcomes(
-    item,
-    unknownOutcome('the node that sent it stopped before the answer was recorded; it was not sent again'),
-  );
-  if (!handler?.resolveUnknown) return Promise.resolve(lost);
-  return guarded(item, () => handler.resolveUnknown?.([item], context) ?? Promise.resolve([lost]));
-}
-
-/** What a handler throws, or leaves out, may have happened after the first byte. */
-async function guarded(item: TakenItem, work: () => Promise<ItemResult[]>): Promise<ItemResult> {
+async function leave({ lane, deps, takeFailed, unrecorded, blockedUntil }: Holding): Promise<void> {
   try {
-    const [result] = await work();
-    return result ?? allOutcomes(item, unknownOutcome('no outcome was reported'));
+    if (takeFailed) await deps.unmark(lane, unrecorded);
+    await deps.giveBack({ ...lane, blockedMs: Math.max(0, blockedUntil - performance.now()) });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return allOutcomes(item, unknownOutcome(`the attempt broke off: ${reason}`));
+    deps.log.warn(
+      { err: error, lane: lane.id },
+      'a lane could not be given back; it falls due when its lease ends',
+    );
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { createAcceptor, type Acceptor } from './accept.ts';
-import { clearLedger, count, intake, projectId } from './harness.testsuite.ts';
+import { clearLedger, count, intake, projectId, until } from './harness.testsuite.ts';
 import { defaultRetryPolicy } from './next-step.ts';
 import { allOutcomes, settle, unknownOutcome } from './settle.ts';
 import { rescue, take } from './store/items.ts';
@@ -41,6 +41,12 @@ describe('operations/lanes', () => {
     giveBack(test.database, [{ ...lane, blockedMs }]);
   const shift = (interval: string): Promise<unknown> =>
     test.database.raw('UPDATE clock SET shift = shift + $1::interval', [interval]);
+  const waiting = async (): Promise<number> => {
+    const rows = await test.database.raw(
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    return Number(rows[0]?.['n']);
+  };
   const oneLane = async (leaseMs?: number): Promise<HeldLane> => {
     await fold(test.database);
     const [lane, ...others] = await claimAll(leaseMs);
@@ -163,6 +169,23 @@ describe('operations/lanes', () => {
     // The wake-up is folded after the give-back.
     await queue({ laneId });
     await back(again);
+    expect(await takeFrom(await oneLane())).toHaveLength(1);
+  });
+
+  it('notices a wake-up that is folded after its give-back looked for work, but before it holds the lane', async () => {
+    const laneId = randomUUID();
+    await queue({ laneId });
+    const lane = await oneLane();
+    for (const item of await takeFrom(lane)) await finish(item);
+    let given: Promise<void> = Promise.resolve();
+    await test.database.transaction(async (tx) => {
+      await tx.rows({ name: 'test_lock_lane', text: 'SELECT FROM lane WHERE id = $1 FOR UPDATE' }, [laneId]);
+      given = back(lane);
+      await until('the give-back waits', async () => (await waiting()) === 1);
+      await queue({ laneId });
+      await fold(tx);
+    });
+    await given;
     expect(await takeFrom(await oneLane())).toHaveLength(1);
   });
 

@@ -25,75 +25,80 @@ interface NodeLanesOptions {
   leaseMs: number;
 }
 
-/** Opens lanes and renews them while this node lives; a dead node's lanes fall due and are rescued by any worker. */
-export function createNodeLanes({ database, log, leaseMs }: NodeLanesOptions): NodeLanes {
-  const current = new Map<string, Promise<NodeLane>>();
+interface State extends NodeLanesOptions {
+  /** By project. */
+  current: Map<string, Promise<NodeLane>>;
   /** Also lanes that were abandoned while something in them is under way. */
-  const held = new Set<NodeLane>();
-  const timer = setInterval(() => void renew(), leaseMs / 3);
+  held: Set<NodeLane>;
+}
+
+/** Opens lanes and renews them while this node lives; a dead node's lanes fall due and are rescued by any worker. */
+export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
+  const state: State = { ...options, current: new Map(), held: new Set() };
+  const timer = setInterval(() => void renew(state), options.leaseMs / 4);
   timer.unref();
-
-  async function open(projectId: string): Promise<NodeLane> {
-    const startedAt = performance.now();
-    const lane = {
-      projectId,
-      id: newId(),
-      lease: crypto.randomUUID(),
-      leaseEndsAt: startedAt + leaseMs,
-      cut: new AbortController(),
-    };
-    await openNode(database, lane, leaseMs);
-    held.add(lane);
-    return lane;
-  }
-
-  async function renew(): Promise<void> {
-    if (held.size === 0) return;
-    const lanes = [...held];
-    const startedAt = performance.now();
-    try {
-      const kept = new Set((await extend(database, lanes, leaseMs)).map((lane) => lane.id));
-      for (const lane of lanes) {
-        if (kept.has(lane.id)) lane.leaseEndsAt = startedAt + leaseMs;
-        else lose(lane);
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'the lanes of this node could not be renewed; trying again');
-    }
-  }
-
-  function lose(lane: NodeLane): void {
-    held.delete(lane);
-    lane.leaseEndsAt = -Infinity;
-    lane.cut.abort();
-    forget(lane);
-  }
-
-  function forget(lane: NodeLane): void {
-    const known = current.get(lane.projectId);
-    void known?.then(
-      (found) => found === lane && current.get(lane.projectId) === known && current.delete(lane.projectId),
-      () => undefined,
-    );
-  }
-
   return {
     of(projectId) {
-      const known = current.get(projectId);
+      const known = state.current.get(projectId);
       if (known) return known;
-      const opened = open(projectId);
-      current.set(projectId, opened);
-      opened.catch(() => current.delete(projectId));
+      const opened = open(state, projectId);
+      state.current.set(projectId, opened);
+      opened.catch(() => state.current.delete(projectId));
       return opened;
     },
-    abandon: forget,
+    abandon: (lane) => forget(state, lane),
     async close() {
       clearInterval(timer);
-      current.clear();
-      for (const lane of held) lane.cut.abort();
-      const lanes = [...held].map((lane) => ({ ...lane, wakes: '0', blockedMs: 0 }));
-      held.clear();
-      if (lanes.length > 0) await giveBack(database, lanes);
+      state.current.clear();
+      const lanes = [...state.held];
+      state.held.clear();
+      for (const lane of lanes) lane.cut.abort();
+      if (lanes.length === 0) return;
+      const given = lanes.map((lane) => Object.assign({ wakes: '0', blockedMs: 0 }, lane));
+      await giveBack(state.database, given);
     },
   };
+}
+
+async function open({ database, leaseMs, held }: State, projectId: string): Promise<NodeLane> {
+  const lane: NodeLane = {
+    projectId,
+    id: newId(),
+    lease: crypto.randomUUID(),
+    leaseEndsAt: performance.now() + leaseMs,
+    cut: new AbortController(),
+  };
+  await openNode(database, lane, leaseMs);
+  held.add(lane);
+  return lane;
+}
+
+async function renew(state: State): Promise<void> {
+  const { database, log, leaseMs, held } = state;
+  const lanes = [...held];
+  if (lanes.length === 0) return;
+  const startedAt = performance.now();
+  try {
+    const kept = new Set((await extend(database, lanes, leaseMs)).map(({ id }) => id));
+    for (const lane of lanes) {
+      if (kept.has(lane.id)) lane.leaseEndsAt = startedAt + leaseMs;
+      else lose(state, lane);
+    }
+  } catch (error) {
+    log.warn({ err: error }, 'the lanes of this node could not be renewed; trying again');
+  }
+}
+
+function lose(state: State, lane: NodeLane): void {
+  state.held.delete(lane);
+  lane.leaseEndsAt = -Infinity;
+  lane.cut.abort();
+  forget(state, lane);
+}
+
+function forget({ current }: State, lane: NodeLane): void {
+  const known = current.get(lane.projectId);
+  const drop = (found: NodeLane): boolean =>
+    found === lane && current.get(lane.projectId) === known && current.delete(lane.projectId);
+  known?.then(drop, () => false);
 }

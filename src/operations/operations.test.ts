@@ -113,6 +113,35 @@ describe('operations/operations', () => {
     expect(logs.map((log) => log.severity)).toEqual(['warning', 'warning', 'info']);
   });
 
+  it('shows how the last attempt failed while another is to come, and forgets it when that succeeds', async () => {
+    answer = (item) => (item.attempt === 1 ? failed(item, true, 300) : applied(item));
+    const { operationId } = await operations.acceptQueued(intake());
+    await until('the first attempt ends', async () => {
+      return (await operations.get({ projectId }, operationId)).metadata.retry.attempts === 1;
+    });
+    const waiting = await operations.get({ projectId }, operationId);
+    expect(waiting).toMatchObject({ status: 'in_progress', errors: [{ index: 0, category: 'rateLimit' }] });
+    await ended(operationId);
+    answer = applied;
+    expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'success', errors: [] });
+  });
+
+  it('keeps an outcome unknown when a later attempt is known not to have been applied', async () => {
+    const failure = { category: 'unknownOutcome', retryable: true, message: 'lost' } as const;
+    answer = (item) =>
+      item.attempt === 1
+        ? { kind: 'outcomes', outcomes: [{ kind: 'unknown', failure }] }
+        : failed(item, false);
+    const { operationId } = await operations.acceptQueued(intake());
+    await ended(operationId);
+    answer = applied;
+    expect(await operations.get({ projectId }, operationId)).toMatchObject({
+      status: 'failure',
+      counts: { failed: 0, unknown: 1 },
+      errors: [{ category: 'unknownOutcome' }],
+    });
+  });
+
   it('fails what cannot be done, with the category first', async () => {
     answer = (item) => failed(item, false);
     const { operationId } = await operations.acceptQueued(intake());

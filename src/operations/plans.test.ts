@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { declaredStatements } from '../kit/db/statement.ts';
@@ -19,13 +19,13 @@ const hot = [
 
 describe('operations/plans', () => {
   let test: TestDatabase;
-  let client: pg.Client;
+  let client: Client;
 
   beforeAll(async () => {
     test = await createTestDatabase();
     // The worst case: a plan made while the tables are empty, which is kept when they have grown.
     await test.database.raw('VACUUM ANALYZE work, turn, lane, wake');
-    client = new pg.Client({ connectionString: test.url });
+    client = new Client({ connectionString: test.url });
     await client.connect();
     await client.query('SET plan_cache_mode = force_generic_plan');
   });

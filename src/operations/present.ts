@@ -23,7 +23,7 @@ export function presentOperation(row: OperationRow): Operation {
       },
       ...(isWrite ? { successfulRecordIds: row.record_ids ?? [] } : {}),
     },
-    errors: (row.errors ?? []).map(({ index, ...failure }) => ({ index, ...presentFailure(failure) })),
+    errors: (row.errors ?? []).map((error) => Object.assign({ index: error.index }, presentFailure(error))),
     ...(isWrite
       ? {
           counts: { total: row.total, succeeded: row.succeeded, failed: row.failed, unknown: row.unknown },

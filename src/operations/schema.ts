@@ -68,7 +68,10 @@ export const Operation = Type.Object(
       },
       closed,
     ),
-    errors: Type.Array(OperationFailure),
+    errors: Type.Array(OperationFailure, {
+      description:
+        'What failed; while `in_progress`, also how the last attempt of a record ended that is tried again.',
+    }),
     counts: Type.Optional(
       Type.Object(
         {

@@ -31,7 +31,7 @@ export interface Settlement {
   spent: boolean;
   status: 'in_progress' | 'success' | 'failure';
   result: string | null;
-  /** All errors of the operation so far. */
+  /** All errors of the operation so far; also those of the records that will be tried again. */
   errors: OperationError[];
   succeeded: number;
   failed: number;
@@ -43,7 +43,9 @@ export interface Settlement {
 /** Turns what a handler said of an item into what the ledger records; pure but for the id of the log line. */
 export function settle(item: TakenItem, result: ItemResult, policy: RetryPolicy): Settlement {
   if (result.kind !== 'outcomes') return putBack(item, result.kind === 'postponed' ? result.inMs : 0);
-  const outcomes = completeOutcomes(item, result.outcomes);
+  const outcomes = completeOutcomes(item, result.outcomes).map((outcome, at) =>
+    withEarlier(item, at, outcome),
+  );
   const step = nextStep(outcomes, item.attempt, item.remainingMs, 0, policy);
   if ('finish' in step) return finish(item, outcomes);
   return retry(item, outcomes, step.retryInMs);
@@ -64,13 +66,32 @@ export function unknownOutcome(message: string): RecordOutcome {
   return { kind: 'unknown', failure: { category: 'unknownOutcome', retryable: false, message } };
 }
 
-/** The failure of an item whose deadline passed before an attempt could start. */
-export function deadlinePassed(attemptsBefore: number): RecordOutcome {
-  const message =
-    attemptsBefore === 0
-      ? 'the deadline passed before the first attempt could start; nothing was sent'
-      : `the deadline passed before another attempt could start, after ${attemptsBefore} that did not succeed`;
-  return { kind: 'notApplied', failure: { category: 'internal', retryable: true, message } };
+/** The end of an item whose deadline passed before an attempt could start: the attempt before says why, if there was one. */
+export function deadlinePassed(item: TakenItem): ItemResult {
+  const outcomes = item.records.map(({ index }): RecordOutcome => {
+    const before = item.earlier.get(index);
+    if (!before) {
+      const message = 'the deadline passed before an attempt could start; nothing was sent';
+      return { kind: 'notApplied', failure: { category: 'internal', retryable: true, message } };
+    }
+    const { category, retryable, provider } = before;
+    const message = `${before.message}; the deadline passed before another attempt`;
+    return {
+      kind: 'notApplied',
+      failure: { category, retryable, message, ...(provider ? { provider } : {}) },
+    };
+  });
+  return { kind: 'outcomes', outcomes };
+}
+
+/** After an attempt of unknown outcome, one that is known not to have been applied does not make the record known. */
+function withEarlier(item: TakenItem, at: number, outcome: RecordOutcome): RecordOutcome {
+  const before = item.earlier.get(item.records[at]?.index ?? -1);
+  if (outcome.kind !== 'notApplied' || before?.category !== 'unknownOutcome') return outcome;
+  const message = item.expired
+    ? outcome.failure.message
+    : `an earlier attempt may have been done, the last one was not: ${outcome.failure.message}`;
+  return { kind: 'unknown', failure: { ...outcome.failure, category: 'unknownOutcome', message } };
 }
 
 /** A record that the handler forgot was perhaps sent. */
@@ -132,7 +153,7 @@ function retry(item: WorkItem, outcomes: readonly RecordOutcome[], waitMs: numbe
     spent: true,
     status: 'in_progress',
     result: null,
-    errors: tally(settled, item.tally).errors,
+    errors: [...tally(settled, item.tally).errors, ...waiting.errors],
     outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
     log: logEntry(item, 'warning', text, waiting.errors, { nextAttemptInMs: String(waitMs) }),
   };

@@ -102,4 +102,6 @@ export interface HeldLane {
 /** An item as taken: past its deadline, it is only to be failed. */
 export interface TakenItem extends WorkItem {
   expired: boolean;
+  /** How the attempt before ended for those of its records that may be tried again, by index. */
+  earlier: ReadonlyMap<number, Failure>;
 }

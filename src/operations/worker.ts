@@ -1,21 +1,22 @@
-import { createGroupCommit } from '../kit/group-commit.ts';
 import type { Ground } from '../kit/ground.ts';
 import { sleep } from '../kit/retry.ts';
-import { createHousekeeping } from './housekeeping.ts';
-import { createInstallationStatus } from './installation-status.ts';
-import { createListener, type Listener } from './hints.ts';
+import type { Handlers } from './attempt.ts';
+import { claimDue } from './claim.ts';
+import { createDoorbell, type Doorbell } from './doorbell.ts';
+import { createHousekeeping, type Housekeeping } from './housekeeping.ts';
+import { createInstallationStatus, type InstallationStatus } from './installation-status.ts';
+import { createListener } from './hints.ts';
 import { runLane, type RunnerDeps, type RunningLane } from './lane-runner.ts';
-import { claimDue, type Claimed } from './claim.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
 import { createPermits } from './permits.ts';
 import { createRecorder } from './recorder.ts';
-import { take, unmark, type TakeRequest } from './store/items.ts';
-import { extend, firstProject, fold, giveBack, type GivenLane } from './store/lanes.ts';
-import type { TakenItem, WorkHandler } from './work.ts';
+import { shareStatements } from './shared-statements.ts';
+import { unmark } from './store/items.ts';
+import { extend, firstProject, fold, giveBack } from './store/lanes.ts';
 
 export interface WorkerOptions {
   /** By action type. */
-  handlers: Record<string, WorkHandler>;
+  handlers: Handlers;
   /** How long a claim holds without renewal; a dead node's work is taken over after it. */
   leaseMs?: number;
   /** Looks for work this often when nobody announces any; at most 2 s. */
@@ -50,204 +51,193 @@ const defaults = {
   itemsPerLane: 20,
   sliceMs: 2_000,
 };
+type Settings = typeof defaults;
+
 /** Between two looks for work, so that a stream of hints does not become a stream of claims. */
 const minPauseMs = 5;
 /** For recording what was aborted, after the deadline of a stop. */
 const graceMs = 1_500;
 
+interface State {
+  ground: Ground;
+  settings: Settings;
+  lanes: Map<string, RunningLane>;
+  bell: Doorbell;
+  runner: RunnerDeps;
+  housekeeping: Housekeeping;
+  installationStatus: InstallationStatus;
+  /** No new work. */
+  stopping: AbortController;
+  /** Nothing is held any more. */
+  stopped: AbortController;
+  /** Whether lanes wait that could not be claimed. */
+  full: boolean;
+  /** The project after which the next claim starts. */
+  cursor: string;
+}
+
 /** Takes over the lanes of this database, together with any number of workers like it on other nodes. */
 export function createWorker(ground: Ground, options: WorkerOptions): Worker {
-  const { database, log } = ground;
-  const settings = { ...defaults, ...withoutUndefined(options) };
-  const { leaseMs, maxLanes } = settings;
-  const pollMs = Math.min(settings.pollMs, 2_000);
-  const lanes = new Map<string, RunningLane>();
-  /** No new work; then: nothing is held any more. */
-  const stopping = new AbortController();
-  const stopped = new AbortController();
-  const housekeeping = createHousekeeping(database, log);
-  const installationStatus = createInstallationStatus(database, log);
-  const deps = runnerDeps();
-  let listener: Listener | undefined;
-  let looking: Promise<unknown> = Promise.resolve();
-  let renewing: Promise<unknown> = Promise.resolve();
-  let full = false;
-  let cursor = firstProject;
-  let wake: () => void = () => undefined;
-  let hinted = false;
-
-  function runnerDeps(): RunnerDeps {
-    const shared = { maxInFlight: 2, maxWaiting: Number.MAX_SAFE_INTEGER, bisectOn: () => false };
-    const takes = createGroupCommit<TakeRequest, TakenItem[]>({
-      ...shared,
-      maxGroup: 50,
-      commit: async (requests) => {
-        const taken = await take(database, requests);
-        return requests.map(({ id }) => taken.filter((item) => item.laneId === id));
-      },
-    });
-    const givings = createGroupCommit<GivenLane, void>({
-      ...shared,
-      maxGroup: 50,
-      commit: async (given) => {
-        await giveBack(database, given);
-        return given.map(() => undefined);
-      },
-    });
-    return {
-      handlers: options.handlers,
-      take: takes.submit,
-      giveBack: givings.submit,
-      unmark: (lane, except) => unmark(database, lane, except),
-      recorder: createRecorder({
-        database,
-        metrics: ground.metrics,
-        onEnded: (ended) => {
-          housekeeping.completed(ended.length);
-          installationStatus.note(ended);
-        },
-      }),
-      permits: createPermits(settings.maxConcurrentItems),
-      policy: { ...defaultRetryPolicy, ...options.retryPolicy },
-      log,
-      leaseMs,
-      itemsPerLane: settings.itemsPerLane,
-      pollMs,
-      shouldYield: (heldMs) => full && heldMs > settings.sliceMs,
-      stopping: stopping.signal,
-    };
-  }
-
-  function hint(laneId?: string): void {
-    if (laneId !== undefined) lanes.get(laneId)?.poke();
-    hinted = true;
-    wake();
-  }
-
-  async function lookForWork(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      hinted = false;
-      try {
-        const found = await foldAndClaim();
-        await sleep(minPauseMs);
-        if (found || hinted) continue;
-      } catch (error) {
-        log.warn({ err: error }, 'looking for work failed; trying again');
-      }
-      await restUntilHint();
-    }
-  }
-
-  function restUntilHint(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, pollMs);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (stopping.signal.aborted) wake();
-    });
-  }
-
-  /** Answers whether there may be more. */
-  async function foldAndClaim(): Promise<boolean> {
-    const folded = await fold(database);
-    for (const { id } of folded) lanes.get(id)?.poke();
-    full = lanes.size >= maxLanes;
-    if (full) return false;
-    const claimed = await claimDue(database, {
-      afterProject: cursor,
-      limit: Math.min(settings.lanesPerClaim, maxLanes - lanes.size),
-      leaseMs,
-    });
-    for (const one of claimed) run(one);
-    const wentRound = cursor !== firstProject;
-    cursor =
-      claimed
-        .map(({ lane }) => lane.projectId)
-        .sort()
-        .at(-1) ?? firstProject;
-    return claimed.length > 0 || folded.length >= 1_000 || wentRound;
-  }
-
-  function run({ lane, leaseEndsAt, rescued }: Claimed): void {
-    const running = runLane(lane, leaseEndsAt, rescued, deps);
-    lanes.set(lane.id, running);
-    void running.done.finally(() => {
-      if (lanes.get(lane.id) === running) lanes.delete(lane.id);
-      hint();
-    });
-  }
-
-  async function renewLeases(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await sleep(leaseMs / 4, stopped.signal);
-      const held = [...lanes.values()];
-      if (held.length === 0) continue;
-      const startedAt = performance.now();
-      try {
-        const kept = new Set(
-          (
-            await extend(
-              database,
-              held.map(({ lane }) => lane),
-              leaseMs,
-            )
-          ).map(({ id }) => id),
-        );
-        for (const running of held) {
-          if (kept.has(running.lane.id)) running.leaseEndsAt = startedAt + leaseMs;
-          else running.cut();
-        }
-      } catch (error) {
-        log.warn({ err: error }, 'leases could not be renewed; trying again');
-      }
-    }
-  }
-
+  const state = createState(ground, options);
+  let background: { end(): Promise<unknown>; looking: Promise<void> } | undefined;
   return {
-    hint,
+    hint: (laneId) => hint(state, laneId),
     async start() {
-      await housekeeping.start();
-      listener = createListener(database.url, log, () => hint());
-      looking = lookForWork();
-      renewing = renewLeases();
+      await state.housekeeping.start();
+      const listener = createListener(ground.database.url, ground.log, () => hint(state));
+      const renewing = renewLeases(state);
+      background = {
+        looking: lookForWork(state),
+        end: () => Promise.all([renewing, listener.close()]),
+      };
     },
     async stop(deadlineMs) {
-      stopping.abort();
-      wake();
-      for (const running of lanes.values()) running.poke();
-      await settled(deadlineMs);
-      for (const running of lanes.values()) running.cut();
-      await settled(graceMs);
-      await abandon();
-      stopped.abort();
-      await renewing;
-      await listener?.close();
-      await installationStatus.close();
-      await housekeeping.stop();
+      state.stopping.abort();
+      state.bell.ring();
+      for (const running of state.lanes.values()) running.poke();
+      await released(state, background?.looking, deadlineMs);
+      for (const running of state.lanes.values()) running.cut();
+      await released(state, background?.looking, graceMs);
+      await abandonLanes(state);
+      state.stopped.abort();
+      await background?.end();
+      await state.installationStatus.close();
+      await state.housekeeping.stop();
     },
   };
+}
 
-  /** Waits until no lane is held and none will be. */
-  async function settled(timeoutMs: number): Promise<void> {
-    const done = new AbortController();
-    const all = Promise.all([...[...lanes.values()].map((running) => running.done), looking]);
-    await Promise.race([all.then(() => done.abort()), sleep(timeoutMs, done.signal)]);
-    done.abort();
-  }
+function createState(ground: Ground, options: WorkerOptions): State {
+  const { database, log } = ground;
+  const { handlers, retryPolicy, ...given } = options;
+  const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
+  const settings: Settings = { ...defaults, ...(Object.fromEntries(chosen) as Partial<Settings>) };
+  settings.pollMs = Math.min(settings.pollMs, 2_000);
+  const housekeeping = createHousekeeping(database, log);
+  const installationStatus = createInstallationStatus(database, log);
+  const stopping = new AbortController();
+  const runner: RunnerDeps = {
+    ...shareStatements(database),
+    ...settings,
+    handlers,
+    unmark: (lane, except) => unmark(database, lane, except),
+    recorder: createRecorder({
+      database,
+      metrics: ground.metrics,
+      onEnded: (ended) => {
+        housekeeping.completed(ended.length);
+        installationStatus.note(ended);
+      },
+    }),
+    permits: createPermits(settings.maxConcurrentItems),
+    policy: { ...defaultRetryPolicy, ...retryPolicy },
+    log,
+    shouldYield: (heldMs) => state.full && heldMs > settings.sliceMs,
+    stopping: stopping.signal,
+  };
+  const state: State = {
+    ground,
+    settings,
+    lanes: new Map(),
+    bell: createDoorbell(),
+    runner,
+    housekeeping,
+    installationStatus,
+    stopping,
+    stopped: new AbortController(),
+    full: false,
+    cursor: firstProject,
+  };
+  return state;
+}
 
-  /** Lanes whose handlers do not even end when they are aborted: their sent rows fall to the next claimer as unknown. */
-  async function abandon(): Promise<void> {
-    const left = [...lanes.values()].map(({ lane }) => ({ ...lane, blockedMs: 0 }));
-    lanes.clear();
-    if (left.length === 0) return;
-    await giveBack(database, left).catch((error: unknown) =>
-      log.warn({ err: error }, 'lanes were not given back'),
-    );
+function hint({ lanes, bell }: State, laneId?: string): void {
+  if (laneId !== undefined) lanes.get(laneId)?.poke();
+  bell.ring();
+}
+
+async function lookForWork(state: State): Promise<void> {
+  const { bell, stopping, settings, ground } = state;
+  while (!stopping.signal.aborted) {
+    bell.clear();
+    try {
+      const more = await foldAndClaim(state);
+      await sleep(minPauseMs);
+      if (more) continue;
+    } catch (error) {
+      ground.log.warn({ err: error }, 'looking for work failed; trying again');
+    }
+    if (!stopping.signal.aborted) await bell.wait(settings.pollMs);
   }
 }
 
-function withoutUndefined<T extends object>(options: T): Partial<T> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
+/** Answers whether there may be more. */
+async function foldAndClaim(state: State): Promise<boolean> {
+  const { ground, lanes, settings } = state;
+  const folded = await fold(ground.database);
+  for (const { id } of folded) lanes.get(id)?.poke();
+  state.full = lanes.size >= settings.maxLanes;
+  if (state.full) return false;
+  const claimed = await claimDue(ground.database, {
+    afterProject: state.cursor,
+    limit: Math.min(settings.lanesPerClaim, settings.maxLanes - lanes.size),
+    leaseMs: settings.leaseMs,
+  });
+  for (const one of claimed) {
+    const running = runLane(one, state.runner);
+    lanes.set(running.lane.id, running);
+    void running.done.finally(() => {
+      if (lanes.get(running.lane.id) === running) lanes.delete(running.lane.id);
+      hint(state);
+    });
+  }
+  const wentRound = state.cursor !== firstProject;
+  const last = claimed
+    .map(({ lane }) => lane.projectId)
+    .sort()
+    .at(-1);
+  state.cursor = last ?? firstProject;
+  return claimed.length > 0 || folded.length >= 1_000 || wentRound;
+}
+
+async function renewLeases({ ground, settings, lanes, stopped }: State): Promise<void> {
+  const { leaseMs } = settings;
+  while (!stopped.signal.aborted) {
+    await sleep(leaseMs / 4, stopped.signal);
+    const held = [...lanes.values()];
+    if (held.length === 0) continue;
+    const startedAt = performance.now();
+    try {
+      const keys = held.map(({ lane }) => lane);
+      const kept = new Set((await extend(ground.database, keys, leaseMs)).map(({ id }) => id));
+      for (const running of held) {
+        if (kept.has(running.lane.id)) running.leaseEndsAt = startedAt + leaseMs;
+        else running.cut();
+      }
+    } catch (error) {
+      ground.log.warn({ err: error }, 'leases could not be renewed; trying again');
+    }
+  }
+}
+
+/** Waits until no lane is held and none will be, or until the time is over. */
+async function released(
+  { lanes }: State,
+  looking: Promise<void> | undefined,
+  timeoutMs: number,
+): Promise<void> {
+  const over = new AbortController();
+  const all = Promise.all([...[...lanes.values()].map((running) => running.done), looking]);
+  await Promise.race([all, sleep(timeoutMs, over.signal)]);
+  over.abort();
+}
+
+/** Lanes whose handlers do not even end when they are aborted: their sent rows fall to the next claimer as unknown. */
+async function abandonLanes({ lanes, ground }: State): Promise<void> {
+  const left = [...lanes.values()].map(({ lane }) => Object.assign({ blockedMs: 0 }, lane));
+  lanes.clear();
+  if (left.length === 0) return;
+  await giveBack(ground.database, left).catch((error: unknown) =>
+    ground.log.warn({ err: error }, 'lanes were not given back; they fall due when their leases end'),
+  );
 }

@@ -8,6 +8,7 @@ import {
 } from 'fastify';
 import type { RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { sqlState } from '../db/database.ts';
 import { newId } from '../ids.ts';
 import { parseJson } from '../json.ts';
 import type { Logger } from '../log.ts';
@@ -79,15 +80,23 @@ async function parseBody(request: FastifyRequest, text: string): Promise<unknown
       cause: error,
     });
   }
-  if (text.includes('__proto__') && hasProtoKey(value)) {
+  // A key may be written with escapes, so that its text does not show it.
+  if (/__proto__|\\u00/.test(text) && hasProtoKey(value)) {
     throw problem('malformed-json', { detail: 'The key "__proto__" is not accepted.' });
   }
   return value;
 }
 
+/** Without recursion: the nesting of a body has no limit yet. */
 function hasProtoKey(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProtoKey);
+  const left = [value];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    if (Object.hasOwn(next, '__proto__')) return true;
+    for (const child of Object.values(next))
+      if (typeof child === 'object' && child !== null) left.push(child);
+  }
+  return false;
 }
 
 /** Whatever was thrown, as the problem the caller sees. */
@@ -95,6 +104,13 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const issues = issuesOf(error);
   if (issues) return refuse(issues);
+  // PostgreSQL stores every character but one.
+  if (sqlState(error) === '22021') {
+    return problem('invalid-request', {
+      detail: 'A text holds the character U+0000, which cannot be kept.',
+      cause: error,
+    });
+  }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -117,11 +133,13 @@ export function toProblem(error: unknown): Problem {
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, answer: Problem): FastifyReply {
   if (answer.status >= 500) {
     request.log.error(
-      { err: answer.cause ?? answer, requestId: request.id, code: answer.code },
+      { err: answer.cause ?? answer, requestId: request.id, problem: answer.code },
       answer.message,
     );
   }
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
+  // Closing under a caller who still sends would take the answer from them: the rest of the body is read and dropped.
+  if (answer.code === 'body-too-large') reply.removeHeader('connection');
   const retryAfter = answer.details.retryAfterSeconds ?? (answer.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)));
   const body = renderProblem(answer, request.id);

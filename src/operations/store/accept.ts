@@ -7,6 +7,8 @@ import { storable } from './text.ts';
 export interface AcceptRow extends Intake {
   operationId: string;
   lease: string | null;
+  /** The records as JSON, in their order. */
+  payloads: readonly string[];
 }
 
 export interface AcceptedRow {
@@ -82,7 +84,9 @@ export async function insertGroup(
   rows: readonly AcceptRow[],
 ): Promise<Map<string, AcceptedRow>> {
   const column = <T>(read: (row: AcceptRow) => T): T[] => rows.map(read);
-  const records = rows.flatMap((row) => row.records.map((payload, slot) => ({ row, slot, payload })));
+  const records = rows.flatMap((row) =>
+    row.records.map((record, slot) => ({ row, slot, reference: record.reference })),
+  );
   const turns = rows.flatMap((row) =>
     (row.orderKeys ?? []).flatMap((key) => (key === null ? [] : [{ row, key }])),
   );
@@ -105,8 +109,8 @@ export async function insertGroup(
     records.map((record) => record.row.projectId),
     records.map((record) => record.row.operationId),
     records.map((record) => record.slot),
-    records.map(({ payload }) => JSON.stringify(payload)),
-    records.map(({ payload }) => (payload.reference === undefined ? null : storable(payload.reference))),
+    records.map(({ row, slot }) => row.payloads[slot]),
+    records.map(({ reference }) => (reference === undefined ? null : storable(reference))),
     turns.map((turn) => turn.row.operationId),
     turns.map((turn) => turn.key),
   ]);

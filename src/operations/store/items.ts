@@ -113,6 +113,9 @@ function laneColumns(lanes: readonly TakeRequest[]): unknown[][] {
 }
 
 function toItem(row: ItemRow): TakenItem {
+  const records = row.records ?? [];
+  const open = new Set(records.map(({ index }) => index));
+  const errors = row.errors ?? [];
   return {
     projectId: row.project_id,
     operationId: row.operation_id,
@@ -123,7 +126,7 @@ function toItem(row: ItemRow): TakenItem {
     actionType: row.action_type,
     resource: row.resource,
     request: row.request,
-    records: row.records ?? [],
+    records,
     attempt: row.attempt,
     remainingMs: Number(row.remaining_ms),
     total: row.total,
@@ -131,8 +134,9 @@ function toItem(row: ItemRow): TakenItem {
       succeeded: row.succeeded,
       failed: row.failed,
       unknown: row.unknown,
-      errors: row.errors ?? [],
+      errors: errors.filter(({ index }) => !open.has(index)),
     },
+    earlier: new Map(errors.filter(({ index }) => open.has(index)).map((error) => [error.index, error])),
     seq: row.seq,
     lease: row.lease,
     expired: row.expired,

@@ -44,7 +44,8 @@ const recordGroup = statement(
     FROM unnest($13::bigint[], $14::int[], $15::json[], $20::text[]) AS x(n, slot, outcome, record_id) JOIN kept k ON k.n = x.n
     WHERE r.project_id = k.project_id AND r.operation_id = k.operation_id AND r.slot = x.slot),
   operations AS (
-    UPDATE operation o SET status = i.status, result = i.result, errors = coalesce(i.errors, o.errors),
+    UPDATE operation o SET status = i.status, result = i.result, 
+      errors = CASE WHEN i.done OR i.spent THEN i.errors ELSE o.errors END,
       succeeded = o.succeeded + i.succeeded, failed = o.failed + i.failed, unknown = o.unknown + i.unknown,
       attempts = k.attempt, last_attempt_at = CASE WHEN i.spent THEN now ELSE o.last_attempt_at END,
       next_attempt_at = k.due_at, updated_at = now

@@ -1,0 +1,32 @@
+import type { Database } from '../kit/db/database.ts';
+import { createGroupCommit } from '../kit/group-commit.ts';
+import { take, type TakeRequest } from './store/items.ts';
+import { giveBack, type GivenLane } from './store/lanes.ts';
+import type { TakenItem } from './work.ts';
+
+const options = { maxGroup: 50, maxInFlight: 2, maxWaiting: Number.MAX_SAFE_INTEGER, bisectOn: () => false };
+
+/** What the lanes of one worker ask for at the same time goes out in one statement. */
+export function shareStatements(database: Database): {
+  take(request: TakeRequest): Promise<TakenItem[]>;
+  giveBack(lane: GivenLane): Promise<void>;
+} {
+  const takes = createGroupCommit<TakeRequest, TakenItem[]>({
+    ...options,
+    commit: async (requests) => {
+      const taken = await take(database, requests);
+      return requests.map(({ id }) => taken.filter((item) => item.laneId === id));
+    },
+  });
+  const givings = createGroupCommit<GivenLane, void>({
+    ...options,
+    commit: async (given) => {
+      await giveBack(database, given);
+      return given.map(() => undefined);
+    },
+  });
+  return {
+    take: (request) => takes.submit(request),
+    giveBack: (lane) => givings.submit(lane),
+  };
+}
