@@ -49,7 +49,7 @@ export async function startStage(origin: string, role: 'all' | 'api' = 'all'): P
   const [port, proxyPort] = [await freePort(), await freePort()];
   const base = `http://127.0.0.1:${port}`;
   const apiKey = generateApiKey().key;
-  const child = spawn(process.execPath, ['src/main.ts', role], {
+  const child = spawn(process.execPath, [...process.execArgv, 'src/main.ts', role], {
     stdio: ['ignore', 'inherit', 'pipe'],
     env: {
       PATH: process.env['PATH'],

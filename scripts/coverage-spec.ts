@@ -14,8 +14,9 @@ const faults = faultsOf(sections, createFinder(root, ['src', 'test', 'simulator'
 for (const fault of faults) console.log(fault);
 
 const wanted = render(sections);
-const before = await readFile(join(root, path), 'utf8').catch(() => undefined);
-const isStale = before !== wanted;
-if (isStale && !isCheck && faults.length === 0) await writeFile(join(root, path), wanted);
-if (isStale) console.log(isCheck ? `${path} is not up to date: npm run coverage:spec` : `written: ${path}`);
-process.exitCode = faults.length > 0 || (isCheck && isStale) ? 1 : 0;
+const isStale = (await readFile(join(root, path), 'utf8').catch(() => undefined)) !== wanted;
+const writes = isStale && !isCheck && faults.length === 0;
+if (writes) await writeFile(join(root, path), wanted);
+if (writes) console.log(`written: ${path}`);
+if (isStale && isCheck) console.log(`${path} is not up to date: npm run coverage:spec`);
+process.exitCode = faults.length > 0 || (isStale && isCheck) ? 1 : 0;

@@ -22,7 +22,8 @@ export interface Surfaces {
   close(): Promise<void>;
 }
 
-export const version = '0.1.0';
+// Of the API description, not of the release (specification 9).
+const apiVersion = '1.0.0';
 
 /** Mounts each room's routes on the surfaces (contract, Surfaces). */
 export async function createSurfaces(app: App, config: Config, health: Health): Promise<HttpServer> {
@@ -31,7 +32,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     bodyLimitBytes: config.limits.bodyBytes,
     trustedProxies: config.trustedProxies,
   });
-  await documentApi(server, { version, publicUrl: app.ground.publicUrl });
+  await documentApi(server, { version: apiVersion, publicUrl: app.ground.publicUrl });
   observe(server, app);
   server.addHook('onRequest', async () => {
     if (health.isStopping) throw problem('shutting-down');

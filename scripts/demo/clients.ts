@@ -1,6 +1,6 @@
 import { Client } from '@hubspot/api-client';
 import { Connection } from 'jsforce';
-import jsforceRequest from 'jsforce/lib/request.js';
+import { setDispatcher } from 'jsforce/lib/request.js';
 import { Agent } from 'undici';
 
 /** The headers that every call through the proxy carries (specification 4.6). */
@@ -25,7 +25,7 @@ export function hubspotClient(proxy: string, headers: Record<string, string>): C
 /** The official Salesforce client, sent through the proxy by its own HTTP dispatcher. */
 export function salesforceClient(proxy: string, headers: Record<string, string>): Connection {
   const added = Object.entries(headers).flat();
-  jsforceRequest.setDispatcher(
+  setDispatcher(
     new Agent({ connect: { allowH2: false } }).compose((dispatch) => (options, handler) => {
       const own = Array.isArray(options.headers)
         ? options.headers

@@ -193,18 +193,18 @@ async function writeSynchronously(
   fields: object,
   change: object,
 ): Promise<void> {
-  const { result } = await step(`create a ${object} in ${integration}`, async () => {
+  const { result } = await step(`create: ${object} of ${integration}`, async () => {
     const answer = await write(integration, object, { type: 'create', mode: 'synchronous', record: fields });
     return [answer, `record ${answer.result.recordId}, operation ${answer.operationId}`];
   });
-  await step(`update it`, async () => {
+  await step('update it', async () => {
     const answer = await write(integration, object, {
       type: 'update',
       record: { id: result.recordId, ...change },
     });
     return [answer, `record ${result.recordId}, operation ${answer.operationId}`];
   });
-  await step(`delete it`, async () => {
+  await step('delete it', async () => {
     const answer = await write(integration, object, { type: 'delete', record: { id: result.recordId } });
     return [answer, `record ${result.recordId}, operation ${answer.operationId}`];
   });

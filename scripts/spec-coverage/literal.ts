@@ -54,7 +54,7 @@ function objectOf(node: ts.ObjectLiteralExpression, source: Source): unknown {
     if (!ts.isPropertyAssignment(property) || ts.isComputedPropertyName(property.name)) return unknown;
     entries.push([property.name.text, valueOf(property.initializer, source)]);
   }
-  return entries.some(([, value]) => value === unknown) ? unknown : Object.fromEntries(entries);
+  return Object.fromEntries(entries);
 }
 
 /** Where a name gets its value: a `const` of the file, or one that it imports from a file beside it. */

@@ -11,7 +11,9 @@ Each line of the specification with the tests that hold it: one in which it is k
 has neither tests nor a word on what brings it. ${items.length} lines, ${items.length - later} held whole, ${later} in part or wholly later. A
 title may be shortened to a part that only one test has.
 
-${sections.map(renderSection).join('\n')}`;
+${sections.map(renderSection).join('\n')}
+${links(items)}
+`;
 }
 
 function renderSection({ title, items }: SpecSection): string {
@@ -38,8 +40,17 @@ function tests(references: readonly string[]): string[] {
   const byFile = Map.groupBy(references, (reference) => reference.split(' > ', 1)[0] ?? '');
   return [...byFile].map(([file, group]) => {
     const titles = group.map((reference) => reference.slice(file.length + 3));
-    return `[${shorten(file)}](../${file}): ${titles.map((title) => `“${title}”`).join(', ')}`;
+    return `[${shorten(file)}] ${titles.map((title) => `“${title}”`).join(', ')}`;
   });
+}
+
+/** Where the names of files in brackets lead. */
+function links(items: readonly SpecItem[]): string {
+  const files = items
+    .flatMap(({ accepts, refuses }) => [...accepts, ...(typeof refuses === 'string' ? [] : refuses)])
+    .map((reference) => reference.split(' > ', 1)[0] ?? '');
+  const lines = [...new Set(files)].sort().map((file) => `[${shorten(file)}]: ../${file}`);
+  return lines.join('\n');
 }
 
 function shorten(file: string): string {

@@ -96,11 +96,14 @@ function rowsOf(table: unknown): unknown[][] {
   return table.map((row: unknown): unknown[] => (Array.isArray(row) ? row : [row]));
 }
 
-/** As the runner words it: `%s` and its like take one value after the other. */
+/** As the runner words it: `%s` and its like take one value after the other, `$name` a member of the only one. */
 function fill(title: string, row: readonly unknown[]): string {
   let next = 0;
-  return title.replaceAll(/%[sdijfo]/g, (place) => {
-    const value = row[next++];
-    return value === unknown ? '…' : format(place, value);
-  });
+  const filled = title.replaceAll(/%[sdijfo]/g, (place) => shown(place, row[next++]));
+  const members = Object.entries(row.length === 1 && typeof row[0] === 'object' ? { ...row[0] } : {});
+  return members.reduce((text, [name, value]) => text.replaceAll(`$${name}`, shown('%s', value)), filled);
+}
+
+function shown(place: string, value: unknown): string {
+  return value === unknown ? '…' : format(place, value);
 }

@@ -23,6 +23,8 @@ export interface Failure {
   provider?: ProviderAnswerSummary;
   /** The provider's own wish, in milliseconds from now. */
   retryAfterMs?: number;
+  /** The provider was waited for as long as a call may take. */
+  timedOut?: true;
 }
 
 /** A transport fault as the outcome of a call that may change something: known only if no byte left. `repeatable`: an update or delete by id. */
@@ -36,6 +38,7 @@ export function failureOfTransport(
     failure: {
       category: lost ? 'unknownOutcome' : fault.kind === 'refused' ? 'permission' : 'providerDown',
       retryable: lost ? repeatable : fault.kind !== 'refused',
+      ...(fault.kind === 'timeout' ? { timedOut: true } : {}),
       message: lost
         ? `the request was sent, but its answer was lost: ${fault.message}`
         : `the provider could not be reached: ${fault.message}`,

@@ -172,7 +172,7 @@ function answerProblem(
 ): void {
   if (answer.status >= 500) {
     ground.log.error(
-      { err: answer.cause ?? answer, requestId, code: answer.code, surface: 'proxy' },
+      { err: answer.cause ?? answer, requestId, problem: answer.code, surface: 'proxy' },
       answer.message,
     );
   }

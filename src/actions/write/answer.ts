@@ -93,7 +93,7 @@ function problemOf(failure: Failure, operationId: string): Problem | undefined {
     ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1000 }),
     extra: { operationId, category },
   };
-  const code = problemCodes[category];
+  const code = failure.timedOut ? 'provider-timeout' : problemCodes[category];
   return code && problem(code, details);
 }
 

@@ -194,6 +194,15 @@ describe('actions/write/plan', () => {
     );
   });
 
+  test('refuses the same record id twice in a batch with allOrNone, and takes it without', () => {
+    const batch = [{ record: { id: '7', a: 1 } }, { record: { id: '8' } }, { record: { id: 7, a: 2 } }];
+    const request = { ...withoutRecord, type: 'update' as const, batch };
+    expect(refusal({ ...request, batchPolicy: { allOrNone: true } })).toBe(
+      'ability-unsupported batch[2].record.id',
+    );
+    expect(refusal(request)).toBe('planned');
+  });
+
   test('keeps a batch in order, with associations and references', () => {
     const batch = [{ record: { a: 1 }, reference: 'r1', associations: [association] }, { record: { a: 2 } }];
     expect(plan({ ...withoutRecord, batch, batchPolicy: { allOrNone: true } })).toMatchObject({

@@ -199,6 +199,22 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
   return issues;
 }
 
+/** Two changes of one record cannot stand or fall together: they are successive calls (contract, Write). */
+function repeatedIds(request: WriteRequest): Issue[] {
+  const seen = new Set<string>();
+  return (request.batch ?? []).flatMap(({ record }, index) => {
+    const id = record['id'] === undefined ? undefined : idText(record['id']);
+    if (request.type !== 'update' || id === undefined) return [];
+    if (!seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    return [
+      issue(`batch[${index}].record.id`, `stands twice in the batch, which allOrNone does not allow: ${id}`),
+    ];
+  });
+}
+
 /** The support table of specification 4.2, rule 3, from what the connector has. */
 function refuseAbility(request: WriteRequest, scope: WriteScope): Problem | undefined {
   const { abilities, provider } = scope;
@@ -222,6 +238,8 @@ function refuseAbility(request: WriteRequest, scope: WriteScope): Problem | unde
   if (usesIfEmpty && !abilities.ifEmpty)
     lacks('type', 'an update with `writeOnUpdate: ifEmpty` in the config');
   if (missing.length > 0) return refuse(missing, 'ability-unsupported');
+  const repeated = request.batchPolicy?.allOrNone ? repeatedIds(request) : [];
+  if (repeated.length > 0) return refuse(repeated, 'ability-unsupported');
   if (request.type === 'delete' && !scope.deletionEnabled) {
     return problem('delete-not-enabled', {
       detail: `Deletion of ${scope.objectName} is not enabled in the installation's config.`,

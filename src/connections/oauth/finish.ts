@@ -43,7 +43,7 @@ export async function finishFlow(deps: FlowDeps, query: CallbackQuery): Promise<
       return { error: 'Something went wrong here.', status: 500, ...returnOf(flow) };
     }
     deps.ground.log.info(
-      { code: error.code, provider: flow?.request.provider, detail: error.message },
+      { problem: error.code, provider: flow?.request.provider, detail: error.message },
       'an OAuth flow ended without a connection',
     );
     return { error: error.message, status: error.status === 503 ? 503 : 400, ...returnOf(flow) };

@@ -5,6 +5,7 @@ import {
   type ClientConfig,
   type CustomTypesConfig,
   type PoolClient,
+  type QueryConfig,
 } from 'pg';
 import { parseJson } from '../json.ts';
 import { Problem, problem } from '../problem.ts';
@@ -34,6 +35,8 @@ export interface DatabaseOptions {
 
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
+/** On a wire that went silent nothing else tells that the server is gone. Not for `raw`, whose work may take long. */
+const answerTimeoutMs = 15_000;
 
 // Numbers in JSON stay as they were stored (contract, Surfaces).
 const types: CustomTypesConfig = {
@@ -83,22 +86,30 @@ async function inTransaction<T>(pool: Pool, work: (tx: Queryable) => Promise<T>)
   };
   client.on('error', onLoss);
   try {
-    await client.query('BEGIN');
+    await client.query(bounded({ text: 'BEGIN' }));
     const result = await work({ rows: (statement, values) => run(client, statement, values) });
-    const end = await client.query('COMMIT');
+    const end = await client.query(bounded({ text: 'COMMIT' }));
     // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement had failed and `work` went on.
     if (end.command !== 'COMMIT')
       throw new Error('the transaction was rolled back: a statement in it had failed');
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch((rollbackError: unknown) => {
-      broken = rollbackError instanceof Error ? rollbackError : new Error(String(rollbackError));
-    });
+    if (isDatabaseAway(error)) broken ??= new Error('the connection was lost', { cause: error });
+    else await rollBack(client).catch((rollbackError: Error) => (broken = rollbackError));
     throw asProblem(error);
   } finally {
     client.off('error', onLoss);
     client.release(broken);
   }
+}
+
+/** `pg` takes the limit with each query, which its types do not know. */
+function bounded(query: QueryConfig): QueryConfig {
+  return { ...query, query_timeout: answerTimeoutMs } as QueryConfig;
+}
+
+function rollBack(client: PoolClient): Promise<unknown> {
+  return client.query(bounded({ text: 'ROLLBACK' }));
 }
 
 async function run<Row>(
@@ -107,7 +118,7 @@ async function run<Row>(
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
   const result = await guarded(() =>
-    client.query({ name: statement.name, text: statement.text, values: values as unknown[] }),
+    client.query(bounded({ name: statement.name, text: statement.text, values: values as unknown[] })),
   );
   return result.rows as Row[];
 }
@@ -139,7 +150,7 @@ export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (networkCodes.has(code) || awayStates.test(code)) return true;
-  return /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client was closed|not queryable/i.test(
+  return /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed|not queryable/i.test(
     error.message,
   );
 }

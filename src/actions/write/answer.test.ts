@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { FailureCategory, RecordOutcome } from '../../providers/index.ts';
+import { answerWrite } from './answer.ts';
+import type { WritePlan } from './plan.ts';
+
+const id = '01890000-0000-7000-8000-000000000001';
+
+function plan(given: Partial<WritePlan> = {}): WritePlan {
+  return {
+    kind: 'create',
+    mode: 'synchronous',
+    form: 'single',
+    objectName: 'contacts',
+    records: [{ fields: { email: 'a@b.co' } }],
+    allOrNone: false,
+    partialOnly: false,
+    headers: [],
+    deadlineSeconds: 3600,
+    ...given,
+  };
+}
+
+const batch = (given: Partial<WritePlan> = {}) =>
+  plan({ form: 'batch', records: [{ fields: {}, reference: 'a' }, { fields: {} }], ...given });
+const applied = (recordId: string): RecordOutcome => ({ kind: 'applied', recordId, data: { id: recordId } });
+const refused = (category: FailureCategory = 'validation'): RecordOutcome => ({
+  kind: 'notApplied',
+  failure: {
+    category,
+    retryable: false,
+    message: 'email is taken',
+    provider: { status: 400, message: 'EMAIL_TAKEN' },
+  },
+});
+
+function problemOf(answer: ReturnType<typeof answerWrite>): unknown {
+  return 'problem' in answer
+    ? [answer.problem.status, answer.problem.code, answer.problem.details.extra]
+    : answer;
+}
+
+describe('src/actions/write/answer', () => {
+  it('§4.2 a single write that was done answers the record', () => {
+    expect(answerWrite(plan(), id, [applied('7')])).toEqual({
+      status: 200,
+      body: { operationId: id, result: { success: true, recordId: '7', data: { id: '7' } } },
+    });
+  });
+
+  it('§4.2 a delete that was done answers the id alone', () => {
+    expect(answerWrite(plan({ kind: 'delete' }), id, [{ kind: 'applied', recordId: '7' }])).toEqual({
+      status: 200,
+      body: { operationId: id, result: { success: true, recordId: '7' } },
+    });
+  });
+
+  it('§7.1 a single write that the provider refused answers 422 with the reason', () => {
+    expect(answerWrite(plan(), id, [refused()])).toEqual({
+      status: 422,
+      body: {
+        operationId: id,
+        result: { success: false },
+        errors: [
+          {
+            message: 'error writing contacts: validation: email is taken',
+            category: 'validation',
+            retryable: false,
+            provider: { status: 400, message: 'EMAIL_TAKEN' },
+          },
+        ],
+        rawResponse: 'EMAIL_TAKEN',
+      },
+    });
+  });
+
+  it.each<[FailureCategory, number, string]>([
+    ['rateLimit', 429, 'provider-rate-limited'],
+    ['providerDown', 502, 'provider-unreachable'],
+    ['unknownOutcome', 502, 'outcome-unknown'],
+    ['internal', 500, 'internal'],
+  ])('§7.1 a failure of category %s is a problem with the operation', (category, status, code) => {
+    const expected = [status, code, { operationId: id, category }];
+    expect(problemOf(answerWrite(plan(), id, [refused(category)]))).toEqual(expected);
+    expect(problemOf(answerWrite(batch(), id, [refused(category), refused(category)]))).toEqual(expected);
+  });
+
+  it('§4.2.2 a batch with one record done is a partial success, in the order of the request', () => {
+    const answer = answerWrite(batch(), id, [refused(), applied('8')]);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        operationId: id,
+        successCount: 1,
+        failureCount: 1,
+        results: [
+          { success: false, reference: 'a', errors: [{ category: 'validation' }] },
+          { success: true, recordId: '8' },
+        ],
+        errors: [{ category: 'validation' }],
+        warnings: [],
+      },
+    });
+  });
+
+  it('§4.2.2 a batch of which nothing was done answers 422 with the same body', () => {
+    expect(answerWrite(batch(), id, [refused(), refused('conflict')])).toMatchObject({
+      status: 422,
+      body: {
+        successCount: 0,
+        failureCount: 2,
+        results: [{ success: false }, { success: false }],
+        errors: [{ category: 'validation' }, { category: 'conflict' }],
+      },
+    });
+  });
+
+  it('§4.2.2 allOrNone where the provider always gives partial success is answered with a warning', () => {
+    const warned = answerWrite(batch({ kind: 'update', allOrNone: true, partialOnly: true }), id, [
+      applied('1'),
+      refused(),
+    ]);
+    expect(warned).toMatchObject({
+      status: 200,
+      body: { warnings: [{ message: expect.stringContaining('partial success') }] },
+    });
+    expect(answerWrite(batch({ allOrNone: true }), id, [applied('1'), applied('2')])).toMatchObject({
+      body: { warnings: [] },
+    });
+  });
+});

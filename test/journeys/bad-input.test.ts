@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  deploy,
+  fault,
+  install,
+  requestsOf,
+  simulator,
+  type Customer,
+  type ProblemBody,
+} from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Answer, type Platform } from '../platform.ts';
+import { rawCall } from '../raw-http.ts';
+
+const absentId = '0192f0c1-0000-7000-8000-000000000000';
+
+describe('test/journeys/bad-input', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let customer: Customer;
+  let otherKey = '';
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    await deploy(platform);
+    customer = await install(platform, 'hubspot-crm', 'acme');
+    const other = await platform.call<{ apiKey: { key: string } }>('POST', '/projects', { name: 'rival' });
+    otherKey = other.body.apiKey.key;
+    await simulator(platform.hubspot, 'DELETE', '/requests');
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const write = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
+  const post = (path: string, body: string, headers?: Record<string, string>): Promise<Answer<ProblemBody>> =>
+    platform.call('POST', path, body, headers ? { headers } : {});
+  /** A problem as the contract words it, and nothing was sent. */
+  const expectProblem = async (answer: Answer<ProblemBody>, status: number, code: string): Promise<void> => {
+    expect(answer).toMatchObject({
+      status,
+      body: { code, status, type: `urn:svc:problem:${code}`, title: expect.any(String) },
+    });
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(answer.body.detail).not.toBe('');
+    expect(answer.body.remedy).not.toBe('');
+    expect(answer.headers.get('x-request-id')).toBe(answer.body.requestId);
+    expect(await requestsOf(platform.hubspot)).toEqual([]);
+  };
+
+  it.each(['{', '{"groupRef":"acme",}', "{'a':1}", 'null x', '\u0000', '{"a":01}', '{"a":NaN}', '"\\ud800'])(
+    'malformed JSON is refused: %j',
+    async (body) => {
+      await expectProblem(await post(write, body), 400, 'malformed-json');
+    },
+  );
+
+  it('an empty body is refused where one is needed', async () => {
+    await expectProblem(await post(write, ''), 400, 'malformed-json');
+  });
+
+  it.each(['null', '[]', '"text"', '7', 'true'])('a body that is no object is refused: %s', async (body) => {
+    await expectProblem(await post(write, body), 400, 'invalid-request');
+  });
+
+  it.each([
+    '{"__proto__":{"a":1}}',
+    '{"groupRef":"acme","type":"create","record":{"__proto__":{"x":1}}}',
+    '{"\\u005f_proto__":1}',
+    '[{"a":[{"__proto__":1}]}]',
+  ])('the key __proto__ is refused: %s', async (body) => {
+    await expectProblem(await post(write, body), 400, 'malformed-json');
+  });
+
+  it('constructor and prototype are ordinary field names: the provider decides', async () => {
+    const answer = await post(
+      write,
+      '{"groupRef":"acme","type":"create","dryRun":true,"record":{"constructor":{"prototype":{"x":1}}}}',
+    );
+    expect(answer.status).toBe(200);
+  });
+
+  it('a body over the limit is refused, announced or not', async () => {
+    const large = `{"a":"${'x'.repeat(10 * 1024 * 1024)}"}`;
+    await expectProblem(await post(write, large), 413, 'body-too-large');
+    const chunked = await rawCall(platform.base, {
+      method: 'POST',
+      target: write,
+      headers: {
+        'x-api-key': platform.apiKey,
+        'content-type': 'application/json',
+        'transfer-encoding': 'chunked',
+      },
+      chunks: [large.slice(0, 1_000_000), large.slice(1_000_000)],
+    });
+    expect(chunked.status).toBe(413);
+  });
+
+  it('deep nesting does no harm', async () => {
+    const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    for (const levels of [101, 5_000, 100_000]) {
+      const answer = await post(write, `{"groupRef":"acme","type":"create","record":${deep(levels)}}`);
+      expect(answer.status).toBe(400);
+      const list = await post(write, '['.repeat(levels) + ']'.repeat(levels));
+      expect(list.status).toBe(400);
+    }
+    const hidden = await post(write, `${'{"a":'.repeat(5_000)}{"__proto__":1}${'}'.repeat(5_000)}`);
+    await expectProblem(hidden, 400, 'malformed-json');
+    const config = `{"groupRef":"acme","config":{"content":${deep(5_000)}}}`;
+    expect((await post('/projects/default/integrations/hubspot-crm/installations', config)).status).toBe(400);
+  });
+
+  it.each([
+    ['text/plain', 'hello'],
+    ['application/x-www-form-urlencoded', 'a=b'],
+    ['application/xml', '<a/>'],
+    ['multipart/form-data; boundary=x', '--x--'],
+    ['application/jsonp', '{}'],
+    ['rubbish', '{}'],
+  ])('a content type that is not JSON is refused: %s', async (type, body) => {
+    await expectProblem(await post(write, body, { 'content-type': type }), 415, 'unsupported-media-type');
+  });
+
+  it('JSON with a charset is JSON', async () => {
+    const answer = await post(write, '{}', { 'content-type': 'application/json; charset=utf-8' });
+    await expectProblem(answer, 400, 'invalid-request');
+  });
+
+  it('wrong types and unknown properties are named with their paths, all of them', async () => {
+    const answer = await platform.call<ProblemBody>('POST', write, {
+      groupRef: 7,
+      type: 'create',
+      record: {},
+      extra: 1,
+      batchPolicy: { allOrNone: 'x', more: 1 },
+    });
+    await expectProblem(answer, 400, 'invalid-request');
+    expect(answer.body.issues?.map(({ name }) => name).sort()).toEqual([
+      'batchPolicy.allOrNone',
+      'batchPolicy.more',
+      'extra',
+      'groupRef',
+    ]);
+    const secret = await platform.call<ProblemBody>('POST', '/projects/default/connections:generate', {
+      provider: 'hubspot',
+      groupRef: 'g',
+      consumerRef: 'c',
+      basicAuth: { username: 'u', password: 12345678 },
+    });
+    expect(secret.status).toBe(400);
+    expect(secret.text).not.toContain('12345678');
+  });
+
+  it.each([
+    ['GET', `/projects/${absentId}`],
+    ['GET', '/projects/nothing/integrations'],
+    ['GET', `/projects/default/integrations/${absentId}`],
+    ['GET', `/projects/default/connections/${absentId}`],
+    ['GET', '/projects/default/connections/nonsense'],
+    ['DELETE', `/projects/default/connections/${absentId}`],
+    ['GET', `/projects/default/integrations/hubspot-crm/installations/${absentId}`],
+    ['GET', '/projects/default/integrations/hubspot-crm/installations/nonsense'],
+    ['DELETE', '/projects/default/integrations/nothing'],
+    ['GET', '/projects/default/operations/nonsense'],
+    ['GET', '/projects/default/api-keys/nonsense'],
+    ['GET', '/projects/default/jwt-keys/nonsense'],
+    ['DELETE', `/projects/default/provider-apps/${absentId}`],
+    ['GET', '/providers/nobody'],
+    ['GET', `/projects/default/operations/${'a'.repeat(400)}`],
+    ['GET', '/projects/%F0%9F%98%80/integrations'],
+  ])('an unknown id is 404: %s %s', async (method, path) => {
+    const answer = await platform.call<ProblemBody>(method, path);
+    expect([404, 422]).toContain(answer.status);
+    expect(answer.body.code).toMatch(/not-found|provider-unknown/);
+  });
+
+  it('NUL characters and other odd text never make a fault of ours', async () => {
+    const nul = 'a\u0000b';
+    const bodies: [string, string, unknown][] = [
+      ['POST', write, { groupRef: nul, type: 'create', record: { email: 'a@example.com' } }],
+      ['POST', write, { groupRef: 'acme', type: 'create', mode: 'asynchronous', record: { email: nul } }],
+      [
+        'POST',
+        write,
+        { groupRef: 'acme', type: 'create', batch: [{ record: { [nul]: 1 }, reference: nul }] },
+      ],
+      [
+        'POST',
+        write,
+        { groupRef: 'acme', type: 'update', mode: 'asynchronous', record: { id: nul, firstname: 'x' } },
+      ],
+      ['POST', write, { groupRef: 'acme', type: 'create', record: { email: '\ud800' } }],
+      [
+        'POST',
+        '/oauth-connect',
+        { projectIdOrName: 'default', provider: 'hubspot', groupRef: nul, consumerRef: nul, groupName: nul },
+      ],
+      [
+        'POST',
+        '/projects/default/connections:generate',
+        {
+          provider: 'hubspot',
+          groupRef: nul,
+          consumerRef: nul,
+          oauth2AuthorizationCode: { accessToken: { token: nul } },
+        },
+      ],
+      [
+        'POST',
+        '/projects/default/integrations/hubspot-crm/installations',
+        { groupRef: nul, config: { content: { provider: 'hubspot' } } },
+      ],
+      [
+        'POST',
+        '/projects/default/integrations/hubspot-crm/installations?skipSampling=true',
+        {
+          groupRef: 'acme',
+          config: { content: { provider: 'hubspot', read: { objects: { [nul]: { objectName: nul } } } } },
+        },
+      ],
+      ['POST', '/projects', { name: nul }],
+      ['POST', '/projects/default/api-keys', { label: nul }],
+      ['POST', '/projects/default/provider-apps', { provider: 'hubspot', clientId: nul, clientSecret: nul }],
+      [
+        'PUT',
+        '/projects/default/integrations:batch',
+        {
+          sourceYaml: `specVersion: 1.0.0\nintegrations:\n  - name: "a\\0b"\n    displayName: "\\0"\n    provider: hubspot\n    proxy: { enabled: true }\n`,
+        },
+      ],
+      [
+        'PUT',
+        '/projects/default/integrations:batch',
+        {
+          sourceYaml: `specVersion: 1.0.0\nintegrations:\n  - name: nul\n    displayName: "\\0"\n    provider: hubspot\n    proxy: { enabled: true }\n`,
+        },
+      ],
+      ['GET', '/projects/a%00b/integrations', undefined],
+      ['GET', '/projects/default/integrations/a%00b', undefined],
+      ['GET', '/projects/default/connections?groupRef=a%00b', undefined],
+      ['GET', '/projects/default/operations/a%00b', undefined],
+      ['GET', '/projects/default/api-keys/a%00b', undefined],
+      ['GET', '/projects/%ff', undefined],
+      ['GET', '/projects/%', undefined],
+      ['GET', '/callbacks/v1/oauth?state=a%00b&code=%00', undefined],
+    ];
+    const faults: string[] = [];
+    for (const [method, path, body] of bodies) {
+      const answer = await platform.call<ProblemBody>(method, path, body);
+      if (answer.status >= 500 || answer.status === 0)
+        faults.push(`${method} ${path} ${JSON.stringify(body)}: ${answer.text}`);
+    }
+    expect(faults).toEqual([]);
+    await simulator(platform.hubspot, 'DELETE', '/requests');
+  });
+
+  it('methods and paths that are none are refused', async () => {
+    await expectProblem(await platform.call('GET', '/nothing'), 404, 'route-not-found');
+    await expectProblem(
+      await platform.call('DELETE', '/projects/default/operations/x'),
+      404,
+      'route-not-found',
+    );
+    await expectProblem(await platform.call('POST', '/write/v1/nothing', {}), 404, 'route-not-found');
+  });
+
+  it('a provider that answers a write with HTML gets the caller a problem, not the page', async () => {
+    await fault(platform.hubspot, { path: '/contacts', fault: { kind: 'html', status: 502 } });
+    const answer = await customer.write<ProblemBody>('contacts', {
+      type: 'create',
+      record: { email: 'html@example.com' },
+    });
+    expect(answer).toMatchObject({
+      status: 502,
+      body: { operationId: expect.any(String), category: 'unknownOutcome' },
+    });
+    expect(answer.text).not.toMatch(/<html|<h1/);
+    await simulator(platform.hubspot, 'DELETE', '/requests');
+  });
+
+  it('another project’s things do not exist', async () => {
+    const key = { key: otherKey };
+    for (const project of [platform.projectId, 'default', 'rival']) {
+      for (const path of [
+        '/integrations/hubspot-crm',
+        `/connections/${customer.connectionId}`,
+        `/integrations/hubspot-crm/installations/${customer.installationId}`,
+        '/integrations/hubspot-crm/objects/contacts/metadata?groupRef=acme',
+      ]) {
+        expect(await platform.call('GET', `/projects/${project}${path}`, undefined, key)).toMatchObject({
+          status: 404,
+          body: { code: 'not-found' },
+        });
+      }
+      const body = { groupRef: 'acme', type: 'create', record: { email: 'a@example.com' } };
+      expect((await platform.call('POST', write.replace('default', project), body, key)).status).toBe(404);
+      expect(
+        (
+          await platform.call(
+            'DELETE',
+            `/projects/${project}/connections/${customer.connectionId}`,
+            undefined,
+            key,
+          )
+        ).status,
+      ).toBe(404);
+    }
+    expect((await platform.call<unknown[]>('GET', '/projects', undefined, key)).body).toMatchObject([
+      { name: 'rival' },
+    ]);
+    expect((await platform.call('GET', `/projects/rival/installations`, undefined, key)).body).toEqual([]);
+    expect(await requestsOf(platform.hubspot)).toEqual([]);
+  });
+});

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  deploy,
+  during,
+  effects,
+  fault,
+  install,
+  simulator,
+  type Customer,
+  type ProblemBody,
+} from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startForwarder, type Forwarder } from '../forwarder.ts';
+import { startPlatform, type Answer, type Platform } from '../platform.ts';
+import { rawCall } from '../raw-http.ts';
+
+/** No caller waits longer than this for the news that the database is away. */
+const patienceMs = 20_000;
+
+describe('test/journeys/database-away', () => {
+  let test: TestDatabase;
+  let wire: Forwarder;
+  let platform: Platform;
+  let customer: Customer;
+  let count = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    wire = await startForwarder(test.url);
+    platform = await startPlatform({ databaseUrl: wire.url });
+    await deploy(platform);
+    customer = await install(platform, 'hubspot-crm', 'acme');
+  });
+  afterEach(async () => {
+    wire.heal();
+    await simulator(platform.hubspot, 'DELETE', '/faults');
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await wire?.close();
+    await test?.drop();
+  });
+
+  const email = (): string => `d${++count}@example.com`;
+  const write = (more: Record<string, unknown> = {}) =>
+    customer.write<ProblemBody>('contacts', { type: 'create', record: { email: email() }, ...more });
+  const timed = async <Body>(work: () => Promise<Answer<Body>>): Promise<Answer<Body>> => {
+    const startedAt = Date.now();
+    const answer = await work();
+    expect(Date.now() - startedAt).toBeLessThan(patienceMs);
+    return answer;
+  };
+  const expectAway = (answer: Answer<ProblemBody>): void => {
+    expect(answer).toMatchObject({ status: 503, body: { code: 'database-unavailable', retryable: true } });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  };
+  const untilReady = () =>
+    expect.poll(async () => (await platform.call('GET', '/readyz')).status, { timeout: 10_000 }).toBe(200);
+
+  it.each(['refuse', 'hang'] as const)(
+    'without the database every answer is 503 with Retry-After, in bounded time, and it comes back by itself (%s)',
+    async (how) => {
+      const pid = platform.process().pid;
+      wire.cut(how);
+      const { result: answers, requests } = await during(platform.hubspot, () =>
+        Promise.all([
+          timed(() => write()),
+          timed(() => write({ mode: 'asynchronous' })),
+          timed(() => platform.call<ProblemBody>('GET', '/projects/default/connections')),
+          timed(() => platform.call<ProblemBody>('POST', '/projects', { name: 'not-now' })),
+          timed(() => platform.call<ProblemBody>('GET', '/readyz')),
+        ]),
+      );
+      for (const answer of answers) expectAway(answer);
+      expect(requests).toEqual([]);
+      expect((await platform.call('GET', '/healthz')).status).toBe(200);
+      wire.heal();
+      await untilReady();
+      expect((await write()).status).toBe(200);
+      const taken = await write({ mode: 'asynchronous' });
+      expect(await customer.settled(taken.body.operationId ?? '')).toMatchObject({ status: 'success' });
+      expect(platform.process().pid).toBe(pid);
+      expect(platform.process().exitCode).toBeNull();
+      expect(
+        (await platform.call<{ name: string }[]>('GET', '/projects')).body.map(({ name }) => name),
+      ).not.toContain('not-now');
+    },
+    60_000,
+  );
+
+  it('connections that the server ends are replaced without anybody noticing', async () => {
+    await write();
+    await test.database.raw(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    await expect.poll(async () => (await write()).status, { timeout: 10_000 }).toBe(200);
+    const taken = await write({ mode: 'asynchronous' });
+    expect(await customer.settled(taken.body.operationId ?? '')).toMatchObject({ status: 'success' });
+  });
+
+  it('what is known is still proxied while the database is away for a moment', async () => {
+    const call = () =>
+      rawCall(platform.proxy, {
+        target: '/crm/v3/objects/contacts?limit=1',
+        headers: {
+          'x-svc-proxy-version': '1',
+          'x-svc-project-id': platform.projectId,
+          'x-api-key': platform.apiKey,
+          'x-svc-installation-id': customer.installationId,
+        },
+      });
+    expect((await call()).status).toBe(200);
+    wire.cut('refuse');
+    expect((await call()).status).toBe(200);
+  });
+
+  it('a write that was sent when the database went away is not sent again, and its outcome is not lost', async () => {
+    await fault(platform.hubspot, { method: 'POST', path: '/contacts', fault: { kind: 'delay', ms: 800 } });
+    const address = email();
+    const sending = customer.write<ProblemBody>('contacts', { type: 'create', record: { email: address } });
+    await expect
+      .poll(async () => (await simulator<{ faults: unknown[] }>(platform.hubspot, 'GET', '/faults')).faults)
+      .toEqual([]);
+    wire.cut('refuse');
+    setTimeout(() => wire.heal(), 1_500);
+    const answer = await sending;
+    expect([200, 503]).toContain(answer.status);
+    await untilReady();
+    const made = (await effects(platform.hubspot, 'contacts')).filter(
+      ({ fields }) => fields?.['email'] === address,
+    );
+    expect(made).toHaveLength(1);
+    const path = `/projects/default/integrations/hubspot-crm/installations/${customer.installationId}/operations?pageSize=1`;
+    await expect
+      .poll(
+        async () =>
+          (await platform.call<{ results: { status: string }[] }>('GET', path)).body.results?.[0]?.status,
+        { timeout: 15_000 },
+      )
+      .toBe('success');
+  });
+
+  it('queued work goes on when the database is back', async () => {
+    await fault(platform.hubspot, { method: 'POST', path: '/contacts', fault: { kind: 'delay', ms: 500 } });
+    const taken = await Promise.all([
+      write({ mode: 'asynchronous' }),
+      write({ mode: 'asynchronous' }),
+      write({ mode: 'asynchronous' }),
+    ]);
+    wire.cut('refuse');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    wire.heal();
+    await untilReady();
+    for (const { body } of taken)
+      expect(await customer.settled(body.operationId ?? '', 25_000)).toMatchObject({ status: 'success' });
+  });
+});

@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  deploy,
+  during,
+  fault,
+  install,
+  manifest,
+  requestsOf,
+  simulator,
+  type Customer,
+  type ProblemBody,
+} from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+import { rawCall, type RawAnswer } from '../raw-http.ts';
+
+const absentId = '0192f0c1-0000-7000-8000-000000000000';
+const target = '/crm/v3/objects/contacts?limit=1';
+
+describe('test/journeys/proxy-targets', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let customer: Customer;
+  let salesforce: Customer;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    await deploy(platform);
+    customer = await install(platform, 'hubspot-crm', 'acme');
+    salesforce = await install(platform, 'salesforce-crm', 'acme');
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const byId = (id = customer.installationId) => ({ 'x-svc-installation-id': id });
+  const byName = (name = 'hubspot-crm', groupRef = 'acme') => ({
+    'x-svc-integration-name': name,
+    'x-svc-group-ref': groupRef,
+  });
+  /** An undefined header is not sent. */
+  const call = (
+    headers: Record<string, string | undefined>,
+    path = target,
+    method = 'GET',
+    body?: string,
+  ): Promise<RawAnswer> => {
+    const all = {
+      'x-svc-proxy-version': '1',
+      'x-svc-project-id': platform.projectId,
+      'x-api-key': platform.apiKey,
+      ...headers,
+    };
+    const sent = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return rawCall(platform.proxy, {
+      method,
+      target: path,
+      headers: Object.fromEntries(sent),
+      ...(body === undefined ? {} : { body }),
+    });
+  };
+  const bodyOf = (answer: RawAnswer): ProblemBody => JSON.parse(answer.body.toString()) as ProblemBody;
+  const makeKey = async (body: Record<string, unknown>): Promise<string> =>
+    (await platform.call<{ key: string }>('POST', '/projects/default/api-keys', { label: 'k', ...body })).body
+      .key;
+  const expectRefused = async (
+    headers: Record<string, string | undefined>,
+    status: number,
+    code: string,
+    name?: string,
+  ) => {
+    const { result: answer, requests } = await during(platform.hubspot, () => call(headers));
+    expect(answer).toMatchObject({ status, headers: { 'x-svc-problem': code } });
+    expect(bodyOf(answer)).toMatchObject({ code, status });
+    expect(bodyOf(answer).issues?.map((issue) => issue.name) ?? [undefined]).toContain(name);
+    expect(requests).toEqual([]);
+  };
+
+  it('§4.6 the installation id selects the target', async () => {
+    const answer = await call(byId());
+    expect(answer.status).toBe(200);
+    expect(bodyOf(answer)).toHaveProperty('results');
+  });
+
+  it('§4.6 integration name and group select the target together', async () => {
+    expect((await call(byName())).status).toBe(200);
+    expect((await call(byName('salesforce-crm'), '/services/data/v60.0/limits')).status).toBe(200);
+  });
+
+  it('§4.6 when all three are given the installation id is used', async () => {
+    const answer = await during(platform.hubspot, () =>
+      call({ ...byId(), ...byName('salesforce-crm', 'nobody') }),
+    );
+    expect(answer.result.status).toBe(200);
+    expect(answer.requests).toHaveLength(1);
+  });
+
+  it('§4.6, §9 x-svc-proxy-version is required and always 1', async () => {
+    await expectRefused(
+      { ...byId(), 'x-svc-proxy-version': undefined },
+      400,
+      'proxy-request-invalid',
+      'x-svc-proxy-version',
+    );
+    await expectRefused(
+      { ...byId(), 'x-svc-proxy-version': '2' },
+      400,
+      'proxy-request-invalid',
+      'x-svc-proxy-version',
+    );
+  });
+
+  it('§4.6 x-svc-project-id is required: the id, not the name', async () => {
+    await expectRefused(
+      { ...byId(), 'x-svc-project-id': undefined },
+      400,
+      'proxy-request-invalid',
+      'x-svc-project-id',
+    );
+    await expectRefused(
+      { ...byId(), 'x-svc-project-id': 'default' },
+      400,
+      'proxy-request-invalid',
+      'x-svc-project-id',
+    );
+    await expectRefused({ ...byId(), 'x-svc-project-id': absentId }, 404, 'not-found');
+  });
+
+  it('§4.6, §5 x-api-key is required; a bearer token does not stand for it', async () => {
+    await expectRefused({ ...byId(), 'x-api-key': undefined }, 401, 'unauthenticated');
+    await expectRefused(
+      { ...byId(), 'x-api-key': undefined, authorization: `Bearer ${platform.apiKey}` },
+      401,
+      'unauthenticated',
+    );
+    await expectRefused({ ...byId(), 'x-api-key': `${platform.apiKey}x` }, 401, 'unauthenticated');
+  });
+
+  it('§4.6 a target is required: half of one is none', async () => {
+    await expectRefused({}, 400, 'proxy-request-invalid', 'x-svc-integration-name');
+    await expectRefused(
+      { 'x-svc-integration-name': 'hubspot-crm' },
+      400,
+      'proxy-request-invalid',
+      'x-svc-group-ref',
+    );
+    await expectRefused(
+      { 'x-svc-group-ref': 'acme' },
+      400,
+      'proxy-request-invalid',
+      'x-svc-integration-name',
+    );
+    await expectRefused(byId('not-an-id'), 400, 'proxy-request-invalid', 'x-svc-installation-id');
+  });
+
+  it('an unknown installation, group or integration is 404', async () => {
+    await expectRefused(byId(absentId), 404, 'installation-not-found');
+    await expectRefused(byName('hubspot-crm', 'nobody'), 404, 'installation-not-found');
+    await expectRefused(byName('nothing'), 404, 'installation-not-found');
+  });
+
+  it('another project’s installation and another group’s are 404', async () => {
+    const other = await platform.call<{ id: string; apiKey: { key: string } }>('POST', '/projects', {
+      name: 'other-proxy',
+    });
+    const theirs = { 'x-api-key': other.body.apiKey.key, 'x-svc-project-id': other.body.id };
+    await expectRefused({ ...byId(), ...theirs }, 404, 'installation-not-found');
+    await expectRefused({ ...byId(), 'x-api-key': other.body.apiKey.key }, 404, 'not-found');
+    await expectRefused(
+      { ...byId(), 'x-api-key': await makeKey({ scopes: ['proxy'], groupRef: 'globex' }) },
+      404,
+      'installation-not-found',
+    );
+    expect(
+      (await call({ ...byId(), 'x-api-key': await makeKey({ scopes: ['proxy'], groupRef: 'acme' }) })).status,
+    ).toBe(200);
+  });
+
+  it('a key needs scope proxy', async () => {
+    await expectRefused(
+      { ...byId(), 'x-api-key': await makeKey({ scopes: ['read', 'write', 'frontend'] }) },
+      403,
+      'forbidden',
+    );
+    expect((await call({ ...byId(), 'x-api-key': await makeKey({ scopes: ['proxy'] }) })).status).toBe(200);
+  });
+
+  it('§4.6, §2.1 an integration that does not enable the proxy is refused, until a deploy enables it', async () => {
+    await install(platform, 'hubspot-no-proxy', 'acme');
+    await expectRefused(byName('hubspot-no-proxy'), 403, 'proxy-disabled');
+    await deployAlone(`${manifest}    proxy: { enabled: true }\n`);
+    await expect
+      .poll(async () => (await call(byName('hubspot-no-proxy'))).status, { timeout: 5_000 })
+      .toBe(200);
+    await deployAlone(manifest);
+    await expect
+      .poll(async () => (await call(byName('hubspot-no-proxy'))).status, { timeout: 5_000 })
+      .toBe(403);
+  });
+  const deployAlone = (sourceYaml: string) =>
+    platform.call('PUT', '/projects/default/integrations:batch', { sourceYaml });
+
+  it('§2.3 proxy.enabled false in the installation’s config switches it off there', async () => {
+    const off = await install(platform, 'hubspot-crm', 'off', { proxy: { enabled: false } });
+    await expectRefused(byId(off.installationId), 403, 'proxy-disabled');
+    expect((await call(byId())).status).toBe(200);
+    await platform.call(
+      'PATCH',
+      `/projects/default/integrations/hubspot-crm/installations/${off.installationId}`,
+      {
+        updateMask: ['config.content.proxy.enabled'],
+        installation: { config: { content: { proxy: { enabled: true } } } },
+      },
+    );
+    await expect
+      .poll(async () => (await call(byId(off.installationId))).status, { timeout: 5_000 })
+      .toBe(200);
+  });
+
+  it('§5 an expired token is renewed once and the call repeated once, with its body', async () => {
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    const body = JSON.stringify({ properties: { email: 'proxied@example.com' } });
+    const headers = { ...byId(), 'content-type': 'application/json' };
+    const { result: answer, requests } = await during(platform.hubspot, () =>
+      call(headers, '/crm/v3/objects/contacts', 'POST', body),
+    );
+    expect(answer.status).toBe(201);
+    expect(requests.map(({ path, status }) => [path.replace(/\?.*/, ''), status])).toEqual([
+      ['/crm/v3/objects/contacts', 401],
+      [expect.stringContaining('/token'), 200],
+      ['/crm/v3/objects/contacts', 201],
+    ]);
+    expect(requests[2]?.body).toBe(body);
+    expect(requests[2]?.headers['authorization']).not.toBe(requests[0]?.headers['authorization']);
+  });
+
+  it('§5 many calls with an expired token share one refresh', async () => {
+    await simulator(platform.salesforce, 'POST', '/tokens', { action: 'expire' });
+    const { result: answers, requests } = await during(platform.salesforce, () =>
+      Promise.all(
+        Array.from({ length: 8 }, () => call(byId(salesforce.installationId), '/services/data/v60.0/limits')),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+    expect(requests.filter(({ path }) => path.includes('/oauth2/token'))).toHaveLength(1);
+  });
+
+  it('a 401 that a new token does not cure is passed on as it came', async () => {
+    const body = { status: 'error', message: 'no' };
+    await fault(platform.hubspot, {
+      path: '/contacts',
+      times: 2,
+      fault: { kind: 'status', status: 401, body },
+    });
+    const { result: answer, requests } = await during(platform.hubspot, () => call(byId()));
+    expect(answer.status).toBe(401);
+    expect(bodyOf(answer)).toEqual(body);
+    expect(answer.headers['x-svc-problem']).toBeUndefined();
+    expect(requests.filter(({ path }) => path.includes('/contacts'))).toHaveLength(2);
+  });
+
+  it('after a revocation the 401 is passed on, the connection has bad credentials, and the next call says so', async () => {
+    const revoked = await install(platform, 'hubspot-crm', 'revoked');
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'revoke' });
+    const answer = await call(byId(revoked.installationId));
+    expect(answer.status).toBe(401);
+    expect(answer.headers['x-svc-problem']).toBeUndefined();
+    const connection = await platform.call('GET', `/projects/default/connections/${revoked.connectionId}`);
+    expect(connection.body).toMatchObject({ status: 'bad_credentials', statusDetail: expect.any(String) });
+    const before = (await requestsOf(platform.hubspot)).length;
+    const next = await call(byId(revoked.installationId));
+    expect(next).toMatchObject({ status: 422, headers: { 'x-svc-problem': 'connection-bad-credentials' } });
+    expect(await requestsOf(platform.hubspot)).toHaveLength(before);
+  });
+
+  it('§4.6 a target in absolute form cannot name another host', async () => {
+    const answer = await call(byId(), 'http://evil.example/crm');
+    expect(answer).toMatchObject({ status: 400, headers: { 'x-svc-problem': 'proxy-request-invalid' } });
+  });
+});

@@ -1,0 +1,200 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startHubspot } from '../simulator/hubspot/index.ts';
+import { startSalesforce } from '../simulator/salesforce/index.ts';
+import { generateApiKey } from '../src/projects/keys/key-form.ts';
+
+export interface Answer<Body = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  body: Body;
+  text: string;
+}
+
+export interface CallOptions {
+  /** Another key than the first one; null sends none. */
+  key?: string | null;
+  headers?: Record<string, string>;
+}
+
+/** The product as a process of its own, on a real database, with the simulated providers beside it. */
+export interface Platform {
+  base: string;
+  proxy: string;
+  apiKey: string;
+  projectId: string;
+  hubspot: string;
+  salesforce: string;
+  /** `path` is under the management surface (`/v1`) unless it names another. A body that is text is sent as it is. */
+  call<Body = Record<string, never>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: CallOptions,
+  ): Promise<Answer<Body>>;
+  /** What the process wrote to its log and terminal. */
+  said(): string;
+  process(): ChildProcess;
+  /** Ends the process, unless it ended by itself, and starts it again on the same database and ports; `env` holds until the next. */
+  restart(signal?: NodeJS.Signals, env?: Record<string, string>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PlatformOptions {
+  /** Absent: the process runs its own embedded database. */
+  databaseUrl?: string;
+  env?: Record<string, string>;
+  /** Further providers by the origin that stands for them. */
+  origins?: Record<string, string>;
+  /** Another node on the same database and simulators as this one. */
+  beside?: Platform;
+  records?: number;
+}
+
+const masterKey = `t1:${Buffer.alloc(32, 7).toString('base64')}`;
+
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  const sims = options.beside ? undefined : await startSimulators(options.records ?? 50);
+  const hubspot = options.beside?.hubspot ?? sims?.hubspot.url ?? '';
+  const salesforce = options.beside?.salesforce ?? sims?.salesforce.url ?? '';
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-'));
+  // As root the embedded database runs as another user, who must get there.
+  await chmod(dataDir, 0o755);
+  const [port, proxyPort] = [await freePort(), await freePort()];
+  const base = `http://127.0.0.1:${port}`;
+  const env: Record<string, string> = {
+    PATH: process.env['PATH'] ?? '',
+    ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl, SVC_ENCRYPTION_KEYS: masterKey } : {}),
+    SVC_BOOTSTRAP_API_KEY: options.beside?.apiKey ?? generateApiKey().key,
+    SVC_DATA_DIR: dataDir,
+    SVC_PORT: String(port),
+    SVC_PROXY_PORT: String(proxyPort),
+    SVC_PUBLIC_URL: base,
+    SVC_LOG_LEVEL: 'warn',
+    SVC_PROVIDER_ORIGINS: originsOf({ hubspot, salesforce, ...options.origins }),
+    SVC_EGRESS_ALLOW: '127.0.0.1',
+    SVC_RETURN_URLS: 'http://app.example',
+    ...options.env,
+  };
+  let said = '';
+  let child = await launch();
+
+  async function launch(extra: Record<string, string> = {}): Promise<ChildProcess> {
+    const started = spawn(process.execPath, ['src/main.ts'], {
+      env: { ...env, ...extra },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    started.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    started.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await untilReady(base, started, () => said);
+    return started;
+  }
+
+  const apiKey = env['SVC_BOOTSTRAP_API_KEY'] ?? '';
+  const call = caller(base, apiKey, () => said);
+  const projects = await call<{ id: string }[]>('GET', '/projects');
+  return {
+    base,
+    proxy: `http://127.0.0.1:${proxyPort}`,
+    apiKey,
+    projectId: projects.body[0]?.id ?? '',
+    hubspot,
+    salesforce,
+    call,
+    said: () => said,
+    process: () => child,
+    restart: async (signal = 'SIGKILL', extra = {}) => {
+      await end(child, signal);
+      child = await launch(extra);
+    },
+    stop: async () => {
+      await end(child, 'SIGTERM', 10_000);
+      await Promise.all([sims?.hubspot.close(), sims?.salesforce.close()]);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startSimulators(records: number) {
+  const [hubspot, salesforce] = await Promise.all([startHubspot({ records }), startSalesforce({ records })]);
+  return { hubspot, salesforce };
+}
+
+function caller(base: string, apiKey: string, said: () => string): Platform['call'] {
+  return async <Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: CallOptions = {},
+  ): Promise<Answer<Body>> => {
+    const url =
+      base +
+      (/^\/(v1|write|read|search|healthz|readyz|metrics|docs|openapi|callbacks)\b/.test(path)
+        ? path
+        : `/v1${path}`);
+    const key = options.key === undefined ? apiKey : options.key;
+    const answer = await fetch(url, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key === null ? {} : { 'x-api-key': key }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    }).catch((error: unknown) => {
+      throw new Error(`${method} ${path} was not answered; the process said last: ${said().slice(-2_000)}`, {
+        cause: error,
+      });
+    });
+    const text = await answer.text();
+    const isJson = (answer.headers.get('content-type') ?? '').includes('json');
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as Body,
+    };
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals, patienceMs?: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  const killer = patienceMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), patienceMs);
+  await ended;
+  clearTimeout(killer);
+}
+
+function originsOf(origins: Record<string, string>): string {
+  return Object.entries(origins)
+    .map(([name, origin]) => `${name}=${origin}`)
+    .join(',');
+}
+
+async function untilReady(base: string, child: ChildProcess, said: () => string): Promise<void> {
+  const giveUpAt = Date.now() + 30_000;
+  while (Date.now() < giveUpAt) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the platform ended with code ${child.exitCode}: ${said()}`);
+    const answer = await fetch(`${base}/readyz`).catch(() => undefined);
+    if (answer?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`the platform was not ready within 30 s: ${said()}`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
