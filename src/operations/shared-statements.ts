@@ -1,3 +1,4 @@
+import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
 import { createGroupCommit } from '../kit/group-commit.ts';
 import { take, type TakeRequest } from './store/items.ts';
@@ -15,6 +16,7 @@ export function shareStatements(database: Database): {
     ...options,
     commit: async (requests) => {
       const taken = await take(database, requests);
+      if (taken.length > 0) crashPoint('after-mark');
       return requests.map(({ id }) => taken.filter((item) => item.laneId === id));
     },
   });
