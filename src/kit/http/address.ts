@@ -11,7 +11,7 @@ export function parseAddressRules(entries: readonly string[]): AddressRules {
   const hosts = new Set<string>();
   const ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
   for (const entry of entries) {
-    if (entry.includes('/')) ranges.push(ipaddr.parseCIDR(entry));
+    if (ipaddr.isValidCIDR(entry)) ranges.push(ipaddr.parseCIDR(entry));
     else if (/^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i.test(entry)) hosts.add(entry.toLowerCase());
     else throw new Error(`"${entry}" is not a host, a host:port or a CIDR range`);
   }
