@@ -75,7 +75,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     limits: config.limits,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
   };
-  const catalog = loadCatalog({ origins: config.providerOrigins });
+  const catalog = loadCatalog({ directory: config.providersDir, origins: config.providerOrigins });
   const projects = createProjects(ground, { catalog });
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
   const installations = createInstallations(ground, { projects, connections, catalog });

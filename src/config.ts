@@ -144,6 +144,12 @@ export const variables = {
     about:
       'Other origins for providers, such as `hubspot=http://127.0.0.1:4010`: for sandboxes and the simulators.',
   }),
+  providersDir: variable({
+    name: 'SVC_PROVIDERS_DIR',
+    read: (value) => (value === undefined ? undefined : resolve(value)),
+    about:
+      'A folder of provider files beside those of the catalogue, usually next to `svc.yaml` (see [providers](providers.md)). Whoever writes there decides where credentials are sent.',
+  }),
   returnUrls: variable({
     name: 'SVC_RETURN_URLS',
     default: '',
@@ -205,6 +211,13 @@ export const variables = {
     read: integer(100, 60_000),
     about: 'The longest that connecting to a provider may take, in milliseconds.',
   }),
+  proxyCallMs: variable({
+    name: 'SVC_PROXY_CALL_MS',
+    default: '3600000',
+    read: integer(100, 86_400_000),
+    about:
+      'The longest that one call through the proxy may take in total, in milliseconds; `SVC_PROVIDER_CALL_MS` is the longest silence in it.',
+  }),
   leaseMs: variable({
     name: 'SVC_LEASE_MS',
     default: '60000',
@@ -225,7 +238,7 @@ type Values = {
 
 export interface Config extends Omit<
   Values,
-  'bodyLimit' | 'recordLimit' | 'nestingLimit' | 'providerCallMs' | 'connectMs'
+  'bodyLimit' | 'recordLimit' | 'nestingLimit' | 'providerCallMs' | 'connectMs' | 'proxyCallMs'
 > {
   production: boolean;
   limits: Limits;
@@ -252,7 +265,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       issues.push(`${spec.name} ${(error as Error).message}`);
     }
   }
-  const { bodyLimit, recordLimit, nestingLimit, providerCallMs, connectMs, ...rest } =
+  const { bodyLimit, recordLimit, nestingLimit, providerCallMs, connectMs, proxyCallMs, ...rest } =
     values as unknown as Values;
   const production = rest.databaseUrl !== undefined;
   if (production && rest.encryptionKeys === undefined && issues.length === 0) {
@@ -270,6 +283,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       nesting: nestingLimit,
       providerCallMs,
       connectMs,
+      proxyCallMs,
     },
   };
 }

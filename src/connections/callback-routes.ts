@@ -18,6 +18,17 @@ export function callbackRoutes(connections: Connections): (server: HttpServer) =
         tags: ['connections'],
         // Providers add parameters of their own.
         querystring: Type.Object({ state: text, code: text, error: text, error_description: text }),
+        response: {
+          '2xx': {
+            description: 'A page that tells its opener the outcome and closes itself.',
+            content: { 'text/html': { schema: Type.String() } },
+          },
+          '3xx': Type.Null({ description: 'To the return URL, with `connectionId` or `error`.' }),
+          '4xx': {
+            description: 'The page of a flow that ended without a connection.',
+            content: { 'text/html': { schema: Type.String() } },
+          },
+        },
       },
       config: { scopes: 'public' },
       handler: async (request, reply) => {

@@ -1,4 +1,4 @@
-import { sendHttp, type HttpRequest, type HttpResult } from '../kit/http/client.ts';
+import { sendHttp, type HttpAnswer, type HttpRequest, type HttpResult } from '../kit/http/client.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { ProviderClient, ProviderRequest } from '../providers/index.ts';
 import type { Credential } from './credential.ts';
@@ -10,6 +10,8 @@ export interface ClientDeps {
   credential(): Promise<Credential>;
   renew(generation: number): Promise<Credential>;
   markWorking(): void;
+  /** Told every answer: the connection's budget lives from them. */
+  observe(answer: HttpAnswer): void;
 }
 
 /** Speaks to a provider as one connection. Throws only for credentials that do not work or cannot be had; never for an answer. */
@@ -37,7 +39,7 @@ function isUnauthorized(result: HttpResult): boolean {
 }
 
 async function sendOnce(
-  { ground, provider }: ClientDeps,
+  { ground, provider, ...deps }: ClientDeps,
   credential: Credential,
   request: ProviderRequest,
 ): Promise<HttpResult> {
@@ -46,6 +48,7 @@ async function sendOnce(
     timeoutMs: ground.limits.providerCallMs,
   });
   done({ outcome: 'answer' in result ? `${Math.floor(result.answer.status / 100)}xx` : result.fault.kind });
+  if ('answer' in result) deps.observe(result.answer);
   return result;
 }
 

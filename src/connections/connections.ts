@@ -3,12 +3,14 @@ import { isId } from '../kit/ids.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import type { Projects } from '../projects/index.ts';
 import type { Catalog, ProviderClient } from '../providers/index.ts';
+import { createBudget, type Budget } from './budget.ts';
 import { createProviderClient } from './client.ts';
 import type { Credential } from './credential.ts';
 import { holdRow } from './held.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { beginConnect, beginUpdate, type FlowDeps } from './oauth/begin.ts';
-import { finishFlow, type CallbackQuery, type FlowEnd } from './oauth/finish.ts';
+import { finishFlow, type FlowEnd } from './oauth/finish.ts';
+import type { CallbackQuery } from './oauth/redirect.ts';
 import { obtainCredentials } from './obtain.ts';
 import { connectionOf, present, type Connection } from './present.ts';
 import { badCredentials } from './refusal.ts';
@@ -43,6 +45,8 @@ export interface ConnectionsOptions {
 export interface Connections {
   /** Says whose the path of a request is. */
   readonly projects: Pick<Projects, 'resolveProject'>;
+  /** What the providers let each connection do, over all nodes. */
+  readonly budget: Budget;
   get(projectId: string, id: string): Promise<Connection>;
   /** Newest first. */
   list(projectId: string, filter: ConnectionFilter): Promise<Connection[]>;
@@ -78,13 +82,18 @@ export interface Connections {
 export function createConnections(ground: Ground, options: ConnectionsOptions): Connections {
   const deps: FlowDeps = { ground, ...options };
   const keeper = createKeeper(deps);
+  const budget = createBudget(ground, options.catalog);
   const { projects } = options;
   return {
     projects,
+    budget,
     ...reading(deps),
     ...connecting(deps, keeper),
-    ...calling(deps, keeper),
-    close: () => keeper.close(),
+    ...calling(deps, keeper, budget),
+    close: () => {
+      keeper.close();
+      void budget.end();
+    },
   };
 }
 
@@ -156,7 +165,7 @@ type Calling = Pick<
   'refresh' | 'client' | 'credential' | 'renew' | 'markWorking' | 'markBadCredentials'
 >;
 
-function calling({ ground }: FlowDeps, keeper: Keeper): Calling {
+function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling {
   return {
     async refresh(projectId, id, when) {
       if (when === 'force') await keeper.refresh([projectId, id]);
@@ -172,6 +181,7 @@ function calling({ ground }: FlowDeps, keeper: Keeper): Calling {
         credential: () => keeper.credential(key),
         renew: (generation) => keeper.renew(key, generation),
         markWorking: () => keeper.markWorking(key),
+        observe: (answer) => void budget.observe(projectId, id, row.provider, answer),
       });
     },
     credential: (projectId, id) => keeper.credential([projectId, id]),

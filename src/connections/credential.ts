@@ -1,4 +1,10 @@
-import { baseUrlOf, credentialHeaders, type ClearCredential, type Provider } from '../providers/index.ts';
+import {
+  baseUrlOf,
+  credentialHeaders,
+  valuesOf,
+  type ClearCredential,
+  type Provider,
+} from '../providers/index.ts';
 import { placeOf } from './metadata.ts';
 import { hasAccessToken, type Secrets } from './secrets.ts';
 import type { ConnectionRow } from './store.ts';
@@ -25,7 +31,7 @@ export function credentialOf(
 ): Omit<Credential, 'expiresAt'> {
   const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
   const base = new URL(baseUrlOf(provider, place));
-  const { headers, query } = credentialHeaders(provider, clear(secrets), place.metadata);
+  const { headers, query } = credentialHeaders(provider, clearOf(secrets), valuesOf(provider, place));
   return {
     origin: base.origin,
     basePath: base.pathname.replace(/\/+$/, ''),
@@ -35,7 +41,8 @@ export function credentialOf(
   };
 }
 
-function clear(secrets: Secrets): ClearCredential {
+/** The part of the secrets that goes on a call. */
+export function clearOf(secrets: Secrets): ClearCredential {
   return hasAccessToken(secrets) ? { kind: 'oauth2', accessToken: secrets.accessToken } : secrets;
 }
 

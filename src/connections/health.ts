@@ -3,11 +3,13 @@ import type { Ground } from '../kit/ground.ts';
 import { connectorOf, healthCheckUrlOf, type ConnectionPlace, type Provider } from '../providers/index.ts';
 import { problem, type ProviderAnswerSummary } from '../kit/problem.ts';
 import type { Credential } from './credential.ts';
+import { jsonFrom, textAt } from './kept.ts';
 
 /** Whether credentials work, by the provider's health check; `untested` when the catalogue has none. */
 export type Health = { kind: 'works' } | { kind: 'untested' } | Doubt;
 
-interface Doubt {
+/** The provider refused, or nobody could tell. */
+export interface Doubt {
   kind: 'rejected' | 'unsure';
   message: string;
   provider?: ProviderAnswerSummary;
@@ -28,7 +30,13 @@ export async function checkHealth(
   const request = {
     method: check.method ?? 'GET',
     url: url.href,
-    headers: { accept: 'application/json', ...credential.headers },
+    headers: {
+      accept: 'application/json',
+      ...(check.body ? { 'content-type': 'application/json' } : {}),
+      ...check.headers,
+      ...credential.headers,
+    },
+    ...(check.body ? { body: JSON.stringify(check.body) } : {}),
   };
   const result = await sendHttp(ground.egress, request, { timeoutMs: ground.limits.providerCallMs });
   if ('fault' in result) return { kind: 'unsure', message: result.fault.message };
@@ -37,8 +45,9 @@ export async function checkHealth(
 
 function judgeHealth(provider: Provider, answer: HttpAnswer): Health {
   const { status } = answer;
-  const expected = provider.authHealthCheck?.successStatusCodes;
-  if (expected ? expected.includes(status) : status >= 200 && status < 300) return { kind: 'works' };
+  const { successStatusCodes: expected, okField } = provider.authHealthCheck ?? {};
+  const isExpected = expected ? expected.includes(status) : status >= 200 && status < 300;
+  if (isExpected && (!okField || textAt(jsonFrom(answer.body), okField) === 'true')) return { kind: 'works' };
   const said = connectorOf(provider.name)?.failureOf(answer);
   const details = {
     message: said?.message ?? `status ${status}`,

@@ -1,3 +1,5 @@
+export type { Budget, Closure } from './budget.ts';
+export { addToQuota, type Priority, type Quota, type QuotaNames } from './budget-rules.ts';
 export { callbackRoutes } from './callback-routes.ts';
 export { createConnections, type Connections } from './connections.ts';
 export type { Credential } from './credential.ts';

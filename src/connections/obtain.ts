@@ -2,6 +2,7 @@ import type { Ground } from '../kit/ground.ts';
 import { refuse } from '../kit/problem.ts';
 import { baseUrlOf, type Provider } from '../providers/index.ts';
 import type { Projects } from '../projects/index.ts';
+import { askAccount, type Account } from './account.ts';
 import { assertBlockFits, schemeOf, type CredentialBlock } from './blocks.ts';
 import { credentialOf } from './credential.ts';
 import { assertHealthy, checkHealth, type Health } from './health.ts';
@@ -43,19 +44,16 @@ export async function obtainCredentials(
 ): Promise<Obtained> {
   const block = assertBlockFits(provider, request);
   const draft = await draftOf(deps, projectId, provider, request, block);
-  const first = finished(provider, request, block, draft);
-  const health = await tryOut(deps.ground, provider, first);
+  const first = await triedOut(deps, provider, request, block, draft);
   const refreshToken = request.oauth2AuthorizationCode?.refreshToken?.token;
-  if (health.kind === 'rejected' && refreshToken !== undefined && !draft.granted) {
+  if (first.health.kind === 'rejected' && refreshToken !== undefined && !draft.granted) {
     // An imported access token may be over while its refresh token lives.
     const renewed = await refreshImported(deps, projectId, provider, request, refreshToken);
-    const second = finished(provider, request, block, { ...draft, ...renewed });
-    return { ...second, status: statusAfter(provider, await tryOut(deps.ground, provider, second), true) };
+    const second = await triedOut(deps, provider, request, block, { ...draft, ...renewed });
+    return { ...second.obtained, status: statusAfter(provider, second.health, true) };
   }
-  return {
-    ...first,
-    status: statusAfter(provider, health, refreshToken !== undefined && draft.granted !== undefined),
-  };
+  const mustKeep = refreshToken !== undefined && draft.granted !== undefined;
+  return { ...first.obtained, status: statusAfter(provider, first.health, mustKeep) };
 }
 
 /** A refresh token that was used may have been replaced: what came for it is stored whatever the check says, not to be lost. */
@@ -64,41 +62,49 @@ function statusAfter(provider: Provider, health: Health, mustKeep: boolean): 'wo
   return health.kind === 'works' ? 'working' : 'created';
 }
 
-function tryOut(
-  ground: Ground,
-  provider: Provider,
-  { workspaceRef, providerMetadata, secrets }: Obtained,
-): Promise<Health> {
-  const row = { workspace_ref: workspaceRef ?? null, provider_metadata: providerMetadata, generation: 0 };
-  return checkHealth(
-    ground,
-    provider,
-    placeOf(provider, workspaceRef, providerMetadata),
-    credentialOf(provider, row, secrets),
-  );
-}
-
-function finished(
+/** The credentials as they would be stored, and whether they work: the account is found, and the health check passes. */
+async function triedOut(
+  { ground }: ObtainDeps,
   provider: Provider,
   request: ConnectionRequest,
   block: CredentialBlock | undefined,
   draft: Draft,
+): Promise<{ obtained: Obtained; health: Health }> {
+  const { answer } = draft.granted ?? {};
+  const asked: ProviderMetadata = request.providerMetadata ?? {};
+  const known: Account = {
+    workspaceRef: request.providerWorkspaceRef ?? answer?.workspaceRef,
+    consumerRef: answer?.consumerRef,
+    metadata: (answer && mergeMetadata(asked, answer.metadata)) ?? asked,
+  };
+  const place = placeOf(provider, request.providerWorkspaceRef, known.metadata);
+  const account = await askAccount(ground, provider, place, draft.secrets, known);
+  if ('kind' in account) return { obtained: finished(provider, block, draft, known), health: account };
+  const { workspaceRef, metadata } = account;
+  const full = placeOf(provider, workspaceRef, metadata);
+  // Throws for an API address that is not one of the provider's.
+  baseUrlOf(provider, full);
+  const row = { workspace_ref: workspaceRef ?? null, provider_metadata: metadata, generation: 0 };
+  const health = await checkHealth(ground, provider, full, credentialOf(provider, row, draft.secrets));
+  return { obtained: finished(provider, block, draft, account), health };
+}
+
+function finished(
+  provider: Provider,
+  block: CredentialBlock | undefined,
+  draft: Draft,
+  { workspaceRef, consumerRef, metadata }: Account,
 ): Obtained {
   const { granted } = draft;
-  const asked: ProviderMetadata = request.providerMetadata ?? {};
-  const providerMetadata = (granted && mergeMetadata(asked, granted.answer.metadata)) ?? asked;
-  const workspaceRef = request.providerWorkspaceRef ?? granted?.answer.workspaceRef;
-  // Throws for an API address that is not one of the provider's.
-  baseUrlOf(provider, placeOf(provider, workspaceRef, providerMetadata));
   const agoMs = granted ? performance.now() - granted.askedAt : 0;
   const lifeMs = granted ? granted.answer.expiresInMs : draft.expiresInMs;
   return {
     provider: provider.name,
     providerAppId: draft.providerAppId,
     workspaceRef,
-    providerConsumerRef: granted?.answer.consumerRef,
+    providerConsumerRef: consumerRef,
     authScheme: schemeOf(provider, block),
-    providerMetadata,
+    providerMetadata: metadata,
     scopes: granted?.answer.scopes ?? draft.scopes,
     secrets: draft.secrets,
     status: 'created',

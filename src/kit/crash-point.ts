@@ -1,7 +1,9 @@
 /** The named steps between which a node may die (architecture, How a write survives anything). */
 export type CrashPoint =
+  | 'after-slots'
   | 'after-accept'
   | 'after-claim'
+  | 'after-seal'
   | 'after-mark'
   | 'after-send'
   | 'before-record'

@@ -25,4 +25,6 @@ export interface Limits {
   /** For one provider call in total. */
   providerCallMs: number;
   connectMs: number;
+  /** For one call through the proxy in total, however its bodies flow; an hour unless told. */
+  proxyCallMs?: number;
 }

@@ -93,6 +93,44 @@ export const problemKinds = {
     'Two changes of the same thing met; this one was not applied.',
     true,
   ),
+  'idempotency-key-in-flight': kind(
+    409,
+    'The first request with this key is still being done',
+    'Send the same request again after `retryAfter`; it gets the answer of the first.',
+    'A synchronous write with the same `Idempotency-Key` was accepted and has not ended. This request did nothing. If the node that did the first one died, this lasts until its lease is over.',
+    true,
+  ),
+  'idempotency-key-reused': kind(
+    422,
+    'The key stands for another request',
+    'Use a new `Idempotency-Key` for a new request; repeat a request byte for byte.',
+    'The same caller sent this `Idempotency-Key` within the last 7 days with another method, path or body. This request did nothing; `operationId` names what the key stands for.',
+  ),
+  'operation-in-progress': kind(
+    409,
+    'The operation is in progress',
+    'Wait until its status is `success` or `failure`.',
+    'What became of its records is not settled yet, so they cannot be resolved or sent again by hand.',
+    true,
+  ),
+  'outcome-known': kind(
+    422,
+    'The outcome of the record is known',
+    'Resolve only records whose `resolution` is `unknown`: GET …/operations/{id}/records.',
+    'A resolution says what became of a record of unknown outcome. This record has an outcome, or was resolved the other way before. Nothing was recorded.',
+  ),
+  'outcome-unresolved': kind(
+    422,
+    'The outcome of some records is unknown',
+    'Look at the records in the provider and settle them first: POST …/operations/{id}:resolve.',
+    'An operation is repeated with the records that are known not to have been done. Those of unknown outcome, named in `records` by their index, might be done twice. Nothing was sent.',
+  ),
+  'nothing-to-retry': kind(
+    422,
+    'There is nothing to repeat',
+    'Look at the outcomes: GET …/operations/{id}/records.',
+    'No record of the operation failed or was resolved as `notApplied`, or it is not a write.',
+  ),
   'manifest-invalid': kind(
     422,
     'The manifest is not valid',
@@ -212,6 +250,18 @@ export const problemKinds = {
     'The proxy request is not complete',
     'Send `x-svc-proxy-version: 1`, `x-svc-project-id`, `x-api-key`, and either `x-svc-installation-id` or both `x-svc-integration-name` and `x-svc-group-ref`.',
     'A required header is missing, repeated or not valid, or the request target is not a path.',
+  ),
+  'proxy-upgrade-refused': kind(
+    501,
+    'The proxy does not change protocols',
+    'Call the provider without `Upgrade`; WebSockets do not pass.',
+    'The proxy passes HTTP requests and their answers. A request that would turn the connection into something else is not sent.',
+  ),
+  'proxy-method-refused': kind(
+    405,
+    'The proxy does not pass this method',
+    'Use another method; CONNECT and TRACE do not pass.',
+    'CONNECT would open a tunnel and TRACE would show the credentials of the connection, so neither is sent.',
   ),
   'connection-bad-credentials': kind(
     422,

@@ -1,5 +1,5 @@
 import type { HttpAnswer } from '../kit/http/client.ts';
-import { parseJson } from '../kit/json.ts';
+import { isExactNumber, parseJson } from '../kit/json.ts';
 import type { RecordOutcome, WriteCall } from './connector.ts';
 import { unknownOutcome, type Failure } from './failure.ts';
 
@@ -42,6 +42,16 @@ export function textOf(value: unknown): string | undefined {
 /** An id as text; some endpoints send numbers. */
 export function idOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOf(value);
+}
+
+/**
+ * A value in the form in which providers tell values apart: text without case (emails are stored in lower case; numbers
+ * and booleans come back as text). Undefined for what is empty or no scalar.
+ */
+export function comparable(value: unknown): string | undefined {
+  if (isExactNumber(value)) return value.rawJSON;
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
+  return String(value).trim().toLowerCase() || undefined;
 }
 
 /** The value at a dotted path of own members. */

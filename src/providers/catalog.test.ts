@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { compileCheck } from '../kit/http/validation.ts';
 import { loadCatalog } from './catalog.ts';
 import { abilitiesOf } from './connectors.ts';
+import { ProviderDeclaration } from './declaration/schema.ts';
 import { providerInfo } from './info.ts';
 import { ProviderInfo } from './schema.ts';
 
@@ -38,6 +39,7 @@ describe('src/providers/catalog', () => {
         'oauth2 authorizationCode',
         'oauth2 authorizationCodePKCE',
         'oauth2 clientCredentials',
+        'oauth2 password',
         'apiKey header',
         'apiKey query',
         'basic',
@@ -59,6 +61,11 @@ describe('src/providers/catalog', () => {
         batchWrite: { create: { supported: true, defaultRecordLimit: 100 }, delete: { supported: false } },
       },
     });
+    expect(providerInfo(catalog.get('docusign'))).toMatchObject({
+      postAuthInfoNeeded: true,
+      metadata: { input: [], postAuthentication: [{ name: 'server' }, { name: 'accountId' }] },
+    });
+    expect(JSON.stringify(providerInfo(catalog.get('notion')))).not.toContain('notion-version');
     expect(providerInfo(catalog.get('stripe')).support).toMatchObject({
       proxy: true,
       write: false,
@@ -77,8 +84,8 @@ describe('src/providers/catalog', () => {
       sampleRead: true,
       batchLimit: 100,
     };
-    expect(abilitiesOf('hubspot')).toEqual({ ...all, associations: true, forwardHeaders: false });
-    expect(abilitiesOf('salesforce')).toEqual({ ...all, associations: false, forwardHeaders: true });
+    expect(abilitiesOf('hubspot')).toMatchObject({ ...all, associations: true, forwardHeaders: false });
+    expect(abilitiesOf('salesforce')).toMatchObject({ ...all, associations: false, forwardHeaders: true });
     expect(abilitiesOf('constructor')).toMatchObject({ write: [], batchWrite: false, batchLimit: 1 });
   });
 
@@ -131,8 +138,37 @@ describe('src/providers/catalog', () => {
       `${plain.replace('api.acme.example', 'api.{{workspace}}')}metadata: { input: [{ name: workspace }] }\ndottedInputs: [workspace]\n`,
       /must be an input that stands before a fixed host/,
     ],
+    [
+      'a host of the customer that would get the client secret',
+      `${plain.replace(/authType.*\n/, 'authType: oauth2\n').replace('api.acme.example', '{{host}}')}metadata: { input: [{ name: host }] }\nhostInputs: [host]\noauth2Opts: { grantType: authorizationCode, authURL: "https://{{host}}/a", tokenURL: "https://{{host}}/t", pkce: true, scopeSeparator: " ", explicitScopesRequired: false, explicitWorkspaceRequired: false, tokenClientAuth: body, tokenMetadataFields: {} }\n`,
+      /hostInputs: \{\{host\}\} would let a customer choose who receives the client secret/,
+    ],
+    [
+      'a host of the customer inside another host',
+      `${plain.replace('api.acme.example', 'api.{{host}}')}metadata: { input: [{ name: host }] }\nhostInputs: [host]\n`,
+      /hostInputs: \{\{host\}\} must be an input that is the whole host/,
+    ],
+    [
+      'a variable that is known too late',
+      `${plain.replace('apiKey\n', 'oauth2\n').replace('api.acme.example', '{{dc}}.acme.example')}postAuth: { url: "https://{{dc}}.acme.example/me", otherFields: [{ name: dc, path: dc }] }\noauth2Opts: { grantType: authorizationCode, authURL: "https://acme.example/a", tokenURL: "https://acme.example/t", pkce: true, scopeSeparator: " ", explicitScopesRequired: false, explicitWorkspaceRequired: false, tokenClientAuth: body, tokenMetadataFields: {} }\n`,
+      /\{\{dc\}\} is not an input of metadata or customOpts, nor known by the time it is needed/,
+    ],
+    [
+      'allowed values of nothing',
+      `${plain}allowedValues: { region: [eu] }\n`,
+      /allowedValues: region is not a variable/,
+    ],
   ])('refuses a file with %s, naming the file and the place', (_name, text, expected) => {
     expect(loading('acme.yaml', plain)).not.toThrow();
     expect(loading('acme.yaml', text)).toThrow(expected);
+  });
+
+  it('is documented: every key, and an example that loads', () => {
+    const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
+    const { oauth2Opts, ...others } = ProviderDeclaration.properties;
+    const keys = [...Object.keys(others), ...Object.keys(oauth2Opts.properties)];
+    expect(keys.filter((key) => key !== 'docsURL' && !page.includes(`\`${key}`))).toEqual([]);
+    const example = /```yaml\n([^`]*)```/.exec(page)?.[1] ?? '';
+    expect(loading('acmeBooks.yaml', example)).not.toThrow();
   });
 });

@@ -6,8 +6,8 @@ import { compileCheck } from '../kit/http/validation.ts';
 import { problem } from '../kit/problem.ts';
 import { isObject } from './answer.ts';
 import { contradictionsOf } from './coherence.ts';
+import { ProviderDeclaration } from './declaration/schema.ts';
 import type { Provider } from './provider.ts';
-import { ProviderDeclaration } from './schema.ts';
 
 export interface Catalog {
   find(name: string): Provider | undefined;
@@ -18,8 +18,8 @@ export interface Catalog {
 }
 
 export interface CatalogOptions {
-  /** The folder of the provider files; ours unless given. */
-  directory?: string;
+  /** A folder of further provider files, allowed by the operator, beside our own. */
+  directory?: string | undefined;
   /** Provider name → origin to use in place of its own hosts, such as a simulator or a sandbox. */
   origins?: Readonly<Record<string, string>>;
 }
@@ -28,15 +28,21 @@ const ownDirectory = fileURLToPath(new URL('catalog', import.meta.url));
 const checkDeclaration = compileCheck(ProviderDeclaration);
 
 /** Reads and checks the provider files, once at start. Throws an Error that names every file and path at fault. */
-export function loadCatalog({ directory = ownDirectory, origins = {} }: CatalogOptions = {}): Catalog {
+export function loadCatalog({ directory, origins = {} }: CatalogOptions = {}): Catalog {
   const faults: string[] = [];
   const providers = new Map<string, Provider>();
-  for (const file of readdirSync(directory)
-    .filter((name) => name.endsWith('.yaml'))
-    .toSorted()) {
-    const read = readDeclaration(join(directory, file));
-    if ('faults' in read) faults.push(...read.faults);
-    else providers.set(read.declaration.name, read.declaration);
+  const files = [...filesOf(ownDirectory), ...(directory === undefined ? [] : filesOf(directory))];
+  for (const path of files) {
+    const read = readDeclaration(path);
+    if ('faults' in read) {
+      faults.push(...read.faults);
+      continue;
+    }
+    const { name } = read.declaration;
+    // Ours is not replaced in silence: connections that are there count on it.
+    if (providers.has(name))
+      faults.push(`${path}: the provider ${name} is in ${join(ownDirectory, `${name}.yaml`)} already`);
+    else providers.set(name, read.declaration);
   }
   for (const [name, origin] of Object.entries(origins)) {
     const declaration = providers.get(name);
@@ -48,8 +54,17 @@ export function loadCatalog({ directory = ownDirectory, origins = {} }: CatalogO
   return catalogOf(providers);
 }
 
+function filesOf(directory: string): string[] {
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith('.yaml'));
+    return names.toSorted().map((name) => join(directory, name));
+  } catch (error) {
+    throw new Error(`The folder of provider files cannot be read: ${directory}`, { cause: error });
+  }
+}
+
 function catalogOf(providers: ReadonlyMap<string, Provider>): Catalog {
-  const list = [...providers.values()];
+  const list = [...providers.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
     find: (name) => providers.get(name),
     get(name) {
@@ -87,13 +102,13 @@ function faultOfOrigin(origin: string, declaration: ProviderDeclaration | undefi
   return undefined;
 }
 
-const urlFields = new Set(['baseURL', 'authURL', 'tokenURL', 'revokeURL', 'introspectURL', 'url']);
+const urlFields = /^(?:(?:base|auth|token|refresh|revoke|introspect)URL|url)$/;
 
 /** The declaration with the scheme and host of every URL replaced. */
 function moveTo(declaration: ProviderDeclaration, given: string): Provider {
   const origin = new URL(given).origin;
   const move = (value: unknown, key = ''): unknown => {
-    if (typeof value === 'string' && urlFields.has(key))
+    if (typeof value === 'string' && urlFields.test(key))
       return value.replace(/^(?:https?:\/\/)?[^/?#]+/, origin);
     if (Array.isArray(value)) return value.map((one) => move(one));
     if (!isObject(value)) return value;

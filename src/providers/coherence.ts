@@ -1,4 +1,4 @@
-import type { ProviderDeclaration } from './schema.ts';
+import type { ProviderDeclaration } from './declaration/schema.ts';
 import { variablesOf } from './template.ts';
 
 /** What a provider file says that its schema cannot see to be wrong. */
@@ -35,34 +35,84 @@ function faultsOfAuth(declaration: ProviderDeclaration): string[] {
   return faults;
 }
 
+/** The names of what is learned of an account while it is connected: from the redirect, the token response, a call after it. */
+export function foundNamesOf({ oauth2Opts, postAuth }: ProviderDeclaration): string[] {
+  const names = [
+    ...redirectNamesOf(oauth2Opts),
+    ...(oauth2Opts?.tokenMetadataFields.otherFields ?? []).map((field) => field.name),
+    ...(postAuth?.otherFields ?? []).map((field) => field.name),
+  ];
+  return [...new Set(names)];
+}
+
+function redirectNamesOf(oauth: ProviderDeclaration['oauth2Opts']): string[] {
+  return (oauth?.callbackFields ?? []).map((field) => field.name);
+}
+
+type Stage = 'before' | 'redirect' | 'after';
+
+/** Every text that may hold variables, by the time at which it is needed. */
+function templatesOf(declaration: ProviderDeclaration): { text: string; stage: Stage }[] {
+  const { oauth2Opts: oauth, authHealthCheck, postAuth, modules } = declaration;
+  const at = (stage: Stage, texts: (string | undefined)[]): { text: string; stage: Stage }[] =>
+    texts.filter((text) => text !== undefined).map((text) => ({ text, stage }));
+  return [
+    ...at('before', [oauth?.authURL, ...Object.values(oauth?.authURLParams ?? {})]),
+    ...at('redirect', [
+      oauth?.tokenURL,
+      oauth?.refreshURL,
+      oauth?.revokeURL,
+      oauth?.introspectURL,
+      postAuth?.url,
+      ...Object.values({ ...oauth?.tokenParams, ...oauth?.refreshParams }),
+      postAuth?.select?.is,
+    ]),
+    ...at('after', [
+      declaration.baseURL,
+      authHealthCheck?.url,
+      ...Object.values(modules ?? {}).map((module) => module.baseURL),
+    ]),
+  ];
+}
+
 function faultsOfVariables(declaration: ProviderDeclaration): string[] {
-  const { oauth2Opts, customOpts, dottedInputs = [] } = declaration;
+  const { oauth2Opts, customOpts, instanceUrl } = declaration;
   const inputs = (declaration.metadata?.input ?? []).map((input) => input.name);
-  const urls = [
-    declaration.baseURL,
-    oauth2Opts?.authURL,
-    oauth2Opts?.tokenURL,
-    oauth2Opts?.revokeURL,
-    oauth2Opts?.introspectURL,
-    declaration.authHealthCheck?.url,
-    ...Object.values(declaration.modules ?? {}).map((module) => module.baseURL),
-  ].filter((url) => url !== undefined);
-  const unknown = urls.flatMap(variablesOf).filter((name) => !inputs.includes(name));
+  const atRedirect = [...inputs, ...redirectNamesOf(oauth2Opts)];
+  const known: Record<Stage, string[]> = {
+    before: inputs,
+    redirect: atRedirect,
+    after: [...atRedirect, ...foundNamesOf(declaration), ...(instanceUrl ? [instanceUrl.tokenField] : [])],
+  };
+  const unknown = templatesOf(declaration).flatMap(({ text, stage }) =>
+    variablesOf(text).filter((name) => !known[stage].includes(name)),
+  );
   const ofCustom = [...(customOpts?.headers ?? []), ...(customOpts?.queryParams ?? [])];
   const customNames = new Set([...inputs, ...(customOpts?.inputs ?? []).map((input) => input.name)]);
   unknown.push(
     ...ofCustom.flatMap((one) => variablesOf(one.valueTemplate)).filter((name) => !customNames.has(name)),
   );
-  const faults = [...new Set(unknown)].map((name) => `{{${name}}} is not an input of metadata or customOpts`);
-  // Several labels are safe only in front of a fixed host.
-  for (const name of dottedInputs) {
-    const open = urls.some(
-      (url) =>
-        url.includes(`{{${name}}}`) &&
-        !new RegExp(`^https://\\{\\{${name}\\}\\}\\.[a-z0-9-]+\\.[a-z]`).test(url),
-    );
-    if (open || !inputs.includes(name))
-      faults.push(`dottedInputs: {{${name}}} must be an input that stands before a fixed host`);
+  const faults = [...new Set(unknown)].map(
+    (name) => `{{${name}}} is not an input of metadata or customOpts, nor known by the time it is needed`,
+  );
+  return [...faults, ...faultsOfForms(declaration, inputs, known.after)];
+}
+
+/** Values with dots are safe only where they cannot choose a host that gets the builder's secrets. */
+function faultsOfForms(declaration: ProviderDeclaration, inputs: string[], known: string[]): string[] {
+  const { dottedInputs = [], hostInputs = [], allowedValues = {}, oauth2Opts } = declaration;
+  const urls = templatesOf(declaration).map(({ text }) => text);
+  const outside = (name: string, form: RegExp): boolean =>
+    !inputs.includes(name) || urls.some((url) => url.includes(`{{${name}}}`) && !form.test(url));
+  const faults = dottedInputs
+    .filter((name) => outside(name, new RegExp(`^https://\\{\\{${name}\\}\\}\\.[a-z0-9-]+\\.[a-z]`)))
+    .map((name) => `dottedInputs: {{${name}}} must be an input that stands before a fixed host`);
+  for (const name of hostInputs) {
+    if (outside(name, new RegExp(`^https://\\{\\{${name}\\}\\}(?:/|$)`)))
+      faults.push(`hostInputs: {{${name}}} must be an input that is the whole host of its URLs`);
+    if (oauth2Opts?.grantType.startsWith('authorizationCode'))
+      faults.push(`hostInputs: {{${name}}} would let a customer choose who receives the client secret`);
   }
-  return faults;
+  const strangers = Object.keys(allowedValues).filter((name) => !known.includes(name));
+  return [...faults, ...strangers.map((name) => `allowedValues: ${name} is not a variable of this provider`)];
 }

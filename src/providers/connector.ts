@@ -43,9 +43,10 @@ export interface WriteCall {
  * What became of one record. `unknown`: it may or may not have been written (reliability 1.1).
  * `data` is the provider's echo of the record with its `id`; absent where the provider echoes nothing.
  * An applied record without `recordId` was written, but the answer does not tell which of the batch's ids is its own.
+ * `lookedUpBy`: the answer was lost, and the record was found by this unique field.
  */
 export type RecordOutcome =
-  | { kind: 'applied'; recordId?: string; data?: Record<string, unknown> }
+  | { kind: 'applied'; recordId?: string; data?: Record<string, unknown>; lookedUpBy?: string }
   | { kind: 'notApplied'; failure: Failure }
   | { kind: 'unknown'; failure: Failure };
 
@@ -75,11 +76,57 @@ export interface CurrentFieldsAbility {
   isEmpty(value: unknown): boolean;
 }
 
+/** A field whose value tells a record from all others. */
+export interface UniqueField {
+  name: string;
+  /** The provider refuses a second record with the value. Without it the value is meant to be unique, and nothing sees to it. */
+  enforced: boolean;
+}
+
 /** The fields of one object at the provider, for one connection. */
 export interface ObjectDescription {
   name: string;
   displayName: string;
   fields: Record<string, FieldMetadata>;
+  /** Not shown to callers. */
+  uniqueFields?: readonly UniqueField[];
+}
+
+/** A record as a read-back found it. `createdAt`: milliseconds since the epoch, by the provider's clock. */
+export interface StandingRecord {
+  recordId: string;
+  createdAt: number;
+  /** Its values, by the names that were asked for. */
+  fields: Record<string, unknown>;
+}
+
+/**
+ * Finds records by a unique field, to learn what became of a create whose answer was lost (reliability 1.3). The read sees
+ * every write that is finished: no search index.
+ */
+export interface ResolveAbility {
+  /** A create whose answer was lost has taken effect after this many milliseconds, or never will. */
+  settleMs: number;
+  /** Times of creation are rounded down to this many milliseconds. */
+  createdPrecisionMs: number;
+  /** The most values of one read. */
+  valuesPerRead: number;
+  /** The best one first. `description` is missing where the provider does not describe the object. */
+  uniqueFields(objectName: string, description: ObjectDescription | undefined): readonly UniqueField[];
+  /** One read of the records that have one of the values in the field, with the fields named. */
+  build(
+    objectName: string,
+    by: string,
+    values: readonly string[],
+    fields: readonly string[],
+  ): ProviderRequest;
+  /** The records by the value asked for; a value that no record has is missing. A failure of the whole read otherwise. */
+  judge(
+    by: string,
+    values: readonly string[],
+    fields: readonly string[],
+    answer: HttpAnswer,
+  ): { found: Map<string, StandingRecord[]> } | { failure: Failure };
 }
 
 export interface DescribeAbility {
@@ -110,6 +157,7 @@ export interface Connector {
   associations?: true;
   forwardHeaders?: true;
   currentFields?: CurrentFieldsAbility;
+  resolve?: ResolveAbility;
   describe?: DescribeAbility;
   sampleRead?: SampleReadAbility;
 }

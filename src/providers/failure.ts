@@ -25,6 +25,10 @@ export interface Failure {
   retryAfterMs?: number;
   /** The provider was waited for as long as a call may take. */
   timedOut?: true;
+  /** The outcome is unknown only as yet: the provider is to be asked for the record before anything is sent again. */
+  pending?: true;
+  /** The answer of an attempt was lost, and the record was looked for by this unique field. */
+  lookedUpBy?: string;
 }
 
 /** A transport fault as the outcome of a call that may change something: known only if no byte left. `repeatable`: an update or delete by id. */

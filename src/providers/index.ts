@@ -8,6 +8,9 @@ export type {
   ProviderClient,
   ProviderRequest,
   RecordOutcome,
+  ResolveAbility,
+  StandingRecord,
+  UniqueField,
   WriteCall,
   WriteKind,
 } from './connector.ts';
@@ -26,5 +29,5 @@ export { isForwardable, isHeaderValue } from './headers.ts';
 export { providerInfo } from './info.ts';
 export type { Provider } from './provider.ts';
 export { ProviderInfo } from './schema.ts';
-export { baseUrlOf, healthCheckUrlOf, providerUrl, type ConnectionPlace } from './template.ts';
+export { baseUrlOf, healthCheckUrlOf, providerUrl, valuesOf, type ConnectionPlace } from './template.ts';
 export { judgeTokenError } from './token-error.ts';

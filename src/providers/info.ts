@@ -1,4 +1,5 @@
 import type { Provider } from './provider.ts';
+import { foundNamesOf } from './coherence.ts';
 import { abilitiesOf } from './connectors.ts';
 import { Oauth2Info, type ProviderInfo, type Support } from './schema.ts';
 
@@ -20,8 +21,9 @@ export function providerInfo(provider: Provider): ProviderInfo {
     ...(apiKeyOpts ? { apiKeyOpts } : {}),
     ...(basicOpts ? { basicOpts } : {}),
     ...(customOpts ? { customOpts } : {}),
-    ...(authHealthCheck ? { authHealthCheck } : {}),
-    ...(metadata ? { metadata } : {}),
+    ...(authHealthCheck ? { authHealthCheck: publicHealthCheck(authHealthCheck) } : {}),
+    ...metadataInfo(metadata, foundNamesOf(provider)),
+    ...(provider.postAuth ? { postAuthInfoNeeded: true } : {}),
     ...(oauth2Opts ? { oauth2Opts: publicOauth2(oauth2Opts) } : {}),
     ...(modules
       ? {
@@ -30,6 +32,22 @@ export function providerInfo(provider: Provider): ProviderInfo {
           ),
         }
       : {}),
+  };
+}
+
+function publicHealthCheck({
+  url,
+  method,
+  successStatusCodes,
+}: NonNullable<Provider['authHealthCheck']>): ProviderInfo['authHealthCheck'] {
+  return { url, ...(method ? { method } : {}), ...(successStatusCodes ? { successStatusCodes } : {}) };
+}
+
+function metadataInfo(metadata: Provider['metadata'], found: string[]): Pick<ProviderInfo, 'metadata'> {
+  if (!metadata && found.length === 0) return {};
+  const postAuthentication = found.map((name) => ({ name }));
+  return {
+    metadata: { input: metadata?.input ?? [], ...(found.length > 0 ? { postAuthentication } : {}) },
   };
 }
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-const closed = { additionalProperties: false } as const;
+export const closed = { additionalProperties: false } as const;
 
 /** One field of an object at the provider (product-api 1.7). */
 export const FieldMetadata = Type.Object(
@@ -32,40 +32,40 @@ export const FieldMetadata = Type.Object(
 );
 export type FieldMetadata = Static<typeof FieldMetadata>;
 
-// A URL of the catalogue: `{{name}}` stands for a value of the connection.
-const TemplateUrl = Type.String({ pattern: '^(?:https://|\\{\\{)[^\\s]+$' });
-const Names = Type.Array(Type.String({ minLength: 1 }));
-const Texts = Type.Record(Type.String(), Type.String());
-const HeaderForm = Type.Object(
+/** A URL of the catalogue: `{{name}}` stands for a value of the connection. */
+export const TemplateUrl = Type.String({ pattern: '^(?:https://|\\{\\{)[^\\s]+$' });
+export const Names = Type.Array(Type.String({ minLength: 1 }));
+export const Texts = Type.Record(Type.String(), Type.String());
+export const HeaderForm = Type.Object(
   { name: Type.String({ minLength: 1 }), valuePrefix: Type.Optional(Type.String()) },
   closed,
 );
+
+/** A value of an answer that is kept with the connection: where it stands there, and under which name it is kept. */
+export const KeptFields = Type.Array(
+  Type.Object(
+    {
+      name: Type.String(),
+      displayName: Type.Optional(Type.String()),
+      path: Type.String(),
+      capture: Type.Optional(Type.String({ description: 'A regular expression with the group `result`.' })),
+    },
+    closed,
+  ),
+);
+export type KeptFields = Static<typeof KeptFields>;
 
 const TokenMetadataFields = Type.Object(
   {
     workspaceRefField: Type.Optional(Type.String({ description: 'Dotted path into the token response.' })),
     consumerRefField: Type.Optional(Type.String()),
     scopesField: Type.Optional(Type.String()),
-    otherFields: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            name: Type.String(),
-            displayName: Type.Optional(Type.String()),
-            path: Type.String(),
-            capture: Type.Optional(
-              Type.String({ description: 'A regular expression with the group `result`.' }),
-            ),
-          },
-          closed,
-        ),
-      ),
-    ),
+    otherFields: Type.Optional(KeptFields),
   },
   closed,
 );
 
-const oauth2Public = {
+export const oauth2Public = {
   grantType: Type.Enum(['authorizationCode', 'authorizationCodePKCE', 'clientCredentials', 'password']),
   authURL: Type.Optional(TemplateUrl),
   tokenURL: TemplateUrl,
@@ -83,31 +83,6 @@ const oauth2Public = {
 /** The part of `oauth2Opts` that callers see. */
 export const Oauth2Info = Type.Object(oauth2Public, closed);
 export type Oauth2Info = Static<typeof Oauth2Info>;
-
-const Oauth2Declaration = Type.Object(
-  {
-    ...oauth2Public,
-    revokeURL: Type.Optional(TemplateUrl),
-    introspectURL: Type.Optional(TemplateUrl),
-    pkce: Type.Boolean({
-      description: 'Whether a code challenge is sent; false where the provider rejects one.',
-    }),
-    scopeSeparator: Type.String({ minLength: 1, maxLength: 1 }),
-    defaultScopes: Type.Optional(Names),
-    tokenClientAuth: Type.Enum(['body', 'basic'], {
-      description: 'Where client id and secret go on token calls.',
-    }),
-    tokenBody: Type.Optional(Type.Enum(['form', 'json'], { description: 'form unless given.' })),
-    tokenParams: Type.Optional(Texts),
-    accessTokenLifetimeSeconds: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Assumed when the token response has no expires_in.' }),
-    ),
-    refreshTokenRotates: Type.Optional(
-      Type.Boolean({ description: 'Each refresh returns a new refresh token and ends the old one.' }),
-    ),
-  },
-  closed,
-);
 
 const ApiKeyOpts = Type.Object(
   {
@@ -162,14 +137,11 @@ const CustomOpts = Type.Object(
   closed,
 );
 
-const HealthCheck = Type.Object(
-  {
-    url: TemplateUrl,
-    method: Type.Optional(Type.Enum(['GET', 'POST'], { description: 'GET unless given.' })),
-    successStatusCodes: Type.Optional(Type.Array(Type.Integer({ minimum: 100, maximum: 599 }))),
-  },
-  closed,
-);
+export const healthCheckPublic = {
+  url: TemplateUrl,
+  method: Type.Optional(Type.Enum(['GET', 'POST'], { description: 'GET unless given.' })),
+  successStatusCodes: Type.Optional(Type.Array(Type.Integer({ minimum: 100, maximum: 599 }))),
+};
 
 const MetadataInput = Type.Object(
   {
@@ -181,10 +153,11 @@ const MetadataInput = Type.Object(
   },
   closed,
 );
-const Metadata = Type.Object({ input: Type.Array(MetadataInput) }, closed);
-const Module = { displayName: Type.String(), baseURL: TemplateUrl };
+export const Metadata = Type.Object({ input: Type.Array(MetadataInput) }, closed);
+export const Module = { displayName: Type.String(), baseURL: TemplateUrl };
 
-const identity = {
+/** What a provider's file and GET /providers say alike. */
+export const identity = {
   name: Type.String({ pattern: '^[A-Za-z0-9]+$' }),
   displayName: Type.String({ minLength: 1 }),
   authType: Type.Enum(['oauth2', 'apiKey', 'basic', 'jwt', 'custom', 'none']),
@@ -194,69 +167,7 @@ const identity = {
   apiKeyOpts: Type.Optional(ApiKeyOpts),
   basicOpts: Type.Optional(BasicOpts),
   customOpts: Type.Optional(CustomOpts),
-  authHealthCheck: Type.Optional(HealthCheck),
-  metadata: Type.Optional(Metadata),
 };
-
-/** What an answer of the token endpoint means: `field` (a dotted path, `error` unless given) is one of `is`, or contains one of `contains`. */
-const TokenErrorRule = Type.Object(
-  {
-    field: Type.Optional(Type.String()),
-    is: Type.Optional(Names),
-    contains: Type.Optional(Names),
-    means: Type.Enum(['revoked', 'config', 'transient']),
-  },
-  closed,
-);
-export type TokenErrorRule = Static<typeof TokenErrorRule>;
-
-/** One file of the catalogue: everything that is known of a provider as data. */
-export const ProviderDeclaration = Type.Object(
-  {
-    ...identity,
-    defaultModule: Type.Optional(Type.String()),
-    modules: Type.Optional(Type.Record(Type.String(), Type.Object(Module, closed))),
-    oauth2Opts: Type.Optional(Oauth2Declaration),
-    dottedInputs: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          'Inputs that may be several host labels, such as `acme--dev.sandbox`; the others are one label.',
-      }),
-    ),
-    instanceUrl: Type.Optional(
-      Type.Object(
-        {
-          tokenField: Type.String({
-            description: 'The field of the token response that holds the API base.',
-          }),
-          hostPattern: Type.String({
-            pattern: '^(?:\\*\\.)?[a-z0-9-]+(?:\\.[a-z0-9-]+)+$',
-            description: 'The hosts that it may name; a leading `*.` stands for one or more labels.',
-          }),
-        },
-        closed,
-      ),
-    ),
-    tokenErrors: Type.Optional(Type.Array(TokenErrorRule)),
-    rateLimit: Type.Optional(
-      Type.Object(
-        {
-          limit: Type.Optional(Type.String()),
-          remaining: Type.Optional(Type.String()),
-          after: Type.Optional(Names),
-          at: Type.Optional(Names),
-        },
-        {
-          ...closed,
-          description:
-            'Header names, lower case: `after` holds seconds or a date, `at` the second of the epoch.',
-        },
-      ),
-    ),
-  },
-  closed,
-);
-export type ProviderDeclaration = Static<typeof ProviderDeclaration>;
 
 const BatchSupport = Type.Object(
   { supported: Type.Boolean(), defaultRecordLimit: Type.Optional(Type.Integer()) },
@@ -290,8 +201,24 @@ export const ProviderInfo = Type.Object(
     defaultModule: Type.String(),
     modules: Type.Optional(Type.Record(Type.String(), Type.Object({ ...Module, support: Support }, closed))),
     oauth2Opts: Type.Optional(Oauth2Info),
+    authHealthCheck: Type.Optional(Type.Object(healthCheckPublic, closed)),
+    metadata: Type.Optional(
+      Type.Object(
+        {
+          input: Type.Array(MetadataInput),
+          postAuthentication: Type.Optional(
+            Type.Array(Type.Object({ name: Type.String() }, closed), {
+              description: 'What the provider tells of the account when it is connected.',
+            }),
+          ),
+        },
+        closed,
+      ),
+    ),
     support: Support,
-    postAuthInfoNeeded: Type.Optional(Type.Boolean()),
+    postAuthInfoNeeded: Type.Optional(
+      Type.Boolean({ description: 'Whether the provider is asked about the account after signing in.' }),
+    ),
   },
   { ...closed, $id: 'ProviderInfo' },
 );

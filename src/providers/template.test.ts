@@ -110,4 +110,59 @@ describe('src/providers/template', () => {
     const provider = { ...zendesk, metadata: { input: [{ name: 'workspace', defaultValue: 'acme' }] } };
     expect(baseUrlOf(provider, {})).toBe('https://acme.zendesk.com');
   });
+
+  it('takes only the values that the file allows, where it names them', () => {
+    const zoho = catalog.get('zohoCrm');
+    const url = zoho.oauth2Opts?.tokenURL ?? '';
+    const at = (zohoDomain: string) => providerUrl(zoho, url, { metadata: { zohoDomain } });
+    expect(at('zoho.com.au')).toBe('https://accounts.zoho.com.au/oauth/v2/token');
+    for (const foreign of ['evil.com', 'zoho.com.evil.com', 'zoho', 'Zoho.com', 'zoho.com/'])
+      expect(() => at(foreign)).toThrow(/providerMetadata\.zohoDomain: must be one of zoho\.com, /);
+  });
+
+  it('takes a host of the customer’s own where the file asks for one, but no address', () => {
+    const woo = catalog.get('woocommerce');
+    const at = (storeURL: string) => baseUrlOf(woo, { metadata: { storeURL } });
+    expect(at('shop.example.com')).toBe('https://shop.example.com');
+    for (const text of [
+      'localhost',
+      '127.0.0.1',
+      '0x7f.1',
+      '2130706433',
+      '[::1]',
+      'https://shop.example.com',
+      'shop.example.com/x',
+      'shop.example.com:8080',
+      'a@shop.example.com',
+      'shop..com',
+      '.com',
+      'shop.example.com.',
+      'shop.example.1',
+    ])
+      expect(() => at(text)).toThrow(/must be a host name/);
+  });
+
+  it('takes an underscore in a path, where it can change nothing, but not in a host', () => {
+    const workday = catalog.get('workday');
+    const url = workday.oauth2Opts?.tokenURL ?? '';
+    const at = (workspaceRef: string, tenantName: string) =>
+      providerUrl(workday, url, { workspaceRef, metadata: { tenantName } });
+    expect(at('wd2', 'acme_dpt1')).toBe('https://wd2.workday.com/ccx/oauth2/acme_dpt1/token');
+    expect(() => at('wd_2', 'acme')).toThrow(/providerWorkspaceRef: must be one name/);
+    for (const text of ['..', 'a/b', 'a?b', 'a%2fb', '-', ''])
+      expect(() => at('wd2', text)).toThrow(/tenantName/);
+  });
+
+  it('reads a host alone where the token response names no URL', () => {
+    const wrike = catalog.get('wrike');
+    expect(baseUrlOf(wrike, { instanceUrl: 'app-eu.wrike.com' })).toBe('https://app-eu.wrike.com/api');
+    for (const host of [
+      'evil.com',
+      'wrike.com.evil.com',
+      'user@app.wrike.com',
+      'app.wrike.com:8443',
+      'https://app.wrike.com',
+    ])
+      expect(() => baseUrlOf(wrike, { instanceUrl: host })).toThrow(/not one of Wrike/);
+  });
 });

@@ -17,41 +17,71 @@ export function variablesOf(template: string): string[] {
   return [...template.matchAll(variable)].map((match) => match[1] ?? '');
 }
 
+/** The forms of values that are not one host label, as a provider's file declares them. */
+type Forms = Pick<Provider, 'dottedInputs' | 'hostInputs' | 'allowedValues'>;
+
 /**
- * Puts values for the `{{name}}` of a URL. A value is one whole host label (letters, digits, hyphens), so that it can
- * neither change the host's suffix nor leave its place; those of `dotted` may be several labels. Throws invalid-request.
+ * Puts values for the `{{name}}` of a text. A value is one whole host label (letters, digits, hyphens), so that it can
+ * neither change the host's suffix nor leave its place, unless `forms` say otherwise. Throws invalid-request.
  */
 export function resolveTemplate(
   url: string,
   values: Readonly<Record<string, string | undefined>>,
-  dotted: readonly string[] = [],
+  forms: Forms = {},
 ): string {
-  const issues = variablesOf(url).flatMap((name) => faultOf(name, values[name], dotted.includes(name)));
+  const host = /^(?:[a-z]+:\/\/)?[^/]*/.exec(url)?.[0] ?? '';
+  const issues = variablesOf(url).flatMap((name) =>
+    faultOf(name, values[name], forms, variablesOf(host).includes(name)),
+  );
   if (issues.length > 0) throw refuse(issues);
   return url.replace(variable, (_all, name: string) => values[name] ?? '');
 }
 
-function faultOf(name: string, value: string | undefined, dotted: boolean): Issue[] {
+function faultOf(name: string, value: string | undefined, forms: Forms, inHost: boolean): Issue[] {
   const place = {
     in: 'body',
     name: name === 'workspace' ? 'providerWorkspaceRef' : `providerMetadata.${name}`,
   } as const;
   if (value === undefined || value === '') return [{ ...place, detail: 'is required for this provider' }];
-  const labels = dotted ? value.split('.') : [value];
-  if (labels.every((part) => label.test(part))) return [];
+  const allowed = forms.allowedValues?.[name];
+  if (allowed)
+    return allowed.includes(value)
+      ? []
+      : [{ ...place, detail: `must be one of ${allowed.join(', ')}`, value }];
+  const labels = value.split('.');
+  if (forms.hostInputs?.includes(name)) {
+    if (isHostName(labels)) return [];
+    return [
+      { ...place, detail: 'must be a host name such as shop.example.com, without https:// or a path', value },
+    ];
+  }
+  // Outside of the host an underscore is as harmless (Workday's tenants).
+  if (!inHost && /^\w[\w-]{0,99}$/.test(value)) return [];
+  if (labels.length === 1 || forms.dottedInputs?.includes(name)) {
+    if (labels.every((part) => label.test(part))) return [];
+  }
   return [{ ...place, detail: 'must be one name of letters, digits and hyphens, not a host or URL', value }];
 }
 
-/** Any URL of a provider (authURL, tokenURL, …) with the connection's values in it. Throws invalid-request. */
-export function providerUrl(provider: Provider, url: string, place: ConnectionPlace): string {
-  return resolveTemplate(url, valuesOf(provider, place), provider.dottedInputs);
+/** A name with a domain: no address in any notation, whose last part would be a number. */
+function isHostName(labels: string[]): boolean {
+  const last = labels.at(-1) ?? '';
+  return labels.length > 1 && labels.every((part) => label.test(part)) && /^[a-z]/i.test(last);
 }
 
-function valuesOf(
+/** Any URL or parameter of a provider (authURL, tokenParams, …) with the connection's values in it. Throws invalid-request. */
+export function providerUrl(provider: Provider, url: string, place: ConnectionPlace): string {
+  return resolveTemplate(url, valuesOf(provider, place), provider);
+}
+
+/** The values of a connection by the names of its provider's variables, with their defaults. */
+export function valuesOf(
   provider: Provider,
   { workspaceRef, metadata = {} }: ConnectionPlace,
-): Record<string, string | undefined> {
-  const defaults = (provider.metadata?.input ?? []).map((input) => [input.name, input.defaultValue] as const);
+): Record<string, string> {
+  const defaults = (provider.metadata?.input ?? []).flatMap(({ name, defaultValue }) =>
+    defaultValue === undefined ? [] : [[name, defaultValue] as const],
+  );
   return {
     ...Object.fromEntries(defaults),
     ...metadata,
@@ -79,14 +109,16 @@ export function healthCheckUrlOf(provider: Provider, place: ConnectionPlace): st
 
 /** The origin of an instance URL, if it is one of the catalogue's hosts or the operator's origin for this provider. */
 function instanceOrigin(provider: Provider, text: string): string {
-  const url = URL.parse(text);
+  const scheme = new URL(provider.origin ?? 'https://host').protocol;
+  const url = URL.parse(provider.instanceUrl?.isHostOnly ? `${scheme}//${text}` : text);
+  const patterns = provider.instanceUrl?.hostPatterns ?? [];
   if (url && !url.username && !url.password) {
     if (provider.origin !== undefined && url.origin === provider.origin) return url.origin;
-    const pattern = provider.instanceUrl?.hostPattern ?? '';
-    if (url.protocol === 'https:' && url.port === '' && hostMatches(pattern, url.hostname)) return url.origin;
+    const isKnown = patterns.some((pattern) => hostMatches(pattern, url.hostname));
+    if (url.protocol === 'https:' && url.port === '' && isKnown) return url.origin;
   }
   throw problem('credentials-rejected', {
-    detail: `The API address that came with the credentials is not one of ${provider.displayName} (${provider.instanceUrl?.hostPattern}).`,
+    detail: `The API address that came with the credentials is not one of ${provider.displayName} (${patterns.join(', ')}).`,
     remedy: 'Connect again, and do not change the address that the provider returned.',
   });
 }

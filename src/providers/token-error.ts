@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 import { isObject, objectFrom, valueAt } from './answer.ts';
-import type { TokenErrorRule } from './schema.ts';
+import type { TokenErrorRule } from './declaration/schema.ts';
 
 /**
  * What a refused token call means. `revoked`: the customer must connect again. `config`: the builder's client is wrong,

@@ -45,8 +45,11 @@ export function authorizationUrl(provider: Provider, input: AuthorizeInput): str
   const url = new URL(providerUrl(provider, oauth.authURL ?? '', input.place));
   const separator = oauth.scopeSeparator;
   const extra = Object.entries(input.extra).map(([name, values]) => [name, values.join(separator)]);
+  const fixed = Object.entries(oauth.authURLParams ?? {}).map(
+    ([name, text]) => [name, providerUrl(provider, text, input.place)] as const,
+  );
   const params: Record<string, string> = {
-    ...oauth.authURLParams,
+    ...Object.fromEntries(fixed),
     ...(oauth.audience ? { audience: oauth.audience.join(' ') } : {}),
     ...Object.fromEntries(extra),
     // Ours come last: nothing may stand in for the state or the redirect.

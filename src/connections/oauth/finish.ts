@@ -1,21 +1,16 @@
 import { problem, Problem } from '../../kit/problem.ts';
 import { baseUrlOf, withoutSecrets, type Provider } from '../../providers/index.ts';
+import { askAccount, type Account } from '../account.ts';
+import { assertHealthy } from '../health.ts';
 import { mergeMetadata, placeOf } from '../metadata.ts';
 import { refusalOf } from '../refusal.ts';
 import { saveCredentials } from '../save.ts';
+import type { Secrets } from '../secrets.ts';
 import { redirectUriOf, type FlowDeps } from './begin.ts';
 import { authorizationScheme } from './scheme.ts';
 import { takeFlow, type Flow } from './flow-store.ts';
-import type { TokenAnswer } from './token-answer.ts';
+import { readRedirect, type CallbackQuery, type Redirected } from './redirect.ts';
 import { requestToken, type TokenOutcome } from './token.ts';
-
-/** What the provider sent the browser back with (RFC 6749, 4.1.2). */
-export interface CallbackQuery {
-  state?: string | undefined;
-  code?: string | undefined;
-  error?: string | undefined;
-  error_description?: string | undefined;
-}
 
 /** How a flow ended; `returnUrl` when the browser is to go on. */
 export type FlowEnd = { returnUrl?: string } & (
@@ -60,10 +55,13 @@ async function complete(deps: FlowDeps, flow: Flow, query: CallbackQuery): Promi
   const provider = catalog.get(request.provider);
   if (query.error !== undefined || !query.code) throw refusedConsent(provider, query);
   const app = await projects.getProviderApp(projectId, provider.name, request.providerAppId);
-  const place = placeOf(provider, request.workspaceRef, request.providerMetadata);
+  const told = readRedirect(provider, query);
+  const metadata = { ...request.providerMetadata, ...told.metadata };
+  const place = placeOf(provider, request.workspaceRef, metadata);
   const outcome = await requestToken(ground, provider, place, app, {
     type: 'authorization_code',
     params: {
+      ...told.tokenParams,
       code: query.code,
       redirect_uri: redirectUriOf(ground),
       ...(provider.oauth2Opts?.pkce ? { code_verifier: flow.verifier } : {}),
@@ -71,7 +69,7 @@ async function complete(deps: FlowDeps, flow: Flow, query: CallbackQuery): Promi
     scopes: undefined,
   });
   if (outcome.kind !== 'granted') throw refusalOf(outcome, provider);
-  return store(deps, flow, provider, outcome);
+  return store(deps, flow, provider, outcome, told);
 }
 
 async function store(
@@ -79,13 +77,24 @@ async function store(
   { projectId, request }: Flow,
   provider: Provider,
   { answer, askedAt }: Extract<TokenOutcome, { kind: 'granted' }>,
+  told: Redirected,
 ): Promise<string> {
-  const metadata = mergeMetadata(request.providerMetadata, answer.metadata) ?? request.providerMetadata;
-  const workspaceRef = workspaceOf(provider, request, answer);
+  const { accessToken, refreshToken } = answer;
+  const secrets: Secrets = {
+    kind: 'authorizationCode',
+    accessToken,
+    ...(refreshToken ? { refreshToken } : {}),
+  };
+  const account = await accountOf(deps, provider, request, secrets, {
+    workspaceRef: answer.workspaceRef ?? told.workspaceRef,
+    consumerRef: answer.consumerRef,
+    metadata: { ...told.metadata, ...answer.metadata },
+  });
+  const metadata = mergeMetadata(request.providerMetadata, account.metadata) ?? request.providerMetadata;
+  const workspaceRef = workspaceOf(provider, request, account.workspaceRef);
   // Throws for an API address that is not one of the provider's, before anything is stored.
   baseUrlOf(provider, placeOf(provider, workspaceRef, metadata));
   const agoMs = performance.now() - askedAt;
-  const { accessToken, refreshToken } = answer;
   return saveCredentials(
     deps.ground,
     projectId,
@@ -94,11 +103,11 @@ async function store(
       provider: provider.name,
       providerAppId: request.providerAppId,
       workspaceRef,
-      providerConsumerRef: answer.consumerRef,
+      providerConsumerRef: account.consumerRef,
       authScheme: authorizationScheme(provider),
       providerMetadata: metadata,
       scopes: answer.scopes ?? request.scopes,
-      secrets: { kind: 'authorizationCode', accessToken, ...(refreshToken ? { refreshToken } : {}) },
+      secrets,
       status: 'created',
       issuedAgoMs: agoMs,
       expiresInMs: answer.expiresInMs === undefined ? undefined : answer.expiresInMs - agoMs,
@@ -107,11 +116,32 @@ async function store(
   );
 }
 
+/** What was learned, completed by a question to the provider where its file has one. Throws when that leaves a doubt. */
+async function accountOf(
+  { ground }: FlowDeps,
+  provider: Provider,
+  request: Flow['request'],
+  secrets: Secrets,
+  known: Account,
+): Promise<Account> {
+  const metadata = { ...request.providerMetadata, ...known.metadata };
+  const { workspaceRef } = request;
+  const place = placeOf(provider, workspaceRef, metadata);
+  const asked = provider.oauth2Opts?.explicitWorkspaceRequired ? { ...known, workspaceRef } : known;
+  const account = await askAccount(ground, provider, place, secrets, asked);
+  if (!('kind' in account)) return account;
+  assertHealthy(provider, account);
+  return known;
+}
+
 /** The account that was asked for, else the one that the provider names. Renewing must not change it. */
-function workspaceOf(provider: Provider, request: Flow['request'], answer: TokenAnswer): string | undefined {
+function workspaceOf(
+  provider: Provider,
+  request: Flow['request'],
+  found: string | undefined,
+): string | undefined {
   if (provider.oauth2Opts?.explicitWorkspaceRequired) return request.workspaceRef;
   const { workspaceRef: known } = request;
-  const found = answer.workspaceRef;
   if (request.connectionId !== undefined && known !== undefined && found !== undefined && known !== found) {
     throw problem('credentials-rejected', {
       detail: `You signed in to another account of ${provider.displayName} than the one that is connected.`,

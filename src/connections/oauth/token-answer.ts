@@ -1,5 +1,5 @@
-import { parseJson } from '../../kit/json.ts';
 import type { Provider } from '../../providers/index.ts';
+import { isObject, jsonFrom, keptFrom, textAt, valueAt } from '../kept.ts';
 import type { ProviderMetadata } from '../schema.ts';
 
 /** What a token response says, in one form for every provider. */
@@ -16,9 +16,9 @@ export interface TokenAnswer {
 
 /** Reads a token response by the provider's declaration; undefined when it holds no access token. */
 export function readTokenAnswer(provider: Provider, text: string): TokenAnswer | undefined {
-  const body = objectFrom(text);
-  const accessToken = body && textAt(body, 'access_token');
-  if (!body || !accessToken) return undefined;
+  const body = jsonFrom(text);
+  const accessToken = textAt(body, 'access_token');
+  if (!isObject(body) || !accessToken) return undefined;
   const fields = provider.oauth2Opts?.tokenMetadataFields ?? {};
   const refreshToken = textAt(body, 'refresh_token');
   const expiresInMs = lifetimeOf(provider, body['expires_in']);
@@ -36,28 +36,6 @@ export function readTokenAnswer(provider: Provider, text: string): TokenAnswer |
   };
 }
 
-function objectFrom(text: string): Record<string, unknown> | undefined {
-  try {
-    const value = parseJson(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A text or number at a dotted path; ids come as either (HubSpot's hub_id is a number). */
-function textAt(body: Record<string, unknown>, path: string): string | undefined {
-  let value: unknown = body;
-  for (const name of path.split('.'))
-    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
 /** Some providers send `expires_in` as a text, some not at all. */
 function lifetimeOf(provider: Provider, expiresIn: unknown): number | undefined {
   const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn;
@@ -67,28 +45,16 @@ function lifetimeOf(provider: Provider, expiresIn: unknown): number | undefined 
 }
 
 function scopesAt(body: Record<string, unknown>, path: string): string[] | undefined {
-  const list = path
-    .split('.')
-    .reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), body);
+  const list = valueAt(body, path);
   if (Array.isArray(list)) return list.filter((scope) => typeof scope === 'string');
   return typeof list === 'string' ? list.split(/[\s,]+/).filter(Boolean) : undefined;
 }
 
 function metadataOf(provider: Provider, body: Record<string, unknown>): ProviderMetadata {
-  const found: ProviderMetadata = {};
   const instanceField = provider.instanceUrl?.tokenField;
   const instanceUrl = instanceField && textAt(body, instanceField);
-  if (instanceField && instanceUrl) found[instanceField] = { value: instanceUrl, source: 'token' };
-  for (const field of provider.oauth2Opts?.tokenMetadataFields.otherFields ?? []) {
-    const text = textAt(body, field.path);
-    const value = text && field.capture ? new RegExp(field.capture).exec(text)?.groups?.['result'] : text;
-    if (value) {
-      found[field.name] = {
-        value,
-        source: 'token',
-        ...(field.displayName ? { displayName: field.displayName } : {}),
-      };
-    }
-  }
-  return found;
+  return {
+    ...(instanceField && instanceUrl ? { [instanceField]: { value: instanceUrl, source: 'token' } } : {}),
+    ...keptFrom(provider.oauth2Opts?.tokenMetadataFields.otherFields, body, 'token'),
+  };
 }

@@ -1,9 +1,9 @@
 import {
   allowInsecureRequests,
-  ClientSecretBasic,
   ClientSecretPost,
   customFetch,
   genericTokenEndpointRequest,
+  type ClientAuth,
 } from 'oauth4webapi';
 import {
   headerOf,
@@ -88,12 +88,17 @@ async function sendGrant(
 ): Promise<HttpResult> {
   const oauth = provider.oauth2Opts;
   if (!oauth) throw new Error(`${provider.name} has no OAuth`);
-  const url = new URL(providerUrl(provider, oauth.tokenURL, place));
-  const params = { ...oauth.tokenParams, ...scopeParam(provider, grant), ...grant.params };
+  const isRefresh = grant.type === 'refresh_token';
+  const url = new URL(
+    providerUrl(provider, (isRefresh ? oauth.refreshURL : undefined) ?? oauth.tokenURL, place),
+  );
+  const fixed = (isRefresh ? oauth.refreshParams : undefined) ?? oauth.tokenParams ?? {};
+  const filled = Object.entries(fixed).map(([name, text]) => [name, providerUrl(provider, text, place)]);
+  const params = { ...Object.fromEntries(filled), ...scopeParam(provider, grant), ...grant.params };
   const received: { result?: HttpResult } = {};
   const authentication =
     oauth.tokenClientAuth === 'basic'
-      ? ClientSecretBasic(client.clientSecret)
+      ? clientSecretBasic(client.clientSecret)
       : ClientSecretPost(client.clientSecret);
   // The library makes the request; the answer is read by our own rules, since few providers keep to RFC 6749, 5.1.
   await genericTokenEndpointRequest(
@@ -121,6 +126,18 @@ async function sendGrant(
   );
   if (!received.result) throw new Error('the token request was not sent');
   return received.result;
+}
+
+/**
+ * The client by HTTP Basic (RFC 6749, 2.3.1). The library would escape hyphens and dots as well, which the RFC's form
+ * encoding does not ask for, and providers that compare the header byte for byte then refuse (Notion's and Airtable's ids).
+ */
+function clientSecretBasic(secret: string): ClientAuth {
+  const encode = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
+  return (_server, client, _body, headers) => {
+    const pair = `${encode(client.client_id)}:${encode(secret)}`;
+    headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
+  };
 }
 
 function tokenRequest(

@@ -20,6 +20,7 @@ export class EgressRefused extends Error {
 }
 
 const openPorts = new Set([80, 443]);
+const dialers = new WeakMap<Dispatcher, buildConnector.connector>();
 const connectFailures = new WeakSet<Error>();
 
 /** True when the error arose while connecting: no byte of the request can have left. */
@@ -34,9 +35,10 @@ export function createEgress(options: EgressOptions): Dispatcher {
   if (options.outboundProxy) {
     return new ProxyAgent({ uri: options.outboundProxy, requestTls: settings, proxyTls: settings });
   }
+  const connect = checkedConnector(options.allow, settings);
   // Our own time limits hold for each call; a pooled socket idle for longer than 4 s may be half closed (work.md, rule 14).
-  return new Agent({
-    connect: checkedConnector(options.allow, settings),
+  const agent = new Agent({
+    connect,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     headersTimeout: 0,
@@ -44,6 +46,13 @@ export function createEgress(options: EgressOptions): Dispatcher {
     pipelining: 1,
     maxRedirections: 0,
   } as Agent.Options);
+  dialers.set(agent, connect);
+  return agent;
+}
+
+/** Opens a socket under the same checks, for what undici cannot say (trailers, Expect); undefined behind a forward proxy. */
+export function dialerOf(egress: Dispatcher): buildConnector.connector | undefined {
+  return dialers.get(egress);
 }
 
 function checkedConnector(

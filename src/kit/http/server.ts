@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   fastify,
   LogController,
@@ -14,6 +15,13 @@ import { parseJson } from '../json.ts';
 import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem } from '../problem.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** SHA-256 of the body as sent; for requests with an `Idempotency-Key` only. */
+    bodyDigest?: Buffer;
+  }
+}
 
 /** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
 export type HttpServer = FastifyInstance<
@@ -43,7 +51,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestIdHeader: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 512 },
     requestTimeout: 120_000,
-    return503OnClosing: true,
+    // Our own hook answers while stopping, with a problem.
+    return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
   server.setValidatorCompiler(validatorCompiler);
   server.removeContentTypeParser(['application/json', 'text/plain']);
@@ -67,6 +76,9 @@ function pathOf(request: FastifyRequest): string {
 }
 
 async function parseBody(request: FastifyRequest, text: string): Promise<unknown> {
+  if (request.headers['idempotency-key'] !== undefined) {
+    request.bodyDigest = createHash('sha256').update(text).digest();
+  }
   if (text.trim() === '') {
     if (request.method === 'DELETE') return undefined;
     throw problem('malformed-json', { detail: 'The body is empty.' });
@@ -129,8 +141,13 @@ export function toProblem(error: unknown): Problem {
   }
 }
 
-/** Answers with a problem; faults of ours are logged with their cause, refusals are not. */
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, answer: Problem): FastifyReply {
+/** Answers with a problem; faults of ours are logged with their cause, refusals are not. `body`: if it was rendered before. */
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Problem,
+  body: unknown = renderProblem(answer, request.id),
+): FastifyReply {
   if (answer.status >= 500) {
     request.log.error(
       { err: answer.cause ?? answer, requestId: request.id, problem: answer.code },
@@ -142,9 +159,13 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, answer
   if (answer.code === 'body-too-large') reply.removeHeader('connection');
   const retryAfter = answer.details.retryAfterSeconds ?? (answer.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)));
-  const body = renderProblem(answer, request.id);
+  return sendProblemBody(reply, answer.status, body);
+}
+
+/** Sends a problem that was rendered before. */
+export function sendProblemBody(reply: FastifyReply, status: number, body: unknown): FastifyReply {
   return reply
-    .code(answer.status)
+    .code(status)
     .header('content-type', 'application/problem+json; charset=utf-8')
     .serializer((payload: unknown) => JSON.stringify(payload))
     .send(body);

@@ -1,5 +1,5 @@
 import { bodyOf, isObject, isSuccess, objectsOf, textOf } from '../answer.ts';
-import type { DescribeAbility, ProviderClient } from '../connector.ts';
+import type { DescribeAbility, ProviderClient, UniqueField } from '../connector.ts';
 import { failureOfRead, type Failure } from '../failure.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { failureOf } from './failure.ts';
@@ -23,6 +23,7 @@ export const describe: DescribeAbility = {
         name: objectName,
         displayName: labelFrom(known) ?? titleOf(objectName),
         fields: fieldsFrom(properties.body, required),
+        uniqueFields: uniqueFrom(properties.body),
       },
     };
   },
@@ -34,6 +35,16 @@ function fieldsFrom(body: unknown, required: ReadonlySet<string> | undefined): R
     .map((property) => fieldFrom(property, required))
     .filter((field) => field !== undefined);
   return Object.fromEntries(fields.map((field) => [field.fieldName, field]));
+}
+
+/** Properties whose values HubSpot keeps unique; those that the customer made come first, for they were made to tell records apart. */
+function uniqueFrom(body: unknown): UniqueField[] {
+  const unique = (isObject(body) ? objectsOf(body['results']) : []).filter(
+    (property) => property['hasUniqueValue'] === true,
+  );
+  const custom = unique.filter((property) => property['hubspotDefined'] !== true);
+  const names = [...custom, ...unique].map((property) => textOf(property['name']));
+  return [...new Set(names.filter((name) => name !== undefined))].map((name) => ({ name, enforced: true }));
 }
 
 /** One GET; a readable success, or why not. */

@@ -1,4 +1,4 @@
-import { idOf, isObject, objectsOf, textsOf, unknownRecord, type JsonObject } from '../answer.ts';
+import { comparable, idOf, isObject, objectsOf, textsOf, unknownRecord, type JsonObject } from '../answer.ts';
 import type { RecordOutcome, WriteCall } from '../connector.ts';
 import type { Failure } from '../failure.ts';
 import { failureOfEntry } from './failure.ts';
@@ -110,12 +110,6 @@ function identifyingProperties(call: WriteCall): string[] {
   });
   const rank = (name: string): number => (name === 'email' ? 0 : name === 'domain' ? 1 : 2);
   return names.sort((left, right) => rank(left) - rank(right));
-}
-
-/** Emails are stored in lower case, numbers and booleans as text. */
-function comparable(value: unknown): string | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
-  return String(value).trim().toLowerCase() || undefined;
 }
 
 /** What the records are that no entry could be matched to: known where the numbers leave no choice, else unknown. */

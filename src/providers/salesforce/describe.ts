@@ -1,5 +1,5 @@
 import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
-import type { DescribeAbility, ProviderClient } from '../connector.ts';
+import type { DescribeAbility, ProviderClient, UniqueField } from '../connector.ts';
 import { failureOfRead, type Failure } from '../failure.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { failureOf } from './failure.ts';
@@ -22,10 +22,25 @@ export const describe: DescribeAbility = {
         name,
         displayName: textOf(answer.body['label']) ?? name,
         fields: Object.fromEntries(fields.map((field) => [field.fieldName, field])),
+        uniqueFields: uniqueFrom(objectsOf(answer.body['fields'])),
       },
     };
   },
 };
+
+/**
+ * External ids and unique fields, the kept ones first. An external id may hold a value twice unless it is unique, too; a
+ * mere `idLookup` (a contact's email) identifies nobody (providers S2, reliability 1.2).
+ */
+function uniqueFrom(fields: readonly JsonObject[]): UniqueField[] {
+  const found = fields
+    .filter((field) => is(field, 'unique') || is(field, 'externalId'))
+    .flatMap((field) => {
+      const name = textOf(field['name']);
+      return name === undefined ? [] : [{ name, enforced: is(field, 'unique') }];
+    });
+  return [...found.filter(({ enforced }) => enforced), ...found.filter(({ enforced }) => !enforced)];
+}
 
 /** One GET; a readable success, or why not. */
 export async function get(

@@ -2,6 +2,7 @@ import type { Connector } from '../connector.ts';
 import { currentFields } from './current-fields.ts';
 import { describe } from './describe.ts';
 import { failureOf } from './failure.ts';
+import { resolve } from './resolve.ts';
 import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
 
@@ -12,6 +13,7 @@ export const salesforce: Connector = {
   batchLimit,
   forwardHeaders: true,
   currentFields,
+  resolve,
   describe,
   sampleRead,
 };

@@ -1,0 +1,52 @@
+import { problem } from '../../kit/problem.ts';
+import type { Provider } from '../../providers/index.ts';
+import { captured } from '../kept.ts';
+import type { ProviderMetadata } from '../schema.ts';
+
+/** What the provider sent the browser back with (RFC 6749, 4.1.2). */
+export interface CallbackQuery {
+  state?: string | undefined;
+  code?: string | undefined;
+  error?: string | undefined;
+  error_description?: string | undefined;
+  /** What providers add; a parameter that is repeated is a list. */
+  [param: string]: unknown;
+}
+
+/** What a provider told in the query of its redirect, besides the code. */
+export interface Redirected {
+  workspaceRef?: string | undefined;
+  metadata: ProviderMetadata;
+  /** What the exchange of the code has to repeat. */
+  tokenParams: Record<string, string>;
+}
+
+/**
+ * Reads the parameters that the provider's file names (QuickBooks' realmId, Zoho's accounts-server). Throws
+ * credentials-rejected for a value that the file does not allow: it may say where the client's secret goes.
+ */
+export function readRedirect(
+  { displayName: provider, oauth2Opts, allowedValues }: Provider,
+  query: CallbackQuery,
+): Redirected {
+  const textOf = (param: string): string | undefined => {
+    const value = query[param];
+    return typeof value === 'string' && value !== '' ? value.slice(0, 2_000) : undefined;
+  };
+  const told: Redirected = { metadata: {}, tokenParams: {} };
+  for (const { param, name, displayName, capture, isWorkspace } of oauth2Opts?.callbackFields ?? []) {
+    const value = captured(textOf(param), capture);
+    if (!value) continue;
+    if (allowedValues?.[name]?.includes(value) === false)
+      throw problem('credentials-rejected', {
+        detail: `The redirect named an address that is not one of ${provider}.`,
+      });
+    told.metadata[name] = { value, source: 'provider', ...(displayName ? { displayName } : {}) };
+    if (isWorkspace) told.workspaceRef = value;
+  }
+  for (const param of oauth2Opts?.tokenParamsFromCallback ?? []) {
+    const value = textOf(param);
+    if (value) told.tokenParams[param] = value;
+  }
+  return told;
+}

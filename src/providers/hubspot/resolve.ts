@@ -1,0 +1,56 @@
+import { bodyOf, comparable, idOf, isObject, isSuccess, objectsOf, pickFields, textOf } from '../answer.ts';
+import type { ResolveAbility, StandingRecord } from '../connector.ts';
+import { failureOf, failureOfEntry } from './failure.ts';
+import { objectPath } from './paths.ts';
+
+// Further addresses of a contact: a read by email finds the contact by them, too.
+const moreEmails = 'hs_additional_emails';
+
+/** Batch read by a unique property, which sees what is written at once; the search index lags (providers H3, H4). */
+export const resolve: ResolveAbility = {
+  settleMs: 3_000,
+  createdPrecisionMs: 1,
+  valuesPerRead: 100,
+  uniqueFields(objectName, description) {
+    const known = description?.uniqueFields ?? [];
+    const isContact = /^(?:contacts?|0-1)$/i.test(objectName);
+    // A contact's email is unique whatever its metadata says (providers H4).
+    const named = known.some(({ name }) => name === 'email');
+    return isContact && !named ? [...known, { name: 'email', enforced: true }] : known;
+  },
+  build: (objectName, by, values, fields) => ({
+    method: 'POST',
+    path: objectPath(objectName, '/batch/read'),
+    body: {
+      idProperty: by,
+      inputs: values.map((id) => ({ id })),
+      properties: [...new Set([by, ...(by === 'email' ? [moreEmails] : []), ...fields])],
+    },
+  }),
+  judge(by, values, fields, answer) {
+    const body = isSuccess(answer) ? bodyOf(answer) : undefined;
+    if (!isObject(body) || !Array.isArray(body['results'])) return { failure: failureOf(answer) };
+    const failures = objectsOf(body['errors']).map((entry) => failureOfEntry(entry, answer.status));
+    const failure = failures.find((one) => one.category !== 'notFound');
+    if (failure) return { failure };
+    const found = new Map<string, StandingRecord[]>();
+    for (const result of objectsOf(body['results'])) {
+      const recordId = idOf(result['id']);
+      const createdAt = Date.parse(textOf(result['createdAt']) ?? '');
+      if (recordId === undefined || Number.isNaN(createdAt)) return { failure: failureOf(answer) };
+      const properties = isObject(result['properties']) ? result['properties'] : {};
+      // A property without a value may be left away.
+      const unset = Object.fromEntries(fields.map((name) => [name, null]));
+      const standing = { recordId, createdAt, fields: { ...unset, ...pickFields(properties, fields) } };
+      const own = new Set([properties[by], ...emailsIn(properties[moreEmails])].map(comparable));
+      for (const value of values.filter((one) => own.has(comparable(one)))) {
+        found.set(value, [...(found.get(value) ?? []), standing]);
+      }
+    }
+    return { found };
+  },
+};
+
+function emailsIn(value: unknown): string[] {
+  return textOf(value)?.split(';') ?? [];
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import type { ObjectDescription } from '../connector.ts';
+import { resolve } from './resolve.ts';
+
+const answer = (body: unknown, status = 200): HttpAnswer => ({
+  status,
+  headers: {},
+  body: JSON.stringify(body),
+});
+const field = (fieldName: string, valueType: 'string' | 'float' = 'string') => ({
+  fieldName,
+  displayName: '',
+  valueType,
+});
+
+describe('src/providers/salesforce/resolve', () => {
+  test('text fields that are unique identify, where the time of creation is shown', () => {
+    const description: ObjectDescription = {
+      name: 'Contact',
+      displayName: '',
+      fields: { CreatedDate: field('CreatedDate'), Key__c: field('Key__c'), No__c: field('No__c', 'float') },
+      uniqueFields: [
+        { name: 'No__c', enforced: true },
+        { name: 'Key__c', enforced: false },
+      ],
+    };
+    expect(resolve.uniqueFields('Contact', description)).toEqual([{ name: 'Key__c', enforced: false }]);
+    expect(resolve.uniqueFields('Contact', { ...description, fields: { Key__c: field('Key__c') } })).toEqual(
+      [],
+    );
+    expect(resolve.uniqueFields('Contact', undefined)).toEqual([]);
+  });
+
+  test('queries by equality, with the values quoted', () => {
+    const { method, path } = resolve.build('Contact', 'Key__c', ["o'b\\", 'x'], ['LastName', 'Id', 'Key__c']);
+    expect(method).toBe('GET');
+    expect(decodeURIComponent(path)).toBe(
+      String.raw`/services/data/v60.0/query?q=SELECT Id, CreatedDate, Key__c, LastName FROM Contact WHERE Key__c IN ('o\'b\\', 'x')`,
+    );
+    expect(() => resolve.build('Contact', 'Key__c) OR (Id', [], [])).toThrow('not a name');
+  });
+
+  test('rows are told by their value without case; several may have one', () => {
+    const row = (Id: string, Key__c: string) => ({
+      Id,
+      Key__c,
+      CreatedDate: '2026-01-02T03:04:05.000+0000',
+      LastName: 'L',
+    });
+    const read = resolve.judge(
+      'key__c',
+      ['a', 'b'],
+      ['lastname'],
+      answer({ records: [row('1', 'A'), row('2', 'a')] }),
+    );
+    const createdAt = Date.parse('2026-01-02T03:04:05Z');
+    expect(read).toEqual({
+      found: new Map([
+        [
+          'a',
+          [
+            { recordId: '1', createdAt, fields: { lastname: 'L' } },
+            { recordId: '2', createdAt, fields: { lastname: 'L' } },
+          ],
+        ],
+      ]),
+    });
+  });
+
+  test.each([
+    ['a limit', answer([{ errorCode: 'REQUEST_LIMIT_EXCEEDED' }], 403), { category: 'rateLimit' }],
+    ['half an answer', { status: 200, headers: {}, body: '{"records":[' }, { category: 'providerDown' }],
+    ['a field that is gone', answer([{ errorCode: 'INVALID_FIELD' }], 400), { retryable: false }],
+  ])('%s is no "not there"', (_what, given, failure) => {
+    expect(resolve.judge('Key__c', ['a'], [], given)).toMatchObject({ failure });
+  });
+});

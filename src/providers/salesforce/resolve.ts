@@ -1,0 +1,53 @@
+import { bodyOf, comparable, idOf, isObject, isSuccess, objectsOf, pickFields, textOf } from '../answer.ts';
+import type { ObjectDescription, ResolveAbility, StandingRecord } from '../connector.ts';
+import { failureOf } from './failure.ts';
+import { isFieldName, queryPath } from './paths.ts';
+
+// The query stands in the URL, of which Salesforce takes about 16 KB (providers S3): a text of a unique field has at most
+// 255 characters.
+const valuesPerRead = 20;
+const fieldsPerRead = 60;
+
+/** A query by equality on an external id or a unique field: SOQL reads the committed rows (reliability 1.3). */
+export const resolve: ResolveAbility = {
+  settleMs: 3_000,
+  // Salesforce shows CreatedDate in whole seconds.
+  createdPrecisionMs: 1_000,
+  valuesPerRead,
+  uniqueFields(_objectName, description) {
+    // Without its time of creation, a record cannot be told from one that stood there before.
+    if (!description?.fields['CreatedDate']) return [];
+    return (description.uniqueFields ?? []).filter(({ name }) => isText(description, name));
+  },
+  build(objectName, by, values, fields) {
+    if (![objectName, by, ...fields].every(isFieldName)) throw new Error('not a name of Salesforce');
+    const plain = fields.filter((name) => !['id', 'createddate'].includes(name.toLowerCase()));
+    const columns = [...new Set(['Id', 'CreatedDate', by, ...plain])].slice(0, fieldsPerRead).join(', ');
+    const wanted = values.map((value) => `'${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`).join(', ');
+    return {
+      method: 'GET',
+      path: queryPath(`SELECT ${columns} FROM ${objectName} WHERE ${by} IN (${wanted})`),
+    };
+  },
+  judge(by, values, fields, answer) {
+    const body = isSuccess(answer) ? bodyOf(answer) : undefined;
+    if (!isObject(body) || !Array.isArray(body['records'])) return { failure: failureOf(answer) };
+    const found = new Map<string, StandingRecord[]>();
+    for (const row of objectsOf(body['records'])) {
+      const recordId = idOf(row['Id']);
+      const createdAt = Date.parse(textOf(row['CreatedDate']) ?? '');
+      if (recordId === undefined || Number.isNaN(createdAt)) return { failure: failureOf(answer) };
+      const own = comparable(pickFields(row, [by])[by]);
+      const standing = { recordId, createdAt, fields: pickFields(row, fields.slice(0, fieldsPerRead)) };
+      for (const value of values.filter((one) => comparable(one) === own)) {
+        found.set(value, [...(found.get(value) ?? []), standing]);
+      }
+    }
+    return { found };
+  },
+};
+
+/** A number would be a literal of another form, and its equality one of rounding. */
+function isText({ fields }: ObjectDescription, name: string): boolean {
+  return fields[name]?.valueType === 'string';
+}
