@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createProxyServer } from './actions/proxy/index.ts';
-import { writeRoutes } from './actions/write/index.ts';
+import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
+import { retryRoutes, writeRoutes } from './actions/write/index.ts';
 import { callbackRoutes, connectionRoutes } from './connections/index.ts';
 import { installationRoutes } from './installations/index.ts';
 import { documentApi } from './kit/http/openapi.ts';
@@ -46,6 +46,8 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     await scope.register(connectionRoutes(app.connections), { prefix: '/v1' });
     await scope.register(installationRoutes(app.installations), { prefix: '/v1' });
     await scope.register(operationRoutes(app.operations, app), { prefix: '/v1' });
+    await scope.register(retryRoutes(app), { prefix: '/v1' });
+    await scope.register(proxyLogRoutes(app), { prefix: '/v1' });
     await scope.register(writeRoutes(app), { prefix: '/write/v1' });
   });
   return server;
@@ -57,25 +59,28 @@ export async function listen(app: App, config: Config, health: Health): Promise<
   const url = await server.listen({ host: config.host, port: config.port });
   const proxy = createProxyServer(app);
   await new Promise<void>((resolve, reject) => {
-    proxy.once('error', reject);
-    proxy.listen(config.proxyPort, config.host, resolve);
+    proxy.server.once('error', reject);
+    proxy.server.listen(config.proxyPort, config.host, resolve);
   });
-  const { port } = proxy.address() as AddressInfo;
+  const { port } = proxy.server.address() as AddressInfo;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
     url,
     proxyUrl: `http://${host}:${port}`,
     close: async () => {
-      await Promise.all([server.close(), closeProxy(proxy)]);
+      await Promise.all([closing(server.server, server.close()), closing(proxy.server, proxy.close())]);
     },
   };
 }
 
-function closeProxy(proxy: Server): Promise<void> {
-  return new Promise((resolve) => {
-    proxy.close(() => resolve());
-    proxy.closeIdleConnections();
-  });
+/** Waits for the end of a closing server; a connection that falls idle meanwhile would keep it open until its time is over. */
+async function closing(server: Server, closed: Promise<unknown>): Promise<void> {
+  const timer = setInterval(() => server.closeIdleConnections(), 50);
+  try {
+    await closed;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function observe(server: HttpServer, { ground }: App): void {

@@ -76,9 +76,8 @@ const getOperation: SpecItem[] = [
   {
     id: '4.3/auto-batch',
     says: 'Tells how the master operation of an automatic batch is going.',
-    accepts: [],
-    refuses: [],
-    later: 'automatic batching and its master operation',
+    accepts: journey.autoBatch('§3, §4.3 the master operation is in progress while it gathers'),
+    refuses: 'nothing to refuse: it is a state',
   },
 ];
 

@@ -1,7 +1,6 @@
 import type { SpecSection } from '../spec-coverage/item.ts';
-import { installation, journey, manifest, write } from './tests.ts';
+import { installation, journey, manifest, operation, write } from './tests.ts';
 
-const autoBatch = 'automatic batching';
 const throttle = 'the throttle mode of the proxy';
 
 export const errorsSection: SpecSection = {
@@ -103,23 +102,31 @@ export const limitsSection: SpecSection = {
     {
       id: '8/auto-batch/size',
       says: 'An automatic batch goes at 100 records.',
-      accepts: [],
-      refuses: [],
-      later: autoBatch,
+      accepts: journey.autoBatch('§4.2.6, §8 100 requests spread over two nodes are one batch'),
+      refuses: operation.autoBatch('never puts more than 100 records into a batch, and none into two'),
     },
     {
       id: '8/auto-batch/maxDelayMinutes',
       says: '1 to 1440, required.',
-      accepts: [],
-      refuses: [],
-      later: autoBatch,
+      accepts: write.shape('§2.6, §8 autoBatchPolicy: 1 minute', '§2.6, §8 autoBatchPolicy: 1440 minutes'),
+      refuses: journey.writeRefusals(
+        '§2.6, §8 autoBatchPolicy without maxDelayMinutes',
+        '§2.6, §8 maxDelayMinutes under 1',
+        '§2.6, §8 maxDelayMinutes over 1440',
+      ),
     },
     {
       id: '8/auto-batch/retryDeadlineHours',
       says: 'Default 1, at most 48.',
-      accepts: [],
-      refuses: [],
-      later: autoBatch,
+      accepts: [
+        ...write.plan('§4.2.6 autoBatchPolicy: the delay, and a deadline of its own'),
+        ...write.shape('§2.6, §8 autoBatchPolicy: 48 hours'),
+        ...journey.autoBatch('§4.2.6, §8 retries of a batch end at retryDeadlineHours'),
+      ],
+      refuses: journey.writeRefusals(
+        '§2.6, §8 retryDeadlineHours over 48',
+        '§2.6, §8 retryDeadlineHours under 1',
+      ),
     },
     {
       id: '8/retryPolicy.deadlineHours',

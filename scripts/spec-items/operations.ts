@@ -50,9 +50,8 @@ export const statesSection: SpecSection = {
     {
       id: '3/in_progress/auto-batch',
       says: 'An automatic batch that gathers records or is executed.',
-      accepts: [],
-      refuses: [],
-      later: 'automatic batching and its master operation',
+      accepts: journey.autoBatch('§3, §4.3 the master operation is in progress while it gathers'),
+      refuses: 'nothing to refuse: it is a state',
     },
     {
       id: '3/success',

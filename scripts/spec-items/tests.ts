@@ -12,6 +12,7 @@ export const journey = {
   writeRefusals: of('test/journeys/write-refusals.test.ts'),
   failures: of('test/journeys/write-failures.test.ts'),
   batch: of('test/journeys/write-batch.test.ts'),
+  autoBatch: of('test/journeys/auto-batch.test.ts'),
   operations: of('test/journeys/operations.test.ts'),
   proxy: of('test/journeys/proxy.test.ts'),
   targets: of('test/journeys/proxy-targets.test.ts'),
@@ -49,6 +50,7 @@ export const operation = {
   lanes: of('src/operations/lanes.test.ts'),
   routes: of('src/operations/routes.test.ts'),
   step: of('src/operations/next-step.test.ts'),
+  autoBatch: of('src/operations/auto-batch/auto-batch.test.ts'),
 };
 
 export const provider = {

@@ -254,23 +254,38 @@ const modes: SpecItem[] = [
   {
     id: '4.2.6/auto-batch',
     says: 'Single asynchronous writes of one installation, object and type are gathered into a batch.',
-    accepts: [],
-    refuses: journey.writeRefusals('§2.6 autoBatchPolicy, which a later release brings'),
-    later: 'automatic batching',
+    accepts: [
+      ...journey.autoBatch('§4.2.6, §8 100 requests spread over two nodes are one batch'),
+      ...operation.autoBatch(
+        'keeps apart what differs in installation, object, type, connection or forwarded headers',
+      ),
+    ],
+    refuses: journey.writeRefusals(
+      '§4.2.6 autoBatchPolicy with a batch',
+      '§4.2.6 autoBatchPolicy with a delete',
+      '§4.2.6 autoBatchPolicy in synchronous mode',
+    ),
   },
   {
     id: '4.2.6/triggers',
     says: 'It is executed at 100 records or at the delay of its first record, whichever is first.',
-    accepts: [],
-    refuses: [],
-    later: 'automatic batching',
+    accepts: [
+      ...journey.autoBatch(
+        '§4.2.6, §8 100 requests spread over two nodes are one batch',
+        '§4.2.6 a batch leaves at the delay of its first record',
+      ),
+      ...operation.autoBatch('puts what arrives around the deadline into the old batch or a new one'),
+    ],
+    refuses: operation.autoBatch('never puts more than 100 records into a batch, and none into two'),
   },
   {
     id: '4.2.6/operationId',
     says: 'operationId names the batch’s master operation.',
-    accepts: [],
-    refuses: [],
-    later: 'automatic batching and its master operation',
+    accepts: journey.autoBatch(
+      '§4.2.6, §8 100 requests spread over two nodes are one batch',
+      '§3, §4.3 the master operation is in progress while it gathers',
+    ),
+    refuses: 'nothing to refuse: it is an answer',
   },
   {
     id: '4.2.7/defaults',

@@ -110,9 +110,13 @@ export const writeRequestSection: SpecSection = {
     {
       id: '2.6/autoBatchPolicy',
       says: 'maxDelayMinutes and retryDeadlineHours.',
-      accepts: [],
-      refuses: journey.writeRefusals('§2.6 autoBatchPolicy, which a later release brings'),
-      later: 'automatic batching; until then the member is refused by name',
+      accepts: write.plan('§4.2.6 autoBatchPolicy: the delay, and a deadline of its own'),
+      refuses: journey.writeRefusals(
+        '§4.2.6 autoBatchPolicy with a batch',
+        '§4.2.6 autoBatchPolicy with a delete',
+        '§4.2.6 autoBatchPolicy in synchronous mode',
+        '§2.6, §8 autoBatchPolicy without maxDelayMinutes',
+      ),
     },
     {
       id: '2.6/retryPolicy',

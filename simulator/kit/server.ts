@@ -54,6 +54,8 @@ async function serve(served: Served, message: IncomingMessage, response: ServerR
   const { ground, provider } = served;
   const call = toCall(message, await readText(message));
   if (call.path.startsWith('/__sim/')) return send(response, served.control(call));
+  // The simulated clock is the provider's: whoever compares times with this header must see no other.
+  response.setHeader('date', new Date(ground.clock.now()).toUTCString());
   const { method, target, headers, text } = call;
   const entry = ground.ledger.open({ at: ground.clock.now(), method, path: target, headers, body: text });
   const fault =

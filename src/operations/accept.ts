@@ -4,14 +4,21 @@ import { createGroupCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
+import { findEarlierUse } from './keys.ts';
 import { findAccepted, insertGroup, type AcceptRow } from './store/accept.ts';
-import type { Intake } from './work.ts';
+import type { EarlierUse, Intake } from './work.ts';
 
-/** The work row of something accepted; undefined when the node's lane was lost and nothing was inserted. */
-export type Accepted = { operationId: string; seq: string } | undefined;
+/**
+ * The work row of something accepted; undefined when the node's lane was lost and nothing was inserted. `earlier`: the key of
+ * the intake stands for this operation, and nothing was inserted.
+ */
+export type Accepted = { operationId: string; seq: string; earlier?: EarlierUse } | undefined;
 
 export interface Acceptor {
-  /** Resolves after the commit. `lease` marks the work as started under a node's lane; null queues it. */
+  /**
+   * Resolves after the commit. `lease` marks the work as started under a node's lane; null queues it. Throws
+   * `idempotency-key-reused` when the key of the intake stands for another request.
+   */
   accept(intake: Intake, lease: string | null): Promise<Accepted>;
   drain(): Promise<void>;
 }
@@ -39,11 +46,16 @@ export function createAcceptor(database: Database): Acceptor {
   const shared = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup, maxInFlight });
   const alone = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup: 1, maxInFlight: 1 });
   return {
-    accept(intake, lease) {
+    async accept(intake, lease) {
       if (intake.records.length === 0) throw new Error('an operation needs at least one record');
       const payloads = intake.records.map((record) => JSON.stringify(record));
       const row = { ...intake, operationId: newId(), lease, payloads };
-      return (isLarge(payloads) ? alone : shared).submit(row);
+      const group = isLarge(payloads) ? alone : shared;
+      const accepted = await group.submit(row);
+      if (accepted || !row.key) return accepted;
+      const earlier = await findEarlierUse(database, row.projectId, row.key);
+      // Without an earlier use the key is free again, or the lane was lost; in the second case this comes to nothing, too.
+      return earlier ? { operationId: earlier.operationId, seq: '', earlier } : group.submit(row);
     },
     async drain() {
       await Promise.all([shared.drain(), alone.drain()]);
@@ -75,7 +87,10 @@ async function recover(database: Database, rows: readonly AcceptRow[], error: un
       const found = await findAccepted(database, rows);
       const missing = rows.filter((row) => !found.has(row.operationId));
       const inserted = missing.length > 0 ? await insertGroup(database, missing) : new Map<string, never>();
-      return rows.map((row) => answer(row, new Map([...found, ...inserted])));
+      // The first statement may have ended meanwhile; then a key stands for its own row.
+      const keyed = missing.filter((row) => row.key && !inserted.has(row.operationId));
+      const own = keyed.length > 0 ? await findAccepted(database, keyed) : new Map<string, never>();
+      return rows.map((row) => answer(row, new Map([...found, ...inserted, ...own])));
     } catch (next) {
       last = next;
     }

@@ -1,7 +1,7 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
 import { rescue } from './store/items.ts';
-import { claim, giveBack } from './store/lanes.ts';
+import { claim, release } from './store/lanes.ts';
 import type { HeldLane, TakenItem } from './work.ts';
 
 /** A claimed lane, and what its former holder had sent without recording the outcome. */
@@ -17,6 +17,8 @@ export interface ClaimOptions {
   afterProject: string;
   limit: number;
   leaseMs: number;
+  /** Leases of claims whose answer was lost: lanes under them are held by nobody. Kept between the claims of a worker. */
+  lost: Set<string>;
 }
 
 const perProject = 5;
@@ -25,28 +27,22 @@ const rescueAtOnce = 500;
 
 /** Claims due lanes and rescues what was lost in them. */
 export async function claimDue(database: Database, options: ClaimOptions): Promise<Claimed[]> {
-  const { afterProject, limit, leaseMs } = options;
+  const { afterProject, limit, leaseMs, lost } = options;
+  if (lost.size > 0) {
+    await release(database, [...lost]);
+    lost.clear();
+  }
   const leaseEndsAt = performance.now() + leaseMs;
   const lease = crypto.randomUUID();
+  lost.add(lease);
   const lanes = await claim(database, { afterProject, perProject, limit, lease, leaseMs });
-  if (lanes.length === 0) return [];
-  crashPoint('after-claim');
-  try {
-    const rescued = await rescue(
-      database,
-      lanes.map((lane) => ({ ...lane, room: rescueAtOnce })),
-    );
-    return lanes.map((lane) => ({
-      lane,
-      leaseEndsAt,
-      rescued: rescued.filter((item) => item.laneId === lane.id),
-    }));
-  } catch (error) {
-    // Whether rows became ours is not known: as sent rows they make the lane due at once for a new claim.
-    await giveBack(
-      database,
-      lanes.map((lane) => Object.assign({ blockedMs: 0 }, lane)),
-    ).catch(() => undefined);
-    throw error;
-  }
+  if (lanes.length > 0) crashPoint('after-claim');
+  const asked = lanes.map((lane) => ({ ...lane, room: rescueAtOnce }));
+  const rescued = lanes.length > 0 ? await rescue(database, asked) : [];
+  lost.delete(lease);
+  return lanes.map((lane) => ({
+    lane,
+    leaseEndsAt,
+    rescued: rescued.filter((item) => item.laneId === lane.id),
+  }));
 }

@@ -102,7 +102,17 @@ export async function count(
 
 /** Empties the ledger and sets its clock right. */
 export async function clearLedger(database: Database): Promise<void> {
-  const tables = ['work', 'turn', 'lane', 'wake', 'operation', 'record', 'operation_log'];
+  const tables = [
+    'work',
+    'turn',
+    'lane',
+    'wake',
+    'operation',
+    'record',
+    'operation_log',
+    'ab_head',
+    'ab_batch',
+  ];
   const text = tables.map((table) => `DELETE FROM ${table} WHERE ${ballast};`).join(' ');
   await database.raw(`${text} UPDATE clock SET shift = '0'`);
 }

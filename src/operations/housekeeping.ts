@@ -1,6 +1,8 @@
 import type { Database } from '../kit/db/database.ts';
 import { ensurePartitions } from '../kit/db/migrate.ts';
 import type { Logger } from '../kit/log.ts';
+import { tidy } from './auto-batch/store.ts';
+import { forgetExpired } from './store/keys.ts';
 
 export interface Housekeeping {
   start(): Promise<void>;
@@ -11,12 +13,15 @@ export interface Housekeeping {
 
 const vacuumEvery = 50_000;
 const partitionsEveryMs = 60 * 60_000;
+const keysEveryMs = 60_000;
+const batchesEveryMs = 60_000;
+const keysAtOnce = 1_000;
 
-/** What keeps the tables of the ledger fit: partitions ahead of time, and a vacuum by the workers (work.md, rule 12). */
+/** What keeps the tables of the ledger fit: partitions ahead of time, old idempotency keys gone, and a vacuum by the workers (work.md, rule 12). */
 export function createHousekeeping(database: Database, log: Logger): Housekeeping {
   let sinceVacuum = 0;
   let vacuuming: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
   const told = new Set<string>();
 
   async function attempt(what: string, work: () => Promise<unknown>): Promise<void> {
@@ -31,15 +36,23 @@ export function createHousekeeping(database: Database, log: Logger): Housekeepin
 
   const partitions = (): Promise<void> =>
     attempt('making history partitions', () => ensurePartitions(database));
+  const oldKeys = (): Promise<void> =>
+    attempt('deleting old idempotency keys', async () => {
+      while ((await forgetExpired(database, keysAtOnce)) === keysAtOnce);
+    });
 
   return {
     async start() {
       await partitions();
-      timer = setInterval(() => void partitions(), partitionsEveryMs);
-      timer.unref();
+      timers.push(setInterval(() => void partitions(), partitionsEveryMs));
+      timers.push(setInterval(() => void oldKeys(), keysEveryMs));
+      timers.push(
+        setInterval(() => void attempt('looking after auto-batches', () => tidy(database)), batchesEveryMs),
+      );
+      for (const timer of timers) timer.unref();
     },
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       await vacuuming;
     },
     completed(count) {
@@ -47,7 +60,7 @@ export function createHousekeeping(database: Database, log: Logger): Housekeepin
       if (sinceVacuum < vacuumEvery || vacuuming) return;
       sinceVacuum = 0;
       vacuuming = attempt('VACUUM of the work tables', () =>
-        database.raw('VACUUM work, turn, lane, wake'),
+        database.raw('VACUUM work, turn, lane, wake, ab_head, ab_batch'),
       ).finally(() => {
         vacuuming = undefined;
       });

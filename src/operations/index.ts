@@ -1,5 +1,17 @@
+export type { AutoBatchIntake } from './auto-batch/places.ts';
 export { createOperations, type Operations } from './operations.ts';
 export { createWorker, type Worker } from './worker.ts';
-export type { Performed } from './perform.ts';
+export type { AnswerOf, Performed, Send } from './perform.ts';
 export { operationRoutes } from './routes.ts';
-export type { Intake, ItemResult, RecordPayload, WorkHandler, WorkItem } from './work.ts';
+export type { WrittenOperation } from './read.ts';
+export { isUnresolved } from './resolve.ts';
+export type {
+  EarlierUse,
+  Intake,
+  ItemResult,
+  KeyClaim,
+  RecordPayload,
+  WorkContext,
+  WorkHandler,
+  WorkItem,
+} from './work.ts';

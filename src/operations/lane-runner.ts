@@ -1,4 +1,5 @@
 import type { Logger } from '../kit/log.ts';
+import { sleep } from '../kit/retry.ts';
 import { attempt, resolveRescued, type Handlers } from './attempt.ts';
 import type { Claimed } from './claim.ts';
 import { contextOf } from './context.ts';
@@ -6,10 +7,13 @@ import { createDoorbell, type Doorbell } from './doorbell.ts';
 import type { RetryPolicy } from './next-step.ts';
 import type { Permits } from './permits.ts';
 import type { Recorder } from './recorder.ts';
-import { settle } from './settle.ts';
+import { settle, settleRescued } from './settle.ts';
 import type { GivenLane } from './store/lanes.ts';
 import type { TakeRequest } from './store/items.ts';
 import type { HeldLane, ItemResult, TakenItem, WorkContext } from './work.ts';
+
+/** Between two looks for auto-batches, so that a stream of acceptances does not become one of seals. */
+const sealPauseMs = 50;
 
 /** What a runner needs of its worker; takes and give-backs of all lanes share statements. */
 export interface RunnerDeps {
@@ -17,6 +21,8 @@ export interface RunnerDeps {
   take(request: TakeRequest): Promise<TakenItem[]>;
   unmark(lane: HeldLane, except: readonly string[]): Promise<void>;
   giveBack(lane: GivenLane): Promise<void>;
+  /** Turns auto-batches of the lane that are due or full into items; answers how many. */
+  seal(lane: HeldLane): Promise<number>;
   recorder: Recorder;
   permits: Permits;
   policy: RetryPolicy;
@@ -54,6 +60,8 @@ interface Holding {
   blockedUntil: number;
   /** The answer to a take was lost: it may have marked items that nobody will send. */
   takeFailed: boolean;
+  /** Auto-batches are looked for from then on. */
+  sealAt: number;
   /** Sent, and their outcome could not be recorded: they stay marked for the rescue. */
   unrecorded: string[];
 }
@@ -72,6 +80,7 @@ export function runLane({ lane, leaseEndsAt, rescued }: Claimed, deps: RunnerDep
     inFlight: new Set(),
     blockedUntil: -Infinity,
     takeFailed: false,
+    sealAt: lane.gathers ? -Infinity : performance.now() + deps.pollMs,
     unrecorded: [],
   };
   const done = work(holding, rescued);
@@ -83,7 +92,10 @@ export function runLane({ lane, leaseEndsAt, rescued }: Claimed, deps: RunnerDep
     set leaseEndsAt(at) {
       lease.leaseEndsAt = at;
     },
-    poke: () => holding.bell.ring(),
+    poke() {
+      holding.sealAt = Math.min(holding.sealAt, performance.now() + sealPauseMs);
+      holding.bell.ring();
+    },
     cut: () => cutter.abort(),
     done,
   };
@@ -94,6 +106,10 @@ async function work(holding: Holding, rescued: TakenItem[]): Promise<void> {
   for (const item of rescued) start(holding, item, () => resolveRescued(item, deps.handlers, context));
   let empty = false;
   for (;;) {
+    if (performance.now() >= holding.sealAt && mayTake(holding)) {
+      await sealSome(holding);
+      empty = false;
+    }
     // A take for every single place that falls free would be a statement for every item.
     if (!empty && inFlight.size <= deps.itemsPerLane / 2 && mayTake(holding)) {
       empty = await takeSome(holding);
@@ -116,6 +132,18 @@ function mayTake({ lane, deps, context, since, blockedUntil, takeFailed }: Holdi
     context.mayStillSend() &&
     !deps.shouldYield(now - since)
   );
+}
+
+/** A lane whose batches cannot be sealed goes back and rests for a moment. */
+async function sealSome(holding: Holding): Promise<void> {
+  const { lane, deps } = holding;
+  try {
+    const sealed = await deps.seal(lane);
+    holding.sealAt = performance.now() + (sealed > 0 ? sealPauseMs : deps.pollMs);
+  } catch (error) {
+    deps.log.warn({ err: error, lane: lane.id }, 'sealing auto-batches failed; the lane goes back');
+    holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + 1_000);
+  }
 }
 
 /** Answers whether there was less than asked for. */
@@ -163,24 +191,30 @@ function start(
 }
 
 async function finishItem(holding: Holding, item: TakenItem, run: () => Promise<ItemResult>): Promise<void> {
-  const { deps, cutter } = holding;
+  const { deps, cutter, lane } = holding;
   const result = await run();
   if (result.kind === 'throttled') {
     holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + result.inMs);
   }
-  const kept = await deps.recorder.record(settle(item, result, deps.policy), cutter.signal);
+  // Rescued from a node's lane: a synchronous write, of which there is no second attempt.
+  const settled = lane.kind === 'node' ? settleRescued(item, result) : settle(item, result, deps.policy);
+  const kept = await deps.recorder.record(settled, cutter.signal);
   if (kept) return;
   deps.log.warn({ operation: item.operationId }, 'an outcome came after the lease was lost and was refused');
 }
 
-async function leave({ lane, deps, takeFailed, unrecorded, blockedUntil }: Holding): Promise<void> {
-  try {
-    if (takeFailed) await deps.unmark(lane, unrecorded);
-    await deps.giveBack({ ...lane, blockedMs: Math.max(0, blockedUntil - performance.now()) });
-  } catch (error) {
-    deps.log.warn(
-      { err: error, lane: lane.id },
-      'a lane could not be given back; it falls due when its lease ends',
-    );
+/** Tried again while the lease holds: a lane that is not given back rests until its lease ends. */
+async function leave(holding: Holding): Promise<void> {
+  const { lane, deps, context, takeFailed, unrecorded, blockedUntil } = holding;
+  for (;;) {
+    try {
+      if (takeFailed) await deps.unmark(lane, unrecorded);
+      await deps.giveBack({ ...lane, blockedMs: Math.max(0, blockedUntil - performance.now()) });
+      return;
+    } catch (error) {
+      deps.log.warn({ err: error, lane: lane.id }, 'a lane could not be given back');
+      if (deps.stopping.aborted || !context.mayStillSend()) return;
+      await sleep(deps.pollMs, deps.stopping);
+    }
   }
 }

@@ -14,11 +14,12 @@ export const defaultRetryPolicy: RetryPolicy = { baseMs: 1_000, capMs: 15 * 60_0
 export type NextStep = { finish: true } | { retryInMs: number };
 
 /**
- * Worth another attempt: known not to have been applied and retryable; or of unknown outcome where the connector says that
- * a repetition leaves the same state (an update or delete by id, reliability 1.2). An unknown create is never sent again.
+ * Worth another attempt: known not to have been applied and retryable; of unknown outcome where the connector says that a
+ * repetition leaves the same state (an update or delete by id, reliability 1.2); or pending, when the next attempt asks the
+ * provider first. An unknown create is never sent again by itself.
  */
 export function mayTryAgain(outcome: RecordOutcome): boolean {
-  return outcome.kind !== 'applied' && outcome.failure.retryable;
+  return outcome.kind !== 'applied' && (outcome.failure.retryable || outcome.failure.pending === true);
 }
 
 /**
@@ -34,7 +35,7 @@ export function nextStep(
   policy: RetryPolicy = defaultRetryPolicy,
 ): NextStep {
   const waits = outcomes.flatMap((outcome) =>
-    outcome.kind !== 'applied' && outcome.failure.retryable ? [outcome.failure.retryAfterMs ?? 0] : [],
+    outcome.kind !== 'applied' && mayTryAgain(outcome) ? [outcome.failure.retryAfterMs ?? 0] : [],
   );
   if (waits.length === 0) return { finish: true };
   const retryInMs = Math.max(backoffMs(attempt, policy), ...waits);

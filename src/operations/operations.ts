@@ -1,14 +1,22 @@
+import type { Database } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
+import type { Logger } from '../kit/log.ts';
+import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import { createAcceptor } from './accept.ts';
+import { createGatherer } from './auto-batch/accept.ts';
+import type { AutoBatchIntake } from './auto-batch/places.ts';
 import { createAnnouncer } from './hints.ts';
 import { createInstallationStatus } from './installation-status.ts';
-import { createNodeLanes } from './node-lane.ts';
-import { performMarked, type Performed, type Send } from './perform.ts';
-import { createReader, type Reader } from './read.ts';
+import { createNodeLanes, type NodeLanes } from './node-lane.ts';
+import { findEarlierUse } from './keys.ts';
+import { performMarked, type AnswerOf, type Performed, type Send } from './perform.ts';
+import { createReader, type Reader, type Viewer } from './read.ts';
 import { createRecorder } from './recorder.ts';
+import { resolveRecords } from './resolve.ts';
+import type { OperationRecord, ResolveRequest } from './schema.ts';
 import { pause } from './store/lanes.ts';
-import type { Intake } from './work.ts';
+import type { EarlierUse, Intake, KeyClaim } from './work.ts';
 
 export interface OperationsOptions {
   /** How long this node's own lane of synchronous writes holds without renewal. */
@@ -17,13 +25,30 @@ export interface OperationsOptions {
 
 /** The ledger: takes operations in, keeps them, and tells what became of them. */
 export interface Operations extends Reader {
-  /** Resolves once the operation, its records and its work are committed; a worker does the rest. */
-  acceptQueued(intake: Intake): Promise<{ operationId: string }>;
+  /**
+   * Resolves once the operation, its records and its work are committed; a worker does the rest. `replayed`: the key of the
+   * intake stands for that operation, and nothing was accepted.
+   */
+  acceptQueued(intake: Intake): Promise<{ operationId: string; replayed?: true }>;
+  /**
+   * Resolves once the record is committed in an open batch of its lane, installation, object and request; the id is that of
+   * the batch's master operation. The batch leaves with 100 records, or when the delay of its first record is over.
+   */
+  acceptAutoBatched(intake: AutoBatchIntake): Promise<{ operationId: string; replayed?: true }>;
   /**
    * A synchronous write: commits it as started, calls `send` once, and records what it answers. Rejects, with nothing sent,
-   * when it could not be committed; never rejects for what `send` does.
+   * when it could not be committed; never rejects for what `send` does. `answerOf` is asked once, if the intake has a key.
    */
-  acceptMarked(intake: Omit<Intake, 'laneId'>, send: Send): Promise<Performed>;
+  acceptMarked(intake: Omit<Intake, 'laneId'>, send: Send, answerOf?: AnswerOf): Promise<Performed>;
+  /** What an idempotency key stands for, if it does; throws `idempotency-key-reused` for another request. */
+  earlierUse(projectId: string, claim: KeyClaim): Promise<EarlierUse | undefined>;
+  /** Records what `by` found out about records of unknown outcome; answers the records that the request concerns. */
+  resolve(
+    viewer: Viewer,
+    operationId: string,
+    by: string,
+    request: ResolveRequest,
+  ): Promise<OperationRecord[]>;
   /** Called with the lane after each commit of queued work; the worker of the same process wants to know. */
   onQueued(listener: (laneId: string) => void): void;
   /** A paused lane keeps its work and starts nothing. */
@@ -41,6 +66,7 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
   const { database, log } = ground;
   const leaseMs = options.leaseMs ?? defaultLeaseMs;
   const acceptor = createAcceptor(database);
+  const gatherer = createGatherer(database);
   const announcer = createAnnouncer(database.url, log);
   const nodeLanes = createNodeLanes({ database, log, leaseMs });
   const installationStatus = createInstallationStatus(database, log);
@@ -58,22 +84,53 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
     announcer.announce();
   }
 
+  const reader = createReader(database);
   return {
-    ...createReader(database),
+    ...reader,
+    ...laneSwitches(database, announce),
     async acceptQueued(intake) {
       const accepted = await acceptor.accept(intake, null);
-      if (!accepted) throw new Error('queued work is accepted without a condition');
+      // Only a key can keep it out, and this one was given free between two looks.
+      if (!accepted) throw problem('conflict', { retryAfterSeconds: 1 });
+      if (accepted.earlier) return { operationId: accepted.operationId, replayed: true };
       announce(intake.laneId);
       return { operationId: accepted.operationId };
     },
-    acceptMarked(intake, send) {
+    async acceptAutoBatched(intake) {
+      const { operationId, full, replayed } = await gatherer.accept(intake);
+      if (full) announce(intake.laneId);
+      return { operationId, ...(replayed ? { replayed } : {}) };
+    },
+    earlierUse: (projectId, claim) => findEarlierUse(database, projectId, claim),
+    acceptMarked(intake, send, answerOf) {
       const deps = { acceptor, nodeLanes, recorder, leaseMs, closing: closing.signal };
-      const performed = performMarked(deps, { ...intake, laneId: '' }, send);
+      const performed = performMarked(deps, { ...intake, laneId: '' }, send, answerOf);
       const settled = performed.catch(() => undefined).finally(() => performing.delete(settled));
       performing.add(settled);
       return performed;
     },
+    resolve: async (viewer, operationId, by, request) =>
+      resolveRecords(database, await reader.get(viewer, operationId), by, request),
     onQueued: (listener) => void listeners.add(listener),
+    async close(deadlineMs = 10_000) {
+      const timer = setTimeout(() => closing.abort(), deadlineMs);
+      await Promise.race([
+        Promise.all([...performing, acceptor.drain(), gatherer.drain()]).then(() => recorder.drain()),
+        sleep(deadlineMs + graceMs),
+      ]);
+      clearTimeout(timer);
+      await giveBackLanes(nodeLanes, log);
+      await installationStatus.close();
+      await announcer.close();
+    },
+  };
+}
+
+function laneSwitches(
+  database: Database,
+  announce: (laneId: string) => void,
+): Pick<Operations, 'pauseLane' | 'resumeLane'> {
+  return {
     async pauseLane(projectId, laneId) {
       await pause(database, projectId, laneId, true);
     },
@@ -81,18 +138,11 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
       await pause(database, projectId, laneId, false);
       announce(laneId);
     },
-    async close(deadlineMs = 10_000) {
-      const timer = setTimeout(() => closing.abort(), deadlineMs);
-      await Promise.race([
-        Promise.all([...performing, acceptor.drain()]).then(() => recorder.drain()),
-        sleep(deadlineMs + graceMs),
-      ]);
-      clearTimeout(timer);
-      await nodeLanes
-        .close()
-        .catch((error: unknown) => log.warn({ err: error }, 'this node’s lanes were not given back'));
-      await installationStatus.close();
-      await announcer.close();
-    },
   };
+}
+
+async function giveBackLanes(nodeLanes: NodeLanes, log: Logger): Promise<void> {
+  await nodeLanes
+    .close()
+    .catch((error: unknown) => log.warn({ err: error }, 'this node’s lanes were not given back'));
 }

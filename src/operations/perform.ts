@@ -1,21 +1,26 @@
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import type { RecordOutcome } from '../providers/index.ts';
-import type { Acceptor } from './accept.ts';
+import type { Accepted, Acceptor } from './accept.ts';
 import { contextOf } from './context.ts';
 import type { NodeLane, NodeLanes } from './node-lane.ts';
 import type { Recorder } from './recorder.ts';
 import { settleOnce, unknownOutcome } from './settle.ts';
-import type { Intake, WorkContext, WorkItem } from './work.ts';
+import type { Answer, EarlierUse, Intake, WorkContext, WorkItem } from './work.ts';
 
 /** Sends a synchronous write. Called once, after the mark is committed. */
 export type Send = (operationId: string, context: WorkContext) => Promise<readonly RecordOutcome[]>;
+
+/** What the caller will get, to be kept with the idempotency key in the transaction that records the outcome. Pure. */
+export type AnswerOf = (operationId: string, outcomes: readonly RecordOutcome[]) => Answer;
 
 export interface Performed {
   operationId: string;
   outcomes: readonly RecordOutcome[];
   /** False when the ledger could not take the outcome: its node lost the lane, or the database is away. */
   recorded: boolean;
+  /** Nothing was sent now: the key of the intake stands for this. There are no outcomes then. */
+  earlier?: EarlierUse;
 }
 
 interface PerformDeps {
@@ -32,23 +37,33 @@ const waitForRecordMs = 5_000;
 const laneAttempts = 3;
 
 /** Accept already marked, send, record: two commits in all (work.md, rule 7). */
-export async function performMarked(deps: PerformDeps, intake: Intake, send: Send): Promise<Performed> {
+export async function performMarked(
+  deps: PerformDeps,
+  intake: Intake,
+  send: Send,
+  answerOf?: AnswerOf,
+): Promise<Performed> {
   const { lane, accepted } = await acceptUnderNodeLane(deps, intake);
+  const { operationId, earlier } = accepted;
+  if (earlier) return { operationId, outcomes: [], recorded: false, earlier };
   const context = contextOf(lane, AbortSignal.any([lane.cut.signal, deps.closing]), deps.leaseMs);
-  const outcomes = await send(accepted.operationId, context).catch((error: unknown) => {
+  const outcomes = await send(operationId, context).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     return intake.records.map(() => unknownOutcome(`the attempt broke off: ${reason}`));
   });
   const settlement = settleOnce(itemOf(intake, lane, accepted), outcomes);
+  if (intake.key && answerOf) {
+    settlement.answer = { key: intake.key, ...answerOf(operationId, outcomes) };
+  }
   const recording = deps.recorder.record(settlement, deps.closing).catch(() => false);
   const recorded = await Promise.race([recording, sleep(waitForRecordMs).then(() => false)]);
-  return { operationId: accepted.operationId, outcomes, recorded };
+  return { operationId, outcomes, recorded };
 }
 
 async function acceptUnderNodeLane(
   deps: PerformDeps,
   intake: Intake,
-): Promise<{ lane: NodeLane; accepted: { operationId: string; seq: string } }> {
+): Promise<{ lane: NodeLane; accepted: NonNullable<Accepted> }> {
   for (let attempt = 1; attempt <= laneAttempts; attempt++) {
     const lane = await deps.nodeLanes.of(intake.projectId);
     const accepted = await deps.acceptor.accept({ ...intake, laneId: lane.id }, lane.lease);
@@ -73,5 +88,6 @@ function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string;
     remainingMs: intake.deadlineSeconds * 1_000,
     total: intake.records.length,
     tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },
+    earlier: new Map(),
   };
 }

@@ -15,6 +15,11 @@ const hot = [
   'ledger_accept',
   'operation_find',
   'operation_list',
+  'operation_written',
+  'record_resolve',
+  'key_find',
+  'key_forget',
+  'key_forget_expired',
 ];
 
 describe('operations/plans', () => {
@@ -50,7 +55,7 @@ describe('operations/plans', () => {
       );
       const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
       if (process.env['SHOW_PLANS']) process.stdout.write(`${plan}\n\n`);
-      expect(plan).not.toMatch(/Seq Scan on (work|turn|lane|wake|operation|record)/);
+      expect(plan).not.toMatch(/Seq Scan on (work|turn|lane|wake|operation|record|idempotency)/);
       for (const scan of plan
         .split(/\n(?=.*->)/)
         .filter((node) => /Index (Only )?Scan using (work|turn|lane|wake|operation|record)/.test(node))) {

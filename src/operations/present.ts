@@ -4,6 +4,7 @@ import type { LogRow, OperationRow, RecordRow } from './store/read.ts';
 
 export function presentOperation(row: OperationRow): Operation {
   const isWrite = row.action_type === 'write';
+  const { retryOf } = row.request;
   return {
     id: row.id,
     projectId: row.project_id,
@@ -29,6 +30,8 @@ export function presentOperation(row: OperationRow): Operation {
           counts: { total: row.total, succeeded: row.succeeded, failed: row.failed, unknown: row.unknown },
         }
       : {}),
+    ...(typeof retryOf === 'string' ? { retryOf } : {}),
+    ...(row.retried_by === null ? {} : { retriedBy: row.retried_by }),
     createTime: row.created_at.toISOString(),
     updateTime: row.updated_at.toISOString(),
   };
@@ -38,7 +41,7 @@ export function presentLog(row: LogRow): OperationLog {
   return { timestamp: row.created_at.toISOString(), severity: row.severity, message: row.message };
 }
 
-export function presentRecord({ slot, reference, outcome }: RecordRow): OperationRecord {
+export function presentRecord({ slot, reference, outcome, resolution }: RecordRow): OperationRecord {
   const known = { index: slot, ...(reference === null ? {} : { reference }) };
   if (!outcome) return { ...known, errors: [], resolution: 'pending' };
   if (outcome.kind === 'applied') {
@@ -49,9 +52,26 @@ export function presentRecord({ slot, reference, outcome }: RecordRow): Operatio
       success: true,
       errors: [],
       resolution: 'applied',
+      ...lookedUpBy(outcome),
     };
   }
-  return { ...known, success: false, errors: [presentFailure(outcome.failure)], resolution: outcome.kind };
+  const errors = [presentFailure(outcome.failure)];
+  if (!resolution) {
+    return { ...known, success: false, errors, resolution: outcome.kind, ...lookedUpBy(outcome.failure) };
+  }
+  return {
+    ...known,
+    ...(resolution.recordId === undefined ? {} : { recordId: resolution.recordId }),
+    success: resolution.resolution === 'applied',
+    errors,
+    resolution: resolution.resolution,
+    resolvedBy: resolution.by,
+    resolvedAt: new Date(resolution.at).toISOString(),
+  };
+}
+
+function lookedUpBy({ lookedUpBy: field }: { lookedUpBy?: string }): { lookedUpBy?: string } {
+  return field === undefined ? {} : { lookedUpBy: field };
 }
 
 /** A provider's retry time was a wish for the attempt, and is over by the time anybody reads it. */

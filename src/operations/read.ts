@@ -4,6 +4,7 @@ import { problem, refuse } from '../kit/problem.ts';
 import { presentLog, presentOperation, presentRecord } from './present.ts';
 import type { Operation, OperationLog, OperationPage, OperationRecordPage } from './schema.ts';
 import * as store from './store/read.ts';
+import { written, type WrittenRow } from './store/written.ts';
 
 /** Whose operations may be seen. */
 export interface Viewer {
@@ -27,6 +28,15 @@ export interface Reader {
   logs(viewer: Viewer, operationId: string): Promise<OperationLog[]>;
   /** In the order of the request. */
   records(viewer: Viewer, operationId: string, page: PageRequest): Promise<OperationRecordPage>;
+  /** The operation as it was accepted, with all records: to answer it again, or to repeat it. */
+  written(viewer: Viewer, operationId: string): Promise<WrittenOperation>;
+}
+
+export interface WrittenOperation {
+  operation: Operation;
+  /** As the executor of its action keeps it. */
+  request: Record<string, unknown>;
+  records: WrittenRow[];
 }
 
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -57,6 +67,11 @@ export function createReader(db: Queryable): Reader {
       await find(viewer, operationId);
       const rows = await store.records(db, viewer.projectId, operationId, Number(after), pageSize + 1);
       return pageOf(rows, pageSize, presentRecord, (row) => String(row.slot));
+    },
+    async written(viewer, operationId) {
+      const row = await find(viewer, operationId);
+      const records = await written(db, viewer.projectId, operationId);
+      return { operation: presentOperation(row), request: row.request, records };
     },
   };
 }

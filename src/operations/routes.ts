@@ -4,7 +4,14 @@ import type { HttpServer } from '../kit/http/server.ts';
 import type { Principal, Projects } from '../projects/index.ts';
 import type { Operations } from './operations.ts';
 import type { Viewer } from './read.ts';
-import { Operation, OperationLog, OperationPage, OperationRecordPage } from './schema.ts';
+import {
+  Operation,
+  OperationLog,
+  OperationPage,
+  OperationRecordPage,
+  ResolvedRecords,
+  ResolveRequest,
+} from './schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const project = { projectIdOrName: Type.String({ description: 'Project id or name.' }) };
@@ -40,6 +47,7 @@ export function operationRoutes(
     listRoute(server, deps);
     oneRoute(server, deps);
     detailRoutes(server, deps);
+    resolveRoute(server, deps);
   };
 }
 
@@ -122,5 +130,28 @@ function detailRoutes(server: HttpServer, deps: OperationRouteDeps): void {
     config: { scopes: [...reading.scopes] },
     handler: ({ principal, params, query }) =>
       deps.operations.records(viewerOf(deps, principal, params.projectIdOrName), params.operationId, query),
+  });
+}
+
+function resolveRoute(server: HttpServer, deps: OperationRouteDeps): void {
+  server.route({
+    method: 'POST',
+    url: '/projects/:projectIdOrName/operations/:operationId(^[^:]+)::resolve',
+    schema: {
+      operationId: 'resolveOperation',
+      summary: 'Tell what became of records of unknown outcome',
+      description:
+        'For records whose answer from the provider was lost: of those named in `records`, or with `resolution` of all. Recorded with who said it and when; the status and the counts of the operation stay.',
+      tags,
+      params: operation,
+      body: ResolveRequest,
+      response: { 200: ResolvedRecords },
+    },
+    config: { scopes: ['write'] },
+    handler: async ({ principal, params, body }) => {
+      const viewer = viewerOf(deps, principal, params.projectIdOrName);
+      const by = `${principal.kind}:${principal.keyId}`;
+      return { records: await deps.operations.resolve(viewer, params.operationId, by, body) };
+    },
   });
 }

@@ -83,6 +83,12 @@ export const Operation = Type.Object(
         { ...closed, description: 'Of the records of a write.' },
       ),
     ),
+    retryOf: Type.Optional(
+      Type.String({ description: 'The operation whose failed records this one sends again.' }),
+    ),
+    retriedBy: Type.Optional(
+      Type.String({ description: 'The operation that sends the failed records of this one again.' }),
+    ),
     createTime: time('When it was accepted.'),
     updateTime: time('When it last changed.'),
   },
@@ -121,8 +127,23 @@ export const OperationRecord = Type.Object(
     reference: Type.Optional(Type.String({ description: 'As the caller sent it.' })),
     recordId: Type.Optional(Type.String({ description: "The provider's id." })),
     success: Type.Optional(Type.Boolean({ description: 'Absent while the record has no outcome.' })),
-    errors: Type.Array(OperationFailure),
-    resolution: Type.Enum(['pending', 'applied', 'notApplied', 'unknown']),
+    errors: Type.Array(OperationFailure, {
+      description: 'How its last attempt failed; it stays when the record is resolved.',
+    }),
+    resolution: Type.Enum(['pending', 'applied', 'notApplied', 'unknown'], {
+      description:
+        'What is known of it: from the provider, or, for a record of unknown outcome, from who resolved it.',
+    }),
+    lookedUpBy: Type.Optional(
+      Type.String({
+        description:
+          'The unique field by which the record was looked up at the provider after an answer was lost.',
+      }),
+    ),
+    resolvedBy: Type.Optional(
+      Type.String({ description: 'Whose key resolved it by hand, such as `apiKey:k1`.' }),
+    ),
+    resolvedAt: Type.Optional(time('When it was resolved by hand.')),
   },
   { ...closed, $id: 'OperationRecord' },
 );
@@ -133,3 +154,29 @@ export const OperationRecordPage = Type.Object(
   closed,
 );
 export type OperationRecordPage = Static<typeof OperationRecordPage>;
+
+const resolution = Type.Enum(['applied', 'notApplied']);
+const recordId = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 255, description: "The provider's id of what was applied." }),
+);
+
+/** What became of records of unknown outcome: of those named, or the same of all. */
+export const ResolveRequest = Type.Object(
+  {
+    records: Type.Optional(
+      Type.Array(Type.Object({ index: Type.Integer({ minimum: 0 }), resolution, recordId }, closed), {
+        minItems: 1,
+        maxItems: 1_000,
+      }),
+    ),
+    resolution: Type.Optional(resolution),
+    recordId,
+  },
+  closed,
+);
+export type ResolveRequest = Static<typeof ResolveRequest>;
+
+/** What somebody found out about one record. */
+export type Resolution = NonNullable<ResolveRequest['records']>[number];
+
+export const ResolvedRecords = Type.Object({ records: Type.Array(OperationRecord) }, closed);

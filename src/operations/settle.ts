@@ -2,11 +2,11 @@ import { newId } from '../kit/ids.ts';
 import type { Failure, RecordOutcome } from '../providers/index.ts';
 import { mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
 import { describeProgress, describeResult } from './sentence.ts';
-import type { ItemResult, OperationError, TakenItem, Tally, WorkItem } from './work.ts';
+import type { Answer, ItemResult, KeyClaim, OperationError, TakenItem, Tally, WorkItem } from './work.ts';
 
 /** What is kept of a record's outcome; the provider's echo is not. */
 export type StoredOutcome =
-  | { kind: 'applied'; recordId?: string }
+  | { kind: 'applied'; recordId?: string; lookedUpBy?: string }
   | { kind: 'notApplied' | 'unknown'; failure: Failure };
 
 /** One line of an operation's log (product-api 1.8). */
@@ -38,6 +38,8 @@ export interface Settlement {
   unknown: number;
   outcomes: { index: number; outcome: StoredOutcome }[];
   log?: LogEntry;
+  /** What the caller gets, for the idempotency key of the operation. */
+  answer?: Answer & { key: KeyClaim };
 }
 
 /** Turns what a handler said of an item into what the ledger records; pure but for the id of the log line. */
@@ -54,6 +56,15 @@ export function settle(item: TakenItem, result: ItemResult, policy: RetryPolicy)
 /** The end of a synchronous write: whatever the outcome, there is no second attempt. */
 export function settleOnce(item: WorkItem, outcomes: readonly RecordOutcome[]): Settlement {
   return finish(item, completeOutcomes(item, outcomes));
+}
+
+/** The end of a synchronous write whose node stopped; what could not be found out stays unknown. */
+export function settleRescued(item: WorkItem, result: ItemResult): Settlement {
+  if (result.kind === 'outcomes') return settleOnce(item, result.outcomes);
+  return settleOnce(
+    item,
+    item.records.map(() => unknownOutcome('the node that sent it stopped')),
+  );
 }
 
 /** Every record of the item with the same outcome. */
@@ -84,10 +95,14 @@ export function deadlinePassed(item: TakenItem): ItemResult {
   return { kind: 'outcomes', outcomes };
 }
 
-/** After an attempt of unknown outcome, one that is known not to have been applied does not make the record known. */
+/**
+ * After an attempt of unknown outcome, one that is known not to have been applied does not make the record known, unless
+ * the provider was asked for the record.
+ */
 function withEarlier(item: TakenItem, at: number, outcome: RecordOutcome): RecordOutcome {
   const before = item.earlier.get(item.records[at]?.index ?? -1);
   if (outcome.kind !== 'notApplied' || before?.category !== 'unknownOutcome') return outcome;
+  if (outcome.failure.lookedUpBy !== undefined) return outcome;
   const message = item.expired
     ? outcome.failure.message
     : `an earlier attempt may have been done, the last one was not: ${outcome.failure.message}`;
@@ -132,7 +147,7 @@ function finish(item: WorkItem & { expired?: boolean }, outcomes: readonly Recor
     result: text,
     errors: counts.errors,
     outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
-    log: logEntry(item, status === 'success' ? 'info' : 'error', text, counts.errors, {}),
+    log: logEntry(item, status === 'success' ? 'info' : 'error', text, counts.errors, resolutionOf(outcomes)),
   };
 }
 
@@ -155,8 +170,21 @@ function retry(item: WorkItem, outcomes: readonly RecordOutcome[], waitMs: numbe
     result: null,
     errors: [...tally(settled, item.tally).errors, ...waiting.errors],
     outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
-    log: logEntry(item, 'warning', text, waiting.errors, { nextAttemptInMs: String(waitMs) }),
+    log: logEntry(item, 'warning', text, waiting.errors, {
+      nextAttemptInMs: String(waitMs),
+      ...resolutionOf(outcomes),
+    }),
   };
+}
+
+/** For the log: by which unique fields records were looked for whose answer was lost, and how many. */
+function resolutionOf(outcomes: readonly RecordOutcome[]): Record<string, string> {
+  const fields = outcomes.flatMap((outcome) => {
+    const field = outcome.kind === 'applied' ? outcome.lookedUpBy : outcome.failure.lookedUpBy;
+    return field === undefined ? [] : [field];
+  });
+  if (fields.length === 0) return {};
+  return { lookedUpBy: [...new Set(fields)].join(', '), resolved: String(fields.length) };
 }
 
 function base(
@@ -210,7 +238,12 @@ function tally(settled: Settled, before: Tally = { succeeded: 0, failed: 0, unkn
 
 function stored(outcome: RecordOutcome): StoredOutcome {
   if (outcome.kind !== 'applied') return { kind: outcome.kind, failure: outcome.failure };
-  return { kind: 'applied', ...(outcome.recordId === undefined ? {} : { recordId: outcome.recordId }) };
+  const { recordId, lookedUpBy } = outcome;
+  return {
+    kind: 'applied',
+    ...(recordId === undefined ? {} : { recordId }),
+    ...(lookedUpBy === undefined ? {} : { lookedUpBy }),
+  };
 }
 
 function logEntry(

@@ -1,8 +1,9 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
 import { createGroupCommit } from '../kit/group-commit.ts';
+import { seal } from './auto-batch/store.ts';
 import { take, type TakeRequest } from './store/items.ts';
-import { giveBack, type GivenLane } from './store/lanes.ts';
+import { giveBack, type GivenLane, type LaneKey } from './store/lanes.ts';
 import type { TakenItem } from './work.ts';
 
 const options = { maxGroup: 50, maxInFlight: 2, maxWaiting: Number.MAX_SAFE_INTEGER, bisectOn: () => false };
@@ -11,6 +12,7 @@ const options = { maxGroup: 50, maxInFlight: 2, maxWaiting: Number.MAX_SAFE_INTE
 export function shareStatements(database: Database): {
   take(request: TakeRequest): Promise<TakenItem[]>;
   giveBack(lane: GivenLane): Promise<void>;
+  seal(lane: LaneKey): Promise<number>;
 } {
   const takes = createGroupCommit<TakeRequest, TakenItem[]>({
     ...options,
@@ -27,8 +29,17 @@ export function shareStatements(database: Database): {
       return given.map(() => undefined);
     },
   });
+  const seals = createGroupCommit<LaneKey, number>({
+    ...options,
+    commit: async (lanes) => {
+      const sealed = await seal(database, lanes);
+      if (sealed.length > 0) crashPoint('after-seal');
+      return lanes.map(({ id }) => sealed.filter((laneId) => laneId === id).length);
+    },
+  });
   return {
     take: (request) => takes.submit(request),
     giveBack: (lane) => givings.submit(lane),
+    seal: (lane) => seals.submit(lane),
   };
 }

@@ -26,6 +26,36 @@ export interface Intake {
   orderKeys?: readonly (string | null)[] | null;
   /** The first attempt starts no earlier than this many seconds from now. */
   dueInSeconds?: number;
+  /** Nothing is accepted when this key stands for something already. */
+  key?: KeyClaim | undefined;
+}
+
+/** A caller's `Idempotency-Key`, kept with the operation for 7 days. */
+export interface KeyClaim {
+  /** Whose key it is: the same text means another thing from another caller. */
+  principal: string;
+  key: string;
+  /** Of the request that it stands for. */
+  hash: Buffer;
+  /** Kept without an end. */
+  forever?: true;
+}
+
+/** How a synchronous write was answered. */
+export interface Answer {
+  status: number;
+  body: unknown;
+}
+
+/** What a key stands for. */
+export interface EarlierUse {
+  operationId: string;
+  /** Whether the operation has ended. */
+  ended: boolean;
+  /** As it was accepted. */
+  request: Record<string, unknown>;
+  /** Absent while a synchronous write is in flight, if its node died, and for queued work. */
+  answer?: Answer;
 }
 
 /** What the records of an operation came to so far. */
@@ -61,6 +91,8 @@ export interface WorkItem {
   total: number;
   /** What earlier attempts came to. */
   tally: Tally;
+  /** How the attempt before ended for those of its records that may be tried again, by index. */
+  earlier: ReadonlyMap<number, Failure>;
   /** Of the ledger: the work row and the fence of its attempt. */
   seq: string;
   lease: string;
@@ -86,7 +118,10 @@ export interface WorkContext {
 /** Does the work of one kind. Never throws for what the provider does; what it throws counts as an unknown outcome. */
 export interface WorkHandler {
   execute(items: readonly WorkItem[], context: WorkContext): Promise<ItemResult[]>;
-  /** Finds out what became of items whose attempt was cut off by the death of its node; without it they stay unknown. */
+  /**
+   * Finds out what became of items whose attempt was cut off by the death of its node; without it they stay unknown. Sends
+   * nothing: what may be sent again is so in its outcomes, and the next attempt does it.
+   */
   resolveUnknown?(items: readonly WorkItem[], context: WorkContext): Promise<ItemResult[]>;
 }
 
@@ -97,11 +132,11 @@ export interface HeldLane {
   lease: string;
   wakes: string;
   kind: string;
+  /** Whether it has an open auto-batch. */
+  gathers: boolean;
 }
 
 /** An item as taken: past its deadline, it is only to be failed. */
 export interface TakenItem extends WorkItem {
   expired: boolean;
-  /** How the attempt before ended for those of its records that may be tried again, by index. */
-  earlier: ReadonlyMap<number, Failure>;
 }

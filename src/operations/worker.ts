@@ -74,6 +74,8 @@ interface State {
   full: boolean;
   /** The project after which the next claim starts. */
   cursor: string;
+  /** Leases of claims whose answer was lost. */
+  lost: Set<string>;
 }
 
 /** Takes over the lanes of this database, together with any number of workers like it on other nodes. */
@@ -147,6 +149,7 @@ function createState(ground: Ground, options: WorkerOptions): State {
     stopped: new AbortController(),
     full: false,
     cursor: firstProject,
+    lost: new Set(),
   };
   return state;
 }
@@ -182,6 +185,7 @@ async function foldAndClaim(state: State): Promise<boolean> {
     afterProject: state.cursor,
     limit: Math.min(settings.lanesPerClaim, settings.maxLanes - lanes.size),
     leaseMs: settings.leaseMs,
+    lost: state.lost,
   });
   for (const one of claimed) {
     const running = runLane(one, state.runner);

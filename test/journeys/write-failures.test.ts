@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   deploy,
   during,
@@ -36,10 +36,12 @@ describe('test/journeys/write-failures', () => {
     test = await createTestDatabase();
     platform = await startPlatform({ databaseUrl: test.url, env: { SVC_PROVIDER_CALL_MS: '1500' } });
     await deploy(platform);
-    hubspot = await install(platform, 'hubspot-crm', 'acme', {
-      write: { objects: { contacts: { objectName: 'contacts', deletionSettings: { enabled: true } } } },
-    });
-    salesforce = await install(platform, 'salesforce-crm', 'acme');
+  });
+  // A provider's limit closes the connection for a while: each test has connections of its own.
+  beforeEach(async () => {
+    const groupRef = `acme-${++count}`;
+    hubspot = await installHubspot(groupRef);
+    salesforce = await install(platform, 'salesforce-crm', groupRef);
   });
   afterEach(async () => {
     await Promise.all(
@@ -51,11 +53,22 @@ describe('test/journeys/write-failures', () => {
     await test?.drop();
   });
 
+  const installHubspot = (groupRef: string): Promise<Customer> =>
+    install(platform, 'hubspot-crm', groupRef, {
+      write: { objects: { contacts: { objectName: 'contacts', deletionSettings: { enabled: true } } } },
+    });
   const email = (): string => `f${++count}@example.com`;
   const create = <Body = ProblemBody>(more: Record<string, unknown> = {}) =>
     hubspot.write<Body & { operationId: string }>('contacts', {
       type: 'create',
       record: { email: email() },
+      ...more,
+    });
+  /** Nothing tells one company from another: HubSpot keeps none of its properties unique. */
+  const createKeyless = <Body = ProblemBody>(more: Record<string, unknown> = {}) =>
+    hubspot.write<Body & { operationId: string }>('companies', {
+      type: 'create',
+      record: { name: `Company ${++count}` },
       ...more,
     });
   const created = async (): Promise<string> =>
@@ -132,14 +145,14 @@ describe('test/journeys/write-failures', () => {
       { kind: 'html', status: 200 },
       { kind: 'status', status: 500 },
     ]) {
-      await fault(platform.hubspot, { method: 'POST', path: '/contacts', fault: lost });
-      const { result: answer, requests } = await during(platform.hubspot, () => create());
+      await fault(platform.hubspot, { method: 'POST', path: '/companies', fault: lost });
+      const { result: answer, requests } = await during(platform.hubspot, () => createKeyless());
       expect(answer).toMatchObject({
         status: 502,
         body: { code: 'outcome-unknown', category: 'unknownOutcome', retryable: false },
       });
       expect(answer.body.detail).toMatch(/not known|lost/);
-      expect(requests).toHaveLength(1);
+      expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
       expect(await hubspot.operation(answer.body.operationId)).toMatchObject({
         status: 'failure',
         counts: { succeeded: 0, failed: 0, unknown: 1 },
@@ -150,15 +163,15 @@ describe('test/journeys/write-failures', () => {
   it('a provider that does not answer in time is 504, and the outcome of a create unknown', async () => {
     await fault(platform.hubspot, {
       method: 'POST',
-      path: '/contacts',
+      path: '/companies',
       fault: { kind: 'hang', effect: true },
     });
-    const { result: answer, requests } = await during(platform.hubspot, () => create());
+    const { result: answer, requests } = await during(platform.hubspot, () => createKeyless());
     expect(answer).toMatchObject({
       status: 504,
       body: { code: 'provider-timeout', category: 'unknownOutcome' },
     });
-    expect(requests).toHaveLength(1);
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     const { operationId } = answer.body;
     expect(await hubspot.operation(operationId)).toMatchObject({ status: 'failure', counts: { unknown: 1 } });
     const records = await platform.call<{ results: unknown[] }>(
@@ -169,17 +182,17 @@ describe('test/journeys/write-failures', () => {
   });
 
   it('an asynchronous create of unknown outcome is not sent again either', async () => {
-    await fault(platform.hubspot, { method: 'POST', path: '/contacts', fault: { kind: 'reset-after' } });
+    await fault(platform.hubspot, { method: 'POST', path: '/companies', fault: { kind: 'reset-after' } });
     const { result: done, requests } = await during(platform.hubspot, async () =>
-      hubspot.settled((await create({ mode: 'asynchronous' })).body.operationId),
+      hubspot.settled((await createKeyless({ mode: 'asynchronous' })).body.operationId),
     );
     expect(done).toMatchObject({
       status: 'failure',
       errors: [{ category: 'unknownOutcome' }],
       counts: { unknown: 1 },
     });
-    expect(done.result).toMatch(/^\[contacts\] /);
-    expect(requests).toHaveLength(1);
+    expect(done.result).toMatch(/^\[companies\] /);
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it('an update whose answer is lost leaves the same state when repeated, and is', async () => {
@@ -252,6 +265,8 @@ describe('test/journeys/write-failures', () => {
       status: 'failure',
       errors: [{ category: 'rateLimit' }],
     });
+    // The daily limit of the first connection is still reached.
+    hubspot = await installHubspot('with-time');
     const long = await create({ mode: 'asynchronous', retryPolicy: { deadlineHours: 48 } });
     await expect
       .poll(async () => (await hubspot.operation(long.body.operationId)).metadata?.retry)

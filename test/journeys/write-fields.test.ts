@@ -59,7 +59,7 @@ describe('test/journeys/write-fields', () => {
       'GET',
       `/data/${side.object}/${id}`,
     );
-    return found.properties ?? (found as Record<string, unknown>);
+    return found.properties ?? found;
   };
   /** A HubSpot customer whose contacts have these field settings. */
   const withSettings = (

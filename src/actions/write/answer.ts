@@ -4,9 +4,14 @@ import type { Failure, FailureCategory, RecordOutcome } from '../../providers/in
 import type { WritePlan } from './plan.ts';
 import type { WriteResponse } from './schema.ts';
 
+/** What of a plan shows in the answer. */
+export type AnsweredPlan = Pick<WritePlan, 'form' | 'objectName' | 'allOrNone' | 'partialOnly'> & {
+  records: readonly { reference?: string }[];
+};
+
 /** What the caller of a synchronous write gets (contract, Write: the table of cases). Pure. */
 export function answerWrite(
-  plan: WritePlan,
+  plan: AnsweredPlan,
   operationId: string,
   outcomes: readonly RecordOutcome[],
 ): { status: 200 | 422; body: WriteResponse } | { problem: Problem } {
@@ -18,7 +23,7 @@ export function answerWrite(
 type Answer = ReturnType<typeof answerWrite>;
 type Result = NonNullable<WriteResponse['result']>;
 
-function answerSingle(plan: WritePlan, operationId: string, outcome: RecordOutcome | undefined): Answer {
+function answerSingle(plan: AnsweredPlan, operationId: string, outcome: RecordOutcome | undefined): Answer {
   if (outcome?.kind === 'applied')
     return { status: 200, body: { operationId, result: resultOf(plan, 0, outcome) } };
   const failure = outcome?.failure ?? {
@@ -40,7 +45,7 @@ function answerSingle(plan: WritePlan, operationId: string, outcome: RecordOutco
   };
 }
 
-function answerBatch(plan: WritePlan, operationId: string, outcomes: readonly RecordOutcome[]): Answer {
+function answerBatch(plan: AnsweredPlan, operationId: string, outcomes: readonly RecordOutcome[]): Answer {
   const results = outcomes.map((outcome, slot) => resultOf(plan, slot, outcome));
   const successCount = results.filter(({ success }) => success).length;
   const failures = outcomes.flatMap((outcome) => (outcome.kind === 'applied' ? [] : [outcome.failure]));
@@ -64,13 +69,13 @@ function answerBatch(plan: WritePlan, operationId: string, outcomes: readonly Re
 }
 
 /** HubSpot commits what it can of an update, whatever was asked (specification 4.2, rule 2). */
-function warningsOf(plan: WritePlan): { message: string }[] {
+function warningsOf(plan: AnsweredPlan): { message: string }[] {
   return plan.partialOnly && plan.allOrNone
     ? [{ message: 'allOrNone has no effect: batch updates of this provider always give partial success' }]
     : [];
 }
 
-function resultOf(plan: WritePlan, slot: number, outcome: RecordOutcome): Result {
+function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Result {
   const reference = plan.records[slot]?.reference;
   const echoed = reference === undefined ? {} : { reference };
   if (outcome.kind !== 'applied')
@@ -105,7 +110,7 @@ const problemCodes: Partial<Record<FailureCategory, ProblemCode>> = {
 };
 
 /** `error writing <object>: <category>: <the provider's sentence>` (product-api 5.2), with the members of a write failure. */
-function shown(plan: WritePlan, failure: Failure): NonNullable<WriteResponse['errors']>[number] {
+function shown(plan: AnsweredPlan, failure: Failure): NonNullable<WriteResponse['errors']>[number] {
   const { category, retryable, provider, message } = failure;
   return {
     message: `error writing ${plan.objectName}: ${category}: ${message}`,

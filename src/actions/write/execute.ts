@@ -14,6 +14,7 @@ import {
   type WriteCall,
   type WriteKind,
 } from '../../providers/index.ts';
+import { narrowDown, type CallResult } from './bisect.ts';
 import type { PlannedRecord } from './plan.ts';
 
 /** What is executed: the part of a plan that is the same for all of its records. */
@@ -24,6 +25,7 @@ export interface WriteJob {
   headers: { key: string; value: string }[];
 }
 
+/** Where and under which conditions it is executed. */
 export interface WriteContext {
   connector: Connector;
   client: ProviderClient;
@@ -40,25 +42,50 @@ export async function executeWrite(
   context: WriteContext,
 ): Promise<RecordOutcome[]> {
   const outcomes = new Map<number, RecordOutcome>();
-  const toSend = await withoutFilledFields(job, records, context, outcomes);
-  const pending = [...toSend.keys()];
-  for (const slots of splitCalls(
-    pending,
-    (slot) => toSend.get(slot)?.id,
-    context.connector.batchLimit ?? 1,
-  )) {
-    const call = callOf(
-      job,
-      slots.map((slot) => toSend.get(slot) as PlannedRecord),
-    );
-    const judged = await sendCall(call, context);
+  const { allowed, refused } = sift(job, records, context.connector);
+  for (const [slot, failure] of refused) outcomes.set(slot, { kind: 'notApplied', failure });
+  const toSend = await withoutFilledFields(job, allowed, context, outcomes);
+  for (const { slots, call } of callsOf(job, toSend, context.connector)) {
+    const judged = await narrowDown(call, (part) => sendCall(part, context));
     slots.forEach((slot, i) => outcomes.set(slot, finish(job, call, i, judged[i], context)));
   }
   return records.map((_, slot) => outcomes.get(slot) ?? notAnswered());
 }
 
-/** The provider call for records of a job; what a dry run shows is what is sent. */
-export function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
+/** Takes out the records that cannot be sent at all; of all or none, one takes all out. */
+export function sift(
+  job: WriteJob,
+  records: readonly PlannedRecord[],
+  { write }: Connector,
+): { allowed: Map<number, PlannedRecord>; refused: Map<number, Failure> } {
+  const refused = new Map<number, Failure>();
+  records.forEach((record, slot) => {
+    const refusal = write?.refusal(callOf(job, [record]));
+    if (refusal) refused.set(slot, refusal);
+  });
+  const [first] = refused.values();
+  if (first && job.allOrNone) records.forEach((_, slot) => refused.set(slot, refused.get(slot) ?? first));
+  const allowed = new Map([...records.entries()].filter(([slot]) => !refused.has(slot)));
+  return { allowed, refused };
+}
+
+/** The provider calls for records of a job, in order; what a dry run shows is what is sent. */
+export function callsOf(
+  job: WriteJob,
+  toSend: ReadonlyMap<number, PlannedRecord>,
+  { batchLimit = 1 }: Connector,
+): { slots: number[]; call: WriteCall }[] {
+  const groups = splitCalls([...toSend.keys()], (slot) => toSend.get(slot)?.id, batchLimit);
+  return groups.map((slots) => ({
+    slots,
+    call: callOf(
+      job,
+      slots.map((slot) => toSend.get(slot) as PlannedRecord),
+    ),
+  }));
+}
+
+function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
   return {
     ...job,
     records: records.map(({ id, fields, associations }) => ({
@@ -88,21 +115,23 @@ export function splitCalls(
   return calls.map((call) => call.slots);
 }
 
-async function sendCall(call: WriteCall, context: WriteContext): Promise<RecordOutcome[]> {
+async function sendCall(call: WriteCall, context: WriteContext): Promise<CallResult> {
   const ability = context.connector.write;
-  if (!ability) return call.records.map(() => ({ kind: 'notApplied', failure: unsupported }));
+  const all = (outcome: RecordOutcome): CallResult => ({ outcomes: call.records.map(() => outcome) });
+  if (!ability) return all({ kind: 'notApplied', failure: unsupported });
   const refusal = ability.refusal(call) ?? (context.mayStillSend() ? undefined : leaseOver);
-  if (refusal) return call.records.map(() => ({ kind: 'notApplied', failure: refusal }));
+  if (refusal) return all({ kind: 'notApplied', failure: refusal });
   const result = await sendOrExplain(context, ability.build(call));
-  if ('answer' in result) return ability.judge(call, result.answer);
-  if ('failure' in result) return call.records.map(() => ({ kind: 'notApplied', failure: result.failure }));
+  if ('answer' in result)
+    return { outcomes: ability.judge(call, result.answer), status: result.answer.status };
+  if ('failure' in result) return all({ kind: 'notApplied', failure: result.failure });
   const { failure, applied } = failureOfTransport(result.fault, call.kind !== 'create');
-  return call.records.map(() => ({ kind: applied === 'no' ? 'notApplied' : 'unknown', failure }));
+  return all({ kind: applied === 'no' ? 'notApplied' : 'unknown', failure });
 }
 
 /** The client throws only before a byte left, or after a 401: nothing was applied, whatever the problem is. */
-async function sendOrExplain(
-  { client }: WriteContext,
+export async function sendOrExplain(
+  { client }: { client: ProviderClient },
   request: ProviderRequest,
 ): Promise<HttpResult | { failure: Failure }> {
   try {
@@ -116,6 +145,10 @@ async function sendOrExplain(
 export function failureOfProblem(error: unknown): Failure {
   if (!(error instanceof Problem)) throw error;
   const isAuth = error.code === 'connection-bad-credentials' || error.code === 'not-found';
+  if (error.code === 'provider-rate-limited') {
+    const retryAfterMs = (error.details.retryAfterSeconds ?? 1) * 1000;
+    return { category: 'rateLimit', retryable: true, message: error.message, retryAfterMs };
+  }
   const category = isAuth ? 'auth' : error.kind.retryable ? 'providerDown' : 'internal';
   return { category, retryable: error.kind.retryable, message: error.message };
 }
@@ -147,36 +180,47 @@ function finish(
   };
 }
 
+/** The read that comes before the writes of records with `ifEmpty` fields; undefined where there are none. */
+export function readBefore(
+  records: Iterable<PlannedRecord>,
+  { currentFields: ability }: Connector,
+): { ability: CurrentFieldsAbility; ids: string[]; fields: string[] } | undefined {
+  const conditional = [...records].filter(isConditional);
+  if (conditional.length === 0 || !ability) return undefined;
+  return {
+    ability,
+    ids: [...new Set(conditional.map(({ id }) => id ?? ''))],
+    fields: [...new Set(conditional.flatMap(({ ifEmpty }) => ifEmpty ?? []))],
+  };
+}
+
+function isConditional({ ifEmpty = [] }: PlannedRecord): boolean {
+  return ifEmpty.length > 0;
+}
+
 /** Reads what the `ifEmpty` fields hold now and leaves out those that hold something (providers H5, S5). */
 async function withoutFilledFields(
   job: WriteJob,
-  records: readonly PlannedRecord[],
+  allowed: ReadonlyMap<number, PlannedRecord>,
   context: WriteContext,
   outcomes: Map<number, RecordOutcome>,
 ): Promise<Map<number, PlannedRecord>> {
-  const toSend = new Map(records.map((record, slot) => [slot, record]));
-  const conditional = [...toSend].filter(([, record]) => (record.ifEmpty?.length ?? 0) > 0);
-  const ability = context.connector.currentFields;
-  if (conditional.length > 0 && ability) {
-    const ids = [...new Set(conditional.map(([, record]) => record.id ?? ''))];
-    const fields = [...new Set(conditional.flatMap(([, record]) => record.ifEmpty ?? []))];
-    const refusal = context.connector.write?.refusal(
-      callOf(
-        job,
-        conditional.map(([, record]) => record),
-      ),
-    );
-    const current = refusal
-      ? { failure: refusal }
-      : await readCurrent(ability, job.objectName, ids, fields, context);
-    for (const [slot, record] of conditional) {
-      const outcome = applyCurrent(ability, record, current, (left) => toSend.set(slot, left));
+  const toSend = new Map(allowed);
+  const read = readBefore(allowed.values(), context.connector);
+  if (read) {
+    const current = await readCurrent(read.ability, job.objectName, read.ids, read.fields, context);
+    for (const [slot, record] of [...toSend].filter(([, one]) => isConditional(one))) {
+      const outcome = applyCurrent(read.ability, record, current, (left) => toSend.set(slot, left));
       if (!outcome) continue;
       outcomes.set(slot, outcome);
       toSend.delete(slot);
     }
   }
-  if (job.kind === 'update') settleEmptyUpdates(toSend, outcomes);
+  for (const slot of emptyUpdates(job, toSend)) {
+    const id = toSend.get(slot)?.id;
+    if (id !== undefined) outcomes.set(slot, { kind: 'applied', recordId: id, data: { id } });
+    toSend.delete(slot);
+  }
   return toSend;
 }
 
@@ -217,13 +261,12 @@ function applyCurrent(
   return undefined;
 }
 
-/** An update that has nothing left to write succeeds without a call. */
-function settleEmptyUpdates(toSend: Map<number, PlannedRecord>, outcomes: Map<number, RecordOutcome>): void {
-  for (const [slot, record] of toSend) {
-    if (Object.keys(record.fields).length > 0 || record.id === undefined) continue;
-    outcomes.set(slot, { kind: 'applied', recordId: record.id, data: { id: record.id } });
-    toSend.delete(slot);
-  }
+/** Updates that have nothing left to write: they succeed without a call. */
+export function emptyUpdates(job: WriteJob, toSend: ReadonlyMap<number, PlannedRecord>): number[] {
+  if (job.kind !== 'update') return [];
+  return [...toSend]
+    .filter(([, { id, fields }]) => id !== undefined && Object.keys(fields).length === 0)
+    .map(([slot]) => slot);
 }
 
 const unsupported: Failure = {

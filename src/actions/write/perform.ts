@@ -3,17 +3,24 @@ import type { Ground } from '../../kit/ground.ts';
 import type { Connections } from '../../connections/index.ts';
 import type { Installations, Target } from '../../installations/index.ts';
 import type {
+  AnswerOf,
   Intake,
   ItemResult,
+  KeyClaim,
   Operations,
   Performed,
   RecordPayload,
+  Send,
+  WorkContext,
   WorkHandler,
   WorkItem,
 } from '../../operations/index.ts';
 import type { Projects } from '../../projects/index.ts';
 import { connectorOf, type Connector, type Failure, type ProviderClient } from '../../providers/index.ts';
-import { executeWrite, failureOfProblem } from './execute.ts';
+import { budgetOf, refuseClosed } from './budget.ts';
+import { attemptWrite, resolveStopped, unknownForAll, type AttemptContext } from './attempt.ts';
+import { descriptionsOf } from './descriptions.ts';
+import { failureOfProblem } from './execute.ts';
 import type { PlannedRecord, WritePlan } from './plan.ts';
 
 export interface WriteDeps {
@@ -25,54 +32,97 @@ export interface WriteDeps {
 }
 
 /** What of a plan is kept with the operation: enough to execute it on any node. */
-type StoredWrite = Pick<WritePlan, 'kind' | 'mode' | 'form' | 'objectName' | 'allOrNone' | 'headers'> & {
+export type StoredWrite = Pick<
+  WritePlan,
+  'kind' | 'mode' | 'form' | 'objectName' | 'allOrNone' | 'headers' | 'onUnknown'
+> & {
   /** Words the result of the operation. */
   type: WritePlan['kind'];
   provider: string;
+  /** The lane of a synchronous write is its node's, and does not tell. */
+  connectionId: string;
 };
 
-/** Accepts a plan as queued work; a worker executes it. */
-export async function enqueueWrite(deps: WriteDeps, target: Target, plan: WritePlan): Promise<string> {
-  const { operationId } = await deps.operations.acceptQueued({
-    ...intakeOf(target, plan),
-    laneId: target.connectionId,
-    orderKeys: plan.records.map(({ id }) =>
-      id === undefined ? null : `${target.installationId}/${plan.objectName}/${id}`,
-    ),
+/** How long the caller of a synchronous write waits for a lost record to be looked up: two reads and the time between. */
+const patienceMs = 5_000;
+/** How often a look-up that fails is made. Of a rescued synchronous write nobody asks again: there, for half a minute. */
+const tries = 3;
+const triesOfLast = 8;
+
+/** Accepts a plan as queued work; a worker executes it. `replayed`: the key stands for that operation already. */
+export async function enqueueWrite(
+  deps: WriteDeps,
+  target: Target,
+  plan: WritePlan,
+  key: KeyClaim | undefined,
+): Promise<{ operationId: string; replayed?: true }> {
+  const orderKeys = orderKeysOf(
+    target.installationId,
+    plan.objectName,
+    plan.records.map(({ id }) => id),
+  );
+  const { records, ...intake } = { ...intakeOf(target, plan), laneId: target.connectionId, key };
+  const [record] = records;
+  if (!plan.autoBatch || !record) return deps.operations.acceptQueued({ ...intake, records, orderKeys });
+  return deps.operations.acceptAutoBatched({
+    ...intake,
+    ...plan.autoBatch,
+    request: { ...intake.request, form: 'batch' },
+    record,
+    orderKey: orderKeys[0] ?? null,
   });
-  return operationId;
 }
 
-/** Accepts a plan as started, executes it at once and records what became of it. */
-export async function performWrite(deps: WriteDeps, target: Target, plan: WritePlan): Promise<Performed> {
+/** Writes to one record of an installation are done in the order in which they were accepted. `ids`: one for each record. */
+export function orderKeysOf(
+  installationId: string,
+  objectName: string,
+  ids: readonly unknown[],
+): (string | null)[] {
+  return ids.map((id) => (typeof id === 'string' ? `${installationId}/${objectName}/${id}` : null));
+}
+
+/** Accepts a plan as started, executes it at once and records what became of it; with a key that stands already, nothing. */
+export async function performWrite(
+  deps: WriteDeps,
+  target: Target,
+  plan: WritePlan,
+  key: KeyClaim | undefined,
+  answerOf: AnswerOf,
+): Promise<Performed> {
   // Asked first: a connection that cannot be used refuses the write before it has an operation.
   const client = await deps.connections.client(target.projectId, target.connectionId);
-  return deps.operations.acceptMarked(intakeOf(target, plan), async (_operationId, context) =>
-    executeWrite(plan, plan.records, {
-      connector: connectorFor(target.provider),
-      client,
-      mayStillSend: () => context.mayStillSend(),
-      isRepeat: false,
-    }),
-  );
+  const budget = await budgetOf(deps.connections, target.projectId, target.connectionId);
+  refuseClosed(budget.waitMs());
+  const send: Send = async (operationId, work) => {
+    const context = contextOf(deps, storedOf(target, plan), budget.guard(client), work);
+    const outcomes = await attemptWrite(
+      // There is no second attempt: nothing of unknown outcome is sent again.
+      { ...plan, onUnknown: 'fail' },
+      { operationId, records: plan.records, earlier: new Map() },
+      { ...context, patienceMs },
+    );
+    budget.note(outcomes);
+    return outcomes;
+  };
+  return deps.operations.acceptMarked({ ...intakeOf(target, plan), key }, send, answerOf);
 }
 
 /** Does queued writes: the items of a lane are of one connection and run at once. */
 export function writeHandler(deps: WriteDeps): WorkHandler {
   return {
-    execute: (items, context) =>
-      Promise.all(items.map((item) => executeItem(deps, item, () => context.mayStillSend()))),
+    execute: (items, work) => Promise.all(items.map((item) => executeItem(deps, item, work))),
+    resolveUnknown: (items, work) => Promise.all(items.map((item) => resolveItem(deps, item, work))),
   };
 }
 
-async function executeItem(
-  deps: WriteDeps,
-  item: WorkItem,
-  mayStillSend: () => boolean,
-): Promise<ItemResult> {
-  const { kind, objectName, allOrNone, headers, provider } = item.request as unknown as StoredWrite;
-  const records = item.records.map(({ payload }) => payload as unknown as PlannedRecord);
-  const found = await findClient(deps, item);
+async function executeItem(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
+  const stored = item.request as unknown as StoredWrite;
+  const records = recordsOf(item);
+  const budget = await budgetOf(deps.connections, item.projectId, item.laneId);
+  const inMs = budget.waitMs();
+  if (inMs > 0) return { kind: 'throttled', inMs };
+  const found = (await refuseRemoved(deps, item)) ?? (await findClient(deps, item.projectId, item.laneId));
   if ('failure' in found) {
     // Nothing was sent; a connection or a database that is away for a moment costs no attempt.
     if (found.failure.retryable) return { kind: 'postponed', inMs: 1_000 };
@@ -81,41 +131,87 @@ async function executeItem(
       outcomes: records.map(() => ({ kind: 'notApplied', failure: found.failure })),
     };
   }
-  const context = {
-    connector: connectorFor(provider),
-    client: found.client,
-    mayStillSend,
-    isRepeat: item.attempt > 1,
-  };
+  const outcomes = await attemptWrite(
+    stored,
+    { operationId: item.operationId, records, earlier: earlierOf(item) },
+    { ...contextOf(deps, stored, budget.guard(found.client), work), isRepeat: item.attempt > 1 },
+  );
+  budget.note(outcomes);
+  return { kind: 'outcomes', outcomes };
+}
+
+/** An item whose node stopped while it was on its way. A synchronous write is not sent again, whatever becomes of it. */
+async function resolveItem(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
+  const stored = item.request as unknown as StoredWrite;
+  const found = await findClient(deps, item.projectId, stored.connectionId);
+  const records = recordsOf(item);
+  if ('failure' in found)
+    return { kind: 'outcomes', outcomes: unknownForAll(stored, records, found.failure) };
+  const budget = await budgetOf(deps.connections, item.projectId, stored.connectionId);
+  const context = contextOf(deps, stored, budget.guard(found.client), work);
+  const isLast = stored.mode === 'synchronous';
+  const outcomes = await resolveStopped(
+    isLast ? { ...stored, onUnknown: 'fail' } : stored,
+    { operationId: item.operationId, records },
+    { ...context, tries: isLast ? triesOfLast : tries },
+  );
+  return { kind: 'outcomes', outcomes };
+}
+
+function recordsOf(item: WorkItem): PlannedRecord[] {
+  return item.records.map(({ payload }) => payload as unknown as PlannedRecord);
+}
+
+/** By the slot in the item: how the attempt before ended. */
+function earlierOf(item: WorkItem): Map<number, Failure> {
+  const entries = item.records.map(({ index }, slot) => [slot, item.earlier.get(index)] as const);
+  return new Map(entries.flatMap(([slot, failure]) => (failure ? [[slot, failure] as const] : [])));
+}
+
+function contextOf(
+  { connections }: WriteDeps,
+  { provider, connectionId, objectName }: StoredWrite,
+  client: ProviderClient,
+  work: WorkContext,
+): AttemptContext {
+  const connector = connectorFor(provider);
   return {
-    kind: 'outcomes',
-    outcomes: await executeWrite({ kind, objectName, allOrNone, headers }, records, context),
+    connector,
+    client,
+    mayStillSend: () => work.mayStillSend(),
+    isRepeat: false,
+    describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, client),
+    signal: work.signal,
+    tries,
   };
+}
+
+/** What waited while its installation was removed is not sent with the connection that it leaves behind. */
+async function refuseRemoved(deps: WriteDeps, item: WorkItem): Promise<{ failure: Failure } | undefined> {
+  try {
+    const { projectId, installationId } = item;
+    if (await deps.installations.findTarget(projectId, { installationId })) return undefined;
+  } catch (error) {
+    return { failure: failureOfProblem(error) };
+  }
+  const message = 'the installation was removed before the record was sent';
+  return { failure: { category: 'permission', retryable: false, message } };
 }
 
 async function findClient(
   deps: WriteDeps,
-  item: WorkItem,
+  projectId: string,
+  connectionId: string,
 ): Promise<{ client: ProviderClient } | { failure: Failure }> {
   try {
-    return { client: await deps.connections.client(item.projectId, item.laneId) };
+    return { client: await deps.connections.client(projectId, connectionId) };
   } catch (error) {
     return { failure: failureOfProblem(error) };
   }
 }
 
 function intakeOf(target: Target, plan: WritePlan): Omit<Intake, 'laneId'> {
-  const { records, deadlineSeconds, kind, mode, form, objectName, allOrNone, headers } = plan;
-  const request: StoredWrite = {
-    type: kind,
-    kind,
-    mode,
-    form,
-    objectName,
-    allOrNone,
-    headers,
-    provider: target.provider,
-  };
+  const { records, deadlineSeconds, objectName } = plan;
   return {
     projectId: target.projectId,
     integrationId: target.integrationId,
@@ -123,9 +219,25 @@ function intakeOf(target: Target, plan: WritePlan): Omit<Intake, 'laneId'> {
     configId: target.configId,
     actionType: 'write',
     resource: objectName,
-    request,
+    request: storedOf(target, plan),
     records: records as unknown as RecordPayload[],
     deadlineSeconds,
+  };
+}
+
+function storedOf(target: Target, plan: WritePlan): StoredWrite {
+  const { kind, mode, form, objectName, allOrNone, headers, onUnknown } = plan;
+  return {
+    type: kind,
+    kind,
+    mode,
+    form,
+    objectName,
+    allOrNone,
+    headers,
+    ...(onUnknown === undefined ? {} : { onUnknown }),
+    provider: target.provider,
+    connectionId: target.connectionId,
   };
 }
 

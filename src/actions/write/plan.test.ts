@@ -88,6 +88,17 @@ describe('actions/write/plan', () => {
       { retryPolicy: { deadlineHours: 1 } },
       'invalid-request retryPolicy',
     ],
+    ...(
+      [
+        ['a batch', { ...withoutRecord, mode: 'asynchronous', batch: [{ record: {} }] }],
+        ['a delete', { type: 'delete', mode: 'asynchronous', record: { id: '1' } }],
+        ['synchronous mode', {}],
+      ] as const
+    ).map(([what, request]) => [
+      `§4.2.6 autoBatchPolicy with ${what}`,
+      { ...request, autoBatchPolicy: { maxDelayMinutes: 1 } },
+      'invalid-request autoBatchPolicy',
+    ]),
     [
       'associations beside a batch',
       { ...withoutRecord, batch: [{ record: {} }], associations: [association] },
@@ -164,6 +175,15 @@ describe('actions/write/plan', () => {
     expect(plan({ mode: 'asynchronous', retryPolicy: { deadlineHours: 48 } }).deadlineSeconds).toBe(
       48 * 3600,
     );
+  });
+
+  test('§4.2.6 autoBatchPolicy: the delay, and a deadline of its own', () => {
+    const gathered = { mode: 'asynchronous', retryPolicy: { deadlineHours: 48 } } as const;
+    const planned = plan({ ...gathered, autoBatchPolicy: { maxDelayMinutes: 5 } });
+    expect(planned).toMatchObject({ autoBatch: { maxDelaySeconds: 300 }, deadlineSeconds: 3600 });
+    const longer = plan({ ...gathered, autoBatchPolicy: { maxDelayMinutes: 5, retryDeadlineHours: 3 } });
+    expect(longer.deadlineSeconds).toBe(3 * 3600);
+    expect(plan({ mode: 'asynchronous' }).autoBatch).toBeUndefined();
   });
 
   test.each([

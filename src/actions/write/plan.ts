@@ -43,7 +43,11 @@ export interface WritePlan {
   /** The provider commits what it can of this kind of batch, whatever is asked. */
   partialOnly: boolean;
   headers: { key: string; value: string }[];
+  /** With `autoBatch`, from when the batch leaves; what the batch's first record says holds for all. */
   deadlineSeconds: number;
+  autoBatch?: { maxDelaySeconds: number };
+  /** Of a create whose answer is lost and that no unique field can find: whether it is sent again; by default not. */
+  onUnknown?: 'fail' | 'retry';
 }
 
 const defaultDeadlineHours = 1;
@@ -82,12 +86,20 @@ export function planWrite(
       allOrNone: request.batchPolicy?.allOrNone ?? false,
       partialOnly: scope.abilities.partialOnly.includes(request.type),
       headers: request.headers ?? [],
-      deadlineSeconds:
-        request.mode === 'asynchronous'
-          ? (request.retryPolicy?.deadlineHours ?? defaultDeadlineHours) * 3600
-          : synchronousDeadlineSeconds,
+      ...(request.onUnknown === undefined ? {} : { onUnknown: request.onUnknown }),
+      deadlineSeconds: deadlineOf(request),
+      ...(request.autoBatchPolicy
+        ? { autoBatch: { maxDelaySeconds: request.autoBatchPolicy.maxDelayMinutes * 60 } }
+        : {}),
     },
   };
+}
+
+/** Beside `autoBatchPolicy`, `retryPolicy` is ignored (contract, Write). */
+function deadlineOf({ mode, autoBatchPolicy, retryPolicy }: WriteRequest): number {
+  if (mode !== 'asynchronous') return synchronousDeadlineSeconds;
+  const hours = autoBatchPolicy ? autoBatchPolicy.retryDeadlineHours : retryPolicy?.deadlineHours;
+  return (hours ?? defaultDeadlineHours) * 3600;
 }
 
 interface Item {
@@ -170,8 +182,17 @@ function refuseShape(request: WriteRequest): Problem | undefined {
   if (request.retryPolicy && (type === 'delete' || mode !== 'asynchronous')) {
     issues.push(issue('retryPolicy', 'applies to asynchronous writes only; send `mode: "asynchronous"`'));
   }
+  if (request.autoBatchPolicy) issues.push(...autoBatchIssues(request));
   issues.push(...itemsOf(request).flatMap((item, index) => itemIssues(request, item, index)));
   return issues.length > 0 ? refuse(issues) : undefined;
+}
+
+/** Single, asynchronous, create or update (specification 4.2, rule 6). */
+function autoBatchIssues({ type, mode, batch }: WriteRequest): Issue[] {
+  if (type === 'delete') return [issue('autoBatchPolicy', 'does not apply to a delete')];
+  if (batch) return [issue('autoBatchPolicy', 'gathers single records; send `record`, not `batch`')];
+  if (mode === 'asynchronous') return [];
+  return [issue('autoBatchPolicy', 'applies to asynchronous writes only; send `mode: "asynchronous"`')];
 }
 
 function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {

@@ -1,12 +1,16 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { HttpServer } from '../../kit/http/server.ts';
+import { sendProblem, sendProblemBody, type HttpServer } from '../../kit/http/server.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Target } from '../../installations/index.ts';
+import type { KeyClaim } from '../../operations/index.ts';
+import type { Principal } from '../../projects/index.ts';
 import { resolveTarget } from '../target.ts';
 import { answerWrite } from './answer.ts';
 import { dryRun } from './dry-run.ts';
+import { answeringOnce, claimOf, rendered, replay, replayInstead, type WriteAnswer } from './idempotency.ts';
 import { enqueueWrite, performWrite, type WriteDeps } from './perform.ts';
-import { planWrite, type WritePlan } from './plan.ts';
+import { planWrite } from './plan.ts';
 import { WriteRequest, WriteResponse } from './schema.ts';
 import { scopeOf } from './scope.ts';
 
@@ -14,6 +18,17 @@ const params = Type.Object({
   projectIdOrName: Type.String(),
   integrationId: Type.String(),
   objectName: Type.String(),
+});
+
+const headers = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      // 1 to 255 visible ASCII characters.
+      pattern: '^[!-~]{1,255}$',
+      description:
+        'The same request with the same key is done once, also after a lost answer; kept for 7 days, per API key. A repetition gets the first answer with the header `Idempotent-Replayed: true`. A dry run ignores it.',
+    }),
+  ),
 });
 
 /** `POST {write_url}/projects/{p}/integrations/{i}/objects/{o}` (specification 4.2). */
@@ -27,6 +42,7 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         summary: 'Create, update or delete records in the customer’s SaaS',
         tags: ['write'],
         params,
+        headers,
         body: WriteRequest,
         response: {
           200: WriteResponse,
@@ -35,35 +51,57 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
       },
       config: { scopes: ['write'] },
       handler: async (request, reply) => {
-        const { objectName, ...address } = request.params;
-        const target = await resolveTarget(deps, request.principal, {
-          ...address,
-          groupRef: request.body.groupRef,
-        });
-        const planned = planWrite(request.body, scopeOf(target, objectName, deps.ground.limits));
-        if ('refusal' in planned) throw planned.refusal;
-        const { plan } = planned;
-        if (request.body.dryRun) return { plan: dryRun(plan, target.provider) };
-        refuseDead(target);
-        if (plan.mode === 'asynchronous') return { operationId: await enqueueWrite(deps, target, plan) };
-        const answer = await writeNow(deps, target, plan);
-        if ('problem' in answer) throw answer.problem;
-        return reply.code(answer.status).send(answer.body);
+        const { principal, body, id } = request;
+        const claim = body.dryRun ? undefined : claimOf(request);
+        const answer = await write(deps, request, claim).catch((refusal: unknown) =>
+          replayInstead(deps.operations, principal.projectId, claim, refusal, id),
+        );
+        return send(request, reply, answer);
       },
     });
   };
 }
 
-async function writeNow(
-  deps: WriteDeps,
-  target: Target,
-  plan: WritePlan,
-): Promise<ReturnType<typeof answerWrite>> {
-  const { operationId, outcomes } = await performWrite(deps, target, plan);
-  return answerWrite(plan, operationId, outcomes);
+interface ReceivedWrite {
+  id: string;
+  principal: Principal;
+  params: { projectIdOrName: string; integrationId: string; objectName: string };
+  body: WriteRequest;
 }
 
-function refuseDead(target: Target): void {
+async function write(
+  deps: WriteDeps,
+  { id, principal, params: { objectName, ...address }, body }: ReceivedWrite,
+  claim: KeyClaim | undefined,
+): Promise<WriteAnswer> {
+  const target = await resolveTarget(deps, principal, { ...address, groupRef: body.groupRef });
+  const planned = planWrite(body, scopeOf(target, objectName, deps.ground.limits));
+  if ('refusal' in planned) throw planned.refusal;
+  const { plan } = planned;
+  if (body.dryRun) return { status: 200, body: { plan: dryRun(plan, target.provider) } };
+  refuseDead(target);
+  if (plan.mode === 'asynchronous') {
+    const { operationId, ...others } = await enqueueWrite(deps, target, plan, claim);
+    return { status: 200, body: { operationId }, ...others };
+  }
+  const answerOf = answeringOnce((operationId, outcomes) =>
+    rendered(answerWrite(plan, operationId, outcomes), id),
+  );
+  const { operationId, outcomes, earlier } = await performWrite(deps, target, plan, claim, answerOf);
+  return earlier ? replay(deps.operations, target.projectId, earlier, id) : answerOf(operationId, outcomes);
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, answer: WriteAnswer): FastifyReply {
+  if (answer.replayed) reply.header('idempotent-replayed', 'true');
+  if (answer.problem) return sendProblem(request, reply, answer.problem, answer.body);
+  const isProblem = answer.status !== 200 && (answer.body as { code?: unknown }).code !== undefined;
+  return isProblem
+    ? sendProblemBody(reply, answer.status, answer.body)
+    : reply.code(answer.status).send(answer.body);
+}
+
+/** A write needs a connection whose credentials are not known to be dead. */
+export function refuseDead(target: Target): void {
   if (target.connectionStatus === undefined) {
     throw problem('no-usable-connection', {
       detail: `The connection of the group ${target.groupRef} was deleted.`,

@@ -16,6 +16,11 @@ const batchOf = (batch: unknown, more: object = {}): object => ({
   ...more,
 });
 const linkedTo = (...associations: unknown[]): object => ({ ...create, associations });
+const gathering = (autoBatchPolicy: unknown): object => ({
+  ...create,
+  mode: 'asynchronous',
+  autoBatchPolicy,
+});
 const hours = (deadlineHours: unknown): object => ({
   ...create,
   mode: 'asynchronous',
@@ -37,6 +42,9 @@ describe('src/actions/write/schema', () => {
     ['§2.6 associations: to and types', linkedTo(association, association)],
     ['§2.6 headers: key and value', { ...create, headers: [{ key: 'Sforce-Mru', value: '' }] }],
     ['§2.6 batchPolicy: allOrNone', batchOf(items(2), { batchPolicy: { allOrNone: true } })],
+    ['§2.6, §8 autoBatchPolicy: 1 minute', gathering({ maxDelayMinutes: 1 })],
+    ['§2.6, §8 autoBatchPolicy: 1440 minutes', gathering({ maxDelayMinutes: 1440, retryDeadlineHours: 1 })],
+    ['§2.6, §8 autoBatchPolicy: 48 hours', gathering({ maxDelayMinutes: 5, retryDeadlineHours: 48 })],
     ['§2.6, §8 retryPolicy: 1 hour', hours(1)],
     ['§2.6, §8 retryPolicy: 48 hours', hours(48)],
   ])('%s is well-formed', (_title, body) => {
@@ -84,6 +92,17 @@ describe('src/actions/write/schema', () => {
       '§2.6 batchPolicy: allOrNone that is no boolean',
       batchOf(items(1), { batchPolicy: { allOrNone: 'yes' } }),
       'batchPolicy.allOrNone',
+    ],
+    ['§2.6 autoBatchPolicy: no delay', gathering({}), 'autoBatchPolicy.maxDelayMinutes'],
+    [
+      '§2.6 autoBatchPolicy: a minute and a half',
+      gathering({ maxDelayMinutes: 1.5 }),
+      'autoBatchPolicy.maxDelayMinutes',
+    ],
+    [
+      '§2.6 autoBatchPolicy: an unknown member',
+      gathering({ maxDelayMinutes: 1, size: 5 }),
+      'autoBatchPolicy.size',
     ],
     ['§2.6, §8 retryPolicy: 49 hours', hours(49), 'retryPolicy.deadlineHours'],
     ['§2.6, §8 retryPolicy: no hour', hours(0), 'retryPolicy.deadlineHours'],

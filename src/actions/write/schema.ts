@@ -49,8 +49,37 @@ export const WriteRequest = Type.Object(
       }),
     ),
     batchPolicy: Type.Optional(Type.Object({ allOrNone: Type.Optional(Type.Boolean()) }, closed)),
+    autoBatchPolicy: Type.Optional(
+      Type.Object(
+        {
+          maxDelayMinutes: Type.Integer({
+            minimum: 1,
+            maximum: 1440,
+            description: 'How long a batch that this record opens gathers others at the most.',
+          }),
+          retryDeadlineHours: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 48,
+              description: 'Default 1; of the first record, counted from when the batch leaves.',
+            }),
+          ),
+        },
+        {
+          ...closed,
+          description:
+            'Gathers single asynchronous creates and updates into batches of up to 100; `operationId` is that of the batch.',
+        },
+      ),
+    ),
     retryPolicy: Type.Optional(
       Type.Object({ deadlineHours: Type.Optional(Type.Integer({ minimum: 1, maximum: 48 })) }, closed),
+    ),
+    onUnknown: Type.Optional(
+      Type.Union([Type.Literal('fail'), Type.Literal('retry')], {
+        description:
+          'What becomes of an asynchronous create whose answer is lost, where no unique field tells whether it was done: `fail` (the default) reports the unknown outcome; `retry` sends it again and may make a duplicate.',
+      }),
     ),
     dryRun: Type.Optional(Type.Boolean({ description: 'Answers what would be sent; sends nothing.' })),
   },
@@ -93,7 +122,17 @@ export const WriteResponse = Type.Object({
     Type.Object({
       records: Type.Array(Type.Record(Type.String(), Type.Unknown())),
       calls: Type.Array(
-        Type.Object({ method: Type.String(), path: Type.String(), body: Type.Optional(Type.Unknown()) }),
+        Type.Object({
+          method: Type.String(),
+          path: Type.String(),
+          headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+          body: Type.Optional(Type.Unknown()),
+        }),
+      ),
+      refused: Type.Optional(
+        Type.Array(Type.Object({ index: Type.Integer(), category: Type.String(), message: Type.String() }), {
+          description: 'Records that would fail without a call, by their place in the request.',
+        }),
       ),
     }),
   ),

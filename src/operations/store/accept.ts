@@ -1,6 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { Intake } from '../work.ts';
+import { claimKeys, keyColumns } from './keys.ts';
 import { storable } from './text.ts';
 
 /** One thing to insert. `lease` is that of the node's lane for a synchronous write, null for queued work. */
@@ -18,7 +19,8 @@ export interface AcceptedRow {
 
 /**
  * A whole group in one statement (work.md, ACCEPT). Marked rows are inserted only while their node's lane is still held;
- * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them (rule 4).
+ * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them (rule 4). A row whose
+ * idempotency key stands already is not inserted.
  */
 const acceptGroup = statement(
   'ledger_accept',
@@ -33,9 +35,11 @@ const acceptGroup = statement(
     JOIN (SELECT DISTINCT project_id, lane_id, lease FROM input WHERE lease IS NOT NULL) i
       ON l.project_id = i.project_id AND l.id = i.lane_id AND l.lease = i.lease
     WHERE l.due_at > (SELECT now FROM clock) FOR KEY SHARE OF l),
-  accepted AS MATERIALIZED (
+  wanted AS MATERIALIZED (
     SELECT i.* FROM input i
     WHERE i.lease IS NULL OR EXISTS (SELECT FROM held h WHERE h.project_id = i.project_id AND h.id = i.lane_id)),
+  ${claimKeys(23, 'wanted')},
+  accepted AS MATERIALIZED (SELECT w.* FROM wanted w WHERE w.n NOT IN (SELECT n FROM replayed)),
   operations AS (
     INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
       status, total, created_at, updated_at)
@@ -78,7 +82,10 @@ const findMarked = statement(
     AND w.state = 1 AND w.lease = i.lease`,
 );
 
-/** Inserts the rows; a marked one whose node lost its lane is missing from the answer and was not inserted. */
+/**
+ * Inserts the rows. Missing from the answer, and not inserted, are a marked one whose node lost its lane and one whose key
+ * stands already.
+ */
 export async function insertGroup(
   db: Queryable,
   rows: readonly AcceptRow[],
@@ -113,6 +120,7 @@ export async function insertGroup(
     records.map(({ reference }) => (reference === undefined ? null : storable(reference))),
     turns.map((turn) => turn.row.operationId),
     turns.map((turn) => turn.key),
+    ...keyColumns(rows.flatMap(({ key, ...row }, at) => (key ? [{ ...row, key, n: at + 1 }] : []))),
   ]);
   return new Map(inserted.map((row) => [row.operation_id, row]));
 }

@@ -48,7 +48,18 @@ const claimLanes = statement(
     WHERE p.project_id IS NOT NULL LIMIT $3)
   UPDATE lane l SET lease = $4, due_at = (SELECT now FROM clock) + $5 * interval '1 millisecond'
   FROM due WHERE l.project_id = due.project_id AND l.id = due.id
-  RETURNING l.project_id AS "projectId", l.id, l.lease, l.wakes, l.kind`,
+  RETURNING l.project_id AS "projectId", l.id, l.lease, l.wakes, l.kind,
+    EXISTS (SELECT FROM ab_batch b WHERE b.project_id = l.project_id AND b.lane_id = l.id) AS gathers`,
+);
+
+/** Due at once: what was sent under the lease is rescued by the next claim. */
+const releaseLeases = statement(
+  'lane_release',
+  `WITH held AS MATERIALIZED (
+    SELECT project_id, id FROM lane WHERE due_at < 'infinity' AND lease = ANY ($1::uuid[])
+    ORDER BY project_id, id FOR UPDATE)
+  UPDATE lane l SET lease = NULL, due_at = svc_now()
+  FROM held h WHERE l.project_id = h.project_id AND l.id = h.id`,
 );
 
 const extendLeases = statement(
@@ -79,8 +90,9 @@ const giveBackLanes = statement(
     SELECT h.*, sent.remain AS sent, coalesce(CASE
       WHEN sent.remain THEN now
       WHEN h.paused THEN 'infinity'
-      WHEN h.wakes <> h.wakes_now THEN h.not_before
-      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.not_before), greatest(front.due_at, now) + ${recheck})
+      WHEN h.wakes <> h.wakes_now THEN least(h.not_before, batch.due_at)
+      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.not_before), greatest(front.due_at, now) + ${recheck},
+        batch.due_at)
       END, 'infinity') AS due_at
     FROM clock, held h
     CROSS JOIN LATERAL (SELECT EXISTS (
@@ -88,7 +100,9 @@ const giveBackLanes = statement(
     LEFT JOIN LATERAL (SELECT w.due_at FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0
       ORDER BY w.due_at LIMIT 1) front ON true
     LEFT JOIN LATERAL (SELECT w.due_at FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0
-      AND ${itsTurn} ORDER BY w.due_at LIMIT 1) eligible ON true),
+      AND ${itsTurn} ORDER BY w.due_at LIMIT 1) eligible ON true
+    LEFT JOIN LATERAL (SELECT greatest(b.close_at, least(h.not_before, now + ${recheck})) AS due_at FROM ab_batch b
+      WHERE b.project_id = h.project_id AND b.lane_id = h.id ORDER BY b.close_at LIMIT 1) batch ON true),
   gone AS (
     DELETE FROM lane l USING planned p
     WHERE l.project_id = p.project_id AND l.id = p.id AND p.kind = 'node' AND NOT p.sent)
@@ -151,6 +165,10 @@ export async function giveBack(db: Queryable, lanes: readonly GivenLane[]): Prom
     lanes.map((lane) => lane.wakes),
     lanes.map((lane) => lane.blockedMs),
   ]);
+}
+
+export async function release(db: Queryable, leases: readonly string[]): Promise<void> {
+  await db.rows(releaseLeases, [leases]);
 }
 
 export async function pause(

@@ -2,6 +2,7 @@ import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { LogEntry, StoredOutcome } from '../settle.ts';
 import type { OperationError } from '../work.ts';
+import type { StoredResolution } from './written.ts';
 
 export interface OperationRow {
   id: string;
@@ -10,6 +11,7 @@ export interface OperationRow {
   installation_id: string;
   config_id: string;
   action_type: string;
+  request: Record<string, unknown>;
   resource: string;
   status: 'in_progress' | 'success' | 'failure';
   result: string | null;
@@ -24,6 +26,7 @@ export interface OperationRow {
   created_at: Date;
   updated_at: Date;
   record_ids: string[] | null;
+  retried_by: string | null;
 }
 
 export interface LogRow {
@@ -37,13 +40,16 @@ export interface RecordRow {
   slot: number;
   reference: string | null;
   outcome: StoredOutcome | null;
+  resolution: StoredResolution | null;
 }
 
-const columns = `o.id, o.project_id, o.integration_id, o.installation_id, o.config_id, o.action_type, o.resource, o.status,
+const columns = `o.id, o.project_id, o.integration_id, o.installation_id, o.config_id, o.action_type, o.request, o.resource, o.status,
   o.result, o.errors, o.attempts, o.last_attempt_at, o.next_attempt_at, o.total, o.succeeded, o.failed, o.unknown,
   o.created_at, o.updated_at,
   (SELECT array_agg(r.record_id ORDER BY r.slot) FROM record r
-    WHERE r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id IS NOT NULL) AS record_ids`;
+    WHERE r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id IS NOT NULL) AS record_ids,
+  (SELECT d.operation_id FROM idempotency d
+    WHERE d.project_id = o.project_id AND d.principal = 'retry' AND d.key = o.id::text) AS retried_by`;
 
 const findOperation = statement(
   'operation_find',
@@ -69,7 +75,7 @@ const listLogs = statement(
 
 const listRecords = statement(
   'operation_records',
-  `SELECT slot, reference, outcome FROM record
+  `SELECT slot, reference, outcome, resolution FROM record
   WHERE project_id = $1 AND operation_id = $2 AND slot > $3 ORDER BY slot LIMIT $4`,
 );
 

@@ -55,7 +55,12 @@ const recordGroup = statement(
     INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
     SELECT k.project_id, k.operation_id, x.id, x.severity, x.message, now
     FROM clock, unnest($16::bigint[], $17::uuid[], $18::text[], $19::json[]) AS x(n, id, severity, message)
-    JOIN kept k ON k.n = x.n)
+    JOIN kept k ON k.n = x.n),
+  answers AS (
+    UPDATE idempotency d SET status = x.status, response = x.response
+    FROM unnest($21::bigint[], $22::text[], $23::text[], $24::smallint[], $25::json[]) AS x(n, principal, key, status, response)
+    JOIN kept k ON k.n = x.n
+    WHERE d.project_id = k.project_id AND d.principal = x.principal AND d.key = x.key AND d.operation_id = k.operation_id)
   SELECT n FROM kept`,
 );
 
@@ -64,6 +69,7 @@ export async function record(db: Queryable, settled: readonly Settlement[]): Pro
   const column = <T>(read: (settlement: Settlement) => T): T[] => settled.map(read);
   const outcomes = settled.flatMap(({ outcomes: list }, at) => list.map((one) => ({ n: at + 1, ...one })));
   const logs = settled.flatMap(({ log }, at) => (log ? [{ n: at + 1, ...log }] : []));
+  const answers = settled.flatMap(({ answer }, at) => (answer ? [{ n: at + 1, ...answer }] : []));
   const kept = await db.rows<{ n: string }>(recordGroup, [
     column((one) => one.projectId),
     column((one) => one.seq),
@@ -87,6 +93,11 @@ export async function record(db: Queryable, settled: readonly Settlement[]): Pro
     outcomes.map(({ outcome }) =>
       outcome.kind === 'applied' && outcome.recordId !== undefined ? storable(outcome.recordId) : null,
     ),
+    answers.map((one) => one.n),
+    answers.map((one) => one.key.principal),
+    answers.map((one) => one.key.key),
+    answers.map((one) => one.status),
+    answers.map((one) => JSON.stringify(one.body)),
   ]);
   const held = new Set(kept.map((row) => Number(row.n)));
   return settled.map((_, at) => held.has(at + 1));

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { problem } from '../../kit/problem.ts';
+import type { Connector, ProviderClient } from '../../providers/index.ts';
+import { createDescriptions, type Described } from './descriptions.ts';
+
+const client: ProviderClient = { send: () => Promise.reject(new Error('nothing is sent here')) };
+const failure = { category: 'providerDown' as const, retryable: true, message: 'down' };
+
+/** A connector that gives one answer after the other, and counts how often it was asked. */
+function connector(answers: (Described | Error)[]): { connector: Connector; asked: () => number } {
+  let asked = 0;
+  return {
+    asked: () => asked,
+    connector: {
+      failureOf: () => failure,
+      describe: {
+        describe: async (_client, name) => {
+          const answer = answers[asked++] ?? { object: { name, displayName: '', fields: {} } };
+          if (answer instanceof Error) throw answer;
+          return Promise.resolve(answer);
+        },
+      },
+    },
+  };
+}
+
+describe('src/actions/write/descriptions', () => {
+  test('one answer serves all who ask within ten minutes, for each connection and object', async () => {
+    let now = 0;
+    const descriptions = createDescriptions(() => now);
+    const { connector: asks, asked } = connector([]);
+    const all = ['c1', 'c1', 'c2'].map((id) => descriptions.of(id, 'contacts', asks, client));
+    expect(await Promise.all(all)).toHaveLength(3);
+    expect(asked()).toBe(2);
+    now = 9 * 60_000;
+    await descriptions.of('c1', 'contacts', asks, client);
+    expect(asked()).toBe(2);
+    now = 11 * 60_000;
+    await descriptions.of('c1', 'contacts', asks, client);
+    expect(asked()).toBe(3);
+  });
+
+  test('a failure is answered, and asked for again', async () => {
+    const descriptions = createDescriptions(() => 0);
+    const { connector: asks } = connector([{ failure }, problem('database-unavailable')]);
+    const ask = (): Promise<Described> => descriptions.of('c', 'contacts', asks, client);
+    expect(await ask()).toEqual({ failure });
+    expect(await ask()).toMatchObject({ failure: { retryable: true } });
+    expect(await ask()).toMatchObject({ object: { name: 'contacts' } });
+  });
+
+  test('a provider that describes nothing is no failure of the moment', async () => {
+    const asks: Connector = { failureOf: () => failure };
+    expect(await createDescriptions().of('c', 'contacts', asks, client)).toMatchObject({
+      failure: { retryable: false },
+    });
+  });
+});

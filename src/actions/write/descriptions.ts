@@ -1,0 +1,70 @@
+import type { Connections } from '../../connections/index.ts';
+import type { Connector, Failure, ObjectDescription, ProviderClient } from '../../providers/index.ts';
+
+export type Described = { object: ObjectDescription } | { failure: Failure };
+
+/** Descriptions of objects by connection: which fields are unique changes rarely, and must be known without delay. */
+export interface Descriptions {
+  of(
+    connectionId: string,
+    objectName: string,
+    connector: Connector,
+    client: ProviderClient,
+  ): Promise<Described>;
+}
+
+const keepMs = 10 * 60_000;
+const maxEntries = 1_000;
+
+/** Kept in this process for ten minutes; what asks at once shares one answer. A failure is not kept. */
+export function createDescriptions(now: () => number = () => performance.now()): Descriptions {
+  const kept = new Map<string, { described: Promise<Described>; at: number }>();
+
+  async function forgetFailure(key: string, described: Promise<Described>): Promise<void> {
+    if ('failure' in (await described) && kept.get(key)?.described === described) kept.delete(key);
+  }
+
+  return {
+    of(connectionId, objectName, connector, client) {
+      const key = `${connectionId}/${objectName}`;
+      const known = kept.get(key);
+      if (known && now() - known.at < keepMs) return known.described;
+      const described = describe(objectName, connector, client);
+      kept.delete(key);
+      kept.set(key, { described, at: now() });
+      const oldest = kept.keys().next().value;
+      if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);
+      void forgetFailure(key, described);
+      return described;
+    },
+  };
+}
+
+const byRoom = new WeakMap<Connections, Descriptions>();
+
+/** Those of a process: one for all of its writes. */
+export function descriptionsOf(connections: Connections): Descriptions {
+  const known = byRoom.get(connections) ?? createDescriptions();
+  byRoom.set(connections, known);
+  return known;
+}
+
+async function describe(
+  objectName: string,
+  connector: Connector,
+  client: ProviderClient,
+): Promise<Described> {
+  const missing: Failure = {
+    category: 'internal',
+    retryable: false,
+    message: 'objects of this provider cannot be described',
+  };
+  if (!connector.describe) return { failure: missing };
+  try {
+    return await connector.describe.describe(client, objectName);
+  } catch (error) {
+    // The client throws for credentials that do not work, or for a moment cannot be had.
+    const message = error instanceof Error ? error.message : String(error);
+    return { failure: { category: 'providerDown', retryable: true, message } };
+  }
+}

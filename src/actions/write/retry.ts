@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { Type, type Static } from 'typebox';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
+import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../operations/index.ts';
+import { orderKeysOf, type StoredWrite, type WriteDeps } from './perform.ts';
+import { refuseDead } from './routes.ts';
+
+const defaultDeadlineHours = 1;
+const RetryOptions = Type.Object(
+  {
+    retryPolicy: Type.Optional(
+      Type.Object(
+        {
+          deadlineHours: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 48, default: defaultDeadlineHours }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+// One type list rather than a union: its faults are named by their path.
+const RetryRequest = Type.Unsafe<Static<typeof RetryOptions> | null>({
+  ...RetryOptions,
+  type: ['object', 'null'],
+  description: 'May be left away.',
+});
+
+/** `POST /v1/projects/{p}/operations/{id}:retry`: what is known not to have been done is written again (contract, Operations). */
+export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    server.route({
+      method: 'POST',
+      url: '/projects/:projectIdOrName/operations/:operationId(^[^:]+)::retry',
+      schema: {
+        operationId: 'retryOperation',
+        summary: 'Write the records of an operation again that failed',
+        description:
+          'Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. Refused while a record is of unknown outcome. An operation is repeated once: a second call answers the operation of the first.',
+        tags: ['operations'],
+        params: Type.Object({ projectIdOrName: Type.String(), operationId: Type.String() }),
+        body: RetryRequest,
+        response: { 200: Type.Object({ operationId: Type.String() }) },
+      },
+      config: { scopes: ['write'] },
+      handler: async ({ principal, params, body }, reply) => {
+        const { id: projectId } = deps.projects.resolveProject(principal, params.projectIdOrName);
+        const viewer = { projectId, groupRef: principal.groupRef };
+        const written = await deps.operations.written(viewer, params.operationId);
+        const { retriedBy } = written.operation;
+        const hours = body?.retryPolicy?.deadlineHours ?? defaultDeadlineHours;
+        const { operationId, replayed } = retriedBy
+          ? { operationId: retriedBy, replayed: true }
+          : await retry(deps, written, hours);
+        if (replayed) reply.header('idempotent-replayed', 'true');
+        return { operationId };
+      },
+    });
+  };
+}
+
+/** The records that are written again, or why none are. Pure. */
+export function planRetry({
+  operation,
+  records,
+}: WrittenOperation): { records: RecordPayload[] } | { refusal: Problem } {
+  if (operation.status === 'in_progress') {
+    return { refusal: problem('operation-in-progress', { retryAfterSeconds: 5 }) };
+  }
+  const unresolved = records.filter(isUnresolved).map(({ slot }) => slot);
+  if (unresolved.length > 0) {
+    const detail = `Of unknown outcome: record ${unresolved.join(', ')}.`;
+    return { refusal: problem('outcome-unresolved', { detail, extra: { records: unresolved } }) };
+  }
+  const failed = records.filter(
+    ({ outcome, resolution }) => outcome?.kind === 'notApplied' || resolution?.resolution === 'notApplied',
+  );
+  if (operation.actionType !== 'write' || failed.length === 0)
+    return { refusal: problem('nothing-to-retry') };
+  return { records: failed.map(({ payload }) => payload) };
+}
+
+async function retry(
+  deps: WriteDeps,
+  written: WrittenOperation,
+  deadlineHours: number,
+): Promise<{ operationId: string; replayed?: true }> {
+  const planned = planRetry(written);
+  if ('refusal' in planned) throw planned.refusal;
+  const { id, projectId, integrationId, installationId, configId, resource } = written.operation;
+  const target = await deps.installations.findTarget(projectId, { installationId });
+  if (!target) throw problem('installation-not-found', { detail: 'The installation was deleted.' });
+  refuseDead(target);
+  const request: StoredWrite & { retryOf: string } = {
+    ...(written.request as unknown as StoredWrite),
+    mode: 'asynchronous',
+    connectionId: target.connectionId,
+    retryOf: id,
+  };
+  return deps.operations.acceptQueued({
+    projectId,
+    integrationId,
+    installationId,
+    configId,
+    laneId: target.connectionId,
+    actionType: 'write',
+    resource,
+    request,
+    records: planned.records,
+    deadlineSeconds: deadlineHours * 3600,
+    orderKeys: orderKeysOf(
+      installationId,
+      request.objectName,
+      planned.records.map((record) => record['id']),
+    ),
+    // Ours, not a caller's: of two calls at once, one makes the operation.
+    key: { principal: 'retry', key: id, hash: createHash('sha256').update(id).digest(), forever: true },
+  });
+}

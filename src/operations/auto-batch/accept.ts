@@ -1,0 +1,179 @@
+import { crashPoint } from '../../kit/crash-point.ts';
+import { isDatabaseAway, sqlState, type Database } from '../../kit/db/database.ts';
+import { createGroupCommit } from '../../kit/group-commit.ts';
+import { newId } from '../../kit/ids.ts';
+import { problem } from '../../kit/problem.ts';
+import { sleep } from '../../kit/retry.ts';
+import { findEarlierUse } from '../keys.ts';
+import {
+  batchKeyOf,
+  maxPerGroup,
+  placesOf,
+  requestsOf,
+  type AutoBatchIntake,
+  type Entry,
+  type Place,
+} from './places.ts';
+import { findOwn, findStanding, insert, take } from './store.ts';
+
+/** Where a record went. `full`: all places of its batch are handed out, it may leave. */
+export interface Gathered {
+  operationId: string;
+  full: boolean;
+  /** The idempotency key stands for this operation, and nothing was accepted. */
+  replayed?: true;
+}
+
+export interface Gatherer {
+  /** Resolves once the record is committed in a batch. Throws `idempotency-key-reused` as an acceptance does. */
+  accept(intake: AutoBatchIntake): Promise<Gathered>;
+  drain(): Promise<void>;
+}
+
+const maxInFlight = 2;
+const maxWaiting = 4_096;
+/** A large record goes alone: a group of them would be one giant statement. */
+const aloneFromCharacters = 256 * 1024;
+/** A group that loses its answers, or its places, for this long fails with `database-unavailable`. */
+const recoverForMs = 10_000;
+
+/** What is refused fails alone, its neighbours are gathered. */
+type Fate = Gathered | { refused: unknown };
+
+/** A group on its way: what became of its entries so far, by their ids. */
+interface Gathering {
+  database: Database;
+  fates: Map<string, Fate>;
+  /** Monotonic. */
+  endsAt: number;
+}
+
+/** Gathers single records into batches: a group takes its places without a flush, and commits its records with one (work.md). */
+export function createGatherer(database: Database): Gatherer {
+  const common = {
+    maxWaiting,
+    commit: (entries: readonly Entry[]) => gather(database, entries),
+    bisectOn: isContent,
+  };
+  const shared = createGroupCommit<Entry, Fate>({ ...common, maxGroup: maxPerGroup, maxInFlight });
+  const alone = createGroupCommit<Entry, Fate>({ ...common, maxGroup: 1, maxInFlight: 1 });
+  return {
+    async accept(intake) {
+      const payload = JSON.stringify(intake.record);
+      const entry = { ...intake, id: newId(), batchKey: batchKeyOf(intake), payload };
+      const fate = await (payload.length > aloneFromCharacters ? alone : shared).submit(entry);
+      if ('refused' in fate) throw fate.refused;
+      return fate;
+    },
+    async drain() {
+      await Promise.all([shared.drain(), alone.drain()]);
+    },
+  };
+}
+
+/** Takes places and fills them until every entry has one: what missed its batch, because it was sealed, goes round again. */
+async function gather(database: Database, entries: readonly Entry[]): Promise<Fate[]> {
+  const fates = new Map<string, Fate>();
+  const gathering = { database, fates, endsAt: performance.now() + recoverForMs };
+  let left = entries;
+  for (let round = 0; left.length > 0; round++) {
+    try {
+      await gatherOnce(gathering, left, round > 0);
+      if (performance.now() > gathering.endsAt)
+        throw problem('database-unavailable', { retryAfterSeconds: 1 });
+    } catch (error) {
+      if (fates.size === 0) throw error;
+      for (const { id } of left) if (!fates.has(id)) fates.set(id, { refused: error });
+    }
+    left = left.filter(({ id }) => !fates.has(id));
+  }
+  return entries.map(({ id }) => fates.get(id) as Fate);
+}
+
+async function gatherOnce(gathering: Gathering, entries: readonly Entry[], missed: boolean): Promise<void> {
+  const { database } = gathering;
+  const standing = await persist(gathering, () => findStanding(database, entries));
+  for (const entry of entries) if (standing.has(entry.id)) await replay(gathering, entry);
+  const requests = requestsOf(
+    entries.filter(({ id }) => !gathering.fates.has(id)),
+    missed,
+  );
+  if (requests.length === 0) return;
+  const ranges = await persist(gathering, () => take(database, requests));
+  crashPoint('after-slots');
+  await fill(gathering, placesOf(requests, ranges));
+  crashPoint('after-accept');
+}
+
+/** Puts records into their places. A bad one is found by halving: the others keep the places that they have. */
+async function fill(gathering: Gathering, places: readonly Place[]): Promise<void> {
+  const { database, fates } = gathering;
+  try {
+    const inserted = await persist(gathering, () => insert(database, places));
+    for (const [at, { entry, batchId }] of places.entries()) {
+      const full = inserted[at]?.full;
+      if (full !== undefined) fates.set(entry.id, { operationId: batchId, full });
+    }
+    await findMissing(gathering, places);
+  } catch (error) {
+    if (!isContent(error)) throw error;
+    if (isTaken(error)) await findMissing(gathering, places);
+    const left = places.filter(({ entry }) => !fates.has(entry.id));
+    const [only] = left;
+    // A place that a crash handed out twice is another's now: the entry goes round again.
+    if (only && left.length === 1)
+      return isTaken(error) ? undefined : void fates.set(only.entry.id, { refused: error });
+    if (left.length < places.length) return fill(gathering, left);
+    const middle = Math.ceil(left.length / 2);
+    await fill(gathering, left.slice(0, middle));
+    await fill(gathering, left.slice(middle));
+  }
+}
+
+/**
+ * Entries that were not inserted: a commit whose answer was lost stands in its places, which is final since a batch that is
+ * gone takes no more; a key may stand for something else.
+ */
+async function findMissing(gathering: Gathering, places: readonly Place[]): Promise<void> {
+  const { database, fates } = gathering;
+  const missing = places.filter(({ entry }) => !fates.has(entry.id));
+  if (missing.length === 0) return;
+  const own = await persist(gathering, () => findOwn(database, missing));
+  for (const [at, { entry, batchId }] of missing.entries()) {
+    if (own[at]) fates.set(entry.id, { operationId: batchId, full: true });
+    else await replay(gathering, entry);
+  }
+}
+
+/** An entry whose key stands for an earlier request has what that was given; one whose key is free goes on. */
+async function replay({ database, fates }: Gathering, { id, projectId, key }: Entry): Promise<void> {
+  if (!key) return;
+  try {
+    const earlier = await findEarlierUse(database, projectId, key);
+    if (earlier) fates.set(id, { operationId: earlier.operationId, full: false, replayed: true });
+  } catch (error) {
+    fates.set(id, { refused: error });
+  }
+}
+
+/** Data that the database refuses, or a place that is taken. */
+function isContent(error: unknown): boolean {
+  return /^2[23]/.test(sqlState(error) ?? '');
+}
+
+function isTaken(error: unknown): boolean {
+  return sqlState(error) === '23505';
+}
+
+/** Repeats a statement whose answer was lost or that was rolled back by a conflict; each of ours may be repeated. */
+async function persist<T>({ endsAt }: Gathering, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const passing = isDatabaseAway(error) || ['40001', '40P01'].includes(sqlState(error) ?? '');
+      if (!passing || performance.now() > endsAt) throw error;
+      await sleep(100 + Math.random() * 200);
+    }
+  }
+}

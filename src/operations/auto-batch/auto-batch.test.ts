@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { openDatabase, type Database } from '../../kit/db/database.ts';
+import {
+  applied,
+  clearLedger,
+  count,
+  failed,
+  groundOf,
+  handlerOf,
+  intake,
+  projectId,
+  until,
+} from '../harness.testsuite.ts';
+import { createOperations, createWorker, type Operations, type Worker, type WorkItem } from '../index.ts';
+import type { ItemResult } from '../work.ts';
+import type { AutoBatchIntake } from './places.ts';
+
+interface Node {
+  database: Database;
+  operations: Operations;
+  worker: Worker;
+}
+
+describe('operations/auto-batch/auto-batch', () => {
+  let test: TestDatabase;
+  let nodes: Node[] = [];
+  let done: WorkItem[] = [];
+  let answer: (item: WorkItem) => ItemResult | Promise<ItemResult> = applied;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+  });
+  afterAll(() => test.drop());
+  beforeEach(async () => {
+    await clearLedger(test.database);
+    done = [];
+    answer = applied;
+  });
+  afterEach(async () => {
+    for (const node of nodes) {
+      await node.worker.stop(1_000);
+      await node.operations.close();
+      await node.database.close();
+    }
+    nodes = [];
+  });
+
+  async function startNodes(wanted: number): Promise<Node[]> {
+    for (let n = 0; n < wanted; n++) {
+      const database = openDatabase({ url: test.url, poolSize: 6, applicationName: `svc test node ${n}` });
+      const ground = groundOf(database);
+      const operations = createOperations(ground);
+      const worker = createWorker(ground, {
+        handlers: {
+          write: handlerOf((item) => {
+            done.push(item);
+            return answer(item);
+          }),
+        },
+        pollMs: 100,
+        retryPolicy: { baseMs: 20, capMs: 50, random: () => 0.99 },
+      });
+      operations.onQueued((lane) => worker.hint(lane));
+      await worker.start();
+      nodes.push({ database, operations, worker });
+    }
+    return nodes;
+  }
+
+  const shift = (interval: string): Promise<unknown> =>
+    test.database.raw('UPDATE clock SET shift = shift + $1::interval', [interval]);
+  const single = (given: Partial<AutoBatchIntake> = {}): AutoBatchIntake => {
+    const { records: _, ...common } = intake();
+    return { ...common, record: { fields: {} }, orderKey: null, maxDelaySeconds: 60, ...given };
+  };
+  /** One key: the same lane, installation, object and request. */
+  const oneKey = (): Partial<AutoBatchIntake> => ({ laneId: randomUUID(), installationId: randomUUID() });
+  const numbers = (item: WorkItem): number[] => item.records.map(({ payload }) => Number(payload['n']));
+  const accept = async (node: Node | undefined, given: Partial<AutoBatchIntake>): Promise<string> =>
+    (await node!.operations.acceptAutoBatched(single(given))).operationId;
+  const ended = (ids: Iterable<string>): Promise<void> => {
+    const left = new Set(ids);
+    return until('the operations end', async () => {
+      for (const id of left) {
+        const { status } = await nodes[0]!.operations.get({ projectId }, id);
+        if (status === 'in_progress') return false;
+        left.delete(id);
+      }
+      return true;
+    });
+  };
+
+  it('makes one batch of 100 requests spread over two nodes, and sends it at once', async () => {
+    const [a, b] = await startNodes(2);
+    const key = oneKey();
+    const ids = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => accept(n % 2 === 0 ? a : b, { ...key, record: { n } })),
+    );
+    expect(new Set(ids).size).toBe(1);
+    await ended(ids);
+    expect(done).toHaveLength(1);
+    expect(numbers(done[0]!).toSorted((x, y) => x - y)).toEqual(Array.from({ length: 100 }, (_, n) => n));
+    const operation = await a!.operations.get({ projectId }, ids[0]!);
+    expect(operation).toMatchObject({
+      status: 'success',
+      result: '[contacts] 100 records created.',
+      counts: { total: 100, succeeded: 100, failed: 0, unknown: 0 },
+    });
+  });
+
+  it('never puts more than 100 records into a batch, and none into two, whatever arrives together', async () => {
+    const [a, b] = await startNodes(2);
+    const key = oneKey();
+    const ids = await Promise.all(
+      Array.from({ length: 1_050 }, (_, n) => accept(n % 2 === 0 ? a : b, { ...key, record: { n } })),
+    );
+    await shift('2 minutes');
+    await ended(ids);
+    const sizes = done.map((item) => item.records.length);
+    expect(sizes.toSorted((x, y) => x - y)).toEqual([50, ...Array.from({ length: 10 }, () => 100)]);
+    const all = done.flatMap(numbers).toSorted((x, y) => x - y);
+    expect(all).toEqual(Array.from({ length: 1_050 }, (_, n) => n));
+    // Each caller was told the batch that its record left with.
+    for (const item of done) for (const n of numbers(item)) expect(ids[n]).toBe(item.operationId);
+    expect(await count(test.database, 'ab_batch')).toBe(0);
+  });
+
+  it('leaves at the deadline of its first record, which a later one with another delay does not move', async () => {
+    const [node] = await startNodes(1);
+    const [short, long] = [oneKey(), oneKey()];
+    const first = await accept(node, { ...short, maxDelaySeconds: 300 });
+    const other = await accept(node, { ...long, maxDelaySeconds: 3_600 });
+    await shift('1 minute');
+    expect(await accept(node, { ...short, maxDelaySeconds: 86_400 })).toBe(first);
+    expect(await accept(node, { ...long, maxDelaySeconds: 60 })).toBe(other);
+    await shift('3 minutes 30 seconds');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(done).toEqual([]);
+    expect(await node!.operations.get({ projectId }, first)).toMatchObject({
+      status: 'in_progress',
+      counts: { succeeded: 0 },
+    });
+    await shift('31 seconds');
+    await ended([first]);
+    expect(done.map((item) => [item.operationId, item.records.length])).toEqual([[first, 2]]);
+    await shift('55 minutes 1 second');
+    await ended([other]);
+    expect(done[1]).toMatchObject({ operationId: other });
+    expect(done[1]!.records).toHaveLength(2);
+  });
+
+  it('keeps apart what differs in installation, object, type, connection or forwarded headers', async () => {
+    const [node] = await startNodes(1);
+    const key = { ...oneKey(), resource: 'contacts', request: { type: 'create', headers: [] as unknown[] } };
+    const variants: Partial<AutoBatchIntake>[] = [
+      key,
+      { ...key, installationId: randomUUID() },
+      { ...key, laneId: randomUUID() },
+      { ...key, resource: 'companies' },
+      { ...key, request: { type: 'update', headers: [] } },
+      { ...key, request: { type: 'create', headers: [{ key: 'x-a', value: '1' }] } },
+    ];
+    const ids = await Promise.all(variants.flatMap((one) => [accept(node, one), accept(node, one)]));
+    expect(new Set(ids).size).toBe(variants.length);
+    for (let n = 0; n < variants.length; n++) expect(ids[2 * n]).toBe(ids[2 * n + 1]);
+  });
+
+  it('keeps the order of acceptance within a batch', async () => {
+    const nodes2 = await startNodes(2);
+    const key = oneKey();
+    let id = '';
+    for (let n = 0; n < 30; n++) id = await accept(nodes2[n % 2], { ...key, record: { n } });
+    await shift('61 seconds');
+    await ended([id]);
+    expect(numbers(done[0]!)).toEqual(Array.from({ length: 30 }, (_, n) => n));
+  });
+
+  it('puts what arrives around the deadline into the old batch or a new one, never both and never neither', async () => {
+    const [a, b] = await startNodes(2);
+    const ids = new Map<number, string>();
+    const key = oneKey();
+    let n = 0;
+    let going = true;
+    const callers = Array.from({ length: 8 }, async (_, at) => {
+      while (going) {
+        const mine = n++;
+        ids.set(mine, await accept(at % 2 === 0 ? a : b, { ...key, record: { n: mine } }));
+      }
+    });
+    for (let turn = 0; turn < 12; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      // Both ways: a batch that was sealed stays so when the clock is set back.
+      await shift(turn % 4 === 3 ? '-61 seconds' : '61 seconds');
+    }
+    going = false;
+    await Promise.all(callers);
+    await shift('10 minutes');
+    await ended(ids.values());
+    const all = done.flatMap((item) => numbers(item).map((one) => [one, item.operationId] as const));
+    expect(all).toHaveLength(ids.size);
+    expect(new Map(all)).toEqual(new Map([...ids].toSorted(([x], [y]) => x - y)));
+    expect(Math.max(...done.map((item) => item.records.length))).toBeLessThanOrEqual(100);
+    expect(await count(test.database, 'ab_batch')).toBe(0);
+  });
+
+  it('sends a record again that a later batch concerns only after the earlier batch ended', async () => {
+    const [node] = await startNodes(1);
+    const key = { ...oneKey(), request: { type: 'update' }, orderKey: 'contact 1' };
+    let attempts = 0;
+    answer = (item) => (numbers(item).includes(0) && ++attempts < 4 ? failed(item, true) : applied(item));
+    const first = await accept(node, { ...key, record: { n: 0 } });
+    await shift('61 seconds');
+    const second = await accept(node, { ...key, record: { n: 1 } });
+    await shift('61 seconds');
+    await ended([first, second]);
+    expect(done.map(numbers)).toEqual([[0], [0], [0], [0], [1]]);
+    expect(await count(test.database, 'turn')).toBe(0);
+  });
+
+  it('gives every record its own outcome: one that fails takes none of its 99 neighbours with it', async () => {
+    const [node] = await startNodes(1);
+    const key = oneKey();
+    answer = (item) => ({
+      kind: 'outcomes',
+      outcomes: item.records.map(({ payload }) =>
+        payload['n'] === 41
+          ? { kind: 'notApplied', failure: { category: 'validation', retryable: false, message: 'no' } }
+          : { kind: 'applied', recordId: `r${String(payload['n'])}` },
+      ),
+    });
+    const ids = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => accept(node, { ...key, record: { n, reference: `ref ${n}` } })),
+    );
+    await ended(ids);
+    const operation = await node!.operations.get({ projectId }, ids[0]!);
+    expect(operation).toMatchObject({ status: 'success', counts: { total: 100, succeeded: 99, failed: 1 } });
+    const { results } = await node!.operations.records({ projectId }, ids[0]!, { pageSize: 100 });
+    expect(results.filter(({ success }) => !success)).toMatchObject([
+      { reference: 'ref 41', errors: [{ message: 'no' }] },
+    ]);
+    expect(results.filter(({ success }) => success)).toHaveLength(99);
+  });
+
+  it('refuses a record that the database cannot hold, and takes its neighbours', async () => {
+    const [node] = await startNodes(1);
+    const key = oneKey();
+    const settled = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) =>
+        accept(node, { ...key, orderKey: n === 7 ? 'a\0b' : null, record: { n } }),
+      ),
+    );
+    expect(settled.map(({ status }) => status)).toEqual(
+      Array.from({ length: 20 }, (_, n) => (n === 7 ? 'rejected' : 'fulfilled')),
+    );
+    await shift('61 seconds');
+    await until('the batch left', () => done.length === 1);
+    expect(numbers(done[0]!)).toHaveLength(19);
+  });
+
+  it('tries again until the deadline that the first record set, counted from when the batch left', async () => {
+    const [node] = await startNodes(1);
+    const key = oneKey();
+    answer = (item) => failed(item, true, 600_000);
+    const id = await accept(node, { ...key, maxDelaySeconds: 600, deadlineSeconds: 7_200 });
+    await accept(node, { ...key, deadlineSeconds: 3_600 });
+    await shift('601 seconds');
+    await until('the first attempt', () => done.length === 1);
+    expect(done[0]!.remainingMs).toBeGreaterThan(7_190_000);
+    expect(done[0]!.remainingMs).toBeLessThanOrEqual(7_200_000);
+    await until('it waits', async () => (await count(test.database, 'work WHERE state = 0')) === 1);
+    await shift('2 hours 1 minute');
+    await ended([id]);
+    expect(await node!.operations.get({ projectId }, id)).toMatchObject({
+      status: 'failure',
+      counts: { failed: 2 },
+    });
+  });
+});

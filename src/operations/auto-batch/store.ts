@@ -1,0 +1,183 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import { claimKeys, keyColumns } from '../store/keys.ts';
+import { storable } from '../store/text.ts';
+import type { LaneKey } from '../store/lanes.ts';
+import type { Entry, Place, PlaceRequest, Range } from './places.ts';
+
+const takePlaces = statement(
+  'ab_take',
+  `SELECT n, batch_id AS "batchId", first_slot AS "firstSlot", places FROM svc_ab_take($1::uuid[], $2::uuid[], $3::int[],
+    $4::boolean[], $5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[], $9::text[], $10::text[], $11::json[], $12::smallint[],
+    $13::uuid[], $14::float8[], $15::float8[])`,
+);
+
+/**
+ * Records join their batch only while it is there: the key-share lock makes its seal wait for them, and them for its seal.
+ * The one in the first place sets when the batch leaves; whoever finds all places handed out wakes the lane, since it may
+ * be the last to come. A record whose idempotency key stands already is not inserted. A place that is taken fails the
+ * group: either its commit had lost its answer, or a crash had taken back that the place was handed out.
+ */
+const insertRecords = statement(
+  'ab_insert',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  input AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::json[], $5::text[], $6::uuid[], $7::text[]) WITH ORDINALITY
+      AS i(project_id, batch_id, slot, payload, reference, entry, order_key, n)),
+  batches AS MATERIALIZED (SELECT DISTINCT project_id, batch_id FROM input),
+  open AS MATERIALIZED (
+    SELECT b.project_id, b.id, b.lane_id, b.handed_out FROM batches i
+    JOIN ab_batch b ON b.project_id = i.project_id AND b.id = i.batch_id
+    ORDER BY b.project_id, b.id FOR KEY SHARE OF b),
+  found AS MATERIALIZED (
+    SELECT i.*, o.lane_id, o.handed_out FROM input i JOIN open o ON o.project_id = i.project_id AND o.id = i.batch_id),
+  ${claimKeys(8, 'found')},
+  joined AS (
+    INSERT INTO record (project_id, operation_id, slot, payload, reference, entry, order_key)
+    SELECT f.project_id, f.batch_id, f.slot, f.payload, f.reference, f.entry, f.order_key
+    FROM found f WHERE f.n NOT IN (SELECT n FROM replayed)
+    RETURNING project_id, operation_id, slot),
+  begun AS (
+    UPDATE ab_batch b SET close_at = CASE WHEN b.handed_out THEN b.close_at ELSE b.latest_at END
+    FROM (
+      SELECT f.project_id, f.id FROM joined j JOIN ab_batch f ON f.project_id = j.project_id AND f.id = j.operation_id
+      WHERE j.slot = 0 ORDER BY f.project_id, f.id FOR NO KEY UPDATE OF f) f
+    WHERE b.project_id = f.project_id AND b.id = f.id
+    RETURNING b.project_id, b.lane_id, b.close_at),
+  wakes AS (
+    INSERT INTO wake (project_id, lane_id, due_at)
+    SELECT project_id, lane_id, min(due_at) FROM (
+      SELECT project_id, lane_id, now AS due_at FROM open, clock WHERE handed_out
+      UNION ALL SELECT project_id, lane_id, close_at FROM begun) w GROUP BY project_id, lane_id)
+  SELECT f.n::int AS n, f.handed_out AS full FROM found f
+  JOIN joined j ON j.project_id = f.project_id AND j.operation_id = f.batch_id AND j.slot = f.slot`,
+);
+
+const findKeys = statement(
+  'ab_find_keys',
+  `SELECT i.n::int AS n FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS i(project_id, principal, key, n)
+  CROSS JOIN LATERAL (
+    SELECT FROM idempotency d WHERE d.project_id = i.project_id AND d.principal = i.principal AND d.key = i.key) d`,
+);
+
+const findEntries = statement(
+  'ab_find',
+  `SELECT i.n::int AS n FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) WITH ORDINALITY
+    AS i(project_id, batch_id, slot, entry, n)
+  CROSS JOIN LATERAL (
+    SELECT r.entry FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.batch_id AND r.slot = i.slot) r
+  WHERE r.entry = i.entry`,
+);
+
+const sealBatches = statement(
+  'ab_seal',
+  'SELECT lane_id AS "laneId" FROM svc_ab_seal($1::uuid[], $2::uuid[], $3::uuid[])',
+);
+
+/** For batches whose lane does not know of them, as after an older node gave it back. */
+const wakeOverdue = statement(
+  'ab_wake_overdue',
+  `INSERT INTO wake (project_id, lane_id, due_at)
+  SELECT DISTINCT project_id, lane_id, svc_now() FROM (
+    SELECT project_id, lane_id FROM ab_batch WHERE close_at < svc_now() - interval '1 minute'
+    ORDER BY close_at LIMIT 1000) overdue`,
+);
+
+/** Heads of keys that nobody uses any more: forwarded headers may make a key of every request. */
+const removeHeads = statement(
+  'ab_remove_heads',
+  `DELETE FROM ab_head WHERE ctid = ANY (ARRAY (
+    SELECT h.ctid FROM ab_head h
+    WHERE h.close_at < svc_now() - interval '1 hour'
+      AND NOT EXISTS (SELECT FROM ab_batch b WHERE b.project_id = h.project_id AND b.id = h.batch_id)
+    LIMIT 10000 FOR UPDATE OF h SKIP LOCKED))`,
+);
+
+/** Hands out places, in the order of the requests; they stand in the order of project and key. */
+export function take(db: Queryable, requests: readonly PlaceRequest[]): Promise<Range[]> {
+  const column = <T>(read: (request: PlaceRequest) => T): T[] => requests.map(read);
+  const entries = requests.flatMap((request) => request.entries);
+  return db.rows(takePlaces, [
+    column((one) => one.first.projectId),
+    column((one) => one.batchKey),
+    column((one) => one.entries.length),
+    column((one) => one.missed),
+    column((one) => one.first.laneId),
+    column((one) => one.first.integrationId),
+    column((one) => one.first.installationId),
+    column((one) => one.first.configId),
+    column((one) => one.first.actionType),
+    column((one) => one.first.resource),
+    column((one) => JSON.stringify(one.first.request)),
+    column((one) => one.first.prio ?? 1),
+    requests.flatMap((one) => one.spareIds),
+    entries.map((entry) => entry.maxDelaySeconds),
+    entries.map((entry) => entry.deadlineSeconds),
+  ]);
+}
+
+/** Inserts the records that still find their batch; answers for each whether it is in, and whether its batch may be full. */
+export async function insert(
+  db: Queryable,
+  places: readonly Place[],
+): Promise<({ full: boolean } | undefined)[]> {
+  const rows = await db.rows<{ n: number; full: boolean }>(insertRecords, [
+    places.map(({ entry }) => entry.projectId),
+    places.map(({ batchId }) => batchId),
+    places.map(({ slot }) => slot),
+    places.map(({ entry }) => entry.payload),
+    places.map(({ entry }) =>
+      entry.record.reference === undefined ? null : storable(entry.record.reference),
+    ),
+    places.map(({ entry }) => entry.id),
+    places.map(({ entry }) => entry.orderKey),
+    ...keyColumns(
+      places.flatMap(({ entry, batchId }, at) => {
+        const { projectId, key } = entry;
+        return key ? [{ projectId, operationId: batchId, key, n: at + 1 }] : [];
+      }),
+    ),
+  ]);
+  const found = new Map(rows.map((row) => [row.n, row]));
+  return places.map((_, at) => found.get(at + 1));
+}
+
+/** Those of the entries whose idempotency key stands already: a place for them would stay empty. */
+export async function findStanding(db: Queryable, entries: readonly Entry[]): Promise<Set<string>> {
+  const keyed = entries.flatMap(({ id, projectId, key }) => (key ? [{ id, projectId, key }] : []));
+  if (keyed.length === 0) return new Set();
+  const rows = await db.rows<{ n: number }>(findKeys, [
+    keyed.map((one) => one.projectId),
+    keyed.map((one) => one.key.principal),
+    keyed.map((one) => one.key.key),
+  ]);
+  return new Set(rows.flatMap(({ n }) => keyed[n - 1]?.id ?? []));
+}
+
+/** Whether each of the places holds its own record. */
+export async function findOwn(db: Queryable, places: readonly Place[]): Promise<boolean[]> {
+  const rows = await db.rows<{ n: number }>(findEntries, [
+    places.map(({ entry }) => entry.projectId),
+    places.map(({ batchId }) => batchId),
+    places.map(({ slot }) => slot),
+    places.map(({ entry }) => entry.id),
+  ]);
+  const found = new Set(rows.map((row) => row.n));
+  return places.map((_, at) => found.has(at + 1));
+}
+
+/** Turns what is due or full in lanes of the caller into work; answers with the lanes, once for each batch. */
+export async function seal(db: Queryable, lanes: readonly LaneKey[]): Promise<string[]> {
+  const rows = await db.rows<{ laneId: string }>(sealBatches, [
+    lanes.map((lane) => lane.projectId),
+    lanes.map((lane) => lane.id),
+    lanes.map((lane) => lane.lease),
+  ]);
+  return rows.map((row) => row.laneId);
+}
+
+/** A net under the wake-ups, and a broom for old keys. */
+export async function tidy(db: Queryable): Promise<void> {
+  await db.rows(wakeOverdue);
+  await db.rows(removeHeads);
+}

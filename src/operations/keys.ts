@@ -1,0 +1,30 @@
+import type { Queryable } from '../kit/db/database.ts';
+import { problem } from '../kit/problem.ts';
+import * as store from './store/keys.ts';
+import type { EarlierUse, KeyClaim } from './work.ts';
+
+/**
+ * What the key stands for, if it does. A key whose time is over is free again.
+ * Throws `idempotency-key-reused` when it stands for another request.
+ */
+export async function findEarlierUse(
+  db: Queryable,
+  projectId: string,
+  claim: KeyClaim,
+): Promise<EarlierUse | undefined> {
+  const row = await store.find(db, projectId, claim);
+  if (!row) return undefined;
+  if (row.expired) {
+    await store.forget(db, projectId, claim);
+    return undefined;
+  }
+  if (row.hash !== claim.hash.toString('hex')) {
+    throw problem('idempotency-key-reused', { extra: { operationId: row.operation_id } });
+  }
+  return {
+    operationId: row.operation_id,
+    ended: row.status !== 'in_progress',
+    request: row.request ?? {},
+    ...(row.answer_status === null ? {} : { answer: { status: row.answer_status, body: row.response } }),
+  };
+}

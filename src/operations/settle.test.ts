@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import type { Failure, RecordOutcome } from '../providers/index.ts';
+import { settle, settleRescued } from './settle.ts';
+import type { TakenItem } from './work.ts';
+
+const policy = { baseMs: 1_000, capMs: 60_000, random: () => 0.5 };
+const lost: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };
+const refused: Failure = { category: 'validation', retryable: false, message: 'bad' };
+
+function item(more: Partial<TakenItem> = {}): TakenItem {
+  return {
+    projectId: 'p',
+    operationId: 'o',
+    integrationId: 'i',
+    installationId: 'n',
+    configId: 'c',
+    laneId: 'l',
+    actionType: 'write',
+    resource: 'contacts',
+    request: { type: 'create' },
+    records: [{ index: 0, payload: {} }],
+    attempt: 2,
+    remainingMs: 60_000,
+    total: 1,
+    tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },
+    earlier: new Map(),
+    seq: '1',
+    lease: 'f',
+    expired: false,
+    ...more,
+  };
+}
+const settled = (outcome: RecordOutcome, more: Partial<TakenItem> = {}) =>
+  settle(item(more), { kind: 'outcomes', outcomes: [outcome] }, policy);
+
+describe('src/operations/settle', () => {
+  test('an unknown outcome that is pending has another attempt, within the deadline', () => {
+    expect(settled({ kind: 'unknown', failure: lost })).toMatchObject({ done: false, spent: true });
+    expect(settled({ kind: 'unknown', failure: lost }, { remainingMs: 10 })).toMatchObject({
+      done: true,
+      status: 'failure',
+      unknown: 1,
+    });
+  });
+
+  test('a refusal does not make known what an attempt before lost, unless the record was looked up', () => {
+    const earlier = new Map([[0, lost]]);
+    expect(settled({ kind: 'notApplied', failure: refused }, { earlier })).toMatchObject({
+      unknown: 1,
+      failed: 0,
+    });
+    const lookedUp = { ...refused, lookedUpBy: 'email' };
+    expect(settled({ kind: 'notApplied', failure: lookedUp }, { earlier })).toMatchObject({
+      unknown: 0,
+      failed: 1,
+      log: { message: { details: { lookedUpBy: 'email', resolved: '1' } } },
+    });
+  });
+
+  test('a record that was found keeps by what', () => {
+    const found = settled({ kind: 'applied', recordId: '7', lookedUpBy: 'email', data: { id: '7' } });
+    expect(found.outcomes).toEqual([
+      { index: 0, outcome: { kind: 'applied', recordId: '7', lookedUpBy: 'email' } },
+    ]);
+  });
+
+  test('a rescued synchronous write ends, whatever is said of it', () => {
+    const retryable = { ...refused, retryable: true };
+    for (const outcome of [
+      { kind: 'unknown', failure: lost },
+      { kind: 'notApplied', failure: retryable },
+    ] as const) {
+      expect(settleRescued(item(), { kind: 'outcomes', outcomes: [outcome] })).toMatchObject({ done: true });
+    }
+    expect(settleRescued(item(), { kind: 'postponed', inMs: 1 })).toMatchObject({ done: true, unknown: 1 });
+  });
+});

@@ -1,0 +1,82 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { LogEntry, StoredOutcome } from '../settle.ts';
+import type { Resolution } from '../schema.ts';
+import type { RecordPayload } from '../work.ts';
+import { storable, storableJson } from './text.ts';
+
+const lockOperation = statement(
+  'operation_lock',
+  `SELECT status, resource FROM operation WHERE project_id = $1 AND id = $2 FOR UPDATE`,
+);
+
+const findWritten = statement(
+  'operation_written',
+  `SELECT slot, payload, outcome, resolution FROM record
+  WHERE project_id = $1 AND operation_id = $2 ORDER BY slot`,
+);
+
+const resolveRecords = statement(
+  'record_resolve',
+  `WITH resolved AS (
+    UPDATE record r SET record_id = coalesce(x.record_id, r.record_id),
+      resolution = json_strip_nulls(json_build_object(
+        'resolution', x.resolution, 'recordId', x.record_id, 'by', $3::text, 'at', svc_now()))
+    FROM unnest($4::int[], $5::text[], $6::text[]) AS x(slot, resolution, record_id)
+    WHERE r.project_id = $1 AND r.operation_id = $2 AND r.slot = x.slot AND r.resolution IS NULL
+    RETURNING 1),
+  logged AS (
+    INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
+    SELECT $1, $2, $7::uuid, $8::text, $9::json, svc_now())
+  UPDATE operation SET updated_at = svc_now() WHERE project_id = $1 AND id = $2`,
+);
+
+/** One record of an operation as it was accepted, and what is known of it. */
+export interface WrittenRow {
+  slot: number;
+  payload: RecordPayload;
+  outcome: StoredOutcome | null;
+  resolution: StoredResolution | null;
+}
+
+export interface StoredResolution {
+  resolution: 'applied' | 'notApplied';
+  recordId?: string;
+  by: string;
+  at: string;
+}
+
+/** Keeps others from resolving the operation until the transaction ends. */
+export async function lock(
+  tx: Queryable,
+  projectId: string,
+  operationId: string,
+): Promise<{ status: string; resource: string } | undefined> {
+  return (await tx.rows<{ status: string; resource: string }>(lockOperation, [projectId, operationId]))[0];
+}
+
+/** All records of an operation, in the order of the request. */
+export function written(db: Queryable, projectId: string, operationId: string): Promise<WrittenRow[]> {
+  return db.rows(findWritten, [projectId, operationId]);
+}
+
+/** Keeps resolutions, and the line of the log that tells of them. */
+export async function resolve(
+  tx: Queryable,
+  operation: { projectId: string; operationId: string },
+  by: string,
+  resolutions: readonly Resolution[],
+  log: LogEntry,
+): Promise<void> {
+  await tx.rows(resolveRecords, [
+    operation.projectId,
+    operation.operationId,
+    by,
+    resolutions.map(({ index }) => index),
+    resolutions.map(({ resolution }) => resolution),
+    resolutions.map(({ recordId }) => (recordId === undefined ? null : storable(recordId))),
+    log.id,
+    log.severity,
+    storableJson(log.message),
+  ]);
+}

@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deploy, effects, fault, install, type Customer, type WriteBody } from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Answer, type Platform } from '../platform.ts';
+
+describe('test/journeys/idempotency', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let second: Platform;
+  let acme: Customer;
+  let keys = 0;
+  const leaseMs = 1_500;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    const env = { SVC_LEASE_MS: String(leaseMs) };
+    platform = await startPlatform({ databaseUrl: test.url, env });
+    second = await startPlatform({ databaseUrl: test.url, beside: platform, env });
+    await deploy(platform);
+    acme = await install(platform, 'hubspot-crm', 'acme', {
+      write: {
+        objects: { companies: { objectName: 'companies', deletionSettings: { enabled: true } } },
+      },
+    });
+  });
+  afterAll(async () => {
+    await second?.stop();
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const newKey = (): string => `key-${++keys}`;
+  /** A write of the customer acme, to either node. */
+  const write = (
+    body: Record<string, unknown>,
+    key: string | undefined,
+    { node = platform, object = 'companies', apiKey = undefined as string | undefined } = {},
+  ): Promise<Answer<WriteBody>> =>
+    node.call('POST', `/write/v1/projects/default/integrations/hubspot-crm/objects/${object}`, body, {
+      headers: key === undefined ? {} : { 'idempotency-key': key },
+      ...(apiKey === undefined ? {} : { key: apiKey }),
+    });
+  const create = (name: string, given: Record<string, unknown> = {}) => ({
+    groupRef: 'acme',
+    type: 'create',
+    record: { name },
+    ...given,
+  });
+  const made = async (name: string): Promise<number> =>
+    (await effects(platform.hubspot, 'companies')).filter(
+      ({ kind, fields }) => kind === 'create' && fields['name'] === name,
+    ).length;
+  const operations = async (): Promise<number> =>
+    (await test.database.raw('SELECT count(*)::int AS n FROM operation'))[0]?.['n'] as number;
+  const isReplay = ({ headers }: Answer<unknown>): boolean => headers.get('idempotent-replayed') === 'true';
+
+  /** The answers to the same request twice: the second is the first again, to the byte, and nothing happens for it. */
+  async function twice(body: Record<string, unknown>): Promise<Answer<WriteBody>> {
+    const key = newKey();
+    const first = await write(body, key);
+    const effectsBefore = await effects(platform.hubspot);
+    const before = await operations();
+    const again = await write(body, key, { node: second });
+    expect([isReplay(first), isReplay(again)]).toEqual([false, true]);
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(await effects(platform.hubspot)).toEqual(effectsBefore);
+    expect(await operations()).toBe(before);
+    return first;
+  }
+
+  it('fifty requests at once with one key, on two nodes, are one operation', async () => {
+    const body = create('fifty', { mode: 'asynchronous' });
+    const all = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => write(body, 'fifty', { node: n % 2 ? second : platform })),
+    );
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
+    expect(new Set(all.map(({ text }) => text)).size).toBe(1);
+    expect(all.filter((one) => !isReplay(one))).toHaveLength(1);
+    await acme.settled(all[0]!.body.operationId);
+    expect(await made('fifty')).toBe(1);
+  });
+
+  it('synchronous ones at once are sent once: the others wait and ask again', async () => {
+    await fault(platform.hubspot, {
+      method: 'POST',
+      path: '/companies',
+      fault: { kind: 'delay', ms: 300 },
+    });
+    const body = create('at once');
+    const key = newKey();
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => write(body, key, { node: n % 2 ? second : platform })),
+    );
+    const done = all.filter(({ status }) => status === 200);
+    expect(done).toHaveLength(1);
+    for (const one of all.filter(({ status }) => status !== 200)) {
+      expect(one).toMatchObject({
+        status: 409,
+        body: {
+          code: 'idempotency-key-in-flight',
+          retryable: true,
+          operationId: done[0]!.body.operationId,
+          retryAfter: expect.any(String),
+        },
+      });
+      expect(one.headers.get('retry-after')).toBe('1');
+    }
+    const later = await write(body, key);
+    expect([later.text, isReplay(later)]).toEqual([done[0]!.text, true]);
+    expect(await made('at once')).toBe(1);
+  });
+
+  it('an answer is repeated with status and body, whatever it was', async () => {
+    const single = await twice(create('single'));
+    expect(single).toMatchObject({
+      status: 200,
+      body: { result: { success: true, data: expect.any(Object) } },
+    });
+    const id = single.body.result?.recordId;
+    const bad = await twice(create('bad', { record: { name: 'bad', nope: 1 } }));
+    expect(bad).toMatchObject({ status: 422, body: { result: { success: false } } });
+    const batch = await twice({
+      groupRef: 'acme',
+      type: 'update',
+      batch: [
+        { record: { id, city: 'Paris' }, reference: 'a' },
+        { record: { id: '99999999', city: 'Rome' }, reference: 'b' },
+      ],
+    });
+    expect(batch).toMatchObject({ status: 200, body: { successCount: 1, failureCount: 1 } });
+    const allOrNone = { batchPolicy: { allOrNone: true } };
+    await twice({ groupRef: 'acme', type: 'create', batch: [{ record: { nope: 1 } }], ...allOrNone });
+    const gone = await twice({ groupRef: 'acme', type: 'delete', record: { id } });
+    expect(gone).toMatchObject({ status: 200, body: { result: { recordId: id } } });
+    await fault(platform.hubspot, { path: '/companies', fault: { kind: 'reset-after' } });
+    const lost = await twice(create('lost'));
+    expect(lost).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
+    expect(await made('lost')).toBe(1);
+    const queued = await twice(create('queued', { mode: 'asynchronous' }));
+    expect(Object.keys(queued.body)).toEqual(['operationId']);
+  });
+
+  it('auto-batched with one key, a record joins its batch once', async () => {
+    const policy = { mode: 'asynchronous', autoBatchPolicy: { maxDelayMinutes: 1 } };
+    const [same, other] = [create('gathered', policy), create('beside', policy)];
+    const key = newKey();
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => write(same, key, { node: n % 2 ? second : platform })),
+    );
+    expect(new Set(all.map(({ text }) => text)).size).toBe(1);
+    expect(all.filter((one) => !isReplay(one))).toHaveLength(1);
+    const id = all[0]!.body.operationId;
+    expect((await write(other, newKey())).body.operationId).toBe(id);
+    expect(await write(other, key)).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } });
+    await test.database.raw(`UPDATE clock SET shift = shift + '61 seconds'`);
+    expect(await acme.settled(id)).toMatchObject({ status: 'success', counts: { total: 2, succeeded: 2 } });
+    expect(isReplay(await write(same, key))).toBe(true);
+    expect([await made('gathered'), await made('beside')]).toEqual([1, 1]);
+  });
+
+  it('refuses another request under the key: body, path and bytes count', async () => {
+    const key = newKey();
+    const { body } = await write(create('same'), key);
+    const others = [
+      await write(create('other'), key),
+      await write(create('same'), key, { object: 'contacts' }),
+      await platform.call(
+        'POST',
+        '/write/v1/projects/default/integrations/hubspot-crm/objects/companies',
+        ` ${JSON.stringify(create('same'))}`,
+        { headers: { 'idempotency-key': key, 'content-type': 'application/json' } },
+      ),
+    ];
+    for (const other of others) {
+      expect(other).toMatchObject({
+        status: 422,
+        body: { code: 'idempotency-key-reused', retryable: false, operationId: body.operationId },
+      });
+    }
+    expect([await made('same'), await made('other')]).toEqual([1, 0]);
+  });
+
+  it('a request that is refused before anything was accepted leaves the key free', async () => {
+    const key = newKey();
+    const refused = [
+      await write({ groupRef: 'acme', type: 'update', record: { name: 'no id' } }, key),
+      await write(create('x', { groupRef: 'nobody' }), key),
+      await write(create('x', { associations: [] as unknown[], mode: 'no' }), key),
+      await write(create('x'), key, { object: 'unheard-of' }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([400, 404, 400, 404]);
+    const done = await write(create('free'), key);
+    expect([done.status, isReplay(done)]).toEqual([200, false]);
+  });
+
+  it('the header must be 1 to 255 visible ASCII characters', async () => {
+    for (const key of ['', 'a b', 'é', 'x'.repeat(256)]) {
+      expect(await write(create('header'), key)).toMatchObject({
+        status: 400,
+        body: { issues: [{ in: 'header', name: 'idempotency-key' }] },
+      });
+    }
+    expect(await made('header')).toBe(0);
+    const long = '!'.repeat(254) + '~';
+    expect(await write(create('header'), long)).toMatchObject({ status: 200 });
+    expect(isReplay(await write(create('header'), long))).toBe(true);
+  });
+
+  it('a dry run neither uses a key nor needs it free', async () => {
+    const key = newKey();
+    for (let n = 0; n < 2; n++) {
+      const dry = await write(create('dry', { dryRun: true }), key);
+      expect([dry.status, isReplay(dry), dry.body.operationId]).toEqual([200, false, undefined]);
+    }
+    expect(await write(create('dry'), key)).toMatchObject({ status: 200 });
+    expect(await write(create('dry', { dryRun: true }), key)).toMatchObject({ status: 200 });
+    expect(await made('dry')).toBe(1);
+  });
+
+  it('the same key of another API key or project is another one', async () => {
+    const key = newKey();
+    const own = await write(create('whose'), key);
+    const { body: fresh } = await platform.call<{ key: string }>('POST', '/projects/default/api-keys', {
+      label: 'other',
+      scopes: ['write'],
+    });
+    const other = await write(create('whose'), key, { apiKey: fresh.key });
+    expect([other.status, isReplay(other)]).toEqual([200, false]);
+    expect(other.body.operationId).not.toBe(own.body.operationId);
+
+    const project = await platform.call<{ id: string; apiKey: { key: string } }>('POST', '/projects', {
+      name: 'second',
+    });
+    const apiKey = project.body.apiKey.key;
+    const there: Platform = {
+      ...platform,
+      projectId: project.body.id,
+      call: (method, path, body, options) => platform.call(method, path, body, { key: apiKey, ...options }),
+    };
+    await deploy(there);
+    const globex = await install(there, 'hubspot-crm', 'acme');
+    const elsewhere = await globex.write('companies', create('whose'), {
+      headers: { 'idempotency-key': key },
+    });
+    expect([elsewhere.status, isReplay(elsewhere)]).toEqual([200, false]);
+    expect(await made('whose')).toBe(3);
+  });
+
+  it('what was accepted is answered again though it would be refused by now', async () => {
+    const late = await install(platform, 'hubspot-crm', 'late');
+    const body = create('late', { groupRef: 'late' });
+    const first = await write(body, 'late');
+    await platform.call(
+      'DELETE',
+      `/projects/default/integrations/hubspot-crm/installations/${late.installationId}`,
+    );
+    expect(await write(body, undefined)).toMatchObject({ status: 404 });
+    const again = await write(body, 'late');
+    expect([again.status, again.text, isReplay(again)]).toEqual([200, first.text, true]);
+  });
+
+  /** Sends to a node that dies after its first commit, before the answer. */
+  async function answerLost(body: Record<string, unknown>, key: string): Promise<void> {
+    const dying = await startPlatform({
+      databaseUrl: test.url,
+      beside: platform,
+      env: { SVC_LEASE_MS: String(leaseMs), SVC_CRASH_AT: 'after-accept' },
+    });
+    await expect(write(body, key, { node: dying })).rejects.toThrow('was not answered');
+    await dying.stop();
+  }
+
+  it('a node dies between commit and reply: the repetition finds the queued operation', async () => {
+    const body = create('died queued', { mode: 'asynchronous' });
+    const before = await operations();
+    await answerLost(body, 'died-queued');
+    const again = await write(body, 'died-queued');
+    expect([again.status, isReplay(again)]).toEqual([200, true]);
+    expect(await acme.settled(again.body.operationId)).toMatchObject({ status: 'success' });
+    expect([await operations(), await made('died queued')]).toEqual([before + 1, 1]);
+  });
+
+  it('a node dies between commit and reply: the repetition waits for what became of the synchronous write', async () => {
+    const body = create('died at once');
+    await answerLost(body, 'died-at-once');
+    const meanwhile = await write(body, 'died-at-once');
+    expect(meanwhile).toMatchObject({ status: 409, body: { code: 'idempotency-key-in-flight' } });
+    let again = meanwhile;
+    await expect
+      .poll(async () => (again = await write(body, 'died-at-once')).status, { timeout: 30_000 })
+      .not.toBe(409);
+    expect(isReplay(again)).toBe(true);
+    const operation = await acme.operation(again.body.operationId);
+    expect(again).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
+    expect(operation).toMatchObject({ status: 'failure', counts: { unknown: 1 } });
+    expect(await made('died at once')).toBe(0);
+  });
+
+  it('every key stands for an operation that is there', async () => {
+    const orphans = await test.database.raw(
+      `SELECT key FROM idempotency d WHERE principal <> 'ballast' AND NOT EXISTS (
+        SELECT FROM operation o WHERE o.project_id = d.project_id AND o.id = d.operation_id)`,
+    );
+    expect(orphans).toEqual([]);
+  });
+
+  it('after seven days by the clock of the database the key is free', async () => {
+    const key = newKey();
+    const body = create('week');
+    const first = await write(body, key);
+    await test.database.raw(`UPDATE clock SET shift = shift + '6 days 23 hours'`);
+    expect((await write(body, key)).text).toBe(first.text);
+    await test.database.raw(`UPDATE clock SET shift = shift + '2 hours'`);
+    const again = await write(create('week later'), key);
+    expect([again.status, isReplay(again)]).toEqual([200, false]);
+    expect([await made('week'), await made('week later')]).toEqual([1, 1]);
+  });
+});
