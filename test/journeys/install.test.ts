@@ -156,10 +156,9 @@ describe('test/journeys/install', () => {
     });
     const found = await platform.call<Installation[]>('GET', `${base()}/installations?groupRef=twice`);
     expect(found.body.map((one) => one.id)).toEqual([id]);
-    const both = await Promise.all([connect(platform, 'hubspot', 'race')]).then(() =>
-      Promise.all([create('race'), create('race'), create('race')]),
-    );
-    expect(both.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    await connect(platform, 'hubspot', 'race');
+    const both = await Promise.all([create('race'), create('race'), create('race')]);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409]);
   });
 
   it('§2.2 config.revisionId is accepted, ignored and named deprecated', async () => {

@@ -19,7 +19,7 @@ interface Document {
   components?: { schemas?: Record<string, unknown>; securitySchemes?: Record<string, unknown> };
 }
 
-const methods = ['get', 'put', 'post', 'patch', 'delete'];
+const methods = new Set(['get', 'put', 'post', 'patch', 'delete']);
 
 describe('test/journeys/openapi', () => {
   let test: TestDatabase;
@@ -73,13 +73,13 @@ describe('test/journeys/openapi', () => {
     expect(new Set(ids).size).toBe(ids.length);
     for (const [method, path, operation] of operations()) {
       const place = `${method} ${path}`;
-      expect([place, methods.includes(method)]).toEqual([place, true]);
+      expect([place, methods.has(method)]).toEqual([place, true]);
       expect([place, typeof operation.summary]).toEqual([place, 'string']);
       const named = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
       const declared = (operation.parameters ?? [])
         .filter((parameter) => parameter.in === 'path')
         .map(({ name }) => name);
-      expect([place, declared.toSorted()]).toEqual([place, named.toSorted()]);
+      expect([place, new Set(declared)]).toEqual([place, new Set(named)]);
       expect([place, Object.keys(operation.responses).some((status) => status.startsWith('2'))]).toEqual([
         place,
         true,

@@ -59,7 +59,7 @@ describe('test/journeys/write', () => {
       'GET',
       `/data/${side.object}/${id}`,
     );
-    return found.properties ?? (found as Record<string, unknown>);
+    return found.properties ?? found;
   };
   const isGone = async (side: Side, id: string): Promise<boolean> => {
     const kept = await simulator<{ archived?: boolean; IsDeleted?: boolean }>(

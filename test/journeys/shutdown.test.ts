@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  deploy,
+  effects,
+  fault,
+  install,
+  requestsOf,
+  simulator,
+  type Customer,
+  type ProblemBody,
+} from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+import { rawCall } from '../raw-http.ts';
+
+describe('test/journeys/shutdown', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let customer: Customer;
+  let count = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url, env: { SVC_LEASE_MS: '3000' } });
+    await deploy(platform);
+    customer = await install(platform, 'hubspot-crm', 'acme');
+  });
+  afterEach(async () => {
+    await simulator(platform.hubspot, 'DELETE', '/faults');
+    const child = platform.process();
+    if (child.exitCode !== null || child.signalCode !== null) await platform.restart();
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const email = (): string => `s${++count}@example.com`;
+  const create = (address: string, more: Record<string, unknown> = {}) =>
+    customer.write('contacts', { type: 'create', record: { email: address }, ...more });
+  const slow = (ms: number, times = 1) =>
+    fault(platform.hubspot, { path: '/contacts', times, fault: { kind: 'delay', ms } });
+  /** Until the provider has been asked `count` times for something of these addresses. */
+  const asked = (addresses: string[]) =>
+    expect
+      .poll(
+        async () =>
+          (await requestsOf(platform.hubspot)).filter(({ body }) =>
+            addresses.some((one) => body.includes(one)),
+          ).length,
+        { timeout: 10_000 },
+      )
+      .toBe(addresses.length);
+  const madeOf = async (address: string) =>
+    (await effects(platform.hubspot, 'contacts')).filter(
+      ({ kind, fields }) => kind === 'create' && fields['email'] === address,
+    );
+  const exit = async (): Promise<{ code: number | null; ms: number }> => {
+    const startedAt = Date.now();
+    const [code] = (await once(platform.process(), 'exit')) as [number | null];
+    return { code, ms: Date.now() - startedAt };
+  };
+
+  it('SIGTERM: what is in flight is finished, readiness is off, and the process ends with 0 in time', async () => {
+    const [sync, queued, proxied] = [email(), email(), email()];
+    await slow(1_500, 3);
+    const writing = create(sync);
+    const taken = await create(queued, { mode: 'asynchronous' });
+    const proxying = rawCall(platform.proxy, {
+      method: 'POST',
+      target: '/crm/v3/objects/contacts',
+      headers: {
+        'x-svc-proxy-version': '1',
+        'x-svc-project-id': platform.projectId,
+        'x-api-key': platform.apiKey,
+        'x-svc-installation-id': customer.installationId,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ properties: { email: proxied } }),
+    });
+    await asked([sync, queued, proxied]);
+    const ended = exit();
+    platform.process().kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const ready = await platform.call<ProblemBody>('GET', '/readyz').catch(() => undefined);
+    expect(ready?.status ?? 503).toBe(503);
+    expect(await writing).toMatchObject({ status: 200, body: { result: { success: true } } });
+    expect((await proxying).status).toBe(201);
+    const { code, ms } = await ended;
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(30_000);
+    for (const address of [sync, queued, proxied]) expect(await madeOf(address)).toHaveLength(1);
+    await platform.restart();
+    expect(await customer.settled(taken.body.operationId)).toMatchObject({
+      status: 'success',
+      metadata: { retry: { attempts: 1 } },
+    });
+  });
+
+  it('SIGTERM: a request on a connection that is still open is refused as shutting down, readiness with it', async () => {
+    const address = email();
+    await slow(1_000);
+    const { hostname, port } = new URL(platform.base);
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    const body = JSON.stringify({ groupRef: 'acme', type: 'create', record: { email: address } });
+    const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
+    const headers = `Host: x\r\nX-Api-Key: ${platform.apiKey}\r\nContent-Type: application/json`;
+    socket.write(`POST ${path} HTTP/1.1\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await asked([address]);
+    const ended = exit();
+    platform.process().kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'close');
+    const [written = '', refused = ''] = received.split(/(?=HTTP\/1\.1 \d{3})/);
+    expect(written).toMatch(/^HTTP\/1\.1 200 /);
+    expect(refused).toMatch(/^HTTP\/1\.1 503 /);
+    expect(refused).toMatch(/retry-after: \d+/i);
+    expect(refused).toContain('"shutting-down"');
+    expect((await ended).code).toBe(0);
+  });
+
+  it('a second signal ends the process at once', async () => {
+    const address = email();
+    await slow(10_000);
+    const writing = create(address).catch(() => undefined);
+    await asked([address]);
+    const ended = exit();
+    platform.process().kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(platform.process().exitCode).toBeNull();
+    platform.process().kill('SIGTERM');
+    const { code, ms } = await ended;
+    expect(code).toBe(1);
+    expect(ms).toBeLessThan(3_000);
+    expect(await writing).toBeUndefined();
+  });
+
+  it('queued work survives a restart, each write done once', async () => {
+    const addresses = Array.from({ length: 20 }, email);
+    await slow(300, 20);
+    const taken = await Promise.all(addresses.map((address) => create(address, { mode: 'asynchronous' })));
+    expect(taken.map(({ status }) => status)).toEqual(addresses.map(() => 200));
+    const ended = exit();
+    platform.process().kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+    await platform.restart();
+    for (const { body } of taken)
+      expect(await customer.settled(body.operationId)).toMatchObject({ status: 'success' });
+    for (const address of addresses) expect(await madeOf(address)).toHaveLength(1);
+  });
+
+  it('after a kill -9 what was accepted is done, and what was sent is not sent again', async () => {
+    const addresses = Array.from({ length: 6 }, email);
+    await slow(1_000, 6);
+    const taken = await Promise.all(addresses.map((address) => create(address, { mode: 'asynchronous' })));
+    await asked(addresses);
+    await platform.restart('SIGKILL');
+    for (const { body } of taken)
+      expect((await customer.settled(body.operationId, 25_000)).status).not.toBe('in_progress');
+    for (const address of addresses) expect((await madeOf(address)).length).toBeLessThanOrEqual(1);
+    expect((await create(email())).status).toBe(200);
+  });
+
+  it('SIGINT is a signal to stop like SIGTERM', async () => {
+    const ended = exit();
+    platform.process().kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  });
+});
