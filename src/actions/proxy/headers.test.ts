@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { rawPairs, requestHeaders, responseHeaders } from './headers.ts';
+import { asRecord, isChunkedOnly, nativeOnly, rawPairs, readAnswerHead, requestHeaders } from './headers.ts';
+
+const responseHeaders = (raw: string[]): string[] => readAnswerHead(raw).headers;
 
 describe('actions/proxy/headers', () => {
   test('keeps the caller’s headers in order and case, and adds the credential last', () => {
@@ -58,6 +60,37 @@ describe('actions/proxy/headers', () => {
 
   test('removes Set-Cookie from an answer and keeps repeated headers', () => {
     expect(responseHeaders(['Set-Cookie', 'a', 'Via', 'x', 'Via', 'y'])).toEqual(['Via', 'x', 'Via', 'y']);
+  });
+
+  test('a call by node:http keeps what undici cannot send, unless Connection names it', () => {
+    const raw = [
+      'Expect',
+      '100-continue',
+      'Trailer',
+      'X-Sum',
+      'Transfer-Encoding',
+      'chunked',
+      'TE',
+      'trailers',
+    ];
+    expect(requestHeaders(raw, {}, nativeOnly)).toEqual(raw.slice(0, 6));
+    expect(requestHeaders(['Connection', 'trailer', ...raw], {}, nativeOnly)).not.toContain('Trailer');
+  });
+
+  test('reads the framing and the quota of an answer on the way', () => {
+    const names = new Map([['x-left', 'remaining'] as const]);
+    const raw = ['X-Left', '7', 'Transfer-Encoding', 'chunked', 'Trailer', 'X-Sum', 'A', '1'];
+    expect(readAnswerHead(raw, names)).toEqual({
+      headers: ['X-Left', '7', 'A', '1'],
+      hasLength: false,
+      trailer: 'X-Sum',
+      coding: 'chunked',
+      quota: { remaining: 7 },
+    });
+    expect(readAnswerHead(['Content-Length', '3'])).toMatchObject({ hasLength: true, quota: undefined });
+    expect(isChunkedOnly('Chunked')).toBe(true);
+    expect(isChunkedOnly('gzip, chunked')).toBe(false);
+    expect(asRecord(['A', '1', 'a', '2', 'B', '3'])).toEqual({ a: '1, 2', b: '3' });
   });
 
   test('reads raw headers as bytes', () => {

@@ -1,4 +1,6 @@
-// RFC 9110, 7.6.1, and what older agents send besides.
+import { addToQuota, type Quota, type QuotaNames } from '../../connections/index.ts';
+
+// RFC 9110, 7.6.1, and what older agents send besides. `Trailer` goes with the trailers themselves.
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -11,12 +13,17 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
+const none: ReadonlySet<string> = new Set();
 const callersOwn = new Set(['host', 'x-api-key', 'authorization', 'cookie', 'forwarded', 'expect']);
+
+/** What node:http is told and undici sets by itself or cannot send. */
+export const nativeOnly: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'expect']);
 
 /** The headers for the provider: the caller's without ours, without credentials and hop-by-hop, plus the connection's. */
 export function requestHeaders(
   rawHeaders: readonly string[],
   credential: Readonly<Record<string, string>>,
+  keep: ReadonlySet<string> = none,
 ): string[] {
   const named = connectionNamed(rawHeaders);
   const replaced = new Set(Object.keys(credential).map((name) => name.toLowerCase()));
@@ -24,7 +31,8 @@ export function requestHeaders(
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     const key = name.toLowerCase();
-    if (hopByHop.has(key) || callersOwn.has(key) || replaced.has(key) || named.has(key)) continue;
+    const isDropped = hopByHop.has(key) || callersOwn.has(key);
+    if ((isDropped && !keep.has(key)) || replaced.has(key) || named.has(key)) continue;
     if (key.startsWith('x-svc-') || key.startsWith('x-forwarded-')) continue;
     kept.push(name, rawHeaders[i + 1] ?? '');
   }
@@ -32,20 +40,50 @@ export function requestHeaders(
   return kept;
 }
 
-/** The headers for the caller: the provider's without hop-by-hop and `Set-Cookie`. */
-export function responseHeaders(rawHeaders: readonly string[]): string[] {
-  const named = connectionNamed(rawHeaders);
-  const kept: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    const key = name.toLowerCase();
-    if (hopByHop.has(key) || key === 'set-cookie' || named.has(key)) continue;
-    kept.push(name, rawHeaders[i + 1] ?? '');
-  }
-  return kept;
+/** What there is to know of the head of a provider's answer. */
+export interface AnswerHead {
+  /** For the caller: without hop-by-hop and `Set-Cookie`. */
+  headers: string[];
+  hasLength: boolean;
+  /** The names of the trailers that were announced. */
+  trailer: string | undefined;
+  /** The transfer codings, in lower case; undefined when there are none. */
+  coding: string | undefined;
+  quota: Quota | undefined;
 }
 
-const none: ReadonlySet<string> = new Set();
+/** Reads the provider's headers in one pass; `quotaNames` are those that tell its quota. */
+export function readAnswerHead(rawHeaders: readonly string[], quotaNames?: QuotaNames): AnswerHead {
+  const named = connectionNamed(rawHeaders);
+  const head: AnswerHead = {
+    headers: [],
+    hasLength: false,
+    trailer: undefined,
+    coding: undefined,
+    quota: undefined,
+  };
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    const value = rawHeaders[i + 1] ?? '';
+    const key = name.toLowerCase();
+    if (key === 'content-length') head.hasLength = true;
+    else if (key === 'transfer-encoding')
+      head.coding = [head.coding, value.toLowerCase()].filter(Boolean).join(', ');
+    else if (key === 'trailer') head.trailer = [head.trailer, value].filter(Boolean).join(', ');
+    const member = quotaNames?.get(key);
+    if (member) addToQuota((head.quota ??= {}), member, value);
+    if (hopByHop.has(key) || key === 'set-cookie' || named.has(key)) continue;
+    head.headers.push(name, value);
+  }
+  return head;
+}
+
+/** Whether a list of transfer codings is `chunked` and nothing else: another one would be lost on the next hop. */
+export function isChunkedOnly(coding: string): boolean {
+  return coding.trim().toLowerCase() === 'chunked';
+}
+
+const framing = new Set(['content-length', 'transfer-encoding']);
 
 /** The headers that `Connection` declares to be for this hop only. Framing is never one of them. */
 function connectionNamed(rawHeaders: readonly string[]): ReadonlySet<string> {
@@ -54,7 +92,7 @@ function connectionNamed(rawHeaders: readonly string[]): ReadonlySet<string> {
     if ((rawHeaders[i] ?? '').toLowerCase() !== 'connection') continue;
     for (const part of (rawHeaders[i + 1] ?? '').split(',')) {
       const name = part.trim().toLowerCase();
-      if (name === '' || name === 'close' || name === 'keep-alive' || name === 'content-length') continue;
+      if (name === '' || name === 'close' || name === 'keep-alive' || framing.has(name)) continue;
       named ??= new Set();
       named.add(name);
     }
@@ -66,4 +104,15 @@ function connectionNamed(rawHeaders: readonly string[]): ReadonlySet<string> {
 export function rawPairs(headers: unknown): string[] {
   if (!Array.isArray(headers)) return [];
   return headers.map((part: Buffer | string) => (typeof part === 'string' ? part : part.toString('latin1')));
+}
+
+/** Names in lower case, repeated ones joined. */
+export function asRecord(rawHeaders: readonly string[]): Record<string, string> {
+  const record: Record<string, string> = {};
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const key = (rawHeaders[i] ?? '').toLowerCase();
+    const value = rawHeaders[i + 1] ?? '';
+    record[key] = record[key] === undefined ? value : `${record[key]}, ${value}`;
+  }
+  return record;
 }

@@ -1,1 +1,2 @@
-export { createProxyServer } from './server.ts';
+export { proxyLogRoutes } from './routes.ts';
+export { createProxyServer, type ProxyServer } from './server.ts';

@@ -18,8 +18,34 @@ function names(headers: string[], target = '/x'): string[] {
 describe('actions/proxy/request', () => {
   test('§4.6 takes an installation id', () => {
     expect(readProxyCall('/x', [...base, 'x-svc-installation-id', installation])).toEqual({
-      call: { apiKey: 'k', projectId: project, selector: { installationId: installation } },
+      call: { apiKey: 'k', projectId: project, selector: { installationId: installation }, throttle: false },
     });
+  });
+
+  test('§4.6 x-svc-rate-limiter-mode is throttle or not sent', () => {
+    const mode = (...values: string[]): string[] => [
+      ...base,
+      'x-svc-installation-id',
+      installation,
+      ...values.flatMap((value) => ['X-Svc-Rate-Limiter-Mode', value]),
+    ];
+    expect(readProxyCall('/x', mode('throttle'))).toMatchObject({ call: { throttle: true } });
+    for (const wrong of ['', 'on', 'Throttle', 'throttle, throttle'])
+      expect(names(mode(wrong))).toEqual(['x-svc-rate-limiter-mode']);
+    expect(codeOf('/x', mode('throttle', 'throttle'))).toBe('proxy-request-invalid');
+  });
+
+  test('a transfer coding that the next hop would not know is refused', () => {
+    const coded = (value: string): string[] => [
+      ...base,
+      'x-svc-installation-id',
+      installation,
+      'Transfer-Encoding',
+      value,
+    ];
+    expect(readProxyCall('/x', coded('Chunked'))).toHaveProperty('call');
+    expect(names(coded('gzip, chunked'))).toEqual(['transfer-encoding']);
+    expect(codeOf('/x', [...coded('chunked'), 'Transfer-Encoding', 'chunked'])).toBe('proxy-request-invalid');
   });
 
   test('§4.6 takes an integration name with a group', () => {

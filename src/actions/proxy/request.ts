@@ -1,5 +1,6 @@
 import { isId } from '../../kit/ids.ts';
 import { problem, refuse, type Issue, type Problem } from '../../kit/problem.ts';
+import { isChunkedOnly } from './headers.ts';
 
 /** Which installation a proxied call is for (specification 4.6): the id wins when all three are given. */
 export type ProxySelector = { installationId: string } | { integration: string; groupRef: string };
@@ -8,6 +9,8 @@ export interface ProxyCall {
   apiKey: string;
   projectId: string;
   selector: ProxySelector;
+  /** While the provider's limit is reached, the caller wants to be refused here (specification 7, 5). */
+  throttle: boolean;
 }
 
 const controlHeaders = new Set([
@@ -17,6 +20,9 @@ const controlHeaders = new Set([
   'x-svc-installation-id',
   'x-svc-integration-name',
   'x-svc-group-ref',
+  'x-svc-rate-limiter-mode',
+  // Not ours, but it decides where the message ends.
+  'transfer-encoding',
 ]);
 
 /** Reads our headers and the target of a call. Pure; `rawHeaders` as node:http gives them, so that a repeated one is seen. */
@@ -39,7 +45,8 @@ export function readProxyCall(
   const issues = controlIssues(target, values);
   const selector = selectorOf(values);
   if (issues.length > 0 || !selector) return { refusal: refuse(issues, 'proxy-request-invalid') };
-  return { call: { apiKey, projectId: values.get('x-svc-project-id') ?? '', selector } };
+  const throttle = values.has('x-svc-rate-limiter-mode');
+  return { call: { apiKey, projectId: values.get('x-svc-project-id') ?? '', selector, throttle } };
 }
 
 function controlValues(rawHeaders: readonly string[]): { values: Map<string, string>; repeated: string[] } {
@@ -60,6 +67,9 @@ function controlIssues(target: string, values: ReadonlyMap<string, string>): Iss
   if (!target.startsWith('/')) {
     issues.push({ in: 'path', name: 'target', detail: 'must be a path that starts with /' });
   }
+  const coding = values.get('transfer-encoding');
+  if (coding !== undefined && !isChunkedOnly(coding))
+    issues.push(issue('transfer-encoding', 'must be chunked; another coding cannot be passed on'));
   const version = values.get('x-svc-proxy-version');
   if (version !== '1')
     issues.push(issue('x-svc-proxy-version', version === undefined ? 'is required; send 1' : 'must be 1'));
@@ -70,6 +80,9 @@ function controlIssues(target: string, values: ReadonlyMap<string, string>): Iss
   const installationId = values.get('x-svc-installation-id');
   if (installationId && !isId(installationId))
     issues.push(issue('x-svc-installation-id', 'must be the id of an installation'));
+  const mode = values.get('x-svc-rate-limiter-mode');
+  if (mode !== undefined && mode !== 'throttle')
+    issues.push(issue('x-svc-rate-limiter-mode', 'must be throttle, or not be sent'));
   if (!selectorOf(values)) {
     const missing = values.get('x-svc-integration-name') ? 'x-svc-group-ref' : 'x-svc-integration-name';
     issues.push(issue(missing, 'is required, unless x-svc-installation-id is sent'));

@@ -1,0 +1,217 @@
+import type { ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import type { Quota, QuotaNames } from '../../connections/index.ts';
+import { replayLimitBytes } from './body.ts';
+import { asRecord, isChunkedOnly, rawPairs, readAnswerHead, type AnswerHead } from './headers.ts';
+import { lookBytes, readableStart } from './throttle.ts';
+
+/** What is done with an answer besides passing it on. */
+export interface AnswerRules {
+  requestId: string;
+  /** Keep a small 401 back, so that the call can be made again with a new token. */
+  holdRejection: boolean;
+  quotaNames: QuotaNames | undefined;
+  /** The provider's answer has begun. */
+  onBegin(): void;
+  /** The headers that tell the caller the quota. */
+  onQuota(quota: Quota): string[];
+  /** Whether the body decides what an answer of this status says of a limit. */
+  bodyDecides(status: number): boolean;
+  /** Judges an answer that may speak of a limit; the headers for the caller, if any. */
+  judge(answer: HttpAnswer): string[];
+  /** The judgement's headers are for the caller, so that the head waits for it (throttle mode). */
+  isThrottled: boolean;
+}
+
+/** How a forwarded call ended. `rejected`: the provider said 401 and nothing was passed on yet. */
+export type ForwardEnd =
+  | { kind: 'answered'; status: number }
+  | { kind: 'rejected'; passOn(): void }
+  | { kind: 'failed'; error: Error; answerBegan: boolean };
+
+interface Look {
+  status: number;
+  pairs: string[];
+  chunks: Buffer[];
+  size: number;
+  /** What waits until the look is over; nothing waits when it only watches. */
+  begin: ((extra: string[]) => void) | undefined;
+}
+
+/** More than a provider has reason to send; a flood of them would keep a call alive for ever. */
+const mostInterim = 100;
+
+/** Passes the provider's answer on as it arrives. */
+export class Answer implements Dispatcher.DispatchHandler {
+  readonly #response: ServerResponse;
+  readonly #rules: AnswerRules;
+  readonly #settle: (end: ForwardEnd) => void;
+  /** A 401 that is kept back. */
+  #held: { begin(): void; chunks: Buffer[]; size: number } | undefined;
+  #look: Look | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #interim = 0;
+  #trailers = false;
+  #settled = false;
+
+  constructor(response: ServerResponse, rules: AnswerRules, settle: (end: ForwardEnd) => void) {
+    this.#response = response;
+    this.#rules = rules;
+    this.#settle = settle;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    const response = this.#response;
+    const leave = (): void => {
+      if (!response.writableFinished) this.stop(new Error('the caller has left'));
+    };
+    if (this.#settled || response.destroyed) controller.abort(new Error('nobody waits for the answer'));
+    else response.once('close', leave);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    _headers: unknown,
+    message?: string,
+  ): void {
+    if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > mostInterim) controller.abort(new Error('too many interim answers'));
+      return;
+    }
+    this.#status = status;
+    this.#rules.onBegin();
+    const pairs = rawPairs(controller.rawHeaders);
+    const head = readAnswerHead(pairs, this.#rules.quotaNames);
+    if (head.coding !== undefined && !isChunkedOnly(head.coding)) {
+      controller.abort(new Error(`the transfer coding ${head.coding} is not supported`));
+      return;
+    }
+    const begin = (extra: string[]): void => this.#begin(status, message ?? '', head, extra);
+    if (status === 401 && this.#rules.holdRejection) {
+      this.#held = { begin: () => begin([]), chunks: [], size: 0 };
+    } else if (status === 429 || this.#rules.bodyDecides(status)) this.#startLook(status, pairs, begin);
+    else begin([]);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#held) {
+      this.#held.chunks.push(chunk);
+      this.#held.size += chunk.length;
+      if (this.#held.size > replayLimitBytes) this.#release();
+      return;
+    }
+    const look = this.#look;
+    if (look) {
+      look.chunks.push(chunk);
+      look.size += chunk.length;
+      const waits = look.begin !== undefined;
+      if (look.size >= lookBytes) this.#endLook();
+      if (waits) return;
+    }
+    if (this.#response.write(chunk)) return;
+    controller.pause();
+    this.#response.once('drain', () => controller.resume());
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    if (this.#held) {
+      this.#end({
+        kind: 'rejected',
+        passOn: () => {
+          this.#release();
+          this.#finish(controller);
+        },
+      });
+      return;
+    }
+    this.#endLook();
+    this.#finish(controller);
+    this.#end({ kind: 'answered', status: this.#status });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  /** Ends the call from our side. */
+  stop(error: Error): void {
+    if (this.#settled) return;
+    if (this.#controller) this.#controller.abort(error);
+    else this.fail(error);
+  }
+
+  fail(error: Error): void {
+    if (this.#settled) return;
+    this.#endLook();
+    const answerBegan = this.#response.headersSent;
+    // A body cut short must look cut short to the caller, too.
+    if (answerBegan) this.#response.destroy();
+    this.#end({ kind: 'failed', error, answerBegan });
+  }
+
+  #end(end: ForwardEnd): void {
+    this.#settled = true;
+    this.#settle(end);
+  }
+
+  #begin(status: number, message: string, head: AnswerHead, extra: string[]): void {
+    const { headers, quota, trailer, hasLength } = head;
+    if (quota) headers.push(...this.#rules.onQuota(quota));
+    headers.push(...extra, 'X-Svc-Request-Id', this.#rules.requestId);
+    const { req } = this.#response;
+    const hasBody = req.method !== 'HEAD' && status !== 204 && status !== 304;
+    // Trailers need chunks: this hop has them where the provider's had, unless the caller speaks HTTP/1.0.
+    this.#trailers = hasBody && !hasLength && req.httpVersion === '1.1';
+    if (this.#trailers && trailer !== undefined) headers.push('Trailer', trailer);
+    this.#response.writeHead(status, asBytes(message), headers);
+  }
+
+  #startLook(status: number, pairs: string[], begin: (extra: string[]) => void): void {
+    const rules = this.#rules;
+    const { isThrottled } = rules;
+    if (!rules.bodyDecides(status)) {
+      const extra = rules.judge({ status, headers: asRecord(pairs), body: '' });
+      begin(isThrottled ? extra : []);
+      return;
+    }
+    if (!isThrottled) begin([]);
+    this.#look = { status, pairs, chunks: [], size: 0, begin: isThrottled ? begin : undefined };
+  }
+
+  #endLook(): void {
+    const look = this.#look;
+    this.#look = undefined;
+    if (!look) return;
+    const headers = asRecord(look.pairs);
+    const body = readableStart(look.chunks, headers['content-encoding']);
+    const extra = this.#rules.judge({ status: look.status, headers, body });
+    if (!look.begin) return;
+    look.begin(extra);
+    for (const chunk of look.chunks) this.#response.write(chunk);
+  }
+
+  #finish({ rawTrailers }: Dispatcher.DispatchController): void {
+    const pairs = this.#trailers ? rawPairs(rawTrailers) : [];
+    const trailers: [string, string][] = [];
+    for (let i = 0; i < pairs.length; i += 2) trailers.push([pairs[i] ?? '', pairs[i + 1] ?? '']);
+    if (trailers.length > 0) this.#response.addTrailers(trailers);
+    this.#response.end();
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    held?.begin();
+    for (const chunk of held?.chunks ?? []) this.#response.write(chunk);
+  }
+}
+
+/** undici reads the reason phrase as UTF-8, node writes one byte for each character. */
+function asBytes(message: string): string {
+  return /^[\x20-\x7e]*$/.test(message) ? message : Buffer.from(message, 'utf8').toString('latin1');
+}

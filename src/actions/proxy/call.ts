@@ -1,0 +1,262 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toProblem } from '../../kit/http/server.ts';
+import type { Ground } from '../../kit/ground.ts';
+import { newId } from '../../kit/ids.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
+import type { Closure, Connections, Credential } from '../../connections/index.ts';
+import type { Installations, Target } from '../../installations/index.ts';
+import type { Projects } from '../../projects/index.ts';
+import type { AnswerRules, ForwardEnd } from './answer.ts';
+import { readCallBody, type CallBody } from './body.ts';
+import { forward, type OutgoingBody } from './forward.ts';
+import type { ProxyLog } from './log-writer.ts';
+import { answerProblem, problemOfFault } from './refuse.ts';
+import { readProxyCall, type ProxyCall } from './request.ts';
+import { quotaHeaders, throttleHeaders } from './throttle.ts';
+
+export interface ProxyDeps {
+  ground: Ground;
+  projects: Projects;
+  connections: Connections;
+  installations: Installations;
+  proxyLog: ProxyLog;
+}
+
+/** One call on its way. */
+interface Journey {
+  deps: ProxyDeps;
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  /** Monotonic. */
+  startedAt: number;
+  /** When the provider's answer began; monotonic. */
+  answeredAt: number | undefined;
+  expectsContinue: boolean;
+  call: ProxyCall;
+  target: Target;
+}
+
+const hourMs = 3_600_000;
+
+/** Takes one request from its first byte to the end of its answer. Never rejects. */
+export async function proxyCall(
+  deps: ProxyDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  expectsContinue: boolean,
+): Promise<void> {
+  // An error on a socket that the caller closed has nobody to be told to; the request's own events carry it.
+  request.on('error', ignore);
+  response.on('error', ignore);
+  response.sendDate = false;
+  const requestId = newId();
+  const startedAt = performance.now();
+  // A body that was announced and not asked for may come or not: nothing else can follow on this connection.
+  if (expectsContinue) response.shouldKeepAlive = false;
+  let journey: Journey | undefined;
+  try {
+    refuseMethod(request);
+    const read = readProxyCall(request.url ?? '', request.rawHeaders);
+    if ('refusal' in read) throw read.refusal;
+    const { call } = read;
+    const target = await findTarget(deps, call);
+    journey = {
+      deps,
+      request,
+      response,
+      requestId,
+      startedAt,
+      answeredAt: undefined,
+      expectsContinue,
+      call,
+      target,
+    };
+    refuseDisabled(target);
+    if (!(await refuseThrottled(journey))) await send(journey);
+  } catch (error) {
+    refuse(deps, response, journey, toProblem(error), requestId);
+  }
+}
+
+function refuse(
+  deps: ProxyDeps,
+  response: ServerResponse,
+  journey: Journey | undefined,
+  answer: Problem,
+  requestId: string,
+  extra: readonly string[] = [],
+): void {
+  answerProblem(deps.ground.log, response, answer, requestId, extra);
+  if (journey) note(journey, answer.status, answer.code);
+}
+
+function refuseMethod({ method, headers }: IncomingMessage): void {
+  if (method === 'TRACE') throw problem('proxy-method-refused', { detail: 'The proxy does not pass TRACE.' });
+  // Others than WebSockets are offers: whoever makes one takes an answer in HTTP/1.1, too (RFC 9110, 7.8).
+  if (/\bwebsocket\b/i.test(headers.upgrade ?? '') && /\bupgrade\b/i.test(headers.connection ?? ''))
+    throw problem('proxy-upgrade-refused', { detail: 'WebSockets do not pass through the proxy.' });
+}
+
+async function findTarget(deps: ProxyDeps, call: ProxyCall): Promise<Target> {
+  const principal =
+    deps.projects.peekPrincipal(call.apiKey) ?? (await deps.projects.authenticateKey(call.apiKey));
+  deps.projects.authorize(principal, ['proxy']);
+  const { selector, projectId } = call;
+  if (principal.projectId !== projectId)
+    throw problem('not-found', { detail: `There is no project ${projectId}.` });
+  const target =
+    deps.installations.peekTarget(projectId, selector) ??
+    (await deps.installations.findTarget(projectId, selector));
+  if (!target || (principal.groupRef !== undefined && principal.groupRef !== target.groupRef)) {
+    throw problem('installation-not-found', { detail: 'There is no such installation in this project.' });
+  }
+  return target;
+}
+
+function refuseDisabled(target: Target): void {
+  if (!target.manifest.proxy?.enabled) {
+    throw problem('proxy-disabled', {
+      detail: `The integration ${target.integrationName} does not enable the proxy.`,
+    });
+  }
+  if (target.content.proxy?.enabled === false) {
+    throw problem('proxy-disabled', { detail: 'The config of this installation switches the proxy off.' });
+  }
+}
+
+/** In throttle mode a closed window answers for the provider (specification 7, 5). */
+async function refuseThrottled(journey: Journey): Promise<boolean> {
+  const { deps, call, target, response, requestId } = journey;
+  if (!call.throttle) return false;
+  const { budget } = deps.connections;
+  await budget.ready();
+  const closure = budget.closed(target.projectId, target.connectionId);
+  if (!closure) return false;
+  const answer = problem('provider-rate-limited', {
+    detail: 'The provider said that the limit of this connection is reached; the call was not passed on.',
+    retryAfterSeconds: Math.max(1, Math.ceil((closure.until - budget.now()) / 1000)),
+  });
+  const quota = budget.quota(target.projectId, target.connectionId);
+  const told = {
+    ...(quota?.limit === undefined ? {} : { limit: quota.limit }),
+    remaining: 0,
+    resetAt: closure.until,
+  };
+  const extra = [...quotaHeaders(told, budget.now()), ...throttleHeaders(closure)];
+  refuse(deps, response, journey, answer, requestId, extra);
+  return true;
+}
+
+async function send(journey: Journey): Promise<void> {
+  const { deps, target, request, expectsContinue } = journey;
+  const credential = await deps.connections.credential(target.projectId, target.connectionId);
+  const body = await readCallBody(request, expectsContinue);
+  if (!body) return note(journey, undefined, undefined);
+  let end = await forwardWith(journey, credential, body.first, mayRepeat(request, body));
+  if (end.kind === 'rejected') end = await repeat(journey, credential, body.again(), end);
+  finish(journey, end);
+}
+
+/** Trailers come after the body and are not kept; a body that was streamed may still turn out to be small. */
+function mayRepeat(request: IncomingMessage, body: CallBody): boolean {
+  return (
+    request.headers.trailer === undefined && (body.again() !== undefined || !Buffer.isBuffer(body.first))
+  );
+}
+
+function forwardWith(
+  journey: Journey,
+  { origin, headers, query }: Credential,
+  body: OutgoingBody,
+  holdRejection: boolean,
+): Promise<ForwardEnd> {
+  const { deps, request, response, expectsContinue } = journey;
+  const { egress, limits } = deps.ground;
+  return forward(
+    request,
+    response,
+    { origin, headers, query, body },
+    {
+      egress,
+      idleMs: limits.providerCallMs,
+      totalMs: limits.proxyCallMs ?? hourMs,
+      expectsContinue: expectsContinue && !Buffer.isBuffer(body) && body !== null,
+      rules: rulesOf(journey, holdRejection),
+    },
+  );
+}
+
+function rulesOf(journey: Journey, holdRejection: boolean): AnswerRules {
+  const { target, requestId, call } = journey;
+  const { budget } = journey.deps.connections;
+  const { projectId, connectionId, provider } = target;
+  return {
+    requestId,
+    holdRejection,
+    isThrottled: call.throttle,
+    quotaNames: budget.quotaNames(provider),
+    onBegin: () => {
+      journey.answeredAt ??= performance.now();
+    },
+    onQuota(quota) {
+      budget.noteQuota(projectId, connectionId, quota);
+      return quotaHeaders(quota, budget.now());
+    },
+    bodyDecides: (status) => budget.bodyDecides(provider, status),
+    judge(answer) {
+      const closure: Closure | undefined = budget.observe(projectId, connectionId, provider, answer);
+      return closure ? throttleHeaders(closure) : [];
+    },
+  };
+}
+
+/** After a 401: one refresh and one more call where the body allows; otherwise the 401 is passed on as it came. */
+async function repeat(
+  journey: Journey,
+  credential: Credential,
+  body: Buffer | null | undefined,
+  rejected: Extract<ForwardEnd, { kind: 'rejected' }>,
+): Promise<ForwardEnd> {
+  const { deps, target } = journey;
+  const renewed = await deps.connections
+    .renew(target.projectId, target.connectionId, credential.generation)
+    .catch(() => undefined);
+  if (!renewed || renewed.generation === credential.generation || body === undefined) {
+    rejected.passOn();
+    return { kind: 'answered', status: 401 };
+  }
+  return forwardWith(journey, renewed, body, false);
+}
+
+function finish(journey: Journey, end: ForwardEnd): void {
+  const { deps, response, target, requestId } = journey;
+  const { metrics } = deps.ground;
+  if (end.kind === 'answered') {
+    if (end.status < 400) deps.connections.markWorking(target.projectId, target.connectionId);
+    metrics.proxyCalls.inc({ provider: target.provider, status: `${Math.floor(end.status / 100)}xx` });
+    return note(journey, end.status, undefined);
+  }
+  metrics.proxyCalls.inc({ provider: target.provider, status: 'failed' });
+  if (end.kind !== 'failed') return;
+  const hasLeft = response.destroyed && !end.answerBegan;
+  if (hasLeft || end.answerBegan) return note(journey, undefined, undefined);
+  refuse(deps, response, journey, problemOfFault(end.error), requestId);
+}
+
+/** The line of the call, written behind its back. */
+function note(journey: Journey, status: number | undefined, code: string | undefined): void {
+  const { deps, target, request, requestId, startedAt, answeredAt } = journey;
+  deps.proxyLog.note({
+    target,
+    id: requestId,
+    method: request.method ?? '',
+    path: request.url ?? '',
+    status,
+    problem: code,
+    providerMs: answeredAt === undefined ? undefined : answeredAt - startedAt,
+    totalMs: performance.now() - startedAt,
+  });
+}
+
+function ignore(): void {}

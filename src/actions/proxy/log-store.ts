@@ -1,0 +1,100 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+
+/** A proxied call as it is kept. */
+export interface ProxyLogRow {
+  project_id: string;
+  id: string;
+  integration_id: string;
+  installation_id: string;
+  connection_id: string;
+  group_ref: string;
+  provider: string;
+  method: string;
+  path: string;
+  status: number | null;
+  problem: string | null;
+  provider_ms: number | null;
+  total_ms: number;
+}
+
+const columns = [
+  ['project_id', 'uuid'],
+  ['id', 'uuid'],
+  ['integration_id', 'uuid'],
+  ['installation_id', 'uuid'],
+  ['connection_id', 'uuid'],
+  ['group_ref', 'text'],
+  ['provider', 'text'],
+  ['method', 'text'],
+  ['path', 'text'],
+  ['status', 'smallint'],
+  ['problem', 'text'],
+  ['provider_ms', 'integer'],
+  ['total_ms', 'integer'],
+] as const satisfies [keyof ProxyLogRow, string][];
+const names = columns.map(([name]) => name).join(', ');
+
+// A batch whose answer was lost is sent again: what is there stays.
+const insert = statement(
+  'proxy_log_insert',
+  `INSERT INTO proxy_log (${names})
+   SELECT * FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})
+   ON CONFLICT DO NOTHING`,
+);
+
+const rotate = statement('proxy_log_rotate', 'SELECT svc_rotate_proxy_log($1)');
+/** One node at a time makes and drops partitions. */
+const lock = statement('proxy_log_lock', `SELECT pg_try_advisory_xact_lock(7567971, 3) AS taken`);
+
+const search = statement(
+  'proxy_log_search',
+  `SELECT ${names} FROM proxy_log
+   WHERE project_id = $1 AND id < $2 AND id >= $3
+     AND ($4::uuid IS NULL OR installation_id = $4) AND ($5::text IS NULL OR group_ref = $5)
+     AND ($6::text IS NULL OR method = $6) AND ($7::text IS NULL OR position($7 IN path) > 0)
+     AND ($8::integer IS NULL OR status BETWEEN $8 AND $9::integer)
+   ORDER BY id DESC LIMIT $10`,
+);
+
+export async function insertLogRows(db: Queryable, rows: readonly ProxyLogRow[]): Promise<void> {
+  await db.rows(
+    insert,
+    columns.map(([name]) => rows.map((row) => row[name])),
+  );
+}
+
+/** Makes the partitions of the coming days and drops the old ones; nothing while another node does. */
+export async function rotateLog(tx: Queryable, keepDays: number): Promise<void> {
+  const [found] = await tx.rows<{ taken: boolean }>(lock);
+  if (found?.taken) await tx.rows(rotate, [keepDays]);
+}
+
+export interface LogQuery {
+  /** Both UUIDs: the first is left out, the second is not. */
+  before: string;
+  from: string;
+  installationId?: string | undefined;
+  groupRef?: string | undefined;
+  method?: string | undefined;
+  path?: string | undefined;
+  status?: readonly [least: number, most: number] | undefined;
+  limit: number;
+}
+
+/** Newest first. */
+export function searchLog(db: Queryable, projectId: string, query: LogQuery): Promise<ProxyLogRow[]> {
+  const [least = null, most = null] = query.status ?? [];
+  return db.rows<ProxyLogRow>(search, [
+    projectId,
+    query.before,
+    query.from,
+    query.installationId ?? null,
+    query.groupRef ?? null,
+    query.method ?? null,
+    query.path ?? null,
+    least,
+    most,
+    query.limit,
+  ]);
+}

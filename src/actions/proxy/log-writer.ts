@@ -1,0 +1,118 @@
+import type { Ground } from '../../kit/ground.ts';
+import { sleep } from '../../kit/retry.ts';
+import type { Target } from '../../installations/index.ts';
+import { insertLogRows, rotateLog, type ProxyLogRow } from './log-store.ts';
+
+/** What is noted of a call; times in milliseconds. */
+export interface LogEntry {
+  target: Target;
+  id: string;
+  method: string;
+  /** The target of the request as it came. */
+  path: string;
+  status: number | undefined;
+  problem: string | undefined;
+  providerMs: number | undefined;
+  totalMs: number;
+}
+
+/** Keeps a line of every call (contract: bodies never), in batches behind the calls' backs. */
+export interface ProxyLog {
+  note(entry: LogEntry): void;
+  /** Writes what is left, as far as the database lets it. */
+  close(): Promise<void>;
+}
+
+const everyMs = 500;
+const rowsPerBatch = 2_000;
+/** With the database away, the oldest lines are given up from here on. */
+const mostWaiting = 50_000;
+const keepDays = 7;
+const rotateEveryMs = 3_600_000;
+
+export function createProxyLog({ database, log }: Ground): ProxyLog {
+  const closing = new AbortController();
+  let waiting: LogEntry[] = [];
+  let writing: Promise<void> | undefined;
+  let rotatedAt = -Infinity;
+
+  async function rotate(): Promise<void> {
+    if (performance.now() - rotatedAt < rotateEveryMs) return;
+    rotatedAt = performance.now();
+    try {
+      await database.transaction((tx) => rotateLog(tx, keepDays));
+    } catch (error) {
+      // Lines go into the default partition meanwhile.
+      log.warn(
+        { err: error },
+        'the partitions of the proxy log could not be renewed; trying again in an hour',
+      );
+    }
+  }
+
+  async function write(): Promise<void> {
+    await rotate();
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, rowsPerBatch);
+      await insertLogRows(database, batch.map(rowOf));
+      waiting = waiting.slice(batch.length);
+    }
+  }
+
+  /** One batch after the other, until nothing is left; what comes meanwhile waits for the next. */
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      await sleep(everyMs, closing.signal);
+      try {
+        await write();
+      } catch (error) {
+        log.warn({ err: error, waiting: waiting.length }, 'lines of the proxy log could not be written');
+        if (closing.signal.aborted) return;
+      }
+    }
+  }
+
+  return {
+    note(entry) {
+      waiting.push(entry);
+      if (waiting.length > mostWaiting) waiting = waiting.slice(-mostWaiting / 2);
+      writing ??= run().finally(() => {
+        writing = undefined;
+      });
+    },
+    async close() {
+      closing.abort();
+      await writing;
+    },
+  };
+}
+
+const longestPath = 2_000;
+
+function rowOf({ target, ...entry }: LogEntry): ProxyLogRow {
+  return {
+    project_id: target.projectId,
+    id: entry.id,
+    integration_id: target.integrationId,
+    installation_id: target.installationId,
+    connection_id: target.connectionId,
+    group_ref: target.groupRef,
+    provider: target.provider,
+    method: entry.method,
+    path: withoutValues(entry.path).slice(0, longestPath),
+    status: entry.status ?? null,
+    problem: entry.problem ?? null,
+    provider_ms: entry.providerMs === undefined ? null : Math.round(entry.providerMs),
+    total_ms: Math.round(entry.totalMs),
+  };
+}
+
+/** A path with the names of its query; the values may be anybody's secrets. */
+export function withoutValues(target: string): string {
+  const [path = '', query] = target.split(/[?#](.*)/s);
+  if (query === undefined || query === '') return path;
+  const names = query
+    .split('&')
+    .map((part) => (part.includes('=') ? part.slice(0, part.indexOf('=') + 1) : ''));
+  return `${path}?${names.filter(Boolean).join('&')}`;
+}

@@ -1,0 +1,114 @@
+import { Type } from 'typebox';
+import type { Ground } from '../../kit/ground.ts';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { isId } from '../../kit/ids.ts';
+import { refuse } from '../../kit/problem.ts';
+import type { Principal, Projects } from '../../projects/index.ts';
+import { searchLog, type LogQuery, type ProxyLogRow } from './log-store.ts';
+import { ProxyLogPage, ProxyLogQuery, type ProxyLogEntry } from './schema.ts';
+
+export interface ProxyLogDeps {
+  ground: Pick<Ground, 'database'>;
+  projects: Pick<Projects, 'resolveProject'>;
+}
+
+/** The calls that went through the proxy, below `/v1`. */
+export function proxyLogRoutes(deps: ProxyLogDeps): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    server.route({
+      method: 'GET',
+      url: '/projects/:projectIdOrName/proxy-logs',
+      schema: {
+        operationId: 'listProxyLogs',
+        summary: 'List the calls through the proxy of the last seven days, newest first',
+        tags: ['proxy'],
+        params: Type.Object(
+          { projectIdOrName: Type.String({ description: 'Project id or name.' }) },
+          { additionalProperties: false },
+        ),
+        querystring: ProxyLogQuery,
+        response: { 200: ProxyLogPage },
+      },
+      config: { scopes: ['read'] },
+      handler: async ({ principal, params, query }) => {
+        const { id } = deps.projects.resolveProject(principal, params.projectIdOrName);
+        const wanted = queryOf(principal, query);
+        if (!wanted) return { results: [], pagination: { done: true } };
+        const rows = await searchLog(deps.ground.database, id, wanted);
+        return pageOf(rows, query.pageSize);
+      },
+    });
+  };
+}
+
+/** Undefined when nothing can match. */
+function queryOf(principal: Principal, query: ProxyLogQuery): LogQuery | undefined {
+  const { installationId, groupRef, method, path, status, since, until, pageSize, pageToken } = query;
+  if (installationId !== undefined && !isId(installationId)) return undefined;
+  if (principal.groupRef !== undefined && groupRef !== undefined && groupRef !== principal.groupRef)
+    return undefined;
+  const latest = until === undefined ? 'ffffffff-ffff-ffff-ffff-ffffffffffff' : firstIdAt(until);
+  const before = pageToken === undefined ? latest : readToken(pageToken);
+  return {
+    before: before < latest ? before : latest,
+    from: since === undefined ? '00000000-0000-0000-0000-000000000000' : firstIdAt(since),
+    installationId,
+    groupRef: principal.groupRef ?? groupRef,
+    method: method?.toUpperCase(),
+    path,
+    status: status === undefined ? undefined : rangeOf(status),
+    limit: pageSize + 1,
+  };
+}
+
+function rangeOf(status: string): readonly [number, number] {
+  const least = Number(status.replace('xx', '00'));
+  return [least, status.endsWith('xx') ? least + 99 : least];
+}
+
+/** The smallest UUIDv7 of a moment: its first 48 bits are the milliseconds of the epoch (RFC 9562, 5.7). */
+function firstIdAt(time: string): string {
+  const ms = Math.max(0, Date.parse(time)).toString(16).padStart(12, '0').slice(-12);
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
+}
+
+function timeOf(id: string): string {
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
+}
+
+/** Rows are one more than the page when there is another. */
+function pageOf(rows: ProxyLogRow[], pageSize: number): ProxyLogPage {
+  const shown = rows.slice(0, pageSize);
+  const last = shown.at(-1);
+  const more = rows.length > pageSize && last !== undefined;
+  return {
+    results: shown.map(presentEntry),
+    pagination: more
+      ? { done: false, nextPageToken: Buffer.from(last.id).toString('base64url') }
+      : { done: true },
+  };
+}
+
+function presentEntry(row: ProxyLogRow): ProxyLogEntry {
+  return {
+    requestId: row.id,
+    time: timeOf(row.id),
+    integrationId: row.integration_id,
+    installationId: row.installation_id,
+    connectionId: row.connection_id,
+    groupRef: row.group_ref,
+    provider: row.provider,
+    method: row.method,
+    path: row.path,
+    ...(row.status === null ? {} : { status: row.status }),
+    ...(row.problem === null ? {} : { problem: row.problem }),
+    ...(row.provider_ms === null ? {} : { providerMs: row.provider_ms }),
+    totalMs: row.total_ms,
+  };
+}
+
+function readToken(token: string): string {
+  const id = Buffer.from(token, 'base64url').toString('utf8');
+  if (isId(id)) return id;
+  throw refuse([{ in: 'query', name: 'pageToken', detail: 'is not a token of this list' }]);
+}
