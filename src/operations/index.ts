@@ -1,4 +1,3 @@
-export type { AutoBatchIntake } from './auto-batch/places.ts';
 export { createOperations, type Operations } from './operations.ts';
 export { createWorker, type Worker } from './worker.ts';
 export type { AnswerOf, Performed, Send } from './perform.ts';

@@ -17,6 +17,10 @@ const hot = [
   'operation_list',
   'operation_written',
   'record_resolve',
+  'ab_insert',
+  'ab_find',
+  'ab_find_keys',
+  'ab_wake_overdue',
   'key_find',
   'key_forget',
   'key_forget_expired',
@@ -29,7 +33,7 @@ describe('operations/plans', () => {
   beforeAll(async () => {
     test = await createTestDatabase();
     // The worst case: a plan made while the tables are empty, which is kept when they have grown.
-    await test.database.raw('VACUUM ANALYZE work, turn, lane, wake');
+    await test.database.raw('VACUUM ANALYZE work, turn, lane, wake, ab_head, ab_batch');
     client = new Client({ connectionString: test.url });
     await client.connect();
     await client.query('SET plan_cache_mode = force_generic_plan');
@@ -55,7 +59,7 @@ describe('operations/plans', () => {
       );
       const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
       if (process.env['SHOW_PLANS']) process.stdout.write(`${plan}\n\n`);
-      expect(plan).not.toMatch(/Seq Scan on (work|turn|lane|wake|operation|record|idempotency)/);
+      expect(plan).not.toMatch(/Seq Scan on (work|turn|lane|wake|operation|record|idempotency|ab_)/);
       for (const scan of plan
         .split(/\n(?=.*->)/)
         .filter((node) => /Index (Only )?Scan using (work|turn|lane|wake|operation|record)/.test(node))) {

@@ -17,6 +17,9 @@ import { createOperations, createWorker, type Operations, type Worker, type Work
 import type { ItemResult } from '../work.ts';
 import type { AutoBatchIntake } from './places.ts';
 
+/** Longer than the clock is moved: these tests are not about lost leases. */
+const leaseMs = 48 * 3_600_000;
+
 interface Node {
   database: Database;
   operations: Operations;
@@ -51,7 +54,7 @@ describe('operations/auto-batch/auto-batch', () => {
     for (let n = 0; n < wanted; n++) {
       const database = openDatabase({ url: test.url, poolSize: 6, applicationName: `svc test node ${n}` });
       const ground = groundOf(database);
-      const operations = createOperations(ground);
+      const operations = createOperations(ground, { leaseMs });
       const worker = createWorker(ground, {
         handlers: {
           write: handlerOf((item) => {
@@ -59,6 +62,7 @@ describe('operations/auto-batch/auto-batch', () => {
             return answer(item);
           }),
         },
+        leaseMs,
         pollMs: 100,
         retryPolicy: { baseMs: 20, capMs: 50, random: () => 0.99 },
       });
@@ -182,9 +186,9 @@ describe('operations/auto-batch/auto-batch', () => {
     const ids = new Map<number, string>();
     const key = oneKey();
     let n = 0;
-    let going = true;
+    const over = new AbortController();
     const callers = Array.from({ length: 8 }, async (_, at) => {
-      while (going) {
+      while (!over.signal.aborted) {
         const mine = n++;
         ids.set(mine, await accept(at % 2 === 0 ? a : b, { ...key, record: { n: mine } }));
       }
@@ -194,7 +198,7 @@ describe('operations/auto-batch/auto-batch', () => {
       // Both ways: a batch that was sealed stays so when the clock is set back.
       await shift(turn % 4 === 3 ? '-61 seconds' : '61 seconds');
     }
-    going = false;
+    over.abort();
     await Promise.all(callers);
     await shift('10 minutes');
     await ended(ids.values());

@@ -64,9 +64,8 @@ const findEntries = statement(
   'ab_find',
   `SELECT i.n::int AS n FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) WITH ORDINALITY
     AS i(project_id, batch_id, slot, entry, n)
-  CROSS JOIN LATERAL (
-    SELECT r.entry FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.batch_id AND r.slot = i.slot) r
-  WHERE r.entry = i.entry`,
+  WHERE i.entry = (
+    SELECT r.entry FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.batch_id AND r.slot = i.slot)`,
 );
 
 const sealBatches = statement(

@@ -18,15 +18,13 @@ const recordGroup = statement(
   finished AS (
     DELETE FROM work w USING input i
     WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
-    RETURNING w.project_id, w.seq, w.operation_id, w.lane_id, w.attempt, w.ordered, i.n),
+    RETURNING i.*, w.operation_id, w.lane_id, w.attempt, w.ordered, NULL::timestamptz AS due_at),
   returned AS (
     UPDATE work w SET state = 0, lease = NULL, attempt = w.attempt - (NOT i.spent)::int,
       due_at = (SELECT now FROM clock) + i.wait_ms * interval '1 millisecond'
     FROM input i WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
-    RETURNING w.project_id, w.seq, w.operation_id, w.attempt, w.due_at, i.n),
-  kept AS MATERIALIZED (
-    SELECT project_id, seq, operation_id, attempt, NULL::timestamptz AS due_at, n FROM finished
-    UNION ALL SELECT project_id, seq, operation_id, attempt, due_at, n FROM returned),
+    RETURNING i.*, w.operation_id, w.lane_id, w.attempt, w.ordered, w.due_at),
+  kept AS MATERIALIZED (SELECT * FROM finished UNION ALL SELECT * FROM returned),
   freed AS (
     DELETE FROM turn t USING finished f
     WHERE f.ordered AND t.project_id = f.project_id AND t.seq = f.seq),
@@ -44,12 +42,12 @@ const recordGroup = statement(
     FROM unnest($13::bigint[], $14::int[], $15::json[], $20::text[]) AS x(n, slot, outcome, record_id) JOIN kept k ON k.n = x.n
     WHERE r.project_id = k.project_id AND r.operation_id = k.operation_id AND r.slot = x.slot),
   operations AS (
-    UPDATE operation o SET status = i.status, result = i.result, 
-      errors = CASE WHEN i.done OR i.spent THEN i.errors ELSE o.errors END,
-      succeeded = o.succeeded + i.succeeded, failed = o.failed + i.failed, unknown = o.unknown + i.unknown,
-      attempts = k.attempt, last_attempt_at = CASE WHEN i.spent THEN now ELSE o.last_attempt_at END,
+    UPDATE operation o SET status = k.status, result = k.result,
+      errors = CASE WHEN k.done OR k.spent THEN k.errors ELSE o.errors END,
+      succeeded = o.succeeded + k.succeeded, failed = o.failed + k.failed, unknown = o.unknown + k.unknown,
+      attempts = k.attempt, last_attempt_at = CASE WHEN k.spent THEN now ELSE o.last_attempt_at END,
       next_attempt_at = k.due_at, updated_at = now
-    FROM clock, kept k JOIN input i ON i.n = k.n
+    FROM clock, kept k
     WHERE o.project_id = k.project_id AND o.id = k.operation_id),
   logs AS (
     INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
