@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
 import { retryRoutes, writeRoutes } from './actions/write/index.ts';
-import { callbackRoutes, connectionRoutes } from './connections/index.ts';
+import { callbackRoutes, connectionRoutes, eventRoutes } from './connections/index.ts';
 import { installationRoutes } from './installations/index.ts';
 import { documentApi } from './kit/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
@@ -34,8 +34,8 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   });
   await documentApi(server, { version: apiVersion, publicUrl: app.ground.publicUrl });
   observe(server, app);
-  server.addHook('onRequest', async () => {
-    if (health.isStopping) throw problem('shutting-down');
+  server.addHook('onRequest', (_request, _reply, done) => {
+    done(health.isStopping ? problem('shutting-down') : undefined);
   });
   await server.register(healthRoutes({ app, health, metricsPublic: config.metricsPublic }));
   await server.register(callbackRoutes(app.connections));
@@ -44,6 +44,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     await scope.register(providerCatalogueRoutes(app.catalog), { prefix: '/v1' });
     await scope.register(projectRoutes(app.projects), { prefix: '/v1' });
     await scope.register(connectionRoutes(app.connections), { prefix: '/v1' });
+    await scope.register(eventRoutes(app), { prefix: '/v1' });
     await scope.register(installationRoutes(app.installations), { prefix: '/v1' });
     await scope.register(operationRoutes(app.operations, app), { prefix: '/v1' });
     await scope.register(retryRoutes(app), { prefix: '/v1' });
@@ -84,7 +85,7 @@ async function closing(server: Server, closed: Promise<unknown>): Promise<void> 
 }
 
 function observe(server: HttpServer, { ground }: App): void {
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const surface = route.split('/')[1] ?? 'none';
     ground.metrics.httpRequests.observe(
@@ -101,5 +102,6 @@ function observe(server: HttpServer, { ground }: App): void {
       },
       'answered',
     );
+    done();
   });
 }

@@ -43,6 +43,7 @@ async function sendOnce(
   credential: Credential,
   request: ProviderRequest,
 ): Promise<HttpResult> {
+  if (hasDotSegment(request.path)) return outside;
   const done = ground.metrics.providerCalls.startTimer({ provider });
   const result = await sendHttp(ground.egress, toHttp(credential, request), {
     timeoutMs: ground.limits.providerCallMs,
@@ -50,6 +51,20 @@ async function sendOnce(
   done({ outcome: 'answer' in result ? `${Math.floor(result.answer.status / 100)}xx` : result.fault.kind });
   if ('answer' in result) deps.observe(result.answer);
   return result;
+}
+
+const outside: HttpResult = {
+  fault: {
+    kind: 'refused',
+    sent: false,
+    message: 'the path has a segment . or .., which would lead elsewhere than it says',
+  },
+};
+
+/** As a URL parser reads it: with `\\` for `/`, `%2e` for a dot, and without tabs and line ends. */
+function hasDotSegment(path: string): boolean {
+  const [segments = ''] = path.replaceAll(/[\t\r\n]/g, '').split(/[?#]/, 1);
+  return segments.split(/[/\\]/).some((segment) => /^(\.|%2e){1,2}$/i.test(segment));
 }
 
 /** The path is appended to the base, never resolved against it: no path can lead to another host. */

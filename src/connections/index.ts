@@ -1,7 +1,9 @@
-export type { Budget, Closure } from './budget.ts';
-export { addToQuota, type Priority, type Quota, type QuotaNames } from './budget-rules.ts';
+export type { Closure } from './budget.ts';
+export { addToQuota, type Quota, type QuotaNames } from './budget-rules.ts';
 export { callbackRoutes } from './callback-routes.ts';
 export { createConnections, type Connections } from './connections.ts';
 export type { Credential } from './credential.ts';
 export type { Connection } from './present.ts';
+export { eventRoutes } from './events/routes.ts';
+export { sealedConnectionColumns } from './sealed.ts';
 export { connectionRoutes } from './routes.ts';

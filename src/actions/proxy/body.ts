@@ -4,23 +4,29 @@ import { Readable } from 'node:stream';
 /** The most of a body that is kept, so that the call can be made again after a 401 (contract, Proxy). */
 export const replayLimitBytes = 1024 * 1024;
 
+/** What is sent on as a body. */
+export type OutgoingBody = Buffer | Readable | null;
+
 /** The caller's body: sent on as it comes, and kept while it is small. */
 export interface CallBody {
-  first: Buffer | Readable | null;
+  first: OutgoingBody;
   /** The whole body once more, if all of it was kept. */
   again(): Buffer | null | undefined;
 }
 
 /**
- * Reads a small body of known length; streams everything else, and everything when `waits`: then the caller has not begun to
- * send. Undefined when the caller left midway.
+ * Reads a small body of known length; streams everything else, and everything when `isNative`: then the caller may not have
+ * begun to send, or trailers follow. Undefined when the caller left midway.
  */
-export async function readCallBody(request: IncomingMessage, waits: boolean): Promise<CallBody | undefined> {
+export async function readCallBody(
+  request: IncomingMessage,
+  isNative: boolean,
+): Promise<CallBody | undefined> {
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const length = isChunked ? Infinity : Number(request.headers['content-length'] ?? 0);
   if (length === 0) return { first: null, again: () => null };
-  if (isChunked || waits) return keepWhileSmall(request);
-  if (length > replayLimitBytes) return { first: streamOf(request), again: () => undefined };
+  if (isChunked || isNative) return keepWhileSmall(request, isNative ? streamOf : lend);
+  if (length > replayLimitBytes) return { first: lend(request), again: () => undefined };
   const whole = await collect(request);
   return whole && { first: whole, again: () => whole };
 }
@@ -35,10 +41,12 @@ function collect(request: IncomingMessage): Promise<Buffer | undefined> {
   });
 }
 
-function keepWhileSmall(request: IncomingMessage): CallBody {
+type Streaming = (request: IncomingMessage, onChunk?: (chunk: Buffer) => void) => Readable;
+
+function keepWhileSmall(request: IncomingMessage, streaming: Streaming): CallBody {
   let kept: Buffer[] | undefined = [];
   let size = 0;
-  const first = streamOf(request, (chunk) => {
+  const first = streaming(request, (chunk) => {
     size += chunk.length;
     if (size > replayLimitBytes) kept = undefined;
     else kept?.push(chunk);
@@ -47,9 +55,43 @@ function keepWhileSmall(request: IncomingMessage): CallBody {
 }
 
 /**
- * The body as a stream of its own: whoever sends it may destroy it, when the answer comes before its end, and the caller's
- * socket lives on. What is left of it is then read and thrown away, so that the caller gets to read the answer.
+ * The request as undici may have it for its body: a stream in all that undici asks, without the cost of another one. It may be
+ * destroyed, when the answer comes before the body's end, and the caller's socket lives on: what is left is read and thrown
+ * away, so that the caller gets to read the answer.
  */
+function lend(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): Readable {
+  if (onChunk) request.on('data', onChunk).pause();
+  const lent = {
+    destroyed: false,
+    _readableState: { autoDestroy: true },
+    pipe: request.pipe.bind(request),
+    on(name: string, listener: () => void) {
+      request.on(name, listener);
+      return lent;
+    },
+    off(name: string, listener: () => void) {
+      request.off(name, listener);
+      return lent;
+    },
+    removeListener: (name: string, listener: () => void) => lent.off(name, listener),
+    pause: () => request.pause(),
+    resume: () => request.resume(),
+    destroy() {
+      lent.destroyed = true;
+      if (onChunk) request.off('data', onChunk);
+      request.resume();
+    },
+    get readableEnded() {
+      return request.readableEnded;
+    },
+    get closed() {
+      return request.closed;
+    },
+  };
+  return lent as unknown as Readable;
+}
+
+/** The same as a real stream, for node:http. */
 function streamOf(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): Readable {
   const body = new Readable({
     highWaterMark: 64 * 1024,

@@ -7,8 +7,8 @@ import type { Closure, Connections, Credential } from '../../connections/index.t
 import type { Installations, Target } from '../../installations/index.ts';
 import type { Projects } from '../../projects/index.ts';
 import type { AnswerRules, ForwardEnd } from './answer.ts';
-import { readCallBody, type CallBody } from './body.ts';
-import { forward, type OutgoingBody } from './forward.ts';
+import { readCallBody, type CallBody, type OutgoingBody } from './body.ts';
+import { forward } from './forward.ts';
 import type { ProxyLog } from './log-writer.ts';
 import { answerProblem, problemOfFault } from './refuse.ts';
 import { readProxyCall, type ProxyCall } from './request.ts';
@@ -149,13 +149,18 @@ async function refuseThrottled(journey: Journey): Promise<boolean> {
 }
 
 async function send(journey: Journey): Promise<void> {
-  const { deps, target, request, expectsContinue } = journey;
+  const { deps, target, request } = journey;
   const credential = await deps.connections.credential(target.projectId, target.connectionId);
-  const body = await readCallBody(request, expectsContinue);
+  const body = await readCallBody(request, isNative(journey));
   if (!body) return note(journey, undefined, undefined);
   let end = await forwardWith(journey, credential, body.first, mayRepeat(request, body));
   if (end.kind === 'rejected') end = await repeat(journey, credential, body.again(), end);
   finish(journey, end);
+}
+
+/** What undici cannot send: trailers, and the wait for 100 Continue. */
+function isNative({ request, expectsContinue }: Journey): boolean {
+  return expectsContinue || request.headers.trailer !== undefined;
 }
 
 /** Trailers come after the body and are not kept; a body that was streamed may still turn out to be small. */
@@ -181,7 +186,9 @@ function forwardWith(
       egress,
       idleMs: limits.providerCallMs,
       totalMs: limits.proxyCallMs ?? hourMs,
-      expectsContinue: expectsContinue && !Buffer.isBuffer(body) && body !== null,
+      expectsContinue,
+      // What is repeated is at hand.
+      isNative: isNative(journey) && !Buffer.isBuffer(body) && body !== null,
       rules: rulesOf(journey, holdRejection),
     },
   );

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { dialerOf } from '../../kit/http/egress.ts';
 import { Answer, type AnswerRules, type ForwardEnd } from './answer.ts';
+import type { OutgoingBody } from './body.ts';
 import { nativeOnly, requestHeaders } from './headers.ts';
 import { dispatchNatively } from './native.ts';
-
-export type OutgoingBody = Buffer | Readable | null;
 
 /** Where a call goes, with what credential and what body. */
 export interface Upstream {
@@ -22,6 +20,8 @@ export interface ForwardOptions {
   idleMs: number;
   /** For the whole call. */
   totalMs: number;
+  /** By node:http, because of what undici cannot send. */
+  isNative: boolean;
   /** The caller waits for 100 Continue before it sends its body. */
   expectsContinue: boolean;
   rules: AnswerRules;
@@ -52,12 +52,11 @@ function dispatch(
   request: IncomingMessage,
   response: ServerResponse,
   upstream: Upstream,
-  { egress, idleMs, expectsContinue }: ForwardOptions,
+  { egress, idleMs, isNative, expectsContinue }: ForwardOptions,
   answer: Answer,
 ): void {
   const { origin, headers, query, body } = upstream;
   const call = { origin, path: withQuery(request.url ?? '/', query), method: request.method ?? 'GET', body };
-  const isNative = expectsContinue || request.headers.trailer !== undefined;
   const dial = isNative ? dialerOf(egress) : undefined;
   if (dial) {
     const own = ['Host', new URL(origin).host, 'Connection', 'close'];
@@ -65,7 +64,7 @@ function dispatch(
     dispatchNatively(dial, { ...call, headers: sent, idleMs }, { request, response }, answer);
     return;
   }
-  if (expectsContinue) response.writeContinue();
+  if (isNative && expectsContinue) response.writeContinue();
   egress.dispatch(
     {
       ...call,

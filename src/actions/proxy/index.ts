@@ -1,2 +1,2 @@
 export { proxyLogRoutes } from './routes.ts';
-export { createProxyServer, type ProxyServer } from './server.ts';
+export { createProxyServer } from './server.ts';

@@ -7,7 +7,7 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
-import type { OutgoingBody } from './forward.ts';
+import type { OutgoingBody } from './body.ts';
 
 export interface NativeCall {
   origin: string;
