@@ -64,7 +64,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
     }),
     log,
-    vault: createVault(config.encryptionKeys ?? (await generatedKeys(config.dataDir))),
+    vault: createVault(await masterKeysOf(config)),
     egress: createEgress({
       allow: config.egressAllow,
       connectTimeoutMs: config.limits.connectMs,
@@ -96,6 +96,11 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
       await ground.database.close();
     },
   };
+}
+
+/** Those of SVC_ENCRYPTION_KEYS, or of the file that the embedded mode keeps. */
+export async function masterKeysOf(config: Config): Promise<MasterKey[]> {
+  return config.encryptionKeys ?? generatedKeys(config.dataDir);
 }
 
 /** The master keys of the embedded mode: made once, readable by the owner only. */

@@ -1,14 +1,15 @@
-/** The process: `all` (default), `api`, `worker` or `migrate`. The only place that starts things. */
+/** The process: `all` (default), `api`, `worker`, `migrate` or `rotate-keys`. The only place that starts things. */
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createApp, migrateDatabase, prepareDatabase, type App } from './app.ts';
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts';
 import type { Health } from './health.ts';
 import { createLog, type Logger } from './kit/log.ts';
+import { rotateAllKeys } from './rotate-keys.ts';
 import { listen, type Surfaces } from './server.ts';
 import { startWorker } from './worker.ts';
 
-const roles = ['all', 'api', 'worker', 'migrate'] as const;
+const roles = ['all', 'api', 'worker', 'migrate', 'rotate-keys'] as const;
 type Role = (typeof roles)[number];
 
 function say(line: string): void {
@@ -86,7 +87,8 @@ async function run(): Promise<void> {
   log.debug({ config: describeConfig(process.env) }, 'configuration');
   const { url, embedded } = await prepareDatabase(config, log);
   await migrateDatabase(url, log);
-  if (role === 'migrate') return embedded?.stop();
+  if (role === 'rotate-keys') process.exitCode = (await rotateAllKeys(config, url, say)) ? 0 : 1;
+  if (role === 'migrate' || role === 'rotate-keys') return embedded?.stop();
   const health: Health = { isStopping: false };
   const app = await createApp(config, url, log);
   await bootstrap(app, config);

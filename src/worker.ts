@@ -11,5 +11,12 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   });
   app.operations.onQueued((laneId) => worker.hint(laneId));
   await worker.start();
-  return worker;
+  const { keepAlive } = app.connections;
+  keepAlive.start();
+  return {
+    ...worker,
+    async stop(withinMs) {
+      await Promise.all([worker.stop(withinMs), keepAlive.stop()]);
+    },
+  };
 }

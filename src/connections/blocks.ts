@@ -14,18 +14,13 @@ const credentialBlocks = [
 ] as const;
 export type CredentialBlock = (typeof credentialBlocks)[number];
 
-/** The block that fits the provider, or undefined when it wants none. Throws auth-scheme-mismatch for kinds that we lack. */
+/** The block that fits the provider, or undefined when it wants none. */
 function blockFor(provider: Provider): CredentialBlock | undefined {
   const { authType, basicOpts, oauth2Opts } = provider;
   if (authType === 'none') return undefined;
   if (authType === 'apiKey') return 'apiKey';
   if (authType === 'basic') return basicOpts?.apiKeyAsBasic ? 'apiKey' : 'basicAuth';
-  if (authType === 'custom') return 'customAuth';
-  if (authType === 'jwt') {
-    throw problem('auth-scheme-mismatch', {
-      detail: `${provider.displayName} signs in with a JWT, which is not supported yet.`,
-    });
-  }
+  if (authType === 'custom' || authType === 'jwt') return 'customAuth';
   if (oauth2Opts?.grantType === 'clientCredentials') return 'oauth2ClientCredentials';
   return oauth2Opts?.grantType === 'password' ? 'oauth2PasswordCredentials' : 'oauth2AuthorizationCode';
 }

@@ -7,6 +7,7 @@ import { createBudget, type Budget } from './budget.ts';
 import { createProviderClient } from './client.ts';
 import type { Credential } from './credential.ts';
 import { holdRow } from './held.ts';
+import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { beginConnect, beginUpdate, type FlowDeps } from './oauth/begin.ts';
 import { finishFlow, type FlowEnd } from './oauth/finish.ts';
@@ -47,6 +48,8 @@ export interface Connections {
   readonly projects: Pick<Projects, 'resolveProject'>;
   /** What the providers let each connection do, over all nodes. */
   readonly budget: Budget;
+  /** Work of the nodes that work; nothing runs until it is started. */
+  readonly keepAlive: KeepAlive;
   get(projectId: string, id: string): Promise<Connection>;
   /** Newest first. */
   list(projectId: string, filter: ConnectionFilter): Promise<Connection[]>;
@@ -87,6 +90,7 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
   return {
     projects,
     budget,
+    keepAlive: createKeepAlive(ground, options.catalog, (key) => keeper.refresh(key)),
     ...reading(deps),
     ...connecting(deps, keeper),
     ...calling(deps, keeper, budget),

@@ -1,13 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { parseAddressRules } from '../kit/http/address.ts';
-import { createEgress } from '../kit/http/egress.ts';
 import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
 import type { Ground } from '../kit/ground.ts';
-import { createLog } from '../kit/log.ts';
-import { createMetrics } from '../kit/metrics.ts';
-import { createVault, generateMasterKey, parseMasterKeys } from '../kit/vault.ts';
+import { generateMasterKey } from '../kit/vault.ts';
 import { loadCatalog } from '../providers/index.ts';
 import { authenticationHook, createProjects, type Projects } from '../projects/index.ts';
+import { groundOn, publicUrl } from './ground.testsuite.ts';
 import type { Connection as WireConnection } from './schema.ts';
 import { callbackRoutes, connectionRoutes, createConnections, type Connections } from './index.ts';
 
@@ -21,6 +18,9 @@ interface Answered {
 
 export interface Harness {
   ground: Ground;
+  /** For nodes in processes of their own. */
+  databaseUrl: string;
+  masterKey: string;
   projects: Projects;
   connections: Connections;
   projectId: string;
@@ -35,24 +35,21 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-const publicUrl = 'http://svc.test';
+/** Further routes under `/v1`. */
+type RoutesOf = (deps: { ground: Ground; projects: Projects }) => (server: HttpServer) => Promise<void>;
+
 const returnUrls = ['https://app.example.com'];
 
 /** The room over a real database, with the providers at the given origins. */
-export async function createHarness(origins: Record<string, string>): Promise<Harness> {
+export async function createHarness(
+  origins: Record<string, string>,
+  options: { directory?: string; routes?: RoutesOf[] } = {},
+): Promise<Harness> {
   const test: TestDatabase = await createTestDatabase();
-  const egress = createEgress({ allow: parseAddressRules(['127.0.0.1']), connectTimeoutMs: 2_000 });
-  const log = createLog('silent');
-  const ground: Ground = {
-    database: test.database,
-    log,
-    vault: createVault(parseMasterKeys(generateMasterKey('k1'))),
-    egress,
-    metrics: createMetrics(),
-    limits: { bodyBytes: 1e7, recordBytes: 1e6, nesting: 100, providerCallMs: 10_000, connectMs: 2_000 },
-    publicUrl,
-  };
-  const catalog = loadCatalog({ origins });
+  const masterKey = generateMasterKey('k1');
+  const ground = groundOn(test.database, masterKey);
+  const { log, egress } = ground;
+  const catalog = loadCatalog({ origins, directory: options.directory });
   const projects = createProjects(ground, { catalog });
   const { projectId, apiKey = '' } = await projects.bootstrap();
   const nodes: Connections[] = [];
@@ -67,6 +64,8 @@ export async function createHarness(origins: Record<string, string>): Promise<Ha
     scope.addHook('onRequest', authenticationHook(projects));
     await scope.register(connectionRoutes(connections), { prefix: '/v1' });
     await scope.register(callbackRoutes(connections));
+    for (const routes of options.routes ?? [])
+      await scope.register(routes({ ground, projects }), { prefix: '/v1' });
   });
   const call: Harness['call'] = async (method, path, body, key = apiKey) => {
     const answer = await server.inject({
@@ -86,6 +85,8 @@ export async function createHarness(origins: Record<string, string>): Promise<Ha
   };
   return {
     ground,
+    databaseUrl: test.url,
+    masterKey,
     projects,
     connections,
     projectId,

@@ -7,6 +7,7 @@ import { assertBlockFits, schemeOf, type CredentialBlock } from './blocks.ts';
 import { credentialOf } from './credential.ts';
 import { assertHealthy, checkHealth, type Health } from './health.ts';
 import { mergeMetadata, placeOf } from './metadata.ts';
+import { jwtBearerGrant } from './oauth/assertion.ts';
 import { requestToken, type TokenClient, type TokenGrant, type TokenOutcome } from './oauth/token.ts';
 import { refusalOf } from './refusal.ts';
 import { clientCredentialsGrant, passwordGrant, refreshGrant } from './renewal.ts';
@@ -124,6 +125,7 @@ async function draftOf(
   if (block === undefined) return { secrets: { kind: 'none' } };
   if (apiKey !== undefined) return { secrets: { kind: 'apiKey', apiKey } };
   if (basicAuth) return { secrets: { kind: 'basic', ...basicAuth } };
+  if (customAuth && provider.authType === 'jwt') return assertedDraft(deps, provider, request, customAuth);
   if (customAuth) return { secrets: { kind: 'custom', values: checkedInputs(provider, customAuth) } };
   if (oauth2ClientCredentials) {
     const { clientId, clientSecret, scopes } = oauth2ClientCredentials;
@@ -164,6 +166,24 @@ async function draftOf(
     };
   }
   return importTokens(deps, projectId, provider, request);
+}
+
+async function assertedDraft(
+  deps: ObtainDeps,
+  provider: Provider,
+  request: ConnectionRequest,
+  values: Record<string, string>,
+): Promise<Draft> {
+  const { clientId, username, privateKey } = checkedInputs(provider, values);
+  if (!clientId || !username || !privateKey) {
+    const missing = ['clientId', 'username', 'privateKey'].filter((name) => !values[name]);
+    throw refuse(missing.map((name) => ({ in: 'body', name: `customAuth.${name}`, detail: 'is required' })));
+  }
+  const key = { clientId, username, privateKey };
+  const place = placeOf(provider, request.providerWorkspaceRef, request.providerMetadata ?? {});
+  const grant = await jwtBearerGrant(provider, place, key);
+  const granted = await fetchOwn(deps, provider, request, { clientId }, grant);
+  return { secrets: { kind: 'jwtBearer', accessToken: granted.answer.accessToken, ...key }, granted };
 }
 
 function checkedInputs(provider: Provider, values: Record<string, string>): Record<string, string> {

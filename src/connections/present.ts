@@ -77,7 +77,7 @@ function oauthBlock(
 ): Pick<WireConnection, 'oauth2AuthorizationCode'> {
   if (!shown || !hasAccessToken(shown.secrets)) return {};
   const { secrets } = shown;
-  const refreshToken = secrets.kind === 'clientCredentials' ? undefined : secrets.refreshToken;
+  const refreshToken = 'refreshToken' in secrets ? secrets.refreshToken : undefined;
   return {
     oauth2AuthorizationCode: {
       accessToken: {

@@ -1,5 +1,7 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import { newId } from '../kit/ids.ts';
+import { eventOf } from './events/store.ts';
 import type { ProviderMetadata } from './schema.ts';
 import type { ConnectionKey } from './store.ts';
 
@@ -12,6 +14,13 @@ const take = statement(
    RETURNING id`,
 );
 
+// Only while it is ours: nobody took it over.
+const extend = statement(
+  'connections_extend_lease',
+  `UPDATE connections SET refresh_lease_until = svc_now() + $4::float8 * interval '1 ms'
+   WHERE project_id = $1 AND id = $2 AND refresh_lease = $3 RETURNING id`,
+);
+
 const giveBack = statement(
   'connections_release',
   `UPDATE connections SET refresh_lease = NULL, refresh_lease_until = NULL
@@ -21,12 +30,14 @@ const giveBack = statement(
 // Committed before use, and only while the fence holds (architecture, Token).
 const commit = statement(
   'connections_refreshed',
-  `UPDATE connections SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
+  `WITH fresh AS (UPDATE connections SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
      scopes = coalesce($5::text[], scopes), provider_metadata = coalesce($6::json, provider_metadata),
      access_issued_at = svc_now() - $7::float8 * interval '1 ms', access_expires_at = svc_now() + $8::float8 * interval '1 ms',
      refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 AND refresh_lease = $3
-   RETURNING id`,
+   RETURNING *),
+   told AS (${eventOf('fresh', 'connection.refreshed', '$9')})
+   SELECT id FROM fresh`,
 );
 
 /** True when the caller may refresh this generation until the lease ends. */
@@ -36,6 +47,15 @@ export async function takeRefreshLease(
   lease: { generation: number; fence: string; forMs: number },
 ): Promise<boolean> {
   return (await db.rows(take, [projectId, id, lease.generation, lease.fence, lease.forMs])).length > 0;
+}
+
+/** Lets a lease that is held last longer from now on; false when somebody else has it. */
+export async function extendRefreshLease(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  lease: { fence: string; forMs: number },
+): Promise<boolean> {
+  return (await db.rows(extend, [projectId, id, lease.fence, lease.forMs])).length > 0;
 }
 
 export async function releaseRefreshLease(
@@ -72,6 +92,7 @@ export async function commitRefresh(
     metadata,
     refreshed.issuedAgoMs,
     refreshed.expiresInMs ?? null,
+    newId(),
   ]);
   return rows.length > 0;
 }

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../simulator/salesforce/index.ts';
 import { control, createHarness, tokenRequests, type Harness } from './harness.testsuite.ts';
 import type { Connections } from './index.ts';
+import { extendRefreshLease, takeRefreshLease } from './refresh-store.ts';
 
 describe('connections/refresh', () => {
   let hubspot: Awaited<ReturnType<typeof startHubspot>>;
@@ -167,6 +169,23 @@ describe('connections/refresh', () => {
     );
     await first.refresh(harness.projectId, id, 'force');
     expect((await first.get(harness.projectId, id)).generation).toBe(2);
+  });
+
+  it('extends a lease for whoever holds it, and for nobody else', async () => {
+    const id = await connect('hubspot');
+    const { database } = harness.ground;
+    const key = [harness.projectId, id] as const;
+    const [ours, theirs] = [randomUUID(), randomUUID()];
+    expect(await takeRefreshLease(database, key, { generation: 1, fence: ours, forMs: 90_000 })).toBe(true);
+    await harness.shiftClock('80 seconds');
+    expect(await extendRefreshLease(database, key, { fence: theirs, forMs: 90_000 })).toBe(false);
+    expect(await extendRefreshLease(database, key, { fence: ours, forMs: 90_000 })).toBe(true);
+    await harness.shiftClock('80 seconds');
+    expect(await takeRefreshLease(database, key, { generation: 1, fence: theirs, forMs: 1 })).toBe(false);
+    await harness.shiftClock('11 seconds');
+    expect(await takeRefreshLease(database, key, { generation: 1, fence: theirs, forMs: 1 })).toBe(true);
+    expect(await extendRefreshLease(database, key, { fence: ours, forMs: 90_000 })).toBe(false);
+    await harness.shiftClock('-171 seconds');
   });
 
   it('lets a new authorization win over a refresh that is under way', async () => {

@@ -1,3 +1,4 @@
+import { crashPoint } from '../kit/crash-point.ts';
 import type { Ground } from '../kit/ground.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
@@ -7,14 +8,15 @@ import type { Projects } from '../projects/index.ts';
 import { requestToken, type TokenOutcome } from './oauth/token.ts';
 import { mergeMetadata, placeOf } from './metadata.ts';
 import { badCredentials, refusalOf } from './refusal.ts';
-import { commitRefresh, releaseRefreshLease, takeRefreshLease } from './refresh-store.ts';
+import { commitRefresh, extendRefreshLease, releaseRefreshLease, takeRefreshLease } from './refresh-store.ts';
 import { renewalOf } from './renewal.ts';
 import type { ProviderMetadata } from './schema.ts';
 import { openSecrets, sealSecrets, type Secrets } from './secrets.ts';
 import { readConnection, setBadCredentials, type ConnectionKey, type ConnectionRow } from './store.ts';
 
-/** Longer than the token endpoint's time limit, so that a lease never ends under a call. */
+/** Twice the token endpoint's time limit, and extended while a call lasts: a lease never ends under one. */
 const leaseMs = 90_000;
+const extendEveryMs = leaseMs / 3;
 const waitFirstMs = 100;
 const waitMostMs = 1_000;
 
@@ -78,10 +80,14 @@ async function refreshOrWait(
 async function refreshUnder(deps: RefreshDeps, row: ConnectionRow, fence: string): Promise<ConnectionRow> {
   const { ground, catalog } = deps;
   const key: ConnectionKey = [row.project_id, row.id];
+  const extending = setInterval(() => {
+    // Without the database the lease ends by itself, later than the token endpoint's time limit.
+    extendRefreshLease(ground.database, key, { fence, forMs: leaseMs }).catch(() => undefined);
+  }, extendEveryMs);
   try {
     const provider = catalog.get(row.provider);
     const secrets = openSecrets(ground.vault, row.project_id, row.id, row.credentials);
-    const renewal = await renewalOf(deps.projects, row, secrets);
+    const renewal = await renewalOf(deps.projects, provider, row, secrets);
     if (!renewal)
       return await condemn(
         deps,
@@ -91,6 +97,7 @@ async function refreshUnder(deps: RefreshDeps, row: ConnectionRow, fence: string
       );
     const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
     const outcome = await requestToken(ground, provider, place, renewal.client, renewal.grant);
+    if (outcome.kind === 'granted') crashPoint('after-refresh');
     ground.metrics.tokenRefreshes.inc({ provider: row.provider, outcome: outcome.kind });
     if (outcome.kind === 'granted') return await commit(deps, provider, row, fence, secrets, outcome);
     // A client that belongs to the customer is part of the credentials; the builder's client is not (providers H1).
@@ -106,6 +113,8 @@ async function refreshUnder(deps: RefreshDeps, row: ConnectionRow, fence: string
       );
     });
     throw error;
+  } finally {
+    clearInterval(extending);
   }
 }
 

@@ -1,4 +1,7 @@
 import type { Projects } from '../projects/index.ts';
+import type { Provider } from '../providers/index.ts';
+import { placeOf } from './metadata.ts';
+import { jwtBearerGrant } from './oauth/assertion.ts';
 import type { TokenClient, TokenGrant } from './oauth/token.ts';
 import { hasAccessToken, type Secrets } from './secrets.ts';
 import type { ConnectionRow } from './store.ts';
@@ -6,12 +9,17 @@ import type { ConnectionRow } from './store.ts';
 /** The token request that renews a connection, or undefined when nothing but the customer can. */
 export async function renewalOf(
   projects: Projects,
+  provider: Provider,
   row: ConnectionRow,
   secrets: Secrets,
 ): Promise<{ client: TokenClient; grant: TokenGrant } | undefined> {
   if (!hasAccessToken(secrets)) return undefined;
   if (secrets.kind === 'clientCredentials')
     return { client: secrets, grant: clientCredentialsGrant(secrets.scopes) };
+  if (secrets.kind === 'jwtBearer') {
+    const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
+    return { client: { clientId: secrets.clientId }, grant: await jwtBearerGrant(provider, place, secrets) };
+  }
   if (secrets.kind === 'password') {
     const grant = secrets.refreshToken ? refreshGrant(secrets.refreshToken) : passwordGrant(secrets);
     return { client: secrets, grant };

@@ -1,6 +1,7 @@
 import type { Ground } from '../kit/ground.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
+import { recordConnectionEvent } from './events/store.ts';
 import { sealSecrets, type Secrets } from './secrets.ts';
 import {
   findSameConnection,
@@ -38,12 +39,16 @@ export async function saveCredentials(
       connectionId ?? (await findSameConnection(tx, projectId, owner, given.provider, given.workspaceRef));
     if (known !== undefined) {
       const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known));
-      if (replaced) return known;
+      if (replaced) {
+        await recordConnectionEvent(tx, [projectId, known], 'connection.updated');
+        return known;
+      }
       if (connectionId !== undefined)
         throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
     }
     const id = newId();
     await insertConnection(tx, [projectId, id], owner, contentFor(id));
+    await recordConnectionEvent(tx, [projectId, id], 'connection.created');
     return id;
   });
 }

@@ -1,10 +1,13 @@
+import { sealedColumn } from '../kit/rotation.ts';
 import type { Vault } from '../kit/vault.ts';
+import type { AssertionKey } from './oauth/assertion.ts';
 
 /** What is sealed in `connections.credentials`. */
 export type Secrets =
   | OAuthSecrets
   | ClientSecrets
   | PasswordSecrets
+  | AssertionSecrets
   | KeySecrets
   | BasicSecrets
   | CustomSecrets
@@ -33,6 +36,11 @@ export interface PasswordSecrets {
   clientSecret: string;
   scopes?: string[];
 }
+/** A key that signs for a user; each access token comes from a new assertion. */
+export interface AssertionSecrets extends AssertionKey {
+  kind: 'jwtBearer';
+  accessToken: string;
+}
 export interface KeySecrets {
   kind: 'apiKey';
   apiKey: string;
@@ -51,15 +59,26 @@ export interface NoSecrets {
 }
 
 /** Tells whether the secrets hold an access token that a token endpoint gives. */
-export function hasAccessToken(secrets: Secrets): secrets is OAuthSecrets | ClientSecrets | PasswordSecrets {
+export function hasAccessToken(
+  secrets: Secrets,
+): secrets is OAuthSecrets | ClientSecrets | PasswordSecrets | AssertionSecrets {
   return (
     secrets.kind === 'authorizationCode' ||
     secrets.kind === 'clientCredentials' ||
-    secrets.kind === 'password'
+    secrets.kind === 'password' ||
+    secrets.kind === 'jwtBearer'
   );
 }
 
 const place = (projectId: string, id: string): string => `${projectId}/${id}/credentials`;
+
+/** For the rotation of the master keys. */
+export const sealedCredentials = sealedColumn({
+  table: 'connections',
+  rowId: { column: 'id', first: '00000000-0000-0000-0000-000000000000' },
+  column: 'credentials',
+  place: (projectId, id) => place(projectId, String(id)),
+});
 
 /** Bound to the row: the same bytes in another row stay shut. */
 export function sealSecrets(vault: Vault, projectId: string, id: string, secrets: Secrets): Buffer {
@@ -74,5 +93,5 @@ export function openSecrets(vault: Vault, projectId: string, id: string, sealed:
 /** Whether a token endpoint gives new ones without the customer. */
 export function canRenew(secrets: Secrets): boolean {
   if (secrets.kind === 'authorizationCode') return secrets.refreshToken !== undefined;
-  return secrets.kind === 'clientCredentials' || secrets.kind === 'password';
+  return hasAccessToken(secrets);
 }

@@ -1,6 +1,8 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import { newId } from '../kit/ids.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
+import { eventOf } from './events/store.ts';
 import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
 /** A connection as stored, with its group, consumer and provider app. The credentials are sealed. */
@@ -121,14 +123,19 @@ const replace = statement(
 
 const describe = statement(
   'connections_describe',
-  `UPDATE connections SET workspace_ref = CASE WHEN $3::boolean THEN $4::text ELSE workspace_ref END,
-     provider_metadata = coalesce($5::json, provider_metadata), updated_at = svc_now()
-   WHERE project_id = $1 AND id = $2 RETURNING id`,
+  `WITH changed AS (
+     UPDATE connections SET workspace_ref = CASE WHEN $3::boolean THEN $4::text ELSE workspace_ref END,
+       provider_metadata = coalesce($5::json, provider_metadata), updated_at = svc_now()
+     WHERE project_id = $1 AND id = $2 RETURNING *),
+   told AS (${eventOf('changed', 'connection.updated', '$6')})
+   SELECT id FROM changed`,
 );
 
 const remove = statement(
   'connections_delete',
-  `DELETE FROM connections WHERE project_id = $1 AND id = $2 RETURNING id`,
+  `WITH gone AS (DELETE FROM connections WHERE project_id = $1 AND id = $2 RETURNING *),
+   told AS (${eventOf('gone', 'connection.deleted', '$3')})
+   SELECT id FROM gone`,
 );
 
 const markWorking = statement(
@@ -137,11 +144,16 @@ const markWorking = statement(
    WHERE project_id = $1 AND id = $2 AND status = 'created'`,
 );
 
+// One death, one event: who finds it dead already changes nothing.
 const markBad = statement(
   'connections_mark_bad',
-  `UPDATE connections SET status = 'bad_credentials', status_detail = $4, refresh_lease = NULL, refresh_lease_until = NULL,
-     updated_at = svc_now()
-   WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND ($5::uuid IS NULL OR refresh_lease = $5) RETURNING id`,
+  `WITH dead AS (
+     UPDATE connections SET status = 'bad_credentials', status_detail = $4, refresh_lease = NULL, refresh_lease_until = NULL,
+       updated_at = svc_now()
+     WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
+       AND ($5::uuid IS NULL OR refresh_lease = $5) RETURNING *),
+   told AS (${eventOf('dead', 'connection.error', '$6', "jsonb_build_object('errors', jsonb_build_array(c.status_detail))")})
+   SELECT id FROM dead`,
 );
 
 export type ConnectionKey = readonly [projectId: string, id: string];
@@ -285,24 +297,25 @@ export async function describeConnection(
   { workspaceRef, providerMetadata }: Description,
 ): Promise<boolean> {
   const metadata = providerMetadata ? JSON.stringify(providerMetadata) : null;
-  const values = [projectId, id, workspaceRef !== undefined, workspaceRef ?? null, metadata];
+  const values = [projectId, id, workspaceRef !== undefined, workspaceRef ?? null, metadata, newId()];
   return (await db.rows(describe, values)).length > 0;
 }
 
 export async function deleteConnection(db: Queryable, [projectId, id]: ConnectionKey): Promise<boolean> {
-  return (await db.rows(remove, [projectId, id])).length > 0;
+  return (await db.rows(remove, [projectId, id, newId()])).length > 0;
 }
 
 export async function setWorking(db: Queryable, [projectId, id]: ConnectionKey): Promise<void> {
   await db.rows(markWorking, [projectId, id]);
 }
 
-/** Condemns one generation; false when there are newer credentials, or the fence of the refresh no longer holds. */
+/** Condemns one generation and records `connection.error`, once; false when it was condemned before, when there are newer credentials, or the fence of the refresh no longer holds. */
 export async function setBadCredentials(
   db: Queryable,
   [projectId, id]: ConnectionKey,
   found: { generation: number; detail: string; fence?: string },
 ): Promise<boolean> {
-  const rows = await db.rows(markBad, [projectId, id, found.generation, found.detail, found.fence ?? null]);
+  const { generation, detail, fence = null } = found;
+  const rows = await db.rows(markBad, [projectId, id, generation, detail, fence, newId()]);
   return rows.length > 0;
 }

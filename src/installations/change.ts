@@ -7,6 +7,7 @@ import { contentPath } from './config/issue.ts';
 import type { MaskedChange } from './config/masks.ts';
 import { ConfigContent } from './config/schema.ts';
 import { chooseConnection, connectionGone } from './connection.ts';
+import { recordInstallationEvent } from './event-store.ts';
 import { forgetTarget, type Room, type Scope } from './room.ts';
 import { followConfig, heldConnection, readInstallation, type InstallationRow } from './store.ts';
 import { verifyAtProvider } from './verify.ts';
@@ -99,6 +100,8 @@ async function save(
     const isSwapped = connectionId !== before.connection_id;
     if (isSwapped && !(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
     const isFirst = await followConfig(tx, before, config, connectionId);
-    return isFirst ? readInstallation(tx, projectId, before.id) : undefined;
+    if (!isFirst) return undefined;
+    await recordInstallationEvent(tx, projectId, before.id, 'installation.updated', before.content);
+    return readInstallation(tx, projectId, before.id);
   });
 }

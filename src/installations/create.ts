@@ -4,6 +4,7 @@ import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
 import { checkContent, createdByIssues } from './config/check.ts';
 import { chooseConnection, connectionGone } from './connection.ts';
+import { recordInstallationEvent } from './event-store.ts';
 import { enter, forgetTarget, refuseForeignGroup, type IntegrationPlace, type Room } from './room.ts';
 import type { CreateInstallationRequest } from './schema.ts';
 import {
@@ -54,6 +55,7 @@ export async function createInstallation(
     .transaction(async (tx) => {
       if (!(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
       await insertInstallation(tx, made, { id: newId(), revisionId: latestRevision.id, createdBy, content });
+      await recordInstallationEvent(tx, projectId, made.id, 'installation.created');
       return readInstallation(tx, projectId, made.id);
     })
     .catch((error: unknown) => {

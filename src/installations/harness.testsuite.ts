@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { connectionRoutes, createConnections, type Connections } from '../connections/index.ts';
+import { connectionRoutes, createConnections, eventRoutes, type Connections } from '../connections/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { parseAddressRules } from '../kit/http/address.ts';
 import { createEgress } from '../kit/http/egress.ts';
@@ -102,6 +102,7 @@ export async function createHarness(simulator: { url: string; close(): Promise<v
     await scope.register(projectRoutes(projects), { prefix: '/v1' });
     await scope.register(connectionRoutes(connections), { prefix: '/v1' });
     await scope.register(installationRoutes(installations), { prefix: '/v1' });
+    await scope.register(eventRoutes({ ground, projects }), { prefix: '/v1' });
   });
 
   async function call<Json = Body>(

@@ -56,6 +56,46 @@ describe('installations/installations', () => {
       expect((await on.call('DELETE', `/integrations/crm/installations/${second.id}`)).status).toBe(404);
     });
 
+    it('records what happens to an installation, by names and ids, with its configs', async () => {
+      const connectionId = await on.connect('told');
+      const made = await install('told');
+      const place = `/integrations/other/installations/${made.id}`;
+      const { content } = made.config;
+      const contacts = { objectName: 'contacts', deletionSettings: { enabled: true } };
+      const config = { content: { ...content, write: { objects: { contacts } } } };
+      const changed = await on.call('PATCH', place, {
+        updateMask: ['config.content.write.objects.contacts'],
+        installation: { config: { content: { write: { objects: { contacts } } } } },
+      });
+      expect(changed).toMatchObject({ status: 200 });
+      await on.call('DELETE', place);
+      type Told = { results: { type: string; installationId: string; data: Record<string, unknown> }[] };
+      const { results } = (await on.call<Told>('GET', `/events?connectionId=${connectionId}`)).json;
+      expect(results.map(({ type }) => type)).toEqual([
+        'connection.deleted',
+        'installation.deleted',
+        'installation.updated',
+        'installation.created',
+        'connection.created',
+      ]);
+      const [, , updated, created] = results;
+      expect(created).toMatchObject({ installationId: made.id });
+      expect(created!.data).toEqual({
+        projectId: on.projectId,
+        provider: 'hubspot',
+        integrationId: made.integrationId,
+        integrationName: 'other',
+        installationId: made.id,
+        connectionId,
+        groupRef: 'told',
+        groupName: 'Group told',
+        consumerRef: expect.any(String) as string,
+        consumerName: expect.any(String) as string,
+        config: content,
+      });
+      expect(updated!.data).toMatchObject({ config: config.content, lastConfig: content });
+    });
+
     it('deleting an integration deletes its installations', async () => {
       const sourceYaml =
         'specVersion: 1.0.0\nintegrations:\n  - name: brief\n    provider: hubspot\n    write:\n      objects: [{ objectName: contacts }]\n';
@@ -64,6 +104,11 @@ describe('installations/installations', () => {
       const { id } = await install('brief', 'brief');
       expect((await on.call('DELETE', '/integrations/brief')).status).toBe(204);
       expect(idsOf(await on.call('GET', '/installations?groupRef=brief'))).toEqual([]);
+      const deleted = await on.call<{ results: { installationId: string }[] }>(
+        'GET',
+        '/events?type=installation.deleted&pageSize=1',
+      );
+      expect(deleted.json.results).toMatchObject([{ installationId: id }]);
       expect(await on.ground.database.raw('SELECT id FROM configs WHERE installation_id = $1', [id])).toEqual(
         [],
       );

@@ -28,6 +28,7 @@ import type {
   PatchObjectRequest,
   UpdateInstallationRequest,
 } from './schema.ts';
+import { recordInstallationEvent } from './event-store.ts';
 import { deleteInstallationsOf, listInstallations, type InstallationRow } from './store.ts';
 import { createTargets, type Target, type TargetSelector } from './targets.ts';
 
@@ -92,7 +93,11 @@ export interface InstallationsDeps {
 export function createInstallations(ground: Ground, deps: InstallationsDeps): Installations {
   const targets = createTargets(ground.database);
   const room: Room = { ground, ...deps, targets };
-  deps.projects.beforeIntegrationDelete(deleteInstallationsOf);
+  deps.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
+    for (const { id } of await listInstallations(tx, projectId, { integrationId }))
+      await recordInstallationEvent(tx, projectId, id, 'installation.deleted');
+    await deleteInstallationsOf(tx, projectId, integrationId);
+  });
 
   return {
     create: async (principal, place, request, options) =>

@@ -1,5 +1,6 @@
 import { Problem } from '../kit/problem.ts';
 import type { Principal } from '../projects/index.ts';
+import { recordInstallationEvent } from './event-store.ts';
 import { enter, forgetTarget, ownInstallation, type IntegrationPlace, type Room } from './room.ts';
 import { deleteInstallation, isConnectionUsed } from './store.ts';
 
@@ -13,7 +14,10 @@ export async function removeInstallation(
   const scope = await enter(room, principal, place);
   const row = await ownInstallation(room, scope, id);
   const { database } = room.ground;
-  const connectionId = await deleteInstallation(database, scope.projectId, row.id);
+  const connectionId = await database.transaction(async (tx) => {
+    await recordInstallationEvent(tx, scope.projectId, row.id, 'installation.deleted');
+    return deleteInstallation(tx, scope.projectId, row.id);
+  });
   forgetTarget(room, scope, row);
   if (connectionId === undefined || (await isConnectionUsed(database, scope.projectId, connectionId))) return;
   await room.connections.delete(scope.projectId, connectionId).catch((error: unknown) => {

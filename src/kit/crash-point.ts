@@ -1,5 +1,7 @@
 /** The named steps between which a node may die (architecture, How a write survives anything). */
 export type CrashPoint =
+  | 'after-refresh'
+  | 'after-rewrap'
   | 'after-slots'
   | 'after-accept'
   | 'after-claim'

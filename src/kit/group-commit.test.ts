@@ -39,21 +39,35 @@ describe('src/kit/group-commit', () => {
     expect(await results).toEqual(['done 1', 'done 2', 'done 3']);
   });
 
-  it('has two groups in flight at most; what arrives meanwhile is the next group, in order', async () => {
+  it('has two groups in flight at most, the second only when it is half full; what arrives meanwhile is the next, in order', async () => {
     const { groups, commit } = manualCommit();
-    const group = createWith({ commit });
+    const group = createWith({ commit, maxGroup: 4 });
     const submitted: Promise<string>[] = [];
-    for (const item of upTo(6)) {
+    for (const item of upTo(7)) {
       submitted.push(group.submit(item));
       await settled();
     }
-    expect(groups.map(({ items }) => items)).toEqual([[0], [1]]);
+    expect(groups.map(({ items }) => items)).toEqual([[0], [1, 2]]);
     groups[1]!.succeed();
     await settled();
-    expect(groups.map(({ items }) => items)).toEqual([[0], [1], [2, 3, 4, 5]]);
+    expect(groups.map(({ items }) => items)).toEqual([[0], [1, 2], [3, 4, 5, 6]]);
     groups[0]!.succeed();
     groups[2]!.succeed();
-    expect(await Promise.all(submitted)).toEqual(upTo(6).map((item) => `done ${item}`));
+    expect(await Promise.all(submitted)).toEqual(upTo(7).map((item) => `done ${item}`));
+  });
+
+  it('lets few items wait for the group on its way, and takes them along when it has ended', async () => {
+    const { groups, commit } = manualCommit();
+    const group = createWith({ commit });
+    const all = Promise.all([group.submit(0), settled().then(() => group.submit(1))]);
+    await settled();
+    await settled();
+    expect(groups.map(({ items }) => items)).toEqual([[0]]);
+    groups[0]!.succeed();
+    await settled();
+    expect(groups.map(({ items }) => items)).toEqual([[0], [1]]);
+    groups[1]!.succeed();
+    expect(await all).toEqual(['done 0', 'done 1']);
   });
 
   it('splits what is more than one group holds', async () => {

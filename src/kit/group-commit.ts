@@ -33,8 +33,8 @@ interface Waiter<Item, Result> {
 }
 
 /**
- * Commits together what arrives together, without a timer: a group leaves as soon as fewer than `maxInFlight` are on
- * their way, and what arrives meanwhile is the next one (work.md, rule 11).
+ * Commits together what arrives together, without a timer: a group leaves as soon as none is on its way, and what arrives
+ * meanwhile is the next one; up to `maxInFlight` leave beside one another when they are half full (work.md, rule 11).
  */
 export function createGroupCommit<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
@@ -43,9 +43,15 @@ export function createGroupCommit<Item, Result>(
   const inFlight = new Set<Promise<void>>();
   let pumpScheduled = false;
 
+  // A statement costs as much as twenty of its items do: another beside one on its way has to be worth it.
+  function mayLeave(): boolean {
+    if (inFlight.size === 0) return waiting.length > 0;
+    return inFlight.size < options.maxInFlight && waiting.length >= options.maxGroup / 2;
+  }
+
   function pump(): void {
     pumpScheduled = false;
-    while (waiting.length > 0 && inFlight.size < options.maxInFlight) {
+    while (mayLeave()) {
       const flight = commitGroup(options, waiting.splice(0, options.maxGroup)).finally(() => {
         inFlight.delete(flight);
         pump();

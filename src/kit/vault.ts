@@ -14,6 +14,10 @@ export interface MasterKey {
 export interface Vault {
   seal(value: unknown, place: string): Buffer;
   open(sealed: Buffer, place: string): unknown;
+  /** The id of the master key that seals. */
+  readonly activeKeyId: string;
+  /** How every value under that key begins, and no other. */
+  readonly activePrefix: Buffer;
   /** The id of the master key that wraps the value. */
   keyIdOf(sealed: Buffer): string;
   /** The same value under the active master key; the inner text is not opened. */
@@ -43,16 +47,12 @@ export function createVault(keys: readonly MasterKey[]): Vault {
   }
 
   function assemble(dataKey: Buffer, body: Buffer, place: string, { id, key }: MasterKey): Buffer {
-    const name = Buffer.from(id);
-    return Buffer.concat([
-      Buffer.from([formatVersion, name.length]),
-      name,
-      encrypt(key, dataKey, `key:${id}:${place}`),
-      body,
-    ]);
+    return Buffer.concat([prefixOf(id), encrypt(key, dataKey, `key:${id}:${place}`), body]);
   }
 
   return {
+    activeKeyId: active.id,
+    activePrefix: prefixOf(active.id),
     seal(value, place) {
       const dataKey = randomBytes(keyBytes);
       return assemble(dataKey, encrypt(dataKey, Buffer.from(JSON.stringify(value)), place), place, active);
@@ -67,6 +67,11 @@ export function createVault(keys: readonly MasterKey[]): Vault {
       return assemble(dataKey, body, place, active);
     },
   };
+}
+
+function prefixOf(keyId: string): Buffer {
+  const name = Buffer.from(keyId);
+  return Buffer.concat([Buffer.from([formatVersion, name.length]), name]);
 }
 
 function split(sealed: Buffer): { keyId: string; wrapped: Buffer; body: Buffer } {

@@ -33,7 +33,7 @@ export function createRecorder({ database, metrics, onEnded }: RecorderOptions):
       onEnded?.(ended);
       return kept;
     },
-    maxGroup: 256,
+    maxGroup: 128,
     maxInFlight: 2,
     maxWaiting: Number.MAX_SAFE_INTEGER,
     bisectOn: (error) => /^2[23]/.test(sqlState(error) ?? ''),

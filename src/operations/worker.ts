@@ -47,7 +47,7 @@ const defaults = {
   pollMs: 1_000,
   lanesPerClaim: 20,
   maxLanes: 100,
-  maxConcurrentItems: 200,
+  maxConcurrentItems: 400,
   itemsPerLane: 20,
   sliceMs: 2_000,
 };

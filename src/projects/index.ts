@@ -1,3 +1,4 @@
+export { sealedProjectColumns } from './apps/provider-apps.ts';
 export { authenticationHook } from './auth/hook.ts';
 export type { Principal } from './auth/principal.ts';
 export { providerCatalogueRoutes } from './catalogue-routes.ts';

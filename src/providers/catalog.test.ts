@@ -40,6 +40,7 @@ describe('src/providers/catalog', () => {
         'oauth2 authorizationCodePKCE',
         'oauth2 clientCredentials',
         'oauth2 password',
+        'jwt jwtBearer',
         'apiKey header',
         'apiKey query',
         'basic',

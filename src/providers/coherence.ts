@@ -15,6 +15,10 @@ export function contradictionsOf(declaration: ProviderDeclaration, fileName: str
   return faults;
 }
 
+const needs: Partial<Record<ProviderDeclaration['authType'], string>> = {
+  jwt: 'oauth2Opts with the grantType jwtBearer, and customOpts',
+};
+
 function faultsOfAuth(declaration: ProviderDeclaration): string[] {
   const { authType, oauth2Opts, apiKeyOpts, basicOpts, customOpts } = declaration;
   const missing: Record<ProviderDeclaration['authType'], boolean> = {
@@ -22,10 +26,14 @@ function faultsOfAuth(declaration: ProviderDeclaration): string[] {
     apiKey: !apiKeyOpts && !basicOpts?.apiKeyAsBasic,
     basic: !basicOpts,
     custom: !customOpts,
-    jwt: false,
+    jwt: oauth2Opts?.grantType !== 'jwtBearer' || !customOpts,
     none: false,
   };
-  const faults = missing[authType] ? [`authType ${authType} needs ${authType}Opts`] : [];
+  const faults = missing[authType]
+    ? [`authType ${authType} needs ${needs[authType] ?? `${authType}Opts`}`]
+    : [];
+  if ((oauth2Opts?.grantType === 'jwtBearer') !== (oauth2Opts?.assertionAudience !== undefined))
+    faults.push('oauth2Opts.assertionAudience belongs to the grantType jwtBearer');
   if (apiKeyOpts && !apiKeyOpts[apiKeyOpts.attachmentType])
     faults.push(`apiKeyOpts.${apiKeyOpts.attachmentType} is required`);
   const asksUser = oauth2Opts?.grantType.startsWith('authorizationCode') ?? false;
@@ -63,6 +71,7 @@ function templatesOf(declaration: ProviderDeclaration): { text: string; stage: S
       oauth?.refreshURL,
       oauth?.revokeURL,
       oauth?.introspectURL,
+      oauth?.assertionAudience,
       postAuth?.url,
       ...Object.values({ ...oauth?.tokenParams, ...oauth?.refreshParams }),
       postAuth?.select?.is,

@@ -5,6 +5,7 @@ import { salesforce } from './salesforce/index.ts';
 const connectors = new Map<string, Connector>([
   ['hubspot', hubspot],
   ['salesforce', salesforce],
+  ['salesforceJWT', salesforce],
 ]);
 
 /** Our code for a provider; undefined: it is reached through the proxy only. */

@@ -66,7 +66,13 @@ const TokenMetadataFields = Type.Object(
 );
 
 export const oauth2Public = {
-  grantType: Type.Enum(['authorizationCode', 'authorizationCodePKCE', 'clientCredentials', 'password']),
+  grantType: Type.Enum([
+    'authorizationCode',
+    'authorizationCodePKCE',
+    'clientCredentials',
+    'password',
+    'jwtBearer',
+  ]),
   authURL: Type.Optional(TemplateUrl),
   tokenURL: TemplateUrl,
   explicitScopesRequired: Type.Boolean(),

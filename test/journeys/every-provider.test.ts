@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { baseUrlOf, loadCatalog, providerUrl, type ConnectionPlace } from '../../src/providers/index.ts';
@@ -13,7 +14,7 @@ type Texts = Record<string, string>;
 
 /** One provider of every-provider.yaml; its head tells what the members mean. */
 interface Expected {
-  auth: 'code' | 'clientCredentials' | 'password' | 'apiKey' | 'basic' | 'custom';
+  auth: 'code' | 'clientCredentials' | 'password' | 'apiKey' | 'basic' | 'custom' | 'jwt';
   base: string;
   authorize?: string;
   token?: string;
@@ -33,6 +34,7 @@ interface Expected {
   basic?: string;
   key?: boolean;
   custom?: Texts;
+  audience?: string;
   inputs?: Texts;
   redirect?: Texts;
   answer?: Record<string, unknown>;
@@ -56,7 +58,9 @@ const expectations = parse(readFileSync(join(import.meta.dirname, 'every-provide
 const catalog = loadCatalog();
 // With signs that a form has to escape and signs that it must not.
 const client = { clientId: '0a1b-2c.3d_4e~', clientSecret: 'se-cr.et_/+=' };
-const given: Texts = { $key: 'the-key', $user: 'ada', $password: 'pass:word' };
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+const given: Texts = { $pem: pem, $key: 'the-key', $user: 'ada', $password: 'pass:word' };
 const schemes: Record<Expected['auth'], string> = {
   code: 'oauth2/authorizationCode',
   clientCredentials: 'oauth2/clientCredentials',
@@ -64,6 +68,7 @@ const schemes: Record<Expected['auth'], string> = {
   apiKey: 'apiKey',
   basic: 'basic',
   custom: 'custom',
+  jwt: 'custom',
 };
 
 /** Where a URL leads, without its query. */
@@ -224,6 +229,7 @@ describe('test/journeys/every-provider', () => {
       apiKey: { apiKey },
       basic: expected.key ? { apiKey } : { basicAuth: { username, password } },
       custom: { customAuth: Object.fromEntries(custom) as Texts },
+      jwt: { customAuth: Object.fromEntries(custom) as Texts },
       clientCredentials: { oauth2ClientCredentials: client },
       password: { oauth2PasswordCredentials: { ...client, username, password } },
       code: {},
@@ -235,6 +241,7 @@ describe('test/journeys/every-provider', () => {
     must(made, 201);
     if (expected.auth === 'clientCredentials')
       expectTokenCall(tokenCalls(expected.token)[0], expected, { grant_type: 'client_credentials' });
+    if (expected.auth === 'jwt') await expectAssertion(tokenCalls(expected.token)[0], expected);
     if (expected.auth === 'password')
       expectTokenCall(tokenCalls(expected.token)[0], expected, {
         grant_type: 'password',
@@ -242,6 +249,23 @@ describe('test/journeys/every-provider', () => {
         password: given['$password'] ?? '',
       });
     return made.body.id;
+  }
+
+  /** Nothing but the assertion and the client's name: who was asked for, of whom, signed with the customer's key. */
+  async function expectAssertion(
+    request: Recorded | undefined,
+    { custom = {}, audience }: Expected,
+  ): Promise<void> {
+    const { assertion = '', ...others } = bodyOf(request!, undefined);
+    const { clientId: issuer, username: subject } = custom;
+    expect(others).toEqual({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', client_id: issuer });
+    const { payload } = await jwtVerify(assertion, publicKey, {
+      algorithms: ['RS256'],
+      issuer: issuer!,
+      audience: audience!,
+    });
+    expect(payload.sub).toBe(subject);
+    expect((payload.exp ?? 0) - Date.now() / 1000).toBeLessThanOrEqual(180);
   }
 
   async function renew(name: string, expected: Expected, id: string): Promise<void> {

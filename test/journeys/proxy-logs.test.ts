@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import type { Platform } from '../platform.ts';
@@ -43,9 +44,12 @@ describe('test/journeys/proxy-logs', () => {
   const call = ({ headers, ...rest }: RawCall): Promise<RawAnswer> =>
     rawCall(platform.proxy, { ...rest, headers: { ...ours, ...headers } });
   const logs = async (query = '', key?: string): Promise<Page> => {
-    const answer = await platform.call<Page>('GET', `/projects/default/proxy-logs${query}`, undefined, {
-      ...(key ? { key } : {}),
-    });
+    const answer = await platform.call<Page>(
+      'GET',
+      `/projects/default/proxy-logs${query}`,
+      undefined,
+      key ? { key } : {},
+    );
     expect(answer.status).toBe(200);
     return answer.body;
   };
@@ -144,12 +148,11 @@ describe('test/journeys/proxy-logs', () => {
         (await test.database.raw("SELECT count(*) AS n FROM proxy_log WHERE path LIKE '/kill%'"))[0]?.['n'],
       );
     let before = -1;
-    recorder.answer((_request, response) => {
-      void count().then((n) => {
-        before = n;
-        response.writeHead(200).end();
-      });
-    });
+    const answer = async (response: ServerResponse): Promise<void> => {
+      before = await count();
+      response.writeHead(200).end();
+    };
+    recorder.answer((_request, response) => void answer(response));
     await call({ target: '/kill/1' });
     expect(before).toBe(0);
     await new Promise((resolve) => setTimeout(resolve, 1_000));

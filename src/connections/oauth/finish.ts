@@ -1,11 +1,14 @@
 import { problem, Problem } from '../../kit/problem.ts';
 import { baseUrlOf, withoutSecrets, type Provider } from '../../providers/index.ts';
 import { askAccount, type Account } from '../account.ts';
-import { assertHealthy } from '../health.ts';
+import { credentialOf } from '../credential.ts';
+import { assertHealthy, checkHealth } from '../health.ts';
 import { mergeMetadata, placeOf } from '../metadata.ts';
 import { refusalOf } from '../refusal.ts';
 import { saveCredentials } from '../save.ts';
+import type { ProviderMetadata } from '../schema.ts';
 import type { Secrets } from '../secrets.ts';
+import { findSameConnection, readConnection, type ConnectionRow } from '../store.ts';
 import { redirectUriOf, type FlowDeps } from './begin.ts';
 import { authorizationScheme } from './scheme.ts';
 import { takeFlow, type Flow } from './flow-store.ts';
@@ -94,6 +97,10 @@ async function store(
   const workspaceRef = workspaceOf(provider, request, account.workspaceRef);
   // Throws for an API address that is not one of the provider's, before anything is stored.
   baseUrlOf(provider, placeOf(provider, workspaceRef, metadata));
+  const replaced = await findReplaced(deps, projectId, request, workspaceRef);
+  const status = replaced
+    ? await statusInPlace(deps, provider, replaced, { workspaceRef, metadata, secrets })
+    : 'created';
   const agoMs = performance.now() - askedAt;
   return saveCredentials(
     deps.ground,
@@ -108,12 +115,42 @@ async function store(
       providerMetadata: metadata,
       scopes: answer.scopes ?? request.scopes,
       secrets,
-      status: 'created',
+      status,
       issuedAgoMs: agoMs,
       expiresInMs: answer.expiresInMs === undefined ? undefined : answer.expiresInMs - agoMs,
     },
     request.connectionId,
   );
+}
+
+/** The connection whose credentials the new ones are to replace. */
+async function findReplaced(
+  { ground: { database } }: FlowDeps,
+  projectId: string,
+  request: Flow['request'],
+  workspaceRef: string | undefined,
+): Promise<ConnectionRow | undefined> {
+  const id =
+    request.connectionId ??
+    (await findSameConnection(database, projectId, request, request.provider, workspaceRef));
+  return id === undefined ? undefined : readConnection(database, [projectId, id]);
+}
+
+/**
+ * The old credentials stay until the new ones pass the health check; without one in the catalogue they give way. Where the
+ * old ones are dead, a check that could not tell keeps nothing worth keeping.
+ */
+async function statusInPlace(
+  { ground }: FlowDeps,
+  provider: Provider,
+  replaced: ConnectionRow,
+  found: { workspaceRef: string | undefined; metadata: ProviderMetadata; secrets: Secrets },
+): Promise<'created' | 'working'> {
+  const place = placeOf(provider, found.workspaceRef, found.metadata);
+  const row = { workspace_ref: found.workspaceRef ?? null, provider_metadata: found.metadata, generation: 0 };
+  const health = await checkHealth(ground, provider, place, credentialOf(provider, row, found.secrets));
+  if (health.kind !== 'unsure' || replaced.status !== 'bad_credentials') assertHealthy(provider, health);
+  return health.kind === 'works' ? 'working' : 'created';
 }
 
 /** What was learned, completed by a question to the provider where its file has one. Throws when that leaves a doubt. */

@@ -1,6 +1,7 @@
 import type { Database } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { problem } from '../../kit/problem.ts';
+import { sealedColumn } from '../../kit/rotation.ts';
 import type { Vault } from '../../kit/vault.ts';
 import type { ProviderMetadata } from '../schema.ts';
 import { hashState } from './state.ts';
@@ -57,6 +58,14 @@ const take = statement(
 function verifierPlace(projectId: string, hash: Buffer): string {
   return `${projectId}/${hash.toString('hex')}/code_verifier`;
 }
+
+/** For the rotation of the master keys. */
+export const sealedVerifiers = sealedColumn({
+  table: 'oauth_flows',
+  rowId: { column: 'state_hash', first: Buffer.alloc(0) },
+  column: 'code_verifier',
+  place: (projectId, hash) => verifierPlace(projectId, Buffer.from(hash)),
+});
 
 /** Keeps a flow for ten minutes, and drops those that are over. */
 export async function saveFlow(database: Database, vault: Vault, state: string, flow: Flow): Promise<void> {

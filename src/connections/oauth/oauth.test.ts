@@ -203,6 +203,36 @@ describe('connections/oauth', () => {
     expect(after.headers).not.toEqual(before.headers);
   });
 
+  it.each([
+    ['rejected', 401],
+    ['not checked', 503],
+  ])('keeps the old credentials when the new ones were %s', async (_what, health) => {
+    const hub = (await list()).find((one) => one.provider === 'hubspot')!;
+    const before = await harness.connections.credential(harness.projectId, hub.id);
+    const url = await harness.call('PATCH', `/v1/projects/default/connections/${hub.id}:oauth-update`);
+    const fault = { kind: 'status', status: health };
+    await control(hubspot.url, 'faults', { path: '/integrations/v1/me', fault });
+    const page = await harness.call('GET', await visit(url.text));
+    await fetch(`${hubspot.url}/__sim/faults`, { method: 'DELETE' });
+    expect(page.status).toBe(400);
+    expect(messageIn(page.text).eventType).toBe('AUTHORIZATION_FAILED');
+    expect(await harness.connections.credential(harness.projectId, hub.id)).toEqual(before);
+  });
+
+  it('takes new credentials that could not be checked when the old ones are dead', async () => {
+    const hub = (await list()).find((one) => one.provider === 'hubspot')!;
+    const { generation } = await harness.connections.credential(harness.projectId, hub.id);
+    await harness.connections.markBadCredentials(harness.projectId, hub.id, generation, 'gone');
+    const url = await harness.call('PATCH', `/v1/projects/default/connections/${hub.id}:oauth-update`);
+    await control(hubspot.url, 'faults', {
+      path: '/integrations/v1/me',
+      fault: { kind: 'status', status: 503 },
+    });
+    expect((await harness.call('GET', await visit(url.text))).status).toBe(200);
+    await fetch(`${hubspot.url}/__sim/faults`, { method: 'DELETE' });
+    expect((await harness.connections.get(harness.projectId, hub.id)).status).toBe('created');
+  });
+
   it('refuses to renew a connection with another account', async () => {
     const hub = (await list()).find((one) => one.provider === 'hubspot')!;
     await control(hubspot.url, 'consent', { account: '77777777' });

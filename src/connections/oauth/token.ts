@@ -3,6 +3,7 @@ import {
   ClientSecretPost,
   customFetch,
   genericTokenEndpointRequest,
+  None,
   type ClientAuth,
 } from 'oauth4webapi';
 import {
@@ -27,12 +28,18 @@ import { readTokenAnswer, type TokenAnswer } from './token-answer.ts';
 /** The OAuth client that asks. */
 export interface TokenClient {
   clientId: string;
-  clientSecret: string;
+  /** Missing where an assertion stands for it. */
+  clientSecret?: string;
 }
 
 /** One request to a token endpoint (RFC 6749, 4 and 6). */
 export interface TokenGrant {
-  type: 'authorization_code' | 'refresh_token' | 'client_credentials' | 'password';
+  type:
+    | 'authorization_code'
+    | 'refresh_token'
+    | 'client_credentials'
+    | 'password'
+    | 'urn:ietf:params:oauth:grant-type:jwt-bearer';
   params: Record<string, string>;
   scopes: string[] | undefined;
 }
@@ -96,15 +103,11 @@ async function sendGrant(
   const filled = Object.entries(fixed).map(([name, text]) => [name, providerUrl(provider, text, place)]);
   const params = { ...Object.fromEntries(filled), ...scopeParam(provider, grant), ...grant.params };
   const received: { result?: HttpResult } = {};
-  const authentication =
-    oauth.tokenClientAuth === 'basic'
-      ? clientSecretBasic(client.clientSecret)
-      : ClientSecretPost(client.clientSecret);
   // The library makes the request; the answer is read by our own rules, since few providers keep to RFC 6749, 5.1.
   await genericTokenEndpointRequest(
     { issuer: url.origin, token_endpoint: url.href },
     { client_id: client.clientId },
-    authentication,
+    clientAuthOf(client, oauth.tokenClientAuth),
     grant.type,
     params,
     {
@@ -126,6 +129,11 @@ async function sendGrant(
   );
   if (!received.result) throw new Error('the token request was not sent');
   return received.result;
+}
+
+function clientAuthOf({ clientSecret }: TokenClient, where: 'body' | 'basic'): ClientAuth {
+  if (clientSecret === undefined) return None();
+  return where === 'basic' ? clientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
 }
 
 /**

@@ -12,7 +12,8 @@ export function parseAddressRules(entries: readonly string[]): AddressRules {
   const ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
   for (const entry of entries) {
     if (ipaddr.isValidCIDR(entry)) ranges.push(ipaddr.parseCIDR(entry));
-    else if (/^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i.test(entry)) hosts.add(entry.toLowerCase());
+    else if (/^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i.test(entry))
+      hosts.add(entry.replaceAll(/[[\]]/g, '').toLowerCase());
     else throw new Error(`"${entry}" is not a host, a host:port or a CIDR range`);
   }
   return {
@@ -35,7 +36,8 @@ export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
-  // ::a.b.c.d, deprecated but still routed by some stacks; ipaddr.js calls it unicast.
-  if (parsed instanceof ipaddr.IPv6 && parsed.parts.slice(0, 6).every((part) => part === 0)) return false;
-  return true;
+  if (parsed instanceof ipaddr.IPv4) return true;
+  // What is outside 2000::/3 is not allocated to anybody, and 3ffe::/16 and above no longer, or for documentation.
+  const first = parsed.parts[0] ?? 0;
+  return first >= 0x2000 && first < 0x3ffe && !address.includes('%');
 }

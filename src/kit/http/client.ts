@@ -39,7 +39,8 @@ export async function sendHttp(
   request: HttpRequest,
   options: SendOptions,
 ): Promise<HttpResult> {
-  const url = new URL(request.url);
+  const url = URL.parse(request.url);
+  if (!url || !/^https?:$/.test(url.protocol)) return fault('refused', false, 'not an http or https URL');
   if (url.username || url.password)
     return fault('refused', false, 'a URL with user information is not called');
   const timeout = AbortSignal.timeout(options.timeoutMs);

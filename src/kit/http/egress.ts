@@ -1,4 +1,4 @@
-import { lookup as resolve, type LookupAddress } from 'node:dns';
+import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici';
@@ -11,7 +11,18 @@ export interface EgressOptions {
   /** PEM of certificate authorities to trust besides the built-in ones. */
   extraCa?: string;
   connectTimeoutMs: number;
+  /** The ports of hosts that are not allowed by name. Default: 80 and 443. */
+  ports?: readonly number[];
+  /** Who turns names into addresses. Default: the system. */
+  resolve?: Resolve;
 }
+
+/** Tells all addresses of a name, as dns.lookup does with `all`. */
+export type Resolve = (
+  hostname: string,
+  options: LookupOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
 
 /** An address that must not be dialled. Thrown before any byte leaves. */
 export class EgressRefused extends Error {
@@ -19,7 +30,9 @@ export class EgressRefused extends Error {
   readonly code = 'SVC_EGRESS_REFUSED';
 }
 
-const openPorts = new Set([80, 443]);
+const webPorts = [80, 443];
+const systemResolve: Resolve = (hostname, options, callback) =>
+  lookup(hostname, { ...options, all: true }, callback);
 const dialers = new WeakMap<Dispatcher, buildConnector.connector>();
 const connectFailures = new WeakSet<Error>();
 
@@ -35,7 +48,12 @@ export function createEgress(options: EgressOptions): Dispatcher {
   if (options.outboundProxy) {
     return new ProxyAgent({ uri: options.outboundProxy, requestTls: settings, proxyTls: settings });
   }
-  const connect = checkedConnector(options.allow, settings);
+  const policy: Policy = {
+    rules: options.allow,
+    ports: new Set(options.ports ?? webPorts),
+    resolve: options.resolve ?? systemResolve,
+  };
+  const connect = checkedConnector(policy, settings);
   // Our own time limits hold for each call; a pooled socket idle for longer than 4 s may be half closed (work.md, rule 14).
   const agent = new Agent({
     connect,
@@ -55,20 +73,23 @@ export function dialerOf(egress: Dispatcher): buildConnector.connector | undefin
   return dialers.get(egress);
 }
 
-function checkedConnector(
-  rules: AddressRules,
-  settings: buildConnector.BuildOptions,
-): buildConnector.connector {
+interface Policy {
+  rules: AddressRules;
+  ports: ReadonlySet<number>;
+  resolve: Resolve;
+}
+
+function checkedConnector(policy: Policy, settings: buildConnector.BuildOptions): buildConnector.connector {
   const connectors = new Map<string, buildConnector.connector>();
   return (target, callback) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
-    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
-    const refusal = refuseTarget(rules, host, port);
+    const port = target.port ? Number(target.port) : target.protocol === 'https:' ? 443 : 80;
+    const refusal = refuseTarget(policy, host, port);
     if (refusal) return callback(marked(refusal), null);
-    const trusted = rules.allows(host, port);
+    const trusted = policy.rules.allows(host, port);
     const key = trusted ? 'trusted' : 'checked';
     const connect =
-      connectors.get(key) ?? buildConnector({ ...settings, lookup: checkedLookup(rules, trusted) });
+      connectors.get(key) ?? buildConnector({ ...settings, lookup: checkedLookup(policy, trusted) });
     connectors.set(key, connect);
     return connect(target, (error, socket) => {
       if (error) callback(marked(error), null);
@@ -77,23 +98,20 @@ function checkedConnector(
   };
 }
 
-function refuseTarget(rules: AddressRules, host: string, port: number): EgressRefused | undefined {
+function refuseTarget({ rules, ports }: Policy, host: string, port: number): EgressRefused | undefined {
   if (rules.allows(host, port)) return undefined;
   if (isIP(host) && !isPublicAddress(host) && !rules.allowsAddress(host)) {
     return new EgressRefused(`${host} is not a public address`);
   }
   const listed = isIP(host) !== 0 && rules.allowsAddress(host);
-  return openPorts.has(port) || listed
-    ? undefined
-    : new EgressRefused(`port ${port} of ${host} is not allowed`);
+  return ports.has(port) || listed ? undefined : new EgressRefused(`port ${port} of ${host} is not allowed`);
 }
 
 /** Resolves once and hands on what was checked, so that a second answer cannot differ; one bad address refuses the set. */
-function checkedLookup(rules: AddressRules, trusted: boolean): LookupFunction {
+function checkedLookup({ rules, resolve }: Policy, trusted: boolean): LookupFunction {
   return (hostname, lookupOptions, callback) => {
-    resolve(hostname, { ...lookupOptions, all: true }, (error, found) => {
+    resolve(hostname, lookupOptions, (error, addresses) => {
       if (error) return callback(error, '', 0);
-      const addresses: LookupAddress[] = found;
       const bad = addresses.find(
         ({ address }) => !trusted && !isPublicAddress(address) && !rules.allowsAddress(address),
       );

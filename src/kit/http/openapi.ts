@@ -85,10 +85,14 @@ export async function documentApi(
 
 /** The schema of a route with who may call it and how it fails. */
 function describeRoute(schema: FastifySchema, config: unknown): FastifySchema {
-  const { scopes } = (config ?? {}) as { scopes?: readonly string[] | 'public' };
+  const { scopes, projectWide } = (config ?? {}) as {
+    scopes?: readonly string[] | 'public';
+    projectWide?: true;
+  };
   const isPublic = scopes === 'public';
   const allowed = ['full', ...(Array.isArray(scopes) ? scopes : [])].map((name) => `\`${name}\``);
-  const who = isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.join(', ')}.`;
+  const confined = projectWide ? ' Not for credentials confined to a group.' : '';
+  const who = isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.join(', ')}.${confined}`;
   const failed = {
     description: 'A problem (RFC 9457).',
     content: { 'application/problem+json': { schema: ProblemBody } },

@@ -45,6 +45,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const server = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
+    // One for every request would be built, and redacted, before there is anything to say; what is said names the request.
+    childLoggerFactory: (parent) => parent,
     bodyLimit: options.bodyLimitBytes,
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     genReqId: () => newId(),
@@ -65,8 +67,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       problem('route-not-found', { detail: `There is no ${request.method} ${pathOf(request)}.` }),
     ),
   );
-  server.addHook('onSend', async (request, reply) => {
+  server.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
+    done();
   });
   return server;
 }

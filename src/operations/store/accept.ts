@@ -17,14 +17,23 @@ export interface AcceptedRow {
   seq: string;
 }
 
+/** What the statement has only where a row of the group has a key, or concerns a record that others may concern. */
+interface AcceptParts {
+  keys: string;
+  unlessReplayed: string;
+  turns: string;
+}
+
 /**
  * A whole group in one statement (work.md, ACCEPT). Marked rows are inserted only while their node's lane is still held;
  * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them (rule 4). A row whose
  * idempotency key stands already is not inserted.
  */
-const acceptGroup = statement(
-  'ledger_accept',
-  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+const acceptText = ({
+  keys,
+  unlessReplayed,
+  turns,
+}: AcceptParts): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
       $9::json[], $10::int[], $11::float8[], $12::float8[], $13::smallint[], $14::uuid[], $15::boolean[]) WITH ORDINALITY
@@ -38,8 +47,8 @@ const acceptGroup = statement(
   wanted AS MATERIALIZED (
     SELECT i.* FROM input i
     WHERE i.lease IS NULL OR EXISTS (SELECT FROM held h WHERE h.project_id = i.project_id AND h.id = i.lane_id)),
-  ${claimKeys(23, 'wanted')},
-  accepted AS MATERIALIZED (SELECT w.* FROM wanted w WHERE w.n NOT IN (SELECT n FROM replayed)),
+  ${keys}
+  accepted AS MATERIALIZED (SELECT w.* FROM wanted w ${unlessReplayed}),
   operations AS (
     INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
       status, total, created_at, updated_at)
@@ -57,15 +66,30 @@ const acceptGroup = statement(
       (lease IS NOT NULL)::int, (lease IS NOT NULL)::int, lease, ordered
     FROM accepted, clock ORDER BY n
     RETURNING project_id, operation_id, seq),
-  turns AS (
-    INSERT INTO turn (project_id, order_key, seq)
-    SELECT DISTINCT w.project_id, t.order_key, w.seq
-    FROM unnest($21::uuid[], $22::text[]) AS t(operation_id, order_key) JOIN works w ON w.operation_id = t.operation_id),
+  ${turns}
   wakes AS (
     INSERT INTO wake (project_id, lane_id, due_at)
     SELECT project_id, lane_id, min(now + due_s * interval '1 second') FROM accepted, clock
     WHERE lease IS NULL GROUP BY project_id, lane_id)
-  SELECT operation_id, seq FROM works`,
+  SELECT operation_id, seq FROM works`;
+
+const turnsInsert = `turns AS (
+    INSERT INTO turn (project_id, order_key, seq)
+    SELECT DISTINCT w.project_id, t.order_key, w.seq
+    FROM unnest($21::uuid[], $22::text[]) AS t(operation_id, order_key) JOIN works w ON w.operation_id = t.operation_id),`;
+
+const acceptGroup = statement(
+  'ledger_accept',
+  acceptText({
+    keys: `${claimKeys(23, 'wanted')},`,
+    unlessReplayed: 'WHERE w.n NOT IN (SELECT n FROM replayed)',
+    turns: turnsInsert,
+  }),
+);
+/** The same for a group without keys and turns, as most are: what concerns them is a third of a small group's cost. */
+const acceptPlainGroup = statement(
+  'ledger_accept_plain',
+  acceptText({ keys: '', unlessReplayed: '', turns: '' }),
 );
 
 const findOperations = statement(
@@ -97,7 +121,9 @@ export async function insertGroup(
   const turns = rows.flatMap((row) =>
     (row.orderKeys ?? []).flatMap((key) => (key === null ? [] : [{ row, key }])),
   );
-  const inserted = await db.rows<AcceptedRow>(acceptGroup, [
+  const keyed = rows.flatMap(({ key, ...row }, at) => (key ? [{ ...row, key, n: at + 1 }] : []));
+  const isPlain = keyed.length === 0 && turns.length === 0;
+  const inserted = await db.rows<AcceptedRow>(isPlain ? acceptPlainGroup : acceptGroup, [
     column((row) => row.projectId),
     column((row) => row.operationId),
     column((row) => row.integrationId),
@@ -118,9 +144,9 @@ export async function insertGroup(
     records.map((record) => record.slot),
     records.map(({ row, slot }) => row.payloads[slot]),
     records.map(({ reference }) => (reference === undefined ? null : storable(reference))),
-    turns.map((turn) => turn.row.operationId),
-    turns.map((turn) => turn.key),
-    ...keyColumns(rows.flatMap(({ key, ...row }, at) => (key ? [{ ...row, key, n: at + 1 }] : []))),
+    ...(isPlain
+      ? []
+      : [turns.map((turn) => turn.row.operationId), turns.map((turn) => turn.key), ...keyColumns(keyed)]),
   ]);
   return new Map(inserted.map((row) => [row.operation_id, row]));
 }

@@ -2,6 +2,7 @@ import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { problem, refuse } from '../../kit/problem.ts';
+import { sealedColumn } from '../../kit/rotation.ts';
 import type { Vault } from '../../kit/vault.ts';
 import type { Catalog } from '../../providers/index.ts';
 import type { ProviderApp, ProviderAppMetadata } from '../schema.ts';
@@ -81,6 +82,16 @@ export function createProviderApps(
     },
   };
 }
+
+/** For the rotation of the master keys. */
+export const sealedProjectColumns = [
+  sealedColumn({
+    table: 'provider_apps',
+    rowId: { column: 'id', first: '00000000-0000-0000-0000-000000000000' },
+    column: 'client_secret',
+    place: (projectId, id) => placeOf(projectId, String(id)),
+  }),
+];
 
 function placeOf(projectId: string, id: string): string {
   return `${projectId}/${id}/client_secret`;

@@ -35,6 +35,11 @@ const Oauth2Declaration = Type.Object(
     refreshURL: Type.Optional(TemplateUrl),
     revokeURL: Type.Optional(TemplateUrl),
     introspectURL: Type.Optional(TemplateUrl),
+    assertionAudience: Type.Optional(
+      Type.String({
+        description: 'Whom a signed assertion is for (grantType jwtBearer). May hold variables.',
+      }),
+    ),
     pkce: Type.Boolean({
       description: 'Whether a code challenge is sent; false where the provider rejects one.',
     }),

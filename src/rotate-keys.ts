@@ -1,0 +1,55 @@
+import { masterKeysOf } from './app.ts';
+import type { Config } from './config.ts';
+import { sealedConnectionColumns } from './connections/index.ts';
+import { openDatabase } from './kit/db/database.ts';
+import { rotateKeys, type Rotation } from './kit/rotation.ts';
+import { createVault } from './kit/vault.ts';
+import { sealedProjectColumns } from './projects/index.ts';
+
+/** The role `rotate-keys`: everything sealed comes under the first master key. True when the other keys may be taken away. */
+export async function rotateAllKeys(
+  config: Config,
+  url: string,
+  say: (line: string) => void,
+): Promise<boolean> {
+  const vault = createVault(await masterKeysOf(config));
+  const database = openDatabase({ url, poolSize: 2, applicationName: 'svc rotate-keys' });
+  try {
+    const columns = [...sealedConnectionColumns, ...sealedProjectColumns];
+    const rotation = await rotateKeys(database, vault, columns, sparingly(say));
+    for (const line of describeRotation(rotation, vault.activeKeyId)) say(line);
+    return rotation.isDone && rotation.shut.length === 0;
+  } finally {
+    await database.close();
+  }
+}
+
+/** One line of progress in two seconds is enough. */
+function sparingly(say: (line: string) => void): (line: string) => void {
+  let saidAt = performance.now();
+  return (line) => {
+    if (performance.now() - saidAt < 2_000) return;
+    saidAt = performance.now();
+    say(line);
+  };
+}
+
+/** What to tell the operator: counts by key, values that stay shut, and what to do next. */
+export function describeRotation({ rewrapped, kept, shut, isDone }: Rotation, activeKeyId: string): string[] {
+  const left = kept.filter(({ keyId }) => keyId !== activeKeyId);
+  return [
+    `${rewrapped} values are now under the key ${activeKeyId}.`,
+    ...kept.map(({ column, keyId, count }) => `  ${column}: ${count} under ${keyId}`),
+    ...shut.map(
+      ({ column, projectId, rowId, reason }) =>
+        `  shut: ${column} of project ${projectId}, row ${rowId}: ${reason}`,
+    ),
+    isDone
+      ? 'Nothing is under another key: the others may be taken out of SVC_ENCRYPTION_KEYS.'
+      : `Keep the keys ${[...new Set(left.map(({ keyId }) => keyId))].join(', ')}, and run this again ${
+          shut.length > 0
+            ? 'when the values above are mended or gone.'
+            : 'when every node has the new key first.'
+        }`,
+  ];
+}

@@ -1,0 +1,191 @@
+import { v7 } from 'uuid';
+import type { Refs } from './access-world.ts';
+
+/** An operation of the document, as far as the walk looks into it. */
+export interface Operation {
+  method: string;
+  path: string;
+  operationId: string;
+  description: string;
+  parameters: { name: string; in: string; required?: boolean }[];
+  hasBody: boolean;
+}
+
+export interface Request {
+  method: string;
+  path: string;
+  body?: unknown;
+}
+
+interface Document {
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        operationId: string;
+        description: string;
+        parameters?: Operation['parameters'];
+        requestBody?: unknown;
+      }
+    >
+  >;
+}
+
+export function operationsOf(document: Document): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { operationId, description, parameters = [], requestBody }]) => ({
+      method: method.toUpperCase(),
+      path,
+      operationId,
+      description,
+      parameters,
+      hasBody: requestBody !== undefined,
+    })),
+  );
+}
+
+/** Who may call, read from the document: `public`, or the scopes, and whether a caller confined to a group may. */
+export function reachOf({ operationId, description }: Operation): {
+  scopes: string[] | 'public';
+  confined: boolean;
+} {
+  if (description.includes('Needs no credentials.')) return { scopes: 'public', confined: true };
+  const [, list] = /Scopes: ((?:`\w+`(?:, )?)+)\./.exec(description) ?? [];
+  if (list === undefined) throw new Error(`the document does not say who may call ${operationId}`);
+  return {
+    scopes: [...list.matchAll(/\w+/g)].map(([scope]) => scope),
+    confined: !description.includes('Not for credentials confined to a group.'),
+  };
+}
+
+/** What fills a path parameter, by its name or by the collection before `{id}`. */
+const pathValues: Record<string, (refs: Refs) => string> = {
+  projectIdOrName: (refs) => refs.project,
+  integrationIdOrName: (refs) => refs.integration,
+  integrationId: (refs) => refs.integration,
+  'createInstallation/integrationId': (refs) => refs.bare,
+  revisionId: (refs) => refs.revision,
+  connectionId: (refs) => refs.connection,
+  installationId: (refs) => refs.installation,
+  operationId: (refs) => refs.operation,
+  provider: () => 'hubspot',
+  objectName: () => 'contacts',
+  'api-keys/id': (refs) => refs.apiKey,
+  'jwt-keys/id': (refs) => refs.jwtKey,
+  'provider-apps/id': (refs) => refs.providerApp,
+};
+
+/** Query parameters that name something; each is sent. */
+const queryValues: Record<string, (refs: Refs) => string> = {
+  groupRef: (refs) => refs.group,
+  connectionId: (refs) => refs.connection,
+  installationId: (refs) => refs.installation,
+};
+
+/** Parameters that name nothing of anybody; a new parameter has to be put here or above. */
+const plainParameters = new Set(
+  `active code consumerRef destructive dryRun error error_description excludeReadOnly
+   idempotency-key includeCreds includeRefreshToken method pageSize pageToken path provider
+   refresh since skipSampling state status type until`.split(/\s+/),
+);
+
+const yaml =
+  'specVersion: 1.0.0\nintegrations:\n  - { name: walked, provider: hubspot, proxy: { enabled: true } }\n';
+const publicKeyPem = '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----';
+const contacts = { objectName: 'contacts', selectedFieldMappings: {} };
+
+/** A valid body of each operation that takes one; an operation without a row fails the walk. */
+export const bodies: Record<string, (refs: Refs) => unknown> = {
+  createProject: () => ({ name: 'walked' }),
+  updateProject: () => ({ updateMask: ['appName'], project: { appName: 'walked' } }),
+  createApiKey: () => ({ label: 'walked' }),
+  updateApiKey: () => ({ updateMask: ['label'], apiKey: { label: 'walked' } }),
+  createJwtKey: () => ({ label: 'walked', algorithm: 'RS256', publicKeyPem }),
+  updateJwtKey: () => ({ updateMask: ['label'], jwtKey: { label: 'walked' } }),
+  createProviderApp: () => ({ provider: 'salesforce', clientId: 'walked', clientSecret: 'walked' }),
+  updateProviderApp: () => ({ updateMask: ['clientId'], providerApp: { clientId: 'walked' } }),
+  createIntegration: () => {
+    const name = 'walked-too';
+    const content = { name, provider: 'hubspot', proxy: { enabled: true } };
+    return { name, provider: 'hubspot', latestRevision: { specVersion: '1.0.0', content } };
+  },
+  batchUpsertIntegrations: () => ({ sourceYaml: yaml }),
+  createRevision: () => ({ sourceYaml: yaml.replace('walked', 'hubspot-crm') }),
+  oauthConnect: (refs) => ({
+    projectIdOrName: refs.project,
+    provider: 'hubspot',
+    groupRef: refs.group,
+    consumerRef: 'ada',
+    providerAppId: refs.providerApp,
+  }),
+  generateConnection: (refs) => ({
+    provider: 'hubspot',
+    groupRef: refs.group,
+    consumerRef: 'walker',
+    oauth2AuthorizationCode: { accessToken: { token: 'walked' } },
+  }),
+  updateConnection: () => ({
+    updateMask: ['providerMetadata'],
+    connection: { providerMetadata: { walked: { value: 'x', source: 'input' } } },
+  }),
+  createInstallation: (refs) => ({
+    groupRef: refs.group,
+    connectionId: refs.connection,
+    config: { content: { provider: 'hubspot' } },
+  }),
+  updateInstallation: (refs) => ({
+    updateMask: ['connectionId'],
+    installation: { connectionId: refs.connection },
+  }),
+  updateInstallationObject: (refs) => ({
+    groupRef: refs.group,
+    installationId: refs.installation,
+    action: 'write',
+    changes: [{ op: 'add', path: '', value: contacts }],
+  }),
+  resolveOperation: () => ({ resolution: 'notApplied' }),
+  retryOperation: () => ({}),
+  writeRecords: (refs) => ({ groupRef: refs.group, type: 'create', record: { email: 'walked@b.c' } }),
+};
+
+/** The operation as a request that names these things. Throws for a parameter or a body that nothing fills. */
+export function requestOf(operation: Operation, refs: Refs, body = bodies[operation.operationId]): Request {
+  const { method, operationId, parameters, hasBody } = operation;
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_all, name: string, at: number) => {
+    const collection = operation.path.slice(0, at).split('/').at(-2) ?? '';
+    const value =
+      pathValues[`${operationId}/${name}`] ?? pathValues[`${collection}/${name}`] ?? pathValues[name];
+    if (!value) throw new Error(`nothing fills {${name}} of ${operationId}`);
+    return encodeURIComponent(value(refs));
+  });
+  const query = new URLSearchParams();
+  for (const { name, in: place } of parameters.filter((each) => each.in !== 'path')) {
+    const value = queryValues[name];
+    if (value && place === 'query') query.set(name, value(refs));
+    else if (!plainParameters.has(name)) throw new Error(`nothing fills ${name} of ${operationId}`);
+  }
+  if (hasBody && !body) throw new Error(`${operationId} takes a body, and there is no row for it`);
+  return {
+    method,
+    path: query.size > 0 ? `${path}?${query.toString()}` : path,
+    ...(hasBody && body ? { body: body(refs) } : {}),
+  };
+}
+
+/** Names nothing that exists. */
+export function nobody(): Refs {
+  return {
+    project: v7(),
+    integration: v7(),
+    bare: v7(),
+    revision: v7(),
+    apiKey: v7(),
+    jwtKey: v7(),
+    providerApp: v7(),
+    connection: v7(),
+    installation: v7(),
+    operation: v7(),
+    group: v7(),
+  };
+}

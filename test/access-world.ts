@@ -1,0 +1,123 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { install, deploy, type Customer } from './customer.ts';
+import type { Answer, Platform } from './platform.ts';
+
+/** What a request can name: the things of one project, as one of its groups would. */
+export interface Refs {
+  project: string;
+  integration: string;
+  /** An integration that no group has installed. */
+  bare: string;
+  revision: string;
+  apiKey: string;
+  jwtKey: string;
+  providerApp: string;
+  connection: string;
+  installation: string;
+  operation: string;
+  group: string;
+}
+
+/** A project with two groups, each with everything a group can have. */
+export interface World {
+  /** The platform, called with the project's first key. */
+  platform: Platform;
+  projectName: string;
+  acme: Refs;
+  globex: Refs;
+  makeKey(given: Record<string, unknown>): Promise<{ id: string; key: string }>;
+  /** A front-end token of the group. */
+  token(groupRef: string): Promise<string>;
+}
+
+const pair = () =>
+  generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+
+/** A second project on the same platform. */
+export async function openProject(platform: Platform, name: string): Promise<Platform> {
+  const made = must(
+    await platform.call<{ id: string; apiKey: { key: string } }>('POST', '/projects', { name }),
+  );
+  const { id: projectId, apiKey } = made;
+  return {
+    ...platform,
+    projectId,
+    apiKey: apiKey.key,
+    call: (method, path, body, options) =>
+      platform.call(method, path, body, { ...options, key: options?.key ?? apiKey.key }),
+  };
+}
+
+/** Fills a project. The groups are named after it, so that what leaks tells where it is from. */
+export async function fill(platform: Platform, projectName: string): Promise<World> {
+  const base = `/projects/${platform.projectId}`;
+  await deploy(platform);
+  const integrations = must(
+    await platform.call<{ id: string; name: string; latestRevision: { id: string } }[]>(
+      'GET',
+      `${base}/integrations`,
+    ),
+  );
+  const named = (wanted: string) => integrations.find(({ name }) => name === wanted);
+  const apps = must(await platform.call<{ id: string }[]>('GET', `${base}/provider-apps`));
+  const makeKey: World['makeKey'] = async (given) =>
+    must(await platform.call('POST', `${base}/api-keys`, { label: 'walk', ...given }));
+  const keys = pair();
+  const { kid } = must(
+    await platform.call<{ kid: string }>('POST', `${base}/jwt-keys`, {
+      label: 'walk',
+      algorithm: 'RS256',
+      publicKeyPem: keys.publicKey,
+    }),
+  );
+  const shared = {
+    project: platform.projectId,
+    integration: named('hubspot-crm')?.id ?? '',
+    bare: named('hubspot-no-proxy')?.id ?? '',
+    revision: named('hubspot-crm')?.latestRevision.id ?? '',
+    apiKey: (await makeKey({ scopes: ['read'] })).id,
+    jwtKey: kid,
+    providerApp: apps[0]?.id ?? '',
+  };
+  const groupOf = async (groupRef: string): Promise<Refs> => {
+    const customer = await install(platform, 'hubspot-crm', groupRef);
+    return {
+      ...shared,
+      connection: customer.connectionId,
+      installation: customer.installationId,
+      operation: await failedWrite(customer),
+      group: groupRef,
+    };
+  };
+  return {
+    platform,
+    projectName,
+    acme: await groupOf(`${projectName}-acme`),
+    globex: await groupOf(`${projectName}-globex`),
+    makeKey,
+    token: (groupRef) =>
+      new SignJWT({ groupRef, consumerRef: 'ada' })
+        .setProtectedHeader({ alg: 'RS256', kid })
+        .setExpirationTime(Math.floor(Date.now() / 1000) + 500)
+        .sign(createPrivateKey(keys.privateKey)),
+  };
+}
+
+/** An operation that can be retried. */
+async function failedWrite(customer: Customer): Promise<string> {
+  const answer = await customer.write('contacts', {
+    type: 'update',
+    record: { id: '404404', email: 'a@b.c' },
+  });
+  return answer.body.operationId;
+}
+
+function must<Body>(answer: Answer<Body>): Body {
+  if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`);
+  return answer.body;
+}

@@ -1,0 +1,32 @@
+/** One node of the refresh proof: as many callers at once as it is told, then an answer of what they got. Dies where `SVC_CRASH_AT` says. */
+import { openDatabase } from '../../src/kit/db/database.ts';
+import { createConnections } from '../../src/connections/index.ts';
+import { groundOn } from '../../src/connections/ground.testsuite.ts';
+import { createProjects } from '../../src/projects/index.ts';
+import { loadCatalog } from '../../src/providers/index.ts';
+
+const { DATABASE_URL = '', MASTER_KEY = '', PROVIDERS_DIR = '', ORIGINS = '{}' } = process.env;
+const database = openDatabase({ url: DATABASE_URL, poolSize: 4, applicationName: 'svc refresh node' });
+const ground = groundOn(database, MASTER_KEY);
+const catalog = loadCatalog({
+  directory: PROVIDERS_DIR,
+  origins: JSON.parse(ORIGINS) as Record<string, string>,
+});
+const projects = createProjects(ground, { catalog });
+const connections = createConnections(ground, { projects, catalog, returnUrls: [] });
+
+interface Order {
+  projectId: string;
+  id: string;
+  callers: number;
+}
+
+async function obey({ projectId, id, callers }: Order): Promise<void> {
+  const calls = Array.from({ length: callers }, () => connections.refresh(projectId, id, 'force'));
+  const ended = await Promise.allSettled(calls);
+  process.send?.({ failed: ended.filter(({ status }) => status === 'rejected').length });
+}
+
+process.on('message', (order) => void obey(order as Order));
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');

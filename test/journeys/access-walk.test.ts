@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateApiKey } from '../../src/projects/keys/key-form.ts';
+import { bodies, nobody, operationsOf, reachOf, requestOf } from '../access-requests.ts';
+import type { Operation, Request } from '../access-requests.ts';
+import { fill, openProject, type Refs, type World } from '../access-world.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Answer, type CallOptions, type Platform } from '../platform.ts';
+
+type Problem = Record<string, unknown>;
+
+/** Somebody who calls: how, with which scopes, and whether confined to a group. */
+interface Caller {
+  name: string;
+  options: CallOptions;
+  scopes: string[];
+  isKnown: boolean;
+  isConfined: boolean;
+}
+
+const scopes = ['full', 'read', 'write', 'proxy', 'frontend'] as const;
+const slots = Object.keys(nobody()) as (keyof Refs)[];
+const groupSlots: (keyof Refs)[] = ['connection', 'installation', 'operation', 'group'];
+
+/** What remains of an answer once the value that was sent and what differs from call to call are taken out. */
+function shapeOf(answer: Answer<Problem>, sent: string[]): unknown {
+  const text = sent
+    .reduce((left, value) => left.replaceAll(value, '<sent>'), answer.text)
+    .replaceAll(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '<id>')
+    .replaceAll(/"requestId":"[^"]*"/g, '')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');
+  return [answer.status, text];
+}
+
+describe('test/journeys/access-walk', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let mine: World;
+  let other: World;
+  let operations: Operation[];
+  const strangers: Caller[] = [];
+  const members: Caller[] = [];
+  const confined: Caller[] = [];
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    operations = operationsOf((await platform.call<never>('GET', '/openapi.json')).body);
+    mine = await fill(platform, 'default');
+    other = await fill(await openProject(platform, 'victim'), 'victim');
+    await fillCallers();
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  async function fillCallers(): Promise<void> {
+    const stranger = (name: string, options: CallOptions): Caller => ({
+      name,
+      options,
+      scopes: [],
+      isKnown: false,
+      isConfined: false,
+    });
+    const sleeping = await mine.makeKey({ scopes: ['full'] });
+    await mine.platform.call('PATCH', `/projects/default/api-keys/${sleeping.id}`, {
+      updateMask: ['active'],
+      apiKey: { active: false },
+    });
+    strangers.push(
+      stranger('no key', { key: null }),
+      stranger('a made-up key', { key: generateApiKey().key }),
+      stranger('a deactivated key', { key: sleeping.key }),
+    );
+    const member = { isKnown: true, isConfined: false };
+    for (const scope of scopes) {
+      const { key } = await mine.makeKey({ scopes: [scope] });
+      members.push({ ...member, name: `a ${scope} key`, options: { key }, scopes: [scope] });
+    }
+    const inGroup = { isKnown: true, isConfined: true };
+    for (const scope of scopes) {
+      const { key } = await mine.makeKey({ scopes: [scope], groupRef: mine.acme.group });
+      confined.push({ ...inGroup, name: `a confined ${scope} key`, options: { key }, scopes: [scope] });
+    }
+    const token = await mine.token(mine.acme.group);
+    const options = { key: null, headers: { authorization: `Bearer ${token}` } };
+    confined.push({ ...inGroup, name: 'a front-end token', options, scopes: ['frontend'] });
+  }
+
+  const send = ({ method, path, body }: Request, { options }: Caller): Promise<Answer<Problem>> =>
+    platform.call<Problem>(method, path, body, options);
+
+  /** 401 and 403 as the document says; undefined when the caller gets through to the thing itself. */
+  function refusalOf(operation: Operation, caller: Caller): number | undefined {
+    const reach = reachOf(operation);
+    if (reach.scopes === 'public') return undefined;
+    if (!caller.isKnown) return 401;
+    const isReached = reach.scopes.some((scope) => caller.scopes.includes(scope));
+    return isReached && (reach.confined || !caller.isConfined) ? undefined : 403;
+  }
+
+  it('knows a request for every operation of the document, and no request of an operation that is gone', () => {
+    expect(operations.length).toBeGreaterThan(45);
+    for (const operation of operations) {
+      expect(requestOf(operation, mine.acme).path).not.toMatch(/[{}]|undefined/);
+      expect(reachOf(operation).scopes.length).toBeGreaterThan(0);
+    }
+    const known = new Set(operations.map(({ operationId }) => operationId));
+    expect(Object.keys(bodies).filter((id) => !known.has(id))).toEqual([]);
+    expect(Object.values(mine.acme).concat(Object.values(other.acme))).not.toContain('');
+  });
+
+  it('every kind of caller gets 401 and 403 exactly where the document says so', async () => {
+    const wrong: unknown[] = [];
+    for (const operation of operations) {
+      for (const caller of [...strangers, ...members, ...confined]) {
+        const expected = refusalOf(operation, caller);
+        // Who gets through changes nothing here: what it names is not there, and the body is none.
+        const isHarmless = expected === undefined && operation.method !== 'GET';
+        const refs = isHarmless ? { ...nobody(), project: mine.acme.project } : mine.acme;
+        const request = requestOf(operation, refs);
+        const answer = await send(
+          isHarmless && request.body ? { ...request, body: { walked: 1 } } : request,
+          caller,
+        );
+        const { status } = answer;
+        const isRight = expected === undefined ? ![401, 403].includes(status) : status === expected;
+        const code = { 401: 'unauthenticated', 403: 'forbidden' }[expected ?? 0];
+        if (!isRight || status >= 500 || (code && answer.body['code'] !== code))
+          wrong.push([operation.operationId, caller.name, expected, status, answer.text.slice(0, 300)]);
+      }
+    }
+    expect(wrong).toEqual([]);
+  }, 120_000);
+
+  /**
+   * Sends the request with `theirs` in one place, and with what does not exist there; who answers differently tells that
+   * it exists. Returns what is wrong with the answer.
+   */
+  async function compare(
+    operation: Operation,
+    caller: Caller,
+    changed: Partial<Refs>,
+  ): Promise<string | undefined> {
+    const absent = nobody();
+    const places = Object.keys(changed) as (keyof Refs)[];
+    const own = requestOf(operation, mine.acme);
+    const theirs = requestOf(operation, { ...mine.acme, ...changed });
+    if (JSON.stringify(theirs.body) === JSON.stringify(own.body) && theirs.path === own.path)
+      return undefined;
+    const random = { ...mine.acme, ...Object.fromEntries(places.map((place) => [place, absent[place]])) };
+    const answer = await send(theirs, caller);
+    const baseline = await send(requestOf(operation, random), caller);
+    const refusal = refusalOf(operation, caller);
+    if (answer.status >= 500) return `${answer.status}`;
+    if (refusal !== undefined && answer.status !== refusal) return `${answer.status}, not ${refusal}`;
+    const [pathOfOwn, pathOfTheirs] = [own.path.split('?')[0], theirs.path.split('?')[0]];
+    if (refusal === undefined && pathOfOwn !== pathOfTheirs && answer.status !== 404)
+      return `${answer.status}, not 404: ${answer.text.slice(0, 200)}`;
+    if (operation.method !== 'GET' && answer.status < 300) return `${answer.status}: it was done`;
+    const shape = JSON.stringify(shapeOf(answer, Object.values(changed)));
+    const expected = JSON.stringify(
+      shapeOf(
+        baseline,
+        places.map((place) => absent[place]),
+      ),
+    );
+    return shape === expected ? undefined : `${shape} is not ${expected}`;
+  }
+
+  async function walk(callers: Caller[], changes: Partial<Refs>[], secrets: string[]) {
+    const wrong: unknown[] = [];
+    let sent = 0;
+    for (const operation of operations) {
+      if (reachOf(operation).scopes === 'public') continue;
+      for (const caller of callers) {
+        for (const changed of changes) {
+          const fault = await compare(operation, caller, changed);
+          sent += 1;
+          if (fault) wrong.push([operation.operationId, caller.name, Object.keys(changed).join(), fault]);
+        }
+        if (operation.method !== 'GET') continue;
+        const own = requestOf(operation, mine.acme);
+        // Without its filters a list is as long as it gets.
+        const bare = { ...own, path: own.path.split('?')[0] ?? '' };
+        const seen = (await send(own, caller)).text + (await send(bare, caller)).text;
+        const leaked = secrets.filter((secret) => seen.includes(secret));
+        if (leaked.length > 0) wrong.push([operation.operationId, caller.name, 'leaks', leaked]);
+      }
+    }
+    return { wrong, sent };
+  }
+
+  it('another project’s things are as if they were not, in path, query and body', async () => {
+    const theirs = other.acme;
+    const changes: Partial<Refs>[] = [
+      // A groupRef is the builder's own word, the same in two projects is two groups.
+      ...slots.filter((slot) => slot !== 'group').map((slot) => ({ [slot]: theirs[slot] })),
+      { ...theirs },
+      { project: other.projectName },
+    ];
+    const { group: _own, ...ids } = theirs;
+    const secrets = [...Object.values(ids), other.acme.group, other.globex.group, other.globex.connection];
+    const { wrong, sent } = await walk([...members, ...confined], changes, secrets);
+    expect(wrong).toEqual([]);
+    expect(sent).toBeGreaterThan(4_000);
+  }, 240_000);
+
+  it('another group’s things are as if they were not, for who is confined to one', async () => {
+    const theirs = Object.fromEntries(groupSlots.map((slot) => [slot, mine.globex[slot]]));
+    const changes = [...groupSlots.map((slot) => ({ [slot]: mine.globex[slot] })), theirs];
+    const { wrong } = await walk(confined, changes, Object.values(theirs));
+    expect(wrong).toEqual([]);
+  }, 240_000);
+
+  it('the owner gets through with the same requests: nothing was changed, and a 404 was not for another reason', async () => {
+    const owner: Caller = {
+      name: 'the owner',
+      options: { key: other.platform.apiKey },
+      scopes: ['full'],
+      isKnown: true,
+      isConfined: false,
+    };
+    const order = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
+    // A parent goes after what it holds; a connection goes with the last installation that uses it.
+    const deletes = ['deleteInstallation', 'deleteConnection', 'deleteProviderApp', 'deleteIntegration'];
+    const ranked = operations
+      .filter((operation) => reachOf(operation).scopes !== 'public')
+      .sort(
+        (a, b) =>
+          order.indexOf(a.method) - order.indexOf(b.method) ||
+          deletes.indexOf(a.operationId) - deletes.indexOf(b.operationId),
+      );
+    const wrong: unknown[] = [];
+    for (const operation of ranked) {
+      const { status, text } = await send(requestOf(operation, other.acme), owner);
+      const isFound = ![401, 403, 404].includes(status) && status < 500;
+      if (!isFound) wrong.push([operation.operationId, status, text.slice(0, 300)]);
+    }
+    expect(wrong).toEqual([]);
+  }, 60_000);
+});
