@@ -12,8 +12,15 @@ export interface Figure {
   yardstick: string;
   /** The ratio, or with `of: 'difference'` value minus yardstick, that is to be reached. */
   goal: { of: 'ratio' | 'difference'; atLeast?: number; atMost?: number };
+  /** Too long to be repeated: one pair, without one that is not counted. */
+  once?: true;
   /** Prepares, and gives what makes one pair. Called for each run; `close` at the end. */
   prepare(): Promise<{ run(): Promise<Pair>; close(): Promise<void> }>;
+}
+
+/** A count of a figure; `BENCH_SCALE=0.1` makes the long ones short while they are worked at. */
+export function scaled(count: number): number {
+  return Math.round(count * Number(process.env['BENCH_SCALE'] ?? 1));
 }
 
 export interface Measured {
@@ -28,11 +35,12 @@ export interface Measured {
 }
 
 /** Runs the pairs in turn after one that is not counted, and takes the median of each column. */
-export async function measure(figure: Figure, runs: number): Promise<Measured> {
+export async function measure(figure: Figure, wanted: number): Promise<Measured> {
+  const runs = figure.once ? 1 : wanted;
   const prepared = await figure.prepare();
   const pairs: Pair[] = [];
   try {
-    await prepared.run();
+    if (!figure.once) await prepared.run();
     for (let i = 0; i < runs; i += 1) pairs.push(await prepared.run());
   } finally {
     await prepared.close();

@@ -2,10 +2,13 @@ import { Pool } from 'undici';
 
 export interface LoadTarget {
   origin: string;
-  path: string;
+  /** A function gives each request its own. */
+  path: string | (() => string);
   method: 'GET' | 'POST';
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Buffer;
+  /** 200 unless told. */
+  expect?: number;
 }
 
 export interface LoadResult {
@@ -15,7 +18,7 @@ export interface LoadResult {
   p99: number;
 }
 
-/** As many requests as go through in the time, each caller sending its next when the last was answered. Throws at the first that is not 200. */
+/** As many requests as go through in the time, each caller sending its next when the last was answered. Throws at the first that has another status than expected. */
 export async function closedLoad(target: LoadTarget, callers: number, seconds: number): Promise<LoadResult> {
   const pool = new Pool(target.origin, { connections: callers, pipelining: 1 });
   const latencies: number[] = [];
@@ -51,20 +54,22 @@ export async function openLoad(target: LoadTarget, perSecond: number, seconds: n
   return { perSecond, ...percentiles(latencies) };
 }
 
-async function timed(pool: Pool, target: LoadTarget): Promise<number> {
+/** Milliseconds of one request. Throws when it has another status than expected. */
+export async function timed(pool: Pool, target: LoadTarget): Promise<number> {
   const since = performance.now();
+  const path = typeof target.path === 'string' ? target.path : target.path();
   const { statusCode, body } = await pool.request({
-    path: target.path,
+    path,
     method: target.method,
     ...(target.headers ? { headers: target.headers } : {}),
     ...(target.body === undefined ? {} : { body: target.body }),
   });
-  if (statusCode === 200) await body.dump({ limit: 1e9 });
-  else throw new Error(`${target.method} ${target.path} answered ${statusCode}: ${await body.text()}`);
+  if (statusCode === (target.expect ?? 200)) await body.dump({ limit: 1e9 });
+  else throw new Error(`${target.method} ${path} answered ${statusCode}: ${await body.text()}`);
   return performance.now() - since;
 }
 
-function percentiles(values: number[]): { p50: number; p99: number } {
+export function percentiles(values: number[]): { p50: number; p99: number } {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;

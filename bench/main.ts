@@ -1,9 +1,38 @@
 /** `npm run bench [-- id…] [--json] [--runs N]`: every figure that we publish, against a yardstick run beside it. */
+import { endAll } from './at-end.ts';
 import { accept } from './figures/accept.ts';
+import { authUnknown } from './figures/auth-unknown.ts';
+import { proxyBytes } from './figures/proxy-bytes.ts';
+import { proxyMemory } from './figures/proxy-memory.ts';
+import { acceptHot, acceptHotKeys } from './figures/accept-hot.ts';
+import { claimFlatMillion, claimFlatThousands } from './figures/claim-flat.ts';
+import { drain } from './figures/drain.ts';
+import { fairness } from './figures/fairness.ts';
+import { queuePeer } from './figures/queue-peer.ts';
+import { syncAddedP50, syncAddedP99 } from './figures/sync-added.ts';
+import { waitingMemory } from './figures/waiting-memory.ts';
 import { proxyAddedP50, proxyAddedP99, proxyRps } from './figures/proxy.ts';
 import { measure, type Figure, type Measured } from './figure.ts';
 
-const figures: Figure[] = [proxyRps, proxyAddedP50, proxyAddedP99, accept];
+const figures: Figure[] = [
+  proxyRps,
+  proxyAddedP50,
+  proxyAddedP99,
+  proxyBytes,
+  proxyMemory,
+  authUnknown,
+  accept,
+  acceptHot,
+  acceptHotKeys,
+  drain,
+  syncAddedP50,
+  syncAddedP99,
+  claimFlatThousands,
+  claimFlatMillion,
+  waitingMemory,
+  queuePeer,
+  fairness,
+];
 
 const args = process.argv.slice(2);
 const asJson = args.includes('--json');
@@ -39,9 +68,24 @@ function show(figure: Figure, measured: Measured): void {
   console.log(`${row(cells)}  ${figure.unit}; ${figure.about}, against ${figure.yardstick}`);
 }
 
-if (!asJson) console.log(row(['figure', 'value', 'yardstick', 'ratio', 'goal', 'holds']));
-for (const figure of figures) {
-  if (wanted.length > 0 && !wanted.some((id) => figure.id.startsWith(id))) continue;
-  show(figure, await measure(figure, runs));
+async function main(): Promise<void> {
+  if (!asJson) console.log(row(['figure', 'value', 'yardstick', 'ratio', 'goal', 'holds']));
+  for (const figure of figures) {
+    if (wanted.length > 0 && !wanted.some((id) => figure.id.startsWith(id))) continue;
+    show(figure, await measure(figure, runs));
+  }
 }
-process.exit(0);
+
+async function leave(code: number): Promise<void> {
+  await endAll();
+  process.exit(code);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(1));
+main().then(
+  () => leave(0),
+  (error: unknown) => {
+    console.error(error);
+    return leave(1);
+  },
+);

@@ -1,8 +1,11 @@
 import type { Figure } from '../figure.ts';
 import { closedLoad, openLoad, type LoadTarget } from '../load.ts';
-import { startServer, startStage } from '../stage.ts';
+import { startServer, startStage, type Stage } from '../stage.ts';
 
-interface ProxyBench {
+export interface ProxyBench {
+  stage: Stage;
+  /** The headers that select the installation. */
+  headers: Record<string, string>;
   viaProxy: LoadTarget;
   viaPipe: LoadTarget;
   close(): Promise<void>;
@@ -11,8 +14,9 @@ interface ProxyBench {
 const connections = 64;
 const seconds = 4;
 
-async function prepareProxy(): Promise<ProxyBench> {
-  const upstream = await startServer('upstream.ts');
+/** The proxy and the bare pipe before one upstream, which answers so many bytes. */
+export async function prepareProxy(answerBytes = 2_000): Promise<ProxyBench> {
+  const upstream = await startServer('upstream.ts', String(answerBytes));
   const pipe = await startServer('pipe.ts', String(upstream.port));
   const stage = await startStage(`http://127.0.0.1:${upstream.port}`);
   const headers = {
@@ -23,6 +27,8 @@ async function prepareProxy(): Promise<ProxyBench> {
   };
   const call = { path: '/crm/v3/objects/contacts?limit=10', method: 'GET' as const, headers };
   return {
+    stage,
+    headers,
     viaProxy: { ...call, origin: stage.proxy },
     viaPipe: { ...call, origin: `http://127.0.0.1:${pipe.port}` },
     close: async () => {

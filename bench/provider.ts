@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { atEnd } from './at-end.ts';
+import { endProcess } from './stage.ts';
+import type { GroupTokens } from './install.ts';
+import type { LoadTarget } from './load.ts';
+
+/** The simulator of HubSpot in a process of its own, its quotas lifted, its ledger off. */
+export interface Provider {
+  origin: string;
+  groups: GroupTokens[];
+  /** The call that a write of `plainRecord` comes to. */
+  create: LoadTarget;
+  close(): Promise<void>;
+}
+
+/** Without anything unique, so that the simulator takes it as often as it comes. */
+export const plainRecord = { firstname: 'Some', lastname: 'One', phone: '+41 31 000 00 00' };
+
+/** `latencyMs`: before each answer. `groups`: of so many, tokens. */
+export async function startProvider(groups: number, latencyMs: number): Promise<Provider> {
+  const child = spawn(process.execPath, ['simulator/main.ts', 'hubspot'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const close = atEnd(() => endProcess(child));
+  const origin = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (said: Buffer) => resolve(/http\S+/.exec(said.toString())?.[0] ?? ''));
+    child.once('exit', () => reject(new Error('the simulator ended before it listened')));
+  });
+  await control(origin, '/quotas', { burstMax: null, searchPerSecond: null });
+  await control(origin, '/settings', { latencyMs, ledger: false });
+  const issued: GroupTokens[] = [];
+  for (let n = 0; n < groups; n += 1) {
+    const tokens = await control(origin, '/tokens', { action: 'issue', expiresInMs: 24 * 3_600_000 });
+    issued.push({ groupRef: `g${n}`, accessToken: String(tokens['accessToken']) });
+  }
+  return {
+    origin,
+    groups: issued,
+    create: {
+      origin,
+      path: '/crm/v3/objects/contacts',
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${issued[0]?.accessToken}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ properties: plainRecord }),
+      expect: 201,
+    },
+    close,
+  };
+}
+
+async function control(origin: string, path: string, body: unknown): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${origin}/__sim${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
+}
