@@ -16,7 +16,7 @@ export async function makeDatabase(): Promise<{ url: string; close(): Promise<vo
   const server = external ?? embedded?.url ?? '';
   const name = `svc_bench_${newId().replaceAll('-', '')}`;
   const close = atEnd(async () => {
-    if (external) await admin(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    if (external) await dropDatabase(server, name);
     await embedded?.stop();
     if (dataDir) await rm(dataDir, { recursive: true, force: true });
   });
@@ -49,6 +49,13 @@ export async function makeLedger(
       await made.close();
     },
   };
+}
+
+/** By force only the superuser may end an autovacuum; without it the server ends that by itself. */
+async function dropDatabase(server: string, name: string): Promise<void> {
+  await admin(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).catch(() =>
+    admin(server, `DROP DATABASE IF EXISTS ${name}`),
+  );
 }
 
 async function admin(url: string, text: string): Promise<void> {

@@ -18,8 +18,6 @@ export interface Stage {
   installed: Installed[];
   databaseUrl: string;
   pid: number;
-  /** Starts a process of the role `worker` beside it; what it gives back ends that again. */
-  startWorker(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -81,10 +79,6 @@ export async function startStage(origin: string, options: StageOptions = {}): Pr
     installed,
     databaseUrl: database.url,
     pid: main.child.pid ?? 0,
-    startWorker: async () => {
-      const worker = startMain('worker', env);
-      return () => worker.close();
-    },
     close: async () => {
       await main.close();
       await database.close();

@@ -50,7 +50,7 @@ export function createKeepAlive(
   }
 
   async function round(): Promise<number> {
-    for (let due = 0; ; ) {
+    for (let due = 0; ;) {
       const keys = await claimIdle(database, hours, { atMost: atOnce, holdMs });
       await Promise.all(keys.map(refreshOne));
       due += keys.length;
