@@ -6,6 +6,7 @@ import {
   type CustomTypesConfig,
   type PoolClient,
   type QueryConfig,
+  type QueryResult,
 } from 'pg';
 import { parseJson } from '../json.ts';
 import { Problem, problem } from '../problem.ts';
@@ -37,6 +38,13 @@ const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
 /** On a wire that went silent nothing else tells that the server is gone. Not for `raw`, whose work may take long. */
 const answerTimeoutMs = 15_000;
+/** Once one statement went unanswered, the next ones of the same request do not wait as long each, until one is answered. */
+const silentTimeoutMs = 2_000;
+
+/** What is known of the way to the server: shared by the statements of one pool. */
+interface Wire {
+  isSilent: boolean;
+}
 
 // Numbers in JSON stay as they were stored (contract, Surfaces).
 const types: CustomTypesConfig = {
@@ -60,14 +68,15 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   // Without a listener an idle client's death would end the process.
   pool.on('error', (error) => options.onIdleError?.(error));
+  const wire: Wire = { isSilent: false };
   return {
     url: options.url,
-    rows: (statement, values) => run(pool, statement, values),
+    rows: (statement, values) => run(pool, wire, statement, values),
     raw: async (text, values) => {
       const result = await guarded(() => pool.query(text, values as unknown[]));
       return (result.rows ?? []) as Record<string, unknown>[];
     },
-    transaction: (work) => inTransaction(pool, work),
+    transaction: (work) => inTransaction(pool, wire, work),
     close: () => pool.end(),
   };
 }
@@ -77,7 +86,7 @@ export function connectionSettings(url: string): ClientConfig {
   return { connectionString: url };
 }
 
-async function inTransaction<T>(pool: Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const client = await guarded(() => pool.connect());
   let broken: Error | undefined;
   // The pool listens to idle clients only; unheard, the loss of this one would end the process.
@@ -86,16 +95,17 @@ async function inTransaction<T>(pool: Pool, work: (tx: Queryable) => Promise<T>)
   };
   client.on('error', onLoss);
   try {
-    await client.query(bounded({ text: 'BEGIN' }));
-    const result = await work({ rows: (statement, values) => run(client, statement, values) });
-    const end = await client.query(bounded({ text: 'COMMIT' }));
+    await ask(client, wire, { text: 'BEGIN' });
+    const result = await work({ rows: (statement, values) => run(client, wire, statement, values) });
+    const end = await ask(client, wire, { text: 'COMMIT' });
     // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement had failed and `work` went on.
     if (end.command !== 'COMMIT')
       throw new Error('the transaction was rolled back: a statement in it had failed');
     return result;
   } catch (error) {
     if (isDatabaseAway(error)) broken ??= new Error('the connection was lost', { cause: error });
-    else await rollBack(client).catch((rollbackError: Error) => (broken = rollbackError));
+    else
+      await ask(client, wire, { text: 'ROLLBACK' }).catch((rollbackError: Error) => (broken = rollbackError));
     throw asProblem(error);
   } finally {
     client.off('error', onLoss);
@@ -103,22 +113,31 @@ async function inTransaction<T>(pool: Pool, work: (tx: Queryable) => Promise<T>)
   }
 }
 
-/** `pg` takes the limit with each query, which its types do not know. */
-function bounded(query: QueryConfig): QueryConfig {
-  return { ...query, query_timeout: answerTimeoutMs } as QueryConfig;
+/** One question with its time limit. `pg` takes the limit with each query, which its types do not know. */
+async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): Promise<QueryResult> {
+  const query_timeout = wire.isSilent ? silentTimeoutMs : answerTimeoutMs;
+  try {
+    const result = await client.query({ ...query, query_timeout } as QueryConfig);
+    wire.isSilent = false;
+    return result;
+  } catch (error) {
+    wire.isSilent = isUnanswered(error);
+    throw error;
+  }
 }
 
-function rollBack(client: PoolClient): Promise<unknown> {
-  return client.query(bounded({ text: 'ROLLBACK' }));
+function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && /Query read timeout|timeout expired/i.test(error.message);
 }
 
 async function run<Row>(
   client: Pool | PoolClient,
+  wire: Wire,
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
   const result = await guarded(() =>
-    client.query(bounded({ name: statement.name, text: statement.text, values: values as unknown[] })),
+    ask(client, wire, { name: statement.name, text: statement.text, values: values as unknown[] }),
   );
   return result.rows as Row[];
 }
