@@ -10,14 +10,16 @@ export interface Provider {
   groups: GroupTokens[];
   /** The call that a write of `plainRecord` comes to. */
   create: LoadTarget;
+  /** From now on nearly every call is answered with 429. */
+  throttle(): Promise<unknown>;
   close(): Promise<void>;
 }
 
 /** Without anything unique, so that the simulator takes it as often as it comes. */
 export const plainRecord = { firstname: 'Some', lastname: 'One', phone: '+41 31 000 00 00' };
 
-/** `latencyMs`: before each answer. `groups`: of so many, tokens. */
-export async function startProvider(groups: number, latencyMs: number): Promise<Provider> {
+/** With tokens for so many groups; it answers after a millisecond. */
+export async function startProvider(groups: number): Promise<Provider> {
   const child = spawn(process.execPath, ['simulator/main.ts', 'hubspot'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -27,7 +29,7 @@ export async function startProvider(groups: number, latencyMs: number): Promise<
     child.once('exit', () => reject(new Error('the simulator ended before it listened')));
   });
   await control(origin, '/quotas', { burstMax: null, searchPerSecond: null });
-  await control(origin, '/settings', { latencyMs, ledger: false });
+  await control(origin, '/settings', { latencyMs: 1, ledger: false });
   const issued: GroupTokens[] = [];
   for (let n = 0; n < groups; n += 1) {
     const tokens = await control(origin, '/tokens', { action: 'issue', expiresInMs: 24 * 3_600_000 });
@@ -47,6 +49,7 @@ export async function startProvider(groups: number, latencyMs: number): Promise<
       body: JSON.stringify({ properties: plainRecord }),
       expect: 201,
     },
+    throttle: () => control(origin, '/quotas', { burstMax: 1 }),
     close,
   };
 }

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { openDatabase, type Database } from '../src/kit/db/database.ts';
+import { openDatabase, sqlState, type Database } from '../src/kit/db/database.ts';
+
+const insufficientPrivilege = '42501';
 
 /** A migrated database of its own for one test or one file. */
 export interface TestDatabase {
@@ -33,9 +36,21 @@ async function createFrom(template: string, poolSize = 10): Promise<TestDatabase
     database,
     drop: async () => {
       await database.close();
-      await asAdmin(server.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await dropDatabase(server.url, name);
     },
   };
+}
+
+/** A vacuum of the server's own may be at work in it, which nobody but a superuser may end: it is soon over. */
+async function dropDatabase(url: string, name: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await asAdmin(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    } catch (error) {
+      if (sqlState(error) !== insufficientPrivilege || tries === 50) throw error;
+      await wait(100);
+    }
+  }
 }
 
 async function asAdmin(url: string, text: string): Promise<void> {

@@ -18,7 +18,7 @@ export const drain: Figure = {
   yardstick: `the simulator under a bare undici client, ${callers} callers`,
   goal: { of: 'ratio', atLeast: 0.3 },
   prepare: async () => {
-    const provider = await startProvider(connections, 1);
+    const provider = await startProvider(connections);
     const stage = await startStage(provider.origin, { groups: provider.groups });
     const database = openDatabase({ url: stage.databaseUrl, poolSize: 10, applicationName: 'svc bench' });
     const targets = await targetsOf(database);

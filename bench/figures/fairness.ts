@@ -26,7 +26,7 @@ export const fairness: Figure = {
   yardstick: 'the same ten alone',
   goal: { of: 'ratio', atMost: 3 },
   prepare: async () => {
-    const provider = await startProvider(small + 1, 1);
+    const provider = await startProvider(small + 1);
     const stage = await startStage(provider.origin, { groups: provider.groups });
     const database = openDatabase({ url: stage.databaseUrl, poolSize: 4, applicationName: 'svc bench' });
     const [large, ...others] = await targetsOf(database);

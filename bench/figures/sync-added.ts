@@ -20,7 +20,7 @@ function added(share: 'p50' | 'p99', atMost: number): Figure {
     yardstick: 'two bare commits of one small row, p50',
     goal: { of: 'ratio', atMost },
     prepare: async () => {
-      const provider = await startProvider(1, 1);
+      const provider = await startProvider(1);
       const stage = await startStage(provider.origin, { groups: provider.groups });
       const client = new Client({ connectionString: stage.databaseUrl });
       await client.connect();

@@ -9,20 +9,21 @@ const connections = 100;
 const records = scaled(1_000_000);
 const watchMs = 30_000;
 
-/** The provider takes a second for each write, so that the backlog is worked at all the time and stays. */
+/** The provider is at its limit: every lane is tried, goes back to wait, and is tried again. */
 export const waitingMemory: Figure = {
   id: 'waiting-memory',
-  about: `resident memory while it works at ${records} waiting records, highest in ${watchMs / 1000} s`,
+  about: `resident memory with ${records} records waiting for a provider at its limit, highest in ${watchMs / 1000} s`,
   unit: 'MB',
   yardstick: 'idle after its start',
   goal: { of: 'difference', atMost: 150 },
   once: true,
   prepare: async () => {
-    const provider = await startProvider(connections, 1_000);
+    const provider = await startProvider(connections);
     const stage = await startStage(provider.origin, { groups: provider.groups });
     const database = openDatabase({ url: stage.databaseUrl, poolSize: 4, applicationName: 'svc bench' });
     return {
       run: async () => {
+        await provider.throttle();
         await pause(5_000);
         const yardstick = residentMb(stage.pid);
         await enqueue(database, await targetsOf(database), records / connections);
