@@ -17,9 +17,9 @@ export interface ClientDeps {
 /** Speaks to a provider as one connection. Throws only for credentials that do not work or cannot be had; never for an answer. */
 export function createProviderClient(deps: ClientDeps): ProviderClient {
   return {
-    async send(request) {
+    async send(request, maySend) {
       const credential = await deps.credential();
-      const first = await sendOnce(deps, credential, request);
+      const first = await sendOnce(deps, credential, request, maySend);
       if (!isUnauthorized(first)) {
         if ('answer' in first && first.answer.status < 400) deps.markWorking();
         return first;
@@ -27,7 +27,7 @@ export function createProviderClient(deps: ClientDeps): ProviderClient {
       // A 401 is known not to have been applied, so one repetition is safe (reliability 1.1).
       const renewed = await deps.renew(credential.generation);
       if (renewed.generation === credential.generation) return first;
-      const second = await sendOnce(deps, renewed, request);
+      const second = await sendOnce(deps, renewed, request, maySend);
       if ('answer' in second && second.answer.status < 400) deps.markWorking();
       return second;
     },
@@ -42,11 +42,13 @@ async function sendOnce(
   { ground, provider, ...deps }: ClientDeps,
   credential: Credential,
   request: ProviderRequest,
+  maySend: (() => boolean) | undefined,
 ): Promise<HttpResult> {
   if (hasDotSegment(request.path)) return outside;
   const done = ground.metrics.providerCalls.startTimer({ provider });
   const result = await sendHttp(ground.egress, toHttp(credential, request), {
     timeoutMs: ground.limits.providerCallMs,
+    maySend,
   });
   done({ outcome: 'answer' in result ? `${Math.floor(result.answer.status / 100)}xx` : result.fault.kind });
   if ('answer' in result) deps.observe(result.answer);

@@ -10,9 +10,12 @@ export interface ProviderRequest {
   body?: unknown;
 }
 
-/** Sends with the connection's credential. A 401 was already answered by one refresh and one repetition. */
+/**
+ * Sends with the connection's credential. A 401 was already answered by one refresh and one repetition. `maySend` is asked
+ * right before the first byte of each; false withholds it.
+ */
 export interface ProviderClient {
-  send(request: ProviderRequest): Promise<HttpResult>;
+  send(request: ProviderRequest, maySend?: () => boolean): Promise<HttpResult>;
 }
 
 export type WriteKind = 'create' | 'update' | 'delete';

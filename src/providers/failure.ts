@@ -31,12 +31,20 @@ export interface Failure {
   lookedUpBy?: string;
 }
 
+/** A call that was not made, since the lease under which it would have been sent was over. */
+export const withheld: Failure = {
+  category: 'internal',
+  retryable: true,
+  message: 'the lease ended before the call was sent',
+};
+
 /** A transport fault as the outcome of a call that may change something: known only if no byte left. `repeatable`: an update or delete by id. */
 export function failureOfTransport(
   fault: TransportFault,
   repeatable = false,
 ): { failure: Failure; applied: 'no' | 'unknown' } {
   const lost = fault.sent;
+  if (fault.kind === 'withheld') return { applied: 'no', failure: withheld };
   return {
     applied: lost ? 'unknown' : 'no',
     failure: {

@@ -24,6 +24,7 @@ export {
   withoutSecrets,
   type Failure,
   type FailureCategory,
+  withheld,
 } from './failure.ts';
 export { isForwardable, isHeaderValue } from './headers.ts';
 export { providerInfo } from './info.ts';

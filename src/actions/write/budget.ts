@@ -23,9 +23,9 @@ export async function budgetOf(
   return {
     waitMs,
     guard: (client) => ({
-      send: async (request) => {
+      send: async (request, maySend) => {
         refuseClosed(waitMs());
-        return client.send(request);
+        return client.send(request, maySend);
       },
     }),
     note(outcomes) {

@@ -4,6 +4,7 @@ import {
   failureOfRead,
   failureOfTransport,
   unknownOutcome,
+  withheld,
   type Connector,
   type CurrentFields,
   type CurrentFieldsAbility,
@@ -45,11 +46,39 @@ export async function executeWrite(
   const { allowed, refused } = sift(job, records, context.connector);
   for (const [slot, failure] of refused) outcomes.set(slot, { kind: 'notApplied', failure });
   const toSend = await withoutFilledFields(job, allowed, context, outcomes);
-  for (const { slots, call } of callsOf(job, toSend, context.connector)) {
+  const unsettled = new Set<string>();
+  for (const planned of callsOf(job, toSend, context.connector)) {
+    const { slots, call } = withoutUnsettled(job, toSend, planned, unsettled, outcomes);
+    if (slots.length === 0) continue;
     const judged = await narrowDown(call, (part) => sendCall(part, context));
-    slots.forEach((slot, i) => outcomes.set(slot, finish(job, call, i, judged[i], context)));
+    slots.forEach((slot, i) => {
+      const outcome = finish(job, call, i, judged[i], context);
+      outcomes.set(slot, outcome);
+      const id = toSend.get(slot)?.id;
+      if (id !== undefined && mayComeLater(outcome)) unsettled.add(id);
+    });
   }
   return records.map((_, slot) => outcomes.get(slot) ?? notAnswered());
+}
+
+/** Done yet perhaps, or done by a repetition: nothing that must stand after it may go before it. */
+function mayComeLater(outcome: RecordOutcome): boolean {
+  return outcome.kind === 'unknown' || (outcome.kind === 'notApplied' && outcome.failure.retryable);
+}
+
+/** Keeps back changes of records of which an earlier change, in a call before, may still come: they wait for it. */
+function withoutUnsettled(
+  job: WriteJob,
+  toSend: ReadonlyMap<number, PlannedRecord>,
+  planned: PlannedCall,
+  unsettled: ReadonlySet<string>,
+  outcomes: Map<number, RecordOutcome>,
+): PlannedCall {
+  const waits = (slot: number): boolean => unsettled.has(toSend.get(slot)?.id ?? '');
+  if (!planned.slots.some(waits)) return planned;
+  for (const slot of planned.slots.filter(waits)) outcomes.set(slot, { kind: 'notApplied', failure: keptBack });
+  const slots = planned.slots.filter((slot) => !waits(slot));
+  return { slots, call: callOf(job, recordsAt(slots, toSend)) };
 }
 
 /** Takes out the records that cannot be sent at all; of all or none, one takes all out. */
@@ -69,20 +98,24 @@ export function sift(
   return { allowed, refused };
 }
 
+/** A provider call, and the records it is for. */
+interface PlannedCall {
+  slots: number[];
+  call: WriteCall;
+}
+
 /** The provider calls for records of a job, in order; what a dry run shows is what is sent. */
 export function callsOf(
   job: WriteJob,
   toSend: ReadonlyMap<number, PlannedRecord>,
   { batchLimit = 1 }: Connector,
-): { slots: number[]; call: WriteCall }[] {
+): PlannedCall[] {
   const groups = splitCalls([...toSend.keys()], (slot) => toSend.get(slot)?.id, batchLimit);
-  return groups.map((slots) => ({
-    slots,
-    call: callOf(
-      job,
-      slots.map((slot) => toSend.get(slot) as PlannedRecord),
-    ),
-  }));
+  return groups.map((slots) => ({ slots, call: callOf(job, recordsAt(slots, toSend)) }));
+}
+
+function recordsAt(slots: readonly number[], of: ReadonlyMap<number, PlannedRecord>): PlannedRecord[] {
+  return slots.map((slot) => of.get(slot) as PlannedRecord);
 }
 
 function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
@@ -119,9 +152,9 @@ async function sendCall(call: WriteCall, context: WriteContext): Promise<CallRes
   const ability = context.connector.write;
   const all = (outcome: RecordOutcome): CallResult => ({ outcomes: call.records.map(() => outcome) });
   if (!ability) return all({ kind: 'notApplied', failure: unsupported });
-  const refusal = ability.refusal(call) ?? (context.mayStillSend() ? undefined : leaseOver);
+  const refusal = ability.refusal(call) ?? (context.mayStillSend() ? undefined : withheld);
   if (refusal) return all({ kind: 'notApplied', failure: refusal });
-  const result = await sendOrExplain(context, ability.build(call));
+  const result = await sendOrExplain(context, ability.build(call), context.mayStillSend);
   if ('answer' in result)
     return { outcomes: ability.judge(call, result.answer), status: result.answer.status };
   if ('failure' in result) return all({ kind: 'notApplied', failure: result.failure });
@@ -133,9 +166,10 @@ async function sendCall(call: WriteCall, context: WriteContext): Promise<CallRes
 export async function sendOrExplain(
   { client }: { client: ProviderClient },
   request: ProviderRequest,
+  maySend?: () => boolean,
 ): Promise<HttpResult | { failure: Failure }> {
   try {
-    return await client.send(request);
+    return await client.send(request, maySend);
   } catch (error) {
     return { failure: failureOfProblem(error) };
   }
@@ -233,7 +267,7 @@ async function readCurrent(
   fields: string[],
   context: WriteContext,
 ): Promise<Current> {
-  if (!context.mayStillSend()) return { failure: leaseOver };
+  if (!context.mayStillSend()) return { failure: withheld };
   const result = await sendOrExplain(context, ability.build(objectName, ids, fields));
   if ('answer' in result) return ability.judge(ids, fields, result.answer);
   return 'failure' in result ? result : { failure: failureOfRead(result.fault) };
@@ -274,10 +308,10 @@ const unsupported: Failure = {
   retryable: false,
   message: 'the provider has no write ability',
 };
-const leaseOver: Failure = {
-  category: 'internal',
+const keptBack: Failure = {
+  category: 'conflict',
   retryable: true,
-  message: 'the lease ended before the call was sent',
+  message: 'not sent: an earlier change of the same record in this request did not go through',
 };
 
 function notAnswered(): RecordOutcome {

@@ -17,7 +17,7 @@ export interface HttpAnswer {
 
 /** Why there is no answer. `sent` says whether a byte of the request may have left (reliability 1.1). */
 export interface TransportFault {
-  kind: 'refused' | 'connect' | 'timeout' | 'broken' | 'tooLarge' | 'aborted';
+  kind: 'refused' | 'withheld' | 'connect' | 'timeout' | 'broken' | 'tooLarge' | 'aborted';
   sent: boolean;
   message: string;
 }
@@ -29,6 +29,8 @@ export interface SendOptions {
   timeoutMs: number;
   maxAnswerBytes?: number;
   signal?: AbortSignal;
+  /** Asked when the socket is there, right before the first byte; false withholds the request (work.md, rule 14). */
+  maySend?: (() => boolean) | undefined;
 }
 
 const defaultMaxAnswerBytes = 32 * 1024 * 1024;
@@ -43,82 +45,108 @@ export async function sendHttp(
   if (!url || !/^https?:$/.test(url.protocol)) return fault('refused', false, 'not an http or https URL');
   if (url.username || url.password)
     return fault('refused', false, 'a URL with user information is not called');
-  const limit = limitOf(options);
-  try {
-    const response = await egress.request({
+  return new Promise((settle) => {
+    const exchange = new Exchange(options, settle);
+    const call = {
       origin: url.origin,
       path: url.pathname + url.search,
       method: request.method,
       headers: request.headers ?? {},
       body: request.body ?? null,
-      signal: limit.signal,
-    });
-    return await readAnswer(response, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
-  } catch (error) {
-    return { fault: explain(error, limit.isOver(), options) };
-  } finally {
-    limit.lift();
-  }
-}
-
-/** A signal for one call. By hand: `AbortSignal.timeout` with `any` takes 10 µs more and leaves 2 KB that outlive the call. */
-function limitOf({ timeoutMs, signal }: SendOptions): {
-  signal: AbortSignal;
-  isOver(): boolean;
-  lift(): void;
-} {
-  const controller = new AbortController();
-  let isOver = false;
-  const timer = setTimeout(() => {
-    isOver = true;
-    controller.abort();
-  }, timeoutMs);
-  const abort = (): void => controller.abort();
-  if (signal?.aborted) abort();
-  else signal?.addEventListener('abort', abort, { once: true });
-  return {
-    signal: controller.signal,
-    isOver: () => isOver,
-    lift() {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
-    },
-  };
-}
-
-async function readAnswer(response: Dispatcher.ResponseData, limit: number): Promise<HttpResult> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) {
-      response.body.destroy();
-      return fault('tooLarge', true, `the answer is larger than ${limit} bytes`);
+    };
+    try {
+      egress.dispatch(call, exchange);
+    } catch (error) {
+      exchange.onResponseError(undefined, error);
     }
-    chunks.push(chunk);
+  });
+}
+
+/** One call: gathers the answer and keeps the limits. Settles once; ours is the end that comes first. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #options: SendOptions;
+  readonly #settle: (result: HttpResult) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #status = 0;
+  #headers: HttpAnswer['headers'] = {};
+  #controller: Dispatcher.DispatchController | undefined;
+  /** The request began to leave. */
+  #sent = false;
+  #isOver = false;
+
+  constructor(options: SendOptions, settle: (result: HttpResult) => void) {
+    this.#options = options;
+    this.#settle = settle;
+    const { timeoutMs, signal } = options;
+    this.#timer = setTimeout(
+      () => this.#stop('timeout', `no complete answer within ${timeoutMs} ms`),
+      timeoutMs,
+    );
+    if (signal?.aborted) this.#abort();
+    else signal?.addEventListener('abort', this.#abort, { once: true });
   }
-  return {
-    answer: {
-      status: response.statusCode,
-      headers: response.headers,
-      body: Buffer.concat(chunks).toString('utf8'),
-    },
-  };
+
+  /** A socket is there; what was given up meanwhile does not go out on it. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#options.maySend?.() === false) this.#stop('withheld', 'the time to send it was over');
+    if (this.#isOver) controller.abort(new Error('nobody waits for the answer'));
+    else this.#sent = true;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: HttpAnswer['headers'],
+  ): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const limit = this.#options.maxAnswerBytes ?? defaultMaxAnswerBytes;
+    this.#size += chunk.length;
+    if (this.#size > limit) this.#stop('tooLarge', `the answer is larger than ${limit} bytes`);
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const body = Buffer.concat(this.#chunks).toString('utf8');
+    this.#end({ answer: { status: this.#status, headers: this.#headers, body } });
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    this.#end({ fault: explain(error, this.#sent) });
+  }
+
+  readonly #abort = (): void => this.#stop('aborted', 'the call was given up');
+
+  #stop(kind: TransportFault['kind'], message: string): void {
+    this.#end({ fault: { kind, sent: this.#sent, message } });
+    this.#controller?.abort(new Error(message));
+  }
+
+  #end(result: HttpResult): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener('abort', this.#abort);
+    this.#settle(result);
+  }
 }
 
 function fault(kind: TransportFault['kind'], sent: boolean, message: string): HttpResult {
   return { fault: { kind, sent, message } };
 }
 
-function explain(error: unknown, timedOut: boolean, options: SendOptions): TransportFault {
+function explain(error: unknown, sent: boolean): TransportFault {
   const message = error instanceof Error ? error.message || error.name : String(error);
   if (findCause(error, (cause) => cause instanceof EgressRefused))
     return { kind: 'refused', sent: false, message };
   if (failedToConnect(error)) return { kind: 'connect', sent: false, message };
-  if (timedOut)
-    return { kind: 'timeout', sent: true, message: `no complete answer within ${options.timeoutMs} ms` };
-  if (options.signal?.aborted) return { kind: 'aborted', sent: true, message };
-  return { kind: 'broken', sent: true, message };
+  return { kind: 'broken', sent, message };
 }
 
 function findCause(error: unknown, test: (cause: Error) => boolean): boolean {

@@ -136,6 +136,17 @@ describe('kit/http/egress', () => {
     });
   });
 
+  test('asks right before the first byte, and withholds what came too late', async () => {
+    const before = received;
+    const url = `http://127.0.0.1:${port}/`;
+    const limits = { timeoutMs: 1_000 };
+    const late = await sendHttp(opened, { method: 'POST', url, body: '{}' }, { ...limits, maySend: () => false });
+    expect(late).toMatchObject({ fault: { kind: 'withheld', sent: false } });
+    expect(received).toBe(before);
+    const open = await sendHttp(opened, { method: 'POST', url, body: '{}' }, { ...limits, maySend: () => true });
+    expect(open).toMatchObject({ answer: { status: 200 } });
+  });
+
   test('does not follow a redirect', async () => {
     const before = received;
     expect(await send(opened, `http://127.0.0.1:${port}/redirect`)).toMatchObject({
