@@ -21,17 +21,18 @@ export async function attempt(
 }
 
 /** What became of an item that a lost node had sent, as far as the handler can find out. It is never sent from here. */
-export function resolveRescued(
+export async function resolveRescued(
   item: TakenItem,
   handlers: Handlers,
   context: WorkContext,
 ): Promise<ItemResult> {
+  if (item.expired) return deadlinePassed(item);
   const handler = handlers[item.actionType];
   const lost = allOutcomes(
     item,
     unknownOutcome('the node that sent it stopped before the answer was recorded; it was not sent again'),
   );
-  if (!handler?.resolveUnknown) return Promise.resolve(lost);
+  if (!handler?.resolveUnknown) return lost;
   return guarded(item, () => handler.resolveUnknown?.([item], context) ?? Promise.resolve([lost]));
 }
 

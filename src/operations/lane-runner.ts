@@ -122,10 +122,9 @@ async function work(holding: Holding, rescued: TakenItem[]): Promise<void> {
   await leave(holding);
 }
 
-function mayTake({ lane, deps, context, since, blockedUntil, takeFailed }: Holding): boolean {
+function mayTake({ deps, context, since, blockedUntil, takeFailed }: Holding): boolean {
   const now = performance.now();
   return (
-    lane.kind !== 'node' &&
     !takeFailed &&
     !deps.stopping.aborted &&
     now >= blockedUntil &&
@@ -158,11 +157,13 @@ async function takeSome(holding: Holding): Promise<boolean> {
     return [];
   });
   deps.permits.release(room - items.length);
+  // In the lane of a node that is gone stand synchronous writes that nobody sends again.
+  const run = lane.kind === 'node' ? resolveRescued : attempt;
   for (const item of items) {
     start(
       holding,
       item,
-      () => attempt(item, deps.handlers, holding.context),
+      () => run(item, deps.handlers, holding.context),
       () => deps.permits.release(1),
     );
   }
@@ -196,8 +197,7 @@ async function finishItem(holding: Holding, item: TakenItem, run: () => Promise<
   if (result.kind === 'throttled') {
     holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + result.inMs);
   }
-  // Rescued from a node's lane: a synchronous write, of which there is no second attempt.
-  const settled = lane.kind === 'node' ? settleRescued(item, result) : settle(item, result, deps.policy);
+  const settled = (lane.kind === 'node' ? settleRescued : settle)(item, result, deps.policy);
   const kept = await deps.recorder.record(settled, cutter.signal);
   if (kept) return;
   deps.log.warn({ operation: item.operationId }, 'an outcome came after the lease was lost and was refused');

@@ -19,7 +19,12 @@ export type NextStep = { finish: true } | { retryInMs: number };
  * provider first. An unknown create is never sent again by itself.
  */
 export function mayTryAgain(outcome: RecordOutcome): boolean {
-  return outcome.kind !== 'applied' && (outcome.failure.retryable || outcome.failure.pending === true);
+  return outcome.kind !== 'applied' && (outcome.failure.retryable || isPending(outcome));
+}
+
+/** Unknown only as yet: the provider is still to be asked. */
+export function isPending(outcome: RecordOutcome): boolean {
+  return outcome.kind !== 'applied' && outcome.failure.pending === true;
 }
 
 /**

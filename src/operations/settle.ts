@@ -1,6 +1,6 @@
 import { newId } from '../kit/ids.ts';
 import type { Failure, RecordOutcome } from '../providers/index.ts';
-import { mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
+import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
 import { describeProgress, describeResult } from './sentence.ts';
 import type { Answer, ItemResult, KeyClaim, OperationError, TakenItem, Tally, WorkItem } from './work.ts';
 
@@ -44,13 +44,7 @@ export interface Settlement {
 
 /** Turns what a handler said of an item into what the ledger records; pure but for the id of the log line. */
 export function settle(item: TakenItem, result: ItemResult, policy: RetryPolicy): Settlement {
-  if (result.kind !== 'outcomes') return putBack(item, result.kind === 'postponed' ? result.inMs : 0);
-  const outcomes = completeOutcomes(item, result.outcomes).map((outcome, at) =>
-    withEarlier(item, at, outcome),
-  );
-  const step = nextStep(outcomes, item.attempt, item.remainingMs, 0, policy);
-  if ('finish' in step) return finish(item, outcomes);
-  return retry(item, outcomes, step.retryInMs);
+  return settleBy(mayTryAgain, item, result, policy);
 }
 
 /** The end of a synchronous write: whatever the outcome, there is no second attempt. */
@@ -58,13 +52,24 @@ export function settleOnce(item: WorkItem, outcomes: readonly RecordOutcome[]): 
   return finish(item, completeOutcomes(item, outcomes));
 }
 
-/** The end of a synchronous write whose node stopped; what could not be found out stays unknown. */
-export function settleRescued(item: WorkItem, result: ItemResult): Settlement {
-  if (result.kind === 'outcomes') return settleOnce(item, result.outcomes);
-  return settleOnce(
-    item,
-    item.records.map(() => unknownOutcome('the node that sent it stopped')),
+/** A synchronous write whose node stopped is not sent again; what the provider could not be asked now is asked later. */
+export function settleRescued(item: TakenItem, result: ItemResult, policy: RetryPolicy): Settlement {
+  return settleBy(isPending, item, result, policy);
+}
+
+function settleBy(
+  again: (outcome: RecordOutcome) => boolean,
+  item: TakenItem,
+  result: ItemResult,
+  policy: RetryPolicy,
+): Settlement {
+  if (result.kind !== 'outcomes') return putBack(item, result.kind === 'postponed' ? result.inMs : 0);
+  const outcomes = completeOutcomes(item, result.outcomes).map((outcome, at) =>
+    withEarlier(item, at, outcome),
   );
+  const step = nextStep(outcomes.filter(again), item.attempt, item.remainingMs, 0, policy);
+  if ('finish' in step) return finish(item, outcomes);
+  return retry(item, outcomes, again, step.retryInMs);
 }
 
 /** Every record of the item with the same outcome. */
@@ -152,13 +157,18 @@ function finish(item: WorkItem & { expired?: boolean }, outcomes: readonly Recor
 }
 
 /** Records that are settled keep their outcome; the others wait for the next attempt. */
-function retry(item: WorkItem, outcomes: readonly RecordOutcome[], waitMs: number): Settlement {
+function retry(
+  item: WorkItem,
+  outcomes: readonly RecordOutcome[],
+  again: (outcome: RecordOutcome) => boolean,
+  waitMs: number,
+): Settlement {
   const all = item.records.map((record, at) => ({
     index: record.index,
     outcome: outcomes[at] as RecordOutcome,
   }));
-  const settled = all.filter(({ outcome }) => !mayTryAgain(outcome));
-  const waiting = tally(all.filter(({ outcome }) => mayTryAgain(outcome)));
+  const settled = all.filter(({ outcome }) => !again(outcome));
+  const waiting = tally(all.filter(({ outcome }) => again(outcome)));
   const text = describeProgress(item, waiting);
   return {
     ...base(item),

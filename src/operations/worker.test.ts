@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { sleep } from '../kit/retry.ts';
+import type { Failure } from '../providers/index.ts';
 import {
   applied,
   clearLedger,
@@ -17,9 +18,11 @@ import {
   createOperations,
   createWorker,
   type Intake,
+  type ItemResult,
   type Operations,
   type Worker,
   type WorkHandler,
+  type WorkItem,
 } from './index.ts';
 
 describe('operations/worker', () => {
@@ -294,6 +297,37 @@ describe('operations/worker', () => {
     await work(handlerOf(applied));
     await ended(id);
     expect(await operations.get({ projectId }, id)).toMatchObject({ counts: { unknown: 1 } });
+    await until(
+      'its lane is removed',
+      async () => (await count(test.database, "lane WHERE kind = 'node'")) === 0,
+    );
+  });
+
+  it('asks again what became of such a write when the provider could not be asked, and never sends it', async () => {
+    const node = createOperations(groundOf(test.database));
+    let id = '';
+    void node.acceptMarked(intake(), (operationId) => {
+      id = operationId;
+      return new Promise(() => undefined);
+    });
+    await until('it is sent', () => id !== '');
+    await node.close(0);
+    let [executed, asked] = [0, 0];
+    const away: Failure = { category: 'unknownOutcome', retryable: false, message: 'away', pending: true };
+    const pending = (item: WorkItem): ItemResult => ({
+      kind: 'outcomes',
+      outcomes: item.records.map(() => ({ kind: 'unknown', failure: away })),
+    });
+    await work(
+      {
+        ...handlerOf((item) => (executed++, applied(item))),
+        resolveUnknown: (items) => Promise.resolve(items.map(++asked < 3 ? pending : applied)),
+      },
+      { retryPolicy: { baseMs: 20 } },
+    );
+    await ended(id);
+    expect([executed, asked]).toEqual([0, 3]);
+    expect(await statusOf(id)).toBe('success');
     await until(
       'its lane is removed',
       async () => (await count(test.database, "lane WHERE kind = 'node'")) === 0,

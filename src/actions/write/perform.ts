@@ -45,9 +45,8 @@ export type StoredWrite = Pick<
 
 /** How long the caller of a synchronous write waits for a lost record to be looked up: two reads and the time between. */
 const patienceMs = 5_000;
-/** How often a look-up that fails is made. Of a rescued synchronous write nobody asks again: there, for half a minute. */
+/** How often a look-up that fails is made in one attempt. */
 const tries = 3;
-const triesOfLast = 8;
 
 /** Accepts a plan as queued work; a worker executes it. `replayed`: the key stands for that operation already. */
 export async function enqueueWrite(
@@ -149,11 +148,10 @@ async function resolveItem(deps: WriteDeps, item: WorkItem, work: WorkContext): 
     return { kind: 'outcomes', outcomes: unknownForAll(stored, records, found.failure) };
   const budget = await budgetOf(deps.connections, item.projectId, stored.connectionId);
   const context = contextOf(deps, stored, budget.guard(found.client), work);
-  const isLast = stored.mode === 'synchronous';
   const outcomes = await resolveStopped(
-    isLast ? { ...stored, onUnknown: 'fail' } : stored,
+    stored.mode === 'synchronous' ? { ...stored, onUnknown: 'fail' } : stored,
     { operationId: item.operationId, records },
-    { ...context, tries: isLast ? triesOfLast : tries },
+    context,
   );
   return { kind: 'outcomes', outcomes };
 }

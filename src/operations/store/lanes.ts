@@ -87,7 +87,7 @@ const giveBackLanes = statement(
     JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
     ORDER BY l.project_id, l.id FOR UPDATE OF l),
   planned AS MATERIALIZED (
-    SELECT h.*, sent.remain AS sent, coalesce(CASE
+    SELECT h.*, sent.remain OR front.due_at IS NOT NULL AS holds, coalesce(CASE
       WHEN sent.remain THEN now
       WHEN h.paused THEN 'infinity'
       WHEN h.wakes <> h.wakes_now THEN least(h.not_before, batch.due_at)
@@ -105,9 +105,9 @@ const giveBackLanes = statement(
       WHERE b.project_id = h.project_id AND b.lane_id = h.id ORDER BY b.close_at LIMIT 1) batch ON true),
   gone AS (
     DELETE FROM lane l USING planned p
-    WHERE l.project_id = p.project_id AND l.id = p.id AND p.kind = 'node' AND NOT p.sent)
+    WHERE l.project_id = p.project_id AND l.id = p.id AND p.kind = 'node' AND NOT p.holds)
   UPDATE lane l SET lease = NULL, not_before = p.not_before, due_at = p.due_at
-  FROM planned p WHERE l.project_id = p.project_id AND l.id = p.id AND (p.kind <> 'node' OR p.sent)
+  FROM planned p WHERE l.project_id = p.project_id AND l.id = p.id AND (p.kind <> 'node' OR p.holds)
   RETURNING l.project_id AS "projectId", l.id`,
 );
 
