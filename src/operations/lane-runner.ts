@@ -7,7 +7,7 @@ import { createDoorbell, type Doorbell } from './doorbell.ts';
 import type { RetryPolicy } from './next-step.ts';
 import type { Permits } from './permits.ts';
 import type { Recorder } from './recorder.ts';
-import { settle, settleRescued } from './settle.ts';
+import { settle, settleSynchronous } from './settle.ts';
 import type { GivenLane } from './store/lanes.ts';
 import type { TakeRequest } from './store/items.ts';
 import type { HeldLane, ItemResult, TakenItem, WorkContext } from './work.ts';
@@ -197,7 +197,7 @@ async function finishItem(holding: Holding, item: TakenItem, run: () => Promise<
   if (result.kind === 'throttled') {
     holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + result.inMs);
   }
-  const settled = (lane.kind === 'node' ? settleRescued : settle)(item, result, deps.policy);
+  const settled = (lane.kind === 'node' ? settleSynchronous : settle)(item, result, deps.policy);
   const kept = await deps.recorder.record(settled, cutter.signal);
   if (kept) return;
   deps.log.warn({ operation: item.operationId }, 'an outcome came after the lease was lost and was refused');

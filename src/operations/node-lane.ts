@@ -1,7 +1,7 @@
 import type { Database } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import type { Logger } from '../kit/log.ts';
-import { extend, giveBack, openNode, type LaneKey } from './store/lanes.ts';
+import { extend, giveBack, leaveWork, openNode, type LaneKey } from './store/lanes.ts';
 
 /** This node's lane for the synchronous writes of one project (work.md, rule 7). Times are monotonic. */
 export interface NodeLane extends LaneKey {
@@ -15,6 +15,8 @@ export interface NodeLanes {
   of(projectId: string): Promise<NodeLane>;
   /** Forgets a lane that turned out to be lost, so that the next write opens another. */
   abandon(lane: NodeLane): void;
+  /** Something in the lane waits for an answer of the provider: with the next renewal it is left to whoever comes first. */
+  leave(lane: NodeLane): void;
   /** Gives the lanes back; what is still marked in them becomes due for rescue at once. */
   close(): Promise<void>;
 }
@@ -30,11 +32,13 @@ interface State extends NodeLanesOptions {
   current: Map<string, Promise<NodeLane>>;
   /** Also lanes that were abandoned while something in them is under way. */
   held: Set<NodeLane>;
+  /** Of them, those in which something waits. */
+  waiting: Set<NodeLane>;
 }
 
 /** Opens lanes and renews them while this node lives; a dead node's lanes fall due and are rescued by any worker. */
 export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
-  const state: State = { ...options, current: new Map(), held: new Set() };
+  const state: State = { ...options, current: new Map(), held: new Set(), waiting: new Set() };
   const timer = setInterval(() => void renew(state), options.leaseMs / 4);
   timer.unref();
   return {
@@ -47,6 +51,7 @@ export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
       return opened;
     },
     abandon: (lane) => forget(state, lane),
+    leave: (lane) => void state.waiting.add(lane),
     async close() {
       clearInterval(timer);
       state.current.clear();
@@ -84,13 +89,23 @@ async function renew(state: State): Promise<void> {
       if (kept.has(lane.id)) lane.leaseEndsAt = startedAt + leaseMs;
       else lose(state, lane);
     }
+    await leaveWaiting(state);
   } catch (error) {
     log.warn({ err: error }, 'the lanes of this node could not be renewed; trying again');
   }
 }
 
+/** Into lanes without a holder. Those of a lane that was lost go with it. */
+async function leaveWaiting({ database, waiting }: State): Promise<void> {
+  for (const lane of waiting) {
+    await leaveWork(database, lane, newId());
+    waiting.delete(lane);
+  }
+}
+
 function lose(state: State, lane: NodeLane): void {
   state.held.delete(lane);
+  state.waiting.delete(lane);
   lane.leaseEndsAt = -Infinity;
   lane.cut.abort();
   forget(state, lane);

@@ -24,7 +24,12 @@ describe('operations/operations', () => {
     const ground = groundOf(test.database);
     operations = createOperations(ground);
     worker = createWorker(ground, {
-      handlers: { write: handlerOf((item) => answer(item)) },
+      handlers: {
+        write: {
+          ...handlerOf((item) => answer(item)),
+          resolveUnknown: (items) => Promise.resolve(items.map(applied)),
+        },
+      },
       pollMs: 200,
       retryPolicy: { baseMs: 20, random: () => 0.99 },
     });
@@ -195,6 +200,18 @@ describe('operations/operations', () => {
     const performed = await operations.acceptMarked(intake(), () => Promise.reject(new Error('cut')));
     expect(performed.outcomes).toMatchObject([{ kind: 'unknown' }]);
     expect(await operations.get({ projectId }, performed.operationId)).toMatchObject({ status: 'failure' });
+  });
+
+  it('leaves a synchronous write whose record could not be looked for to a worker, which ends it', async () => {
+    const node = createOperations(groundOf(test.database), { leaseMs: 400 });
+    const failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true } as const;
+    const { operationId } = await node.acceptMarked(intake(), () =>
+      Promise.resolve([{ kind: 'unknown', failure }]),
+    );
+    expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'in_progress' });
+    await ended(operationId);
+    expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'success' });
+    await node.close();
   });
 
   it('lists the operations of an installation newest first, page by page', async () => {

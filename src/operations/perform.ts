@@ -5,8 +5,9 @@ import type { Accepted, Acceptor } from './accept.ts';
 import { contextOf } from './context.ts';
 import type { NodeLane, NodeLanes } from './node-lane.ts';
 import type { Recorder } from './recorder.ts';
-import { settleOnce, unknownOutcome } from './settle.ts';
-import type { Answer, EarlierUse, Intake, WorkContext, WorkItem } from './work.ts';
+import { defaultRetryPolicy } from './next-step.ts';
+import { settleSynchronous, unknownOutcome } from './settle.ts';
+import type { Answer, EarlierUse, Intake, TakenItem, WorkContext } from './work.ts';
 
 /** Sends a synchronous write. Called once, after the mark is committed. */
 export type Send = (operationId: string, context: WorkContext) => Promise<readonly RecordOutcome[]>;
@@ -51,11 +52,14 @@ export async function performMarked(
     const reason = error instanceof Error ? error.message : String(error);
     return intake.records.map(() => unknownOutcome(`the attempt broke off: ${reason}`));
   });
-  const settlement = settleOnce(itemOf(intake, lane, accepted), outcomes);
-  if (intake.key && answerOf) {
+  const item = itemOf(intake, lane, accepted);
+  const settlement = settleSynchronous(item, { kind: 'outcomes', outcomes }, defaultRetryPolicy);
+  // While something is still to be found out, the key has no answer: a repetition gets what is known by then.
+  if (intake.key && answerOf && settlement.done) {
     settlement.answer = { key: intake.key, ...answerOf(operationId, outcomes) };
   }
   const recording = deps.recorder.record(settlement, deps.closing).catch(() => false);
+  if (!settlement.done) void recording.then((kept) => kept && deps.nodeLanes.leave(lane));
   const recorded = await Promise.race([recording, sleep(waitForRecordMs).then(() => false)]);
   return { operationId, outcomes, recorded };
 }
@@ -76,7 +80,7 @@ async function acceptUnderNodeLane(
   });
 }
 
-function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string; seq: string }): WorkItem {
+function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string; seq: string }): TakenItem {
   return {
     ...intake,
     operationId: accepted.operationId,
@@ -85,6 +89,7 @@ function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string;
     laneId: lane.id,
     records: intake.records.map((payload, index) => ({ index, payload })),
     attempt: 1,
+    expired: false,
     remainingMs: intake.deadlineSeconds * 1_000,
     total: intake.records.length,
     tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },

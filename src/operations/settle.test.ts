@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Failure, RecordOutcome } from '../providers/index.ts';
-import { settle, settleRescued } from './settle.ts';
+import { settle, settleSynchronous } from './settle.ts';
 import type { TakenItem } from './work.ts';
 
 const policy = { baseMs: 1_000, capMs: 60_000, random: () => 0.5 };
@@ -66,7 +66,7 @@ describe('src/operations/settle', () => {
 
   test('a rescued synchronous write is looked for again while that is pending, and never sent', () => {
     const rescued = (outcome: RecordOutcome, more: Partial<TakenItem> = {}) =>
-      settleRescued(item(more), { kind: 'outcomes', outcomes: [outcome] }, policy);
+      settleSynchronous(item(more), { kind: 'outcomes', outcomes: [outcome] }, policy);
     expect(rescued({ kind: 'unknown', failure: lost })).toMatchObject({ done: false });
     expect(rescued({ kind: 'unknown', failure: lost }, { remainingMs: 10 })).toMatchObject({ done: true });
     const retryable = { ...refused, retryable: true };

@@ -47,13 +47,8 @@ export function settle(item: TakenItem, result: ItemResult, policy: RetryPolicy)
   return settleBy(mayTryAgain, item, result, policy);
 }
 
-/** The end of a synchronous write: whatever the outcome, there is no second attempt. */
-export function settleOnce(item: WorkItem, outcomes: readonly RecordOutcome[]): Settlement {
-  return finish(item, completeOutcomes(item, outcomes));
-}
-
-/** A synchronous write whose node stopped is not sent again; what the provider could not be asked now is asked later. */
-export function settleRescued(item: TakenItem, result: ItemResult, policy: RetryPolicy): Settlement {
+/** A synchronous write has no second attempt; what the provider could not be asked about it now is asked later. */
+export function settleSynchronous(item: TakenItem, result: ItemResult, policy: RetryPolicy): Settlement {
   return settleBy(isPending, item, result, policy);
 }
 

@@ -58,6 +58,7 @@ describe('test/journeys/idempotency', () => {
   async function twice(body: Record<string, unknown>): Promise<Answer<WriteBody>> {
     const key = newKey();
     const first = await write(body, key);
+    if (body['mode'] === 'asynchronous') await acme.settled(first.body.operationId);
     const effectsBefore = await effects(platform.hubspot);
     const before = await operations();
     const again = await write(body, key, { node: second });

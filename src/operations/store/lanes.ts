@@ -125,6 +125,13 @@ const openNodeLane = statement(
   VALUES ($1, $2, svc_now() + $4 * interval '1 millisecond', $3, 'node')`,
 );
 
+const leaveNodeWork = statement(
+  'lane_leave_node_work',
+  `WITH left_behind AS (
+    UPDATE work SET lane_id = $3 WHERE project_id = $1 AND lane_id = $2 AND state = 0 RETURNING due_at)
+  INSERT INTO lane (project_id, id, due_at, kind) SELECT $1, $3, min(due_at), 'node' FROM left_behind HAVING count(*) > 0`,
+);
+
 /** Moves up to 1,000 wake-ups into their lanes; answers with the lanes. */
 export function fold(db: Queryable): Promise<{ projectId: string; id: string }[]> {
   return db.rows(foldWakes);
@@ -182,6 +189,11 @@ export async function pause(
 
 export async function openNode(db: Queryable, lane: LaneKey, leaseMs: number): Promise<void> {
   await db.rows(openNodeLane, [lane.projectId, lane.id, lane.lease, leaseMs]);
+}
+
+/** Moves what waits in a node's lane into a new one that nobody holds. */
+export async function leaveWork(db: Queryable, lane: LaneKey, newLaneId: string): Promise<void> {
+  await db.rows(leaveNodeWork, [lane.projectId, lane.id, newLaneId]);
 }
 
 function keys(lanes: readonly LaneKey[]): string[][] {
