@@ -76,7 +76,8 @@ function withoutUnsettled(
 ): PlannedCall {
   const waits = (slot: number): boolean => unsettled.has(toSend.get(slot)?.id ?? '');
   if (!planned.slots.some(waits)) return planned;
-  for (const slot of planned.slots.filter(waits)) outcomes.set(slot, { kind: 'notApplied', failure: keptBack });
+  for (const slot of planned.slots.filter(waits))
+    outcomes.set(slot, { kind: 'notApplied', failure: keptBack });
   const slots = planned.slots.filter((slot) => !waits(slot));
   return { slots, call: callOf(job, recordsAt(slots, toSend)) };
 }
@@ -154,7 +155,7 @@ async function sendCall(call: WriteCall, context: WriteContext): Promise<CallRes
   if (!ability) return all({ kind: 'notApplied', failure: unsupported });
   const refusal = ability.refusal(call) ?? (context.mayStillSend() ? undefined : withheld);
   if (refusal) return all({ kind: 'notApplied', failure: refusal });
-  const result = await sendOrExplain(context, ability.build(call), context.mayStillSend);
+  const result = await sendOrExplain(context, ability.build(call), () => context.mayStillSend());
   if ('answer' in result)
     return { outcomes: ability.judge(call, result.answer), status: result.answer.status };
   if ('failure' in result) return all({ kind: 'notApplied', failure: result.failure });

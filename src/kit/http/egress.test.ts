@@ -140,10 +140,18 @@ describe('kit/http/egress', () => {
     const before = received;
     const url = `http://127.0.0.1:${port}/`;
     const limits = { timeoutMs: 1_000 };
-    const late = await sendHttp(opened, { method: 'POST', url, body: '{}' }, { ...limits, maySend: () => false });
+    const late = await sendHttp(
+      opened,
+      { method: 'POST', url, body: '{}' },
+      { ...limits, maySend: () => false },
+    );
     expect(late).toMatchObject({ fault: { kind: 'withheld', sent: false } });
     expect(received).toBe(before);
-    const open = await sendHttp(opened, { method: 'POST', url, body: '{}' }, { ...limits, maySend: () => true });
+    const open = await sendHttp(
+      opened,
+      { method: 'POST', url, body: '{}' },
+      { ...limits, maySend: () => true },
+    );
     expect(open).toMatchObject({ answer: { status: 200 } });
   });
 
