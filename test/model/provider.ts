@@ -1,0 +1,160 @@
+import type { HttpResult } from '../../src/kit/http/client.ts';
+import {
+  connectorOf,
+  type Connector,
+  type ProviderClient,
+  type ProviderRequest,
+} from '../../src/providers/index.ts';
+
+/** What becomes of one provider call (reliability.md, 1.1). */
+export const fates = [
+  'answered',
+  'done, then reset',
+  'lost on the way',
+  'done, then 500',
+  '500',
+  'done, then cut off',
+  '503',
+  '429',
+  'not connected',
+] as const;
+export type Fate = (typeof fates)[number];
+
+export interface Effect {
+  kind: 'create' | 'update';
+  id: string;
+  marker: string;
+}
+
+interface Row {
+  id: string;
+  object: string;
+  createdAt: string;
+  properties: Record<string, string>;
+}
+
+/** A provider in memory that speaks as HubSpot does. The fates of the calls to come stand in `coming`; then all is answered. */
+export interface ModelProvider {
+  effects: Effect[];
+  coming: Fate[];
+  /** Told every write before anything becomes of it. */
+  onWrite: (markers: string[]) => void;
+  client: ProviderClient;
+}
+
+/** Objects: `companies` without a key, `contacts` with one that is enforced, `things` with one that is not. */
+export const connector: Connector = withKeys();
+
+function withKeys(): Connector {
+  const hubspot = connectorOf('hubspot');
+  if (!hubspot?.resolve) throw new Error('HubSpot finds lost records');
+  const { resolve } = hubspot;
+  return {
+    ...hubspot,
+    resolve: {
+      ...resolve,
+      settleMs: 0,
+      uniqueFields: (object, description) =>
+        object === 'things' ? [{ name: 'code', enforced: false }] : resolve.uniqueFields(object, description),
+    },
+  };
+}
+
+export function createModelProvider(): ModelProvider {
+  const rows: Row[] = [];
+  const provider: ModelProvider = {
+    effects: [],
+    coming: [],
+    onWrite: () => undefined,
+    client: { send: async (request) => answer(provider, rows, request) },
+  };
+  return provider;
+}
+
+function answer(provider: ModelProvider, rows: Row[], request: ProviderRequest): HttpResult {
+  const [, object = '', rest = ''] = /^\/crm\/v3\/objects\/(\w+)\/?(.*)$/.exec(request.path) ?? [];
+  const fate = provider.coming.shift() ?? 'answered';
+  const perform = (): HttpResult => reply(provider, rows, object, rest, request);
+  if (rest !== 'batch/read') provider.onWrite(markersOf(request.body));
+  switch (fate) {
+    case 'done, then reset':
+      perform();
+      return { fault: { kind: 'broken', sent: true, message: 'reset' } };
+    case 'lost on the way':
+      return { fault: { kind: 'timeout', sent: true, message: 'no answer' } };
+    case 'done, then 500':
+      perform();
+      return said(500, {});
+    case 'done, then cut off': {
+      const result = perform();
+      return 'answer' in result ? { answer: { ...result.answer, body: '{"id":"' } } : result;
+    }
+    case '500':
+    case '503':
+      return said(Number(fate), {});
+    case '429':
+      return said(429, { policyName: 'SECONDLY' });
+    case 'not connected':
+      return { fault: { kind: 'connect', sent: false, message: 'refused' } };
+    case 'answered':
+    default:
+      return perform();
+  }
+}
+
+type Input = { id?: string; properties: Record<string, string>; objectWriteTraceId?: string };
+
+function reply(
+  provider: ModelProvider,
+  rows: Row[],
+  object: string,
+  rest: string,
+  { body }: ProviderRequest,
+): HttpResult {
+  const { inputs, idProperty } = body as { inputs: Input[]; idProperty: string };
+  if (rest === 'batch/read') {
+    const values = new Set(inputs.map(({ id }) => id));
+    return said(200, {
+      results: rows.filter((row) => row.object === object && values.has(row.properties[idProperty])),
+    });
+  }
+  const write = (input: Input): Row | undefined =>
+    input.id === undefined ? create(provider, rows, object, input) : update(provider, rows, input);
+  if (rest === 'batch/create' || rest === 'batch/update') {
+    const done = inputs.map((input) =>
+      Object.assign({ objectWriteTraceId: input.objectWriteTraceId }, write(input)),
+    );
+    return said(201, { results: done.toReversed() });
+  }
+  const row = write(rest === '' ? (body as Input) : { ...(body as Input), id: rest });
+  return row ? said(201, row) : said(409, { category: 'CONFLICT', message: 'Contact already exists.' });
+}
+
+function create(
+  { effects }: ModelProvider,
+  rows: Row[],
+  object: string,
+  { properties }: Input,
+): Row | undefined {
+  const { email, mark = '' } = properties;
+  if (email !== undefined && rows.some((row) => row.properties['email'] === email)) return undefined;
+  const row = { id: `r${rows.length}`, object, createdAt: new Date().toISOString(), properties };
+  rows.push(row);
+  effects.push({ kind: 'create', id: row.id, marker: mark });
+  return row;
+}
+
+/** Records that are changed stood there before. */
+function update({ effects }: ModelProvider, rows: Row[], { id = '', properties }: Input): Row {
+  effects.push({ kind: 'update', id, marker: properties['mark'] ?? '' });
+  const row = rows.find((one) => one.id === id);
+  return row ?? { id, object: '', createdAt: new Date(0).toISOString(), properties };
+}
+
+function said(status: number, body: unknown): HttpResult {
+  return { answer: { status, headers: {}, body: JSON.stringify(body) } };
+}
+
+function markersOf(body: unknown): string[] {
+  return [...JSON.stringify(body).matchAll(/"mark":"([^"]+)"/g)].map(([, mark = '']) => mark);
+}

@@ -1,0 +1,249 @@
+import type { Intake } from '../../src/operations/index.ts';
+import type { Settlement, StoredOutcome } from '../../src/operations/settle.ts';
+import type { HeldLane, OperationError, TakenItem } from '../../src/operations/work.ts';
+import { newId } from '../../src/kit/ids.ts';
+
+/** The state of an operation as the invariants look at it. */
+export interface Stored {
+  operationId: string;
+  status: Settlement['status'];
+  outcomes: (StoredOutcome | undefined)[];
+  /** Of its work row; absent once it has ended. */
+  work?: { state: number; lease: string | null };
+}
+
+/** What the ledger's statements do, step by step; one lane. Implemented by the statements themselves, and in memory. */
+export interface LedgerStore {
+  accept(intake: Intake): Promise<string>;
+  /** Folds the wake-ups, claims the lane if it is due, and takes over what its former holder had sent. */
+  claim(): Promise<{ lane: HeldLane; rescued: TakenItem[] } | undefined>;
+  take(lane: HeldLane, room: number): Promise<TakenItem[]>;
+  record(settlement: Settlement): Promise<boolean>;
+  extend(lane: HeldLane): Promise<boolean>;
+  giveBack(lane: HeldLane, blockedMs: number): Promise<void>;
+  /** The database's clock goes on, or is set, by so many milliseconds. */
+  moveClock(ms: number): Promise<void>;
+  stored(): Promise<Stored[]>;
+}
+
+export const leaseMs = 60_000;
+/** As the statements have it: a lane whose work cannot start for want of a turn is looked at again. */
+const recheckMs = 60_000;
+
+interface Operation {
+  id: string;
+  intake: Intake;
+  status: Settlement['status'];
+  outcomes: (StoredOutcome | undefined)[];
+  errors: OperationError[];
+  succeeded: number;
+  failed: number;
+  unknown: number;
+}
+
+interface Work {
+  seq: number;
+  operation: Operation;
+  dueAt: number;
+  deadline: number;
+  state: number;
+  attempt: number;
+  lease: string | null;
+  orderKeys: string[];
+}
+
+interface Lane {
+  dueAt: number;
+  notBefore: number;
+  lease: string | null;
+  wakes: number;
+}
+
+interface Memory {
+  now: number;
+  operations: Operation[];
+  work: Work[];
+  /** Times of wake-ups that are not folded yet. */
+  wakes: number[];
+  lane: Lane | undefined;
+  seq: number;
+}
+
+/** The double of the statements. What it gets wrong shows where the same histories run on the statements. */
+export function createMemoryStore(): LedgerStore {
+  const memory: Memory = { now: 0, operations: [], work: [], wakes: [], lane: undefined, seq: 0 };
+  return {
+    accept: async (intake) => accept(memory, intake),
+    claim: async () => claim(memory),
+    take: async (lane, room) => (holds(memory, lane) ? take(memory, lane, room) : []),
+    record: async (settlement) => record(memory, settlement),
+    async extend({ lease }) {
+      if (memory.lane?.lease !== lease) return false;
+      memory.lane.dueAt = memory.now + leaseMs;
+      return true;
+    },
+    giveBack: async (lane, blockedMs) => giveBack(memory, lane, blockedMs),
+    async moveClock(ms) {
+      memory.now += ms;
+    },
+    stored: async () =>
+      memory.operations.map((operation) => {
+        const { id: operationId, status, outcomes } = operation;
+        const work = memory.work.find((row) => row.operation === operation);
+        const stored: Stored = { operationId, status, outcomes };
+        if (work) stored.work = { state: work.state, lease: work.lease };
+        return stored;
+      }),
+  };
+}
+
+function accept(memory: Memory, intake: Intake): string {
+  const operation: Operation = {
+    id: newId(),
+    intake,
+    status: 'in_progress',
+    outcomes: intake.records.map(() => undefined),
+    errors: [],
+    succeeded: 0,
+    failed: 0,
+    unknown: 0,
+  };
+  memory.operations.push(operation);
+  memory.work.push({
+    seq: (memory.seq += 1),
+    operation,
+    dueAt: memory.now,
+    deadline: memory.now + intake.deadlineSeconds * 1_000,
+    state: 0,
+    attempt: 0,
+    lease: null,
+    orderKeys: [...new Set((intake.orderKeys ?? []).filter((key) => key !== null))],
+  });
+  memory.wakes.push(memory.now);
+  return operation.id;
+}
+
+function claim(memory: Memory): { lane: HeldLane; rescued: TakenItem[] } | undefined {
+  if (memory.wakes.length > 0) {
+    const lane = (memory.lane ??= { dueAt: Infinity, notBefore: -Infinity, lease: null, wakes: 0 });
+    lane.wakes += 1;
+    if (lane.lease === null)
+      lane.dueAt = Math.min(lane.dueAt, Math.max(Math.min(...memory.wakes), lane.notBefore));
+    memory.wakes = [];
+  }
+  const { lane, now } = memory;
+  if (!lane || lane.dueAt > now || lane.dueAt === Infinity) return undefined;
+  lane.lease = crypto.randomUUID();
+  lane.dueAt = now + leaseMs;
+  const held: HeldLane = {
+    projectId: 'p',
+    id: 'l',
+    lease: lane.lease,
+    wakes: String(lane.wakes),
+    kind: 'connection',
+    gathers: false,
+  };
+  const lost = memory.work.filter(({ state, lease }) => state === 1 && lease !== held.lease);
+  for (const row of lost) row.lease = held.lease;
+  return { lane: held, rescued: lost.map((row) => itemOf(memory, row, false)) };
+}
+
+function holds({ lane, now }: Memory, { lease }: HeldLane): boolean {
+  return lane?.lease === lease && lane.dueAt > now;
+}
+
+function take(memory: Memory, { lease }: HeldLane, room: number): TakenItem[] {
+  const { now, work, lane } = memory;
+  const chosen = work
+    .filter((row) => row.state === 0 && row.dueAt <= now && row.lease !== lease)
+    .filter((row) => row.deadline <= now || ((lane?.notBefore ?? 0) <= now && isItsTurn(memory, row)))
+    .sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
+    .slice(0, room);
+  return chosen.map((row) => {
+    const expired = row.deadline <= now;
+    row.lease = lease;
+    if (!expired) {
+      row.state = 1;
+      row.attempt += 1;
+    }
+    return itemOf(memory, row, expired);
+  });
+}
+
+function isItsTurn({ work }: Memory, row: Work): boolean {
+  return !work.some(
+    (other) => other.seq < row.seq && other.orderKeys.some((key) => row.orderKeys.includes(key)),
+  );
+}
+
+function itemOf({ now }: Memory, row: Work, expired: boolean): TakenItem {
+  const { operation, seq, attempt, lease } = row;
+  const {
+    records: payloads,
+    integrationId,
+    installationId,
+    configId,
+    actionType,
+    resource,
+    request,
+  } = operation.intake;
+  const records = payloads.flatMap((payload, index) =>
+    operation.outcomes[index] ? [] : [{ index, payload }],
+  );
+  const open = new Set(records.map(({ index }) => index));
+  const { errors, succeeded, failed, unknown } = operation;
+  return {
+    projectId: 'p',
+    operationId: operation.id,
+    integrationId,
+    installationId,
+    configId,
+    laneId: 'l',
+    actionType,
+    resource,
+    request,
+    records,
+    attempt,
+    expired,
+    remainingMs: row.deadline - now,
+    total: payloads.length,
+    tally: { succeeded, failed, unknown, errors: errors.filter(({ index }) => !open.has(index)) },
+    earlier: new Map(errors.filter(({ index }) => open.has(index)).map((error) => [error.index, error])),
+    seq: String(seq),
+    lease: lease ?? '',
+  };
+}
+
+function record(memory: Memory, settled: Settlement): boolean {
+  const row = memory.work.find(({ seq, lease }) => String(seq) === settled.seq && lease === settled.lease);
+  if (!row) return false;
+  const { operation } = row;
+  if (settled.done) memory.work = memory.work.filter((other) => other !== row);
+  else {
+    row.state = 0;
+    row.lease = null;
+    row.dueAt = memory.now + settled.waitMs;
+    if (!settled.spent) row.attempt -= 1;
+  }
+  for (const { index, outcome } of settled.outcomes) operation.outcomes[index] = outcome;
+  if (settled.done || settled.spent) operation.errors = settled.errors;
+  operation.status = settled.status;
+  operation.succeeded += settled.succeeded;
+  operation.failed += settled.failed;
+  operation.unknown += settled.unknown;
+  return true;
+}
+
+function giveBack(memory: Memory, { lease, wakes }: HeldLane, blockedMs: number): void {
+  const { lane, work, now } = memory;
+  if (lane?.lease !== lease) return;
+  const notBefore = Math.max(lane.notBefore, now + blockedMs);
+  const ready = work.filter(({ state }) => state === 0);
+  const eligible = Math.min(...ready.filter((row) => isItsTurn(memory, row)).map(({ dueAt }) => dueAt));
+  const front = Math.min(...ready.map(({ dueAt }) => dueAt));
+  lane.lease = null;
+  lane.notBefore = notBefore;
+  if (work.some(({ state }) => state === 1)) lane.dueAt = now;
+  else if (Number(wakes) !== lane.wakes) lane.dueAt = notBefore;
+  else lane.dueAt = Math.min(Math.max(eligible, notBefore), Math.max(front, now) + recheckMs);
+}

@@ -1,0 +1,377 @@
+import { attemptWrite, resolveStopped, type AttemptContext } from '../../src/actions/write/attempt.ts';
+import { orderKeysOf, type StoredWrite } from '../../src/actions/write/perform.ts';
+import { planWrite, type PlannedRecord, type WriteScope } from '../../src/actions/write/plan.ts';
+import type { WriteRequest } from '../../src/actions/write/schema.ts';
+import { attempt, resolveRescued, type Handlers } from '../../src/operations/attempt.ts';
+import { contextOf } from '../../src/operations/context.ts';
+import type { RetryPolicy } from '../../src/operations/next-step.ts';
+import { settle } from '../../src/operations/settle.ts';
+import type {
+  HeldLane,
+  ItemResult,
+  RecordPayload,
+  TakenItem,
+  WorkContext,
+  WorkItem,
+} from '../../src/operations/work.ts';
+import { abilitiesOf } from '../../src/providers/index.ts';
+import { connector, createModelProvider, type Fate, type ModelProvider } from './provider.ts';
+import { leaseMs, type LedgerStore, type Stored } from './store.ts';
+
+/** What may be accepted. */
+export const requests = [
+  'plain',
+  'keyed',
+  'loose',
+  'update',
+  'batch of creates',
+  'batch of updates',
+] as const;
+export type RequestName = (typeof requests)[number];
+
+interface Hand {
+  item: TakenItem;
+  /** Absent until it was sent. */
+  result?: ItemResult;
+}
+
+/** One node, as much of it as is lost when it dies. */
+interface Node {
+  lane?: HeldLane;
+  /** By the node's own clock, which nobody sets. */
+  leaseEndsAt: number;
+  hands: Hand[];
+}
+
+interface Known {
+  operationId: string;
+  slot: number;
+  kind: 'create' | 'update';
+  keyed: boolean;
+  target?: { id: string; order: number };
+  /** Times that a write with it went out. */
+  sends: number;
+  /** A send of it was lost, or the node that had it in its hands. */
+  excused: boolean;
+}
+
+/** The real decisions upon a store: what is accepted, claimed, taken, sent and recorded, one step at a time. */
+export interface World {
+  store: LedgerStore;
+  provider: ModelProvider;
+  nodes: [Node, Node];
+  /** Time that passed, by the clocks of the nodes. */
+  elapsed: number;
+  records: Map<string, Known>;
+  orders: Map<string, number>;
+  policy: RetryPolicy;
+  /** What did not hold; the first one fails the history. */
+  violations: string[];
+}
+
+const scope: Omit<WriteScope, 'objectName'> = {
+  provider: 'hubspot',
+  abilities: abilitiesOf('hubspot'),
+  deletionEnabled: false,
+  rules: { settings: {}, valueDefaults: {}, mappings: {}, unsetMappings: [] },
+  limits: { recordBytes: 1e6, nesting: 20 },
+};
+const installationId = '0190a000-0000-7000-8000-00000000000a';
+const nil = '0190a000-0000-7000-8000-00000000000b';
+
+export function createWorld(store: LedgerStore): World {
+  const provider = createModelProvider();
+  const world: World = {
+    store,
+    provider,
+    nodes: [newNode(), newNode()],
+    elapsed: 0,
+    records: new Map(),
+    orders: new Map(),
+    policy: { baseMs: 1_000, capMs: 900_000, random: () => 0.5 },
+    violations: [],
+  };
+  provider.onWrite = (markers) => {
+    for (const marker of markers) {
+      const known = world.records.get(marker);
+      if (known) known.sends += 1;
+      else world.violations.push(`${marker} was sent before it was accepted`);
+    }
+  };
+  return world;
+}
+
+function newNode(): Node {
+  return { leaseEndsAt: -Infinity, hands: [] };
+}
+
+export async function accept(world: World, name: RequestName, target: string): Promise<void> {
+  const isUpdate = name === 'update' || name === 'batch of updates';
+  const objectName = name === 'keyed' ? 'contacts' : name === 'loose' ? 'things' : 'companies';
+  const marks = Array.from(
+    { length: name.startsWith('batch') ? 3 : 1 },
+    (_, at) => `m${world.records.size + at}`,
+  );
+  const others = {
+    keyed: (mark: string) => ({ email: `${mark}@x.example` }),
+    loose: (mark: string) => ({ code: mark }),
+  };
+  const records = marks.map((mark, at) => ({
+    mark,
+    ...(name === 'keyed' || name === 'loose' ? others[name](mark) : {}),
+    // The first and the last of a batch change the same record.
+    ...(isUpdate ? { id: at === 1 ? 'other' : target } : {}),
+  }));
+  const request = {
+    groupRef: 'g',
+    type: isUpdate ? 'update' : 'create',
+    mode: 'asynchronous',
+    retryPolicy: { deadlineHours: 1 },
+    ...(marks.length > 1 ? { batch: records.map((one) => ({ record: one })) } : { record: records[0] }),
+  } as WriteRequest;
+  const planned = planWrite(request, { ...scope, objectName });
+  if ('refusal' in planned) throw planned.refusal;
+  const { plan } = planned;
+  const operationId = await world.store.accept({
+    projectId: 'p',
+    integrationId: nil,
+    installationId,
+    configId: nil,
+    laneId: 'l',
+    actionType: 'write',
+    resource: objectName,
+    request: { ...plan, type: plan.kind, provider: 'hubspot', connectionId: 'l' },
+    records: plan.records as unknown as RecordPayload[],
+    deadlineSeconds: plan.deadlineSeconds,
+    orderKeys: orderKeysOf(
+      installationId,
+      objectName,
+      plan.records.map(({ id }) => id),
+    ),
+  });
+  for (const [slot, mark] of marks.entries()) {
+    const id = plan.records[slot]?.id;
+    world.records.set(mark, {
+      operationId,
+      slot,
+      kind: isUpdate ? 'update' : 'create',
+      keyed: objectName !== 'companies',
+      sends: 0,
+      excused: false,
+      ...(id === undefined ? {} : { target: { id, order: next(world.orders, id) } }),
+    });
+  }
+}
+
+function next(orders: Map<string, number>, id: string): number {
+  const order = (orders.get(id) ?? 0) + 1;
+  orders.set(id, order);
+  return order;
+}
+
+export async function claim(world: World, node: Node): Promise<void> {
+  const leaseEndsAt = world.elapsed + leaseMs;
+  const claimed = await world.store.claim();
+  if (!claimed) return;
+  Object.assign(node, { lane: claimed.lane, leaseEndsAt });
+  for (const item of claimed.rescued) {
+    excuse(world, item);
+    node.hands.push({ item, result: await resolveRescued(item, handlersOf(world), contextFor(world, node)) });
+  }
+}
+
+export async function take(world: World, node: Node, room: number): Promise<void> {
+  if (!node.lane || !contextFor(world, node).mayStillSend()) return;
+  const items = await world.store.take(node.lane, room);
+  for (const item of items) {
+    if (!item.expired && item.remainingMs <= 0) world.violations.push('an attempt began after the deadline');
+    node.hands.push({ item });
+  }
+}
+
+/** The whole of an attempt that nobody interrupts; what was lost of it stands in `fates`. */
+export async function send(world: World, node: Node, fates: readonly Fate[]): Promise<void> {
+  const hand = node.hands.find(({ result }) => !result);
+  if (!hand) return;
+  const { item } = hand;
+  const before = await world.store.stored();
+  const work = before.find(({ operationId }) => operationId === item.operationId)?.work;
+  const sent = [...world.records.values()].map(({ sends }) => sends);
+  world.provider.coming = [...fates];
+  hand.result = await attempt(item, handlersOf(world), contextFor(world, node));
+  world.provider.coming = [];
+  const wasSent = [...world.records.values()].some(({ sends }, at) => sends > (sent[at] ?? 0));
+  if (wasSent && (work?.state !== 1 || work.lease !== item.lease))
+    world.violations.push(`${item.operationId} was sent without a mark of its own`);
+  const { result } = hand;
+  if (result.kind === 'outcomes' && result.outcomes.some(({ kind }) => kind === 'unknown'))
+    excuse(world, item);
+}
+
+export async function record(world: World, node: Node): Promise<void> {
+  const at = node.hands.findIndex(({ result }) => result);
+  const [hand] = at < 0 ? [] : node.hands.splice(at, 1);
+  if (!hand?.result) return;
+  const settled = settle(hand.item, hand.result, world.policy);
+  checkWait(world, hand.result, settled.waitMs, settled.done);
+  if (!(await world.store.record(settled))) excuse(world, hand.item);
+}
+
+function checkWait({ violations }: World, result: ItemResult, waitMs: number, done: boolean): void {
+  if (done || result.kind !== 'outcomes') return;
+  const wish = Math.max(
+    ...result.outcomes.map((one) => (one.kind === 'applied' ? 0 : (one.failure.retryAfterMs ?? 0))),
+  );
+  if (waitMs < wish) violations.push(`the provider asked for ${wish} ms, the next attempt waits ${waitMs}`);
+}
+
+export async function extend(world: World, node: Node): Promise<void> {
+  if (!node.lane) return;
+  if (await world.store.extend(node.lane)) node.leaseEndsAt = world.elapsed + leaseMs;
+  else die(world, node);
+}
+
+export async function giveBack(world: World, node: Node, blockedMs: number): Promise<void> {
+  if (!node.lane || node.hands.length > 0) return;
+  await world.store.giveBack(node.lane, blockedMs);
+  delete node.lane;
+}
+
+/** A node that is killed, or learns that it lost its lane, forgets what it had in its hands. */
+export function die(world: World, node: Node): void {
+  for (const { item } of node.hands) excuse(world, item);
+  node.hands = [];
+  delete node.lane;
+}
+
+export async function elapse(world: World, ms: number): Promise<void> {
+  world.elapsed += ms;
+  await world.store.moveClock(ms);
+}
+
+function excuse({ records }: World, item: TakenItem): void {
+  const slots = new Set(item.records.map(({ index }) => index));
+  for (const known of records.values())
+    if (known.operationId === item.operationId && slots.has(known.slot)) known.excused = true;
+}
+
+function contextFor(world: World, node: Node): WorkContext {
+  const lease = {
+    get leaseEndsAt() {
+      return performance.now() + node.leaseEndsAt - world.elapsed;
+    },
+  };
+  return contextOf(lease, new AbortController().signal, leaseMs);
+}
+
+function handlersOf({ provider: { client } }: World): Handlers {
+  const describe: AttemptContext['describe'] = async () => ({
+    object: { name: '', displayName: '', fields: {}, uniqueFields: [] },
+  });
+  const parts = (item: WorkItem, work: WorkContext) => ({
+    job: item.request as unknown as StoredWrite,
+    records: item.records.map(({ payload }) => payload as unknown as PlannedRecord),
+    context: {
+      connector,
+      client,
+      describe,
+      signal: work.signal,
+      tries: 1,
+      isRepeat: item.attempt > 1,
+      mayStillSend: () => work.mayStillSend(),
+    },
+  });
+  return {
+    write: {
+      execute: (items, work) =>
+        Promise.all(
+          items.map(async (item) => {
+            const { job, records, context } = parts(item, work);
+            const earlier = new Map(
+              item.records.flatMap(({ index }, slot) => {
+                const failure = item.earlier.get(index);
+                return failure ? [[slot, failure] as const] : [];
+              }),
+            );
+            const outcomes = await attemptWrite(
+              job,
+              { operationId: item.operationId, records, earlier },
+              context,
+            );
+            return { kind: 'outcomes' as const, outcomes };
+          }),
+        ),
+      resolveUnknown: (items, work) =>
+        Promise.all(
+          items.map(async (item) => {
+            const { job, records, context } = parts(item, work);
+            const outcomes = await resolveStopped(job, { operationId: item.operationId, records }, context);
+            return { kind: 'outcomes' as const, outcomes };
+          }),
+        ),
+    },
+  };
+}
+
+/** No more faults and no more deaths: a node works until nothing is left. */
+export async function bringToEnd(world: World): Promise<void> {
+  for (const node of world.nodes) die(world, node);
+  const [node] = world.nodes;
+  for (let turn = 0; turn < 80; turn += 1) {
+    if ((await world.store.stored()).every(({ work }) => !work)) return;
+    await elapse(world, leaseMs + 1_000);
+    await claim(world, node);
+    await take(world, node, 100);
+    while (node.hands.length > 0) {
+      await send(world, node, []);
+      await record(world, node);
+    }
+    await giveBack(world, node, 0);
+  }
+  world.violations.push('something never ended');
+}
+
+/** What must hold of every record at any time, and of those that have ended. */
+export function check(world: World, stored: readonly Stored[]): string[] {
+  const { records, provider } = world;
+  const found = [...world.violations];
+  const operations = new Map(stored.map((one) => [one.operationId, one]));
+  const done = Map.groupBy(provider.effects, ({ marker }) => marker);
+  for (const [marker, known] of records) {
+    const effects = done.get(marker) ?? [];
+    const outcome = operations.get(known.operationId)?.outcomes[known.slot];
+    if (known.kind === 'create' && effects.length > 1)
+      found.push(`${marker} was created ${effects.length} times`);
+    if (outcome?.kind === 'applied' && effects.length === 0)
+      found.push(`${marker}: success, and nothing was done`);
+    if (outcome?.kind === 'applied' && outcome.recordId !== undefined && effects[0]?.id !== outcome.recordId)
+      found.push(`${marker}: success with the id of another record`);
+    if (outcome?.kind === 'notApplied' && effects.length > 0)
+      found.push(`${marker}: failure, and it was done`);
+    if (outcome?.kind === 'unknown' && !known.excused) found.push(`${marker}: unknown, and nothing was lost`);
+  }
+  return [...found, ...outOfOrder(world)];
+}
+
+/**
+ * A change never comes after a later one of the same record. Changes of one operation may be repeated together, in their
+ * order, when nobody knows how far an attempt of it came: the last of them stands all the same.
+ */
+function outOfOrder({ records, provider }: World): string[] {
+  const last = new Map<string, Known>();
+  const greatest = new Map<string, number>();
+  const found: string[] = [];
+  for (const { marker } of provider.effects) {
+    const known = records.get(marker);
+    if (!known?.target) continue;
+    const { id, order } = known.target;
+    const before = last.get(id);
+    if (before?.target && order < before.target.order && before.operationId !== known.operationId)
+      found.push(`${marker} came after a later change of ${id}`);
+    last.set(id, known);
+    greatest.set(id, Math.max(order, greatest.get(id) ?? 0));
+  }
+  for (const [id, { target }] of last)
+    if (target?.order !== greatest.get(id)) found.push(`${id} does not hold its last change`);
+  return found;
+}
