@@ -1,0 +1,187 @@
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import type { Caller, Write } from './workload.ts';
+
+/** What a caller was told of a record by the answer to a synchronous write. */
+export type Claim = 'applied' | 'notApplied' | 'unknown';
+
+/** One line of the client's own ledger: a request that was accepted. */
+export interface Accepted {
+  operationId: string;
+  markers: string[];
+  kind: Write['kind'];
+  object: string;
+  route: Write['route'];
+  keyed: boolean;
+  target?: Write['target'];
+  claim?: Claim;
+}
+
+/** The ledger of the callers: a file, written before the next request goes out. */
+export interface ClientLedger {
+  readonly accepted: number;
+  note(line: Accepted): void;
+  read(): Accepted[];
+  close(): void;
+}
+
+export function createClientLedger(path: string): ClientLedger {
+  const file = openSync(path, 'a');
+  let accepted = 0;
+  return {
+    get accepted() {
+      return accepted;
+    },
+    note(line) {
+      writeSync(file, `${JSON.stringify(line)}\n`);
+      accepted += 1;
+    },
+    read() {
+      fsyncSync(file);
+      const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+      return lines.map((line) => JSON.parse(line) as Accepted);
+    },
+    close: () => closeSync(file),
+  };
+}
+
+export interface Surface {
+  /** The base URLs of the nodes. */
+  nodes: readonly string[];
+  projectId: string;
+  apiKey: string;
+}
+
+interface WriteAnswer {
+  operationId?: string;
+  code?: string;
+  category?: string;
+  result?: { success: boolean };
+  errors?: { category: string }[];
+}
+
+export interface Tally {
+  /** Requests without a key that nobody answered: they may have been done, once. */
+  unanswered: number;
+  /** Repetitions that got the answer of an earlier request. */
+  replayed: number;
+  refused: Record<string, number>;
+}
+
+/** A frozen node answers after its freeze; a caller does not wait for it. */
+const patienceMs = 8_000;
+
+/** Sends one caller's writes, one after the other, until `over`. Keyed requests are repeated on any node until they are answered. */
+export async function runCaller(
+  caller: Caller,
+  surface: Surface,
+  ledger: ClientLedger,
+  tally: Tally,
+  over: () => boolean,
+  pauseMs: number,
+): Promise<void> {
+  const agent = new Agent({ connections: surface.nodes.length });
+  try {
+    while (!over()) {
+      await runWrite(caller, surface, ledger, tally, agent);
+      if (pauseMs > 0) await sleep(caller.random.int(2 * pauseMs));
+    }
+  } finally {
+    await agent.destroy();
+  }
+}
+
+async function runWrite(
+  caller: Caller,
+  surface: Surface,
+  ledger: ClientLedger,
+  tally: Tally,
+  agent: Agent,
+): Promise<void> {
+  const write = caller.next();
+  for (;;) {
+    const sent = await send(write, surface, caller.random.pick(surface.nodes), agent);
+    if (sent === 'not connected') {
+      await sleep(20 + caller.random.int(60));
+      continue;
+    }
+    const isOpen = sent === 'no answer' || sent.body.operationId === undefined || isBusy(sent.body);
+    if (!isOpen) {
+      if (sent.replayed) tally.replayed += 1;
+      return ledger.note(acceptedOf(write, sent.body));
+    }
+    const reason = sent === 'no answer' ? sent : `${sent.status} ${sent.body.code ?? ''}`;
+    tally.refused[reason] = (tally.refused[reason] ?? 0) + 1;
+    if (write.key === undefined && sent === 'no answer') {
+      tally.unanswered += 1;
+      return;
+    }
+    await sleep(100 + caller.random.int(300));
+  }
+}
+
+/** The first request with this key is on its way: the answer names its operation, and says nothing of its end. */
+function isBusy({ code }: WriteAnswer): boolean {
+  return code === 'idempotency-key-in-flight';
+}
+
+async function send(
+  write: Write,
+  { projectId, apiKey }: Surface,
+  base: string,
+  dispatcher: Agent,
+): Promise<{ status: number; body: WriteAnswer; replayed: boolean } | 'no answer' | 'not connected'> {
+  try {
+    const answer = await request(
+      `${base}/write/v1/projects/${projectId}/integrations/${write.integration}/objects/${write.object}`,
+      {
+        method: 'POST',
+        dispatcher,
+        signal: AbortSignal.timeout(patienceMs),
+        headers: {
+          'x-api-key': apiKey,
+          'content-type': 'application/json',
+          ...(write.key === undefined ? {} : { 'idempotency-key': write.key }),
+        },
+        body: JSON.stringify(write.body),
+      },
+    );
+    const body = (await answer.body.json()) as WriteAnswer;
+    if (
+      answer.statusCode < 500 &&
+      answer.statusCode !== 429 &&
+      answer.statusCode !== 409 &&
+      !body.operationId
+    )
+      throw new Refused(`${write.kind} ${write.object}: ${answer.statusCode} ${JSON.stringify(body)}`);
+    return { status: answer.statusCode, body, replayed: answer.headers['idempotent-replayed'] === 'true' };
+  } catch (error) {
+    if (error instanceof Refused) throw error;
+    return (error as { code?: string }).code === 'ECONNREFUSED' ? 'not connected' : 'no answer';
+  }
+}
+
+/** A request that the platform should have taken: the suite itself is wrong, or the platform is. */
+class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+function acceptedOf(write: Write, body: WriteAnswer): Accepted {
+  const { markers, kind, object, route, keyed, target } = write;
+  return {
+    operationId: body.operationId ?? '',
+    markers,
+    kind,
+    object,
+    route,
+    keyed,
+    ...(target ? { target } : {}),
+    ...(route === 'synchronous' ? { claim: claimOf(body) } : {}),
+  };
+}
+
+function claimOf({ result, category, errors }: WriteAnswer): Claim {
+  if (result?.success === true) return 'applied';
+  return (category ?? errors?.[0]?.category) === 'unknownOutcome' ? 'unknown' : 'notApplied';
+}

@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom, type Random } from '../../../simulator/kit/random.ts';
+import type { CrashPoint } from '../../../src/kit/crash-point.ts';
+import type { NodeProcess } from './node-process.ts';
+import { leaseMs, type Settings } from './settings.ts';
+
+/** The points of a write, and how many passes a life has at the most until it ends there. */
+const passes: Partial<Record<CrashPoint, number>> = {
+  'after-slots': 25,
+  'after-accept': 60,
+  'after-claim': 6,
+  'after-seal': 2,
+  'after-mark': 40,
+  'after-send': 40,
+  'before-record': 40,
+  'after-record': 40,
+};
+const ofAutoBatch = new Set<CrashPoint>(['after-slots', 'after-seal']);
+
+/** What was done to the nodes and the database so far. */
+export interface Deeds {
+  kills: number;
+  /** Deaths at each named point. */
+  crashPoints: Partial<Record<CrashPoint, number>>;
+  stops: number;
+  terminations: number;
+  databaseCrashes: number;
+}
+
+export interface ChaosDeps {
+  settings: Settings;
+  nodes: readonly NodeProcess[];
+  hasAutoBatch: boolean;
+  /** Cuts every connection to the database. */
+  terminate: () => Promise<unknown>;
+  /** Kills the database server, which comes back by itself; absent where it is not ours. */
+  crashDatabase?: () => Promise<unknown>;
+  /** Nothing is done to a node from then on; those that are down come back. */
+  over: () => boolean;
+}
+
+export interface Chaos {
+  readonly deeds: Deeds;
+  /** Whether everything was done as often as wanted. */
+  enough(): boolean;
+  /** Resolves when it is over, with all nodes running. */
+  run(): Promise<void>;
+}
+
+export function createChaos(deps: ChaosDeps): Chaos {
+  const { settings, nodes, hasAutoBatch } = deps;
+  const points = (Object.keys(passes) as CrashPoint[]).filter(
+    (point) => settings.perPoint > 0 && (hasAutoBatch || !ofAutoBatch.has(point)),
+  );
+  const deeds: Deeds = {
+    kills: 0,
+    crashPoints: Object.fromEntries(points.map((point) => [point, 0])),
+    stops: 0,
+    terminations: 0,
+    databaseCrashes: 0,
+  };
+  const state: State = { ...deps, deeds, points, trying: new Set() };
+  return {
+    deeds,
+    enough: () => hasEnough(state),
+    run: async () => {
+      await Promise.all([...nodes.map((node, at) => live(state, node, at)), disturbDatabase(state)]);
+    },
+  };
+}
+
+interface State extends ChaosDeps {
+  deeds: Deeds;
+  points: CrashPoint[];
+  /** Points at which a node that lives now will die. */
+  trying: Set<CrashPoint>;
+}
+
+function hasEnough({ settings, deeds, points, crashDatabase }: State): boolean {
+  return (
+    deeds.kills >= settings.kills &&
+    deeds.stops >= settings.stops &&
+    deeds.terminations >= settings.terminations &&
+    (deeds.databaseCrashes >= settings.databaseCrashes || !crashDatabase) &&
+    points.every((point) => (deeds.crashPoints[point] ?? 0) >= settings.perPoint)
+  );
+}
+
+/** A node's lives, one after the other: each ends at a named point, or at random; some are frozen for a while. */
+async function live(state: State, node: NodeProcess, at: number): Promise<void> {
+  const { settings, deeds, over } = state;
+  const random = createRandom(settings.seed, `node ${at}`);
+  let point: CrashPoint | undefined;
+  const restart = (next: CrashPoint | undefined): void => {
+    if (point !== undefined) state.trying.delete(point);
+    point = next;
+    if (point !== undefined) state.trying.add(point);
+    node.start(point === undefined ? undefined : `${point}:${1 + random.int(passes[point] ?? 1)}`);
+  };
+  while (!over()) {
+    const end = await life(state, node, random, point);
+    if (end === 'lives on') continue;
+    deeds.kills += 1;
+    if (end === 'at its point' && point !== undefined)
+      deeds.crashPoints[point] = (deeds.crashPoints[point] ?? 0) + 1;
+    restart(rarest(state));
+  }
+  if (point !== undefined) {
+    // It would die of it later on.
+    await kill(node);
+    deeds.kills += 1;
+    restart(undefined);
+  }
+  await node.ready();
+}
+
+/** The point that was hit least and must still be hit, unless a node is on its way to it. */
+function rarest({ points, deeds, settings, trying }: State): CrashPoint | undefined {
+  const open = points.filter(
+    (point) => !trying.has(point) && (deeds.crashPoints[point] ?? 0) < settings.perPoint,
+  );
+  return open.sort((a, b) => (deeds.crashPoints[a] ?? 0) - (deeds.crashPoints[b] ?? 0))[0];
+}
+
+async function life(
+  state: State,
+  node: NodeProcess,
+  random: Random,
+  point: CrashPoint | undefined,
+): Promise<'at its point' | 'killed' | 'lives on'> {
+  const { deeds, settings } = state;
+  if (point === undefined) {
+    if (deeds.stops < settings.stops) {
+      deeds.stops += 1;
+      await freeze(node, random, settings.freezeMs);
+    }
+    await sleep(1_500 + random.int(2_500));
+    if (deeds.kills >= settings.kills && rarest(state) === undefined) return 'lives on';
+  } else {
+    const limit = new AbortController();
+    const tooLong = sleep(20_000, false, { signal: limit.signal }).catch(() => false);
+    const crashed = await Promise.race([node.gone, tooLong]);
+    limit.abort();
+    if (crashed) return 'at its point';
+  }
+  await kill(node);
+  return 'killed';
+}
+
+/** Longer than its lease, of which others take what it held. */
+async function freeze(node: NodeProcess, random: Random, forMs: number): Promise<void> {
+  await sleep(300 + random.int(1_200));
+  node.signal('SIGSTOP');
+  await sleep(forMs + random.int(leaseMs));
+  node.signal('SIGCONT');
+}
+
+async function kill(node: NodeProcess): Promise<void> {
+  node.signal('SIGKILL');
+  await node.gone.catch(() => undefined);
+}
+
+async function disturbDatabase({ settings, deeds, over, terminate, crashDatabase }: State): Promise<void> {
+  const random = createRandom(settings.seed, 'database');
+  while (!over()) {
+    await sleep(4_000 + random.int(4_000));
+    if (over()) return;
+    if (crashDatabase && deeds.databaseCrashes < settings.databaseCrashes && deeds.terminations > 0) {
+      await crashDatabase();
+      deeds.databaseCrashes += 1;
+    } else if (deeds.terminations < settings.terminations) {
+      await terminate();
+      deeds.terminations += 1;
+    } else return;
+  }
+}

@@ -1,0 +1,61 @@
+import { copySources, type Change, type Copy } from '../../mutants/sources.ts';
+import type { Control } from './settings.ts';
+
+/** Look-ups and retries follow sooner, so that two nodes meet at an item more often than once an hour. */
+const sooner: Change[] = [
+  { file: 'src/providers/salesforce/resolve.ts', find: 'settleMs: 3_000,', replace: 'settleMs: 500,' },
+  { file: 'src/operations/next-step.ts', find: '{ baseMs: 1_000,', replace: '{ baseMs: 20,' },
+];
+
+/** The platform without one of the two things that keep a create from being sent twice. */
+const changes: Record<Control, Change[]> = {
+  // Taken items stay "ready": whoever finds them after a death sends them.
+  marker: [
+    {
+      file: 'src/operations/store/items.ts',
+      find: 'UPDATE work w SET lease = c.lease, state = (NOT c.expired)::int,',
+      replace: 'UPDATE work w SET lease = c.lease, state = 0,',
+    },
+  ],
+  // A lane that was taken over goes on being worked on, and what its former holder says late counts.
+  fence: [
+    ...sooner,
+    {
+      file: 'src/operations/store/record.ts',
+      find: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
+      replace: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq',
+    },
+    {
+      file: 'src/operations/store/record.ts',
+      find: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
+      replace: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq',
+    },
+    {
+      file: 'src/operations/store/items.ts',
+      find: 'l.id = i.id AND l.lease = i.lease',
+      replace: 'l.id = i.id',
+    },
+    {
+      file: 'src/operations/store/lanes.ts',
+      find: `l.id = i.id AND l.lease = i.lease
+    ORDER BY l.project_id, l.id FOR NO KEY UPDATE OF l`,
+      replace: `l.id = i.id
+    ORDER BY l.project_id, l.id FOR NO KEY UPDATE OF l`,
+    },
+    {
+      file: 'src/operations/store/lanes.ts',
+      find: `l.id = i.id AND l.lease = i.lease
+    ORDER BY l.project_id, l.id FOR UPDATE OF l`,
+      replace: `l.id = i.id
+    ORDER BY l.project_id, l.id FOR UPDATE OF l`,
+    },
+  ],
+  intact: sooner,
+};
+
+/** A copy of the sources with the control's changes. */
+export async function controlSources(control: Control): Promise<Copy> {
+  const copy = await copySources();
+  await copy.change(changes[control]);
+  return copy;
+}

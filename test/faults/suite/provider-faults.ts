@@ -1,0 +1,87 @@
+import { simulator } from '../../customer.ts';
+import type { Settings } from './settings.ts';
+
+/** A fault of the simulators, and its part of all faults. */
+interface Weighed {
+  weight: number;
+  fault: { kind: string; status?: number; effect?: boolean; body?: unknown };
+}
+
+/** Half of all faults: done, and the answer lost. */
+const doneAndLost: Weighed[] = [
+  { weight: 13, fault: { kind: 'reset-after' } },
+  { weight: 13, fault: { kind: 'status', status: 500, effect: true } },
+  { weight: 12, fault: { kind: 'truncate' } },
+  { weight: 8, fault: { kind: 'malformed' } },
+  { weight: 4, fault: { kind: 'hang', effect: true } },
+];
+const refusal: Weighed = { weight: 10, fault: { kind: 'status', status: 503 } };
+/** The other half: not done, of which some say so. */
+const notDone: Weighed[] = [
+  { weight: 14, fault: { kind: 'reset-before' } },
+  { weight: 13, fault: { kind: 'status', status: 500 } },
+  refusal,
+  { weight: 7, fault: { kind: 'html', status: 502 } },
+  { weight: 4, fault: { kind: 'hang' } },
+];
+/** The providers' ways of saying "too many", for the shortest window that they know. */
+const tooMany: Record<'hubspot' | 'salesforce', Weighed> = {
+  hubspot: {
+    weight: 2,
+    fault: {
+      kind: 'status',
+      status: 429,
+      body: { status: 'error', errorType: 'RATE_LIMIT', policyName: 'SECONDLY', message: 'slow down' },
+    },
+  },
+  salesforce: {
+    weight: 2,
+    fault: {
+      kind: 'status',
+      status: 403,
+      body: [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'ConcurrentRequests Limit exceeded.' }],
+    },
+  },
+};
+
+/** Writes; the calls that look for a lost one are spared half of the faults, since a synchronous write asks only thrice. */
+const writes: Record<'hubspot' | 'salesforce', string> = {
+  hubspot: String.raw`^/crm/v3/objects/\w+(/batch/(create|update)|/\d+)?$`,
+  salesforce: String.raw`^/services/data/v[\d.]+/(sobjects|composite)/`,
+};
+const lookUps: Record<'hubspot' | 'salesforce', string> = {
+  hubspot: '/batch/read',
+  salesforce: '/query',
+};
+
+/** From now on this share of a simulator's calls goes wrong, by its seeded dice. */
+export async function addFaults(
+  url: string,
+  provider: 'hubspot' | 'salesforce',
+  { faultRate: rate, traffic }: Settings,
+): Promise<void> {
+  const all = {
+    mixed: [...doneAndLost, ...notDone, tooMany[provider]],
+    'plain creates': [...doneAndLost, ...notDone],
+    // A refusal is known at once: a node that wakes up records it before it knows that it lost its lane.
+    'keyed creates': [refusal],
+  }[traffic];
+  const sum = all.reduce((total, { weight }) => total + weight, 0);
+  for (const method of ['POST', 'PATCH'])
+    await addRules(url, all, (weight) => ({
+      method,
+      path: writes[provider],
+      probability: (weight / sum) * rate,
+    }));
+  const quick = notDone.filter(({ fault }) => fault.kind !== 'hang');
+  await addRules(url, quick, (weight) => ({ path: lookUps[provider], probability: (weight / sum) * rate }));
+}
+
+async function addRules(
+  url: string,
+  faults: Weighed[],
+  rule: (weight: number) => Record<string, unknown>,
+): Promise<void> {
+  for (const { weight, fault } of faults)
+    await simulator(url, 'POST', '/faults', { ...rule(weight), fault, times: 1e9 });
+}

@@ -1,0 +1,205 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../../src/kit/db/database.ts';
+import { simulator } from '../../customer.ts';
+import { createClientLedger, runCaller, type Tally } from './callers.ts';
+import { createChaos, type Deeds } from './chaos.ts';
+import { addFaults } from './provider-faults.ts';
+import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
+import type { Settings } from './settings.ts';
+import { openStage, patiently, type Stage } from './stage.ts';
+import { describeMarker, judge, type RecordState, type Verdict } from './verdict.ts';
+import { createCaller, markersIn } from './workload.ts';
+
+export interface Outcome {
+  verdict: Verdict;
+  deeds: Deeds;
+  tally: Tally;
+  faults: Record<string, number>;
+  providerCalls: number;
+  hasAutoBatch: boolean;
+  seconds: number;
+  /** Why work was left, if it was. */
+  left: string[];
+  /** The first violations of each kind. */
+  details: string[];
+}
+
+export interface RunOptions {
+  settings: Settings;
+  /** The sources that the nodes run, if not this checkout's. */
+  sources?: string;
+  say: (line: string) => void;
+  /** Told how to end everything at once, as soon as there is something to end. */
+  onOpen?: (close: () => Promise<void>) => void;
+}
+
+/** How long what was accepted may take to its end, once the faults are over. */
+const drainMs = 90_000;
+
+/** One run: load and faults until there was enough of both, then peace until all is done, then the oracles. */
+export async function runFaults({ settings, sources, say, onOpen }: RunOptions): Promise<Outcome> {
+  const startedAt = performance.now();
+  const stage = await openStage(settings, sources, onOpen);
+  try {
+    say(`ready; auto-batching: ${stage.hasAutoBatch ? 'yes' : 'not taken by the write surface'}`);
+    const providers = [createProviderLedger(stage.hubspot), createProviderLedger(stage.salesforce)];
+    const { client, tally, deeds } = await disturb(stage, settings, providers, say);
+    const left = await drain(stage);
+    // First what the platform says: what it says was done must have been done by then.
+    const records = await readRecords(stage.database);
+    await readAll(providers);
+    say('drained; comparing the ledgers');
+    const evidence = {
+      accepted: client.read(),
+      records,
+      effects: providers.flatMap(({ effects }) => effects),
+      lostAnswers: new Set(providers.flatMap(({ lost }) => [...lost])),
+      left: left.length,
+    };
+    const verdict = judge(evidence);
+    client.close();
+    return {
+      verdict,
+      deeds,
+      tally,
+      faults: sum(providers.map(({ faults }) => faults)),
+      providerCalls: providers.reduce((total, { calls }) => total + calls, 0),
+      hasAutoBatch: stage.hasAutoBatch,
+      seconds: Math.round((performance.now() - startedAt) / 1_000),
+      left,
+      details: Object.entries(verdict.violations).flatMap(([name, markers]) =>
+        [...new Set(markers)].slice(0, 5).map((marker) => `${name} ${describeMarker(marker, evidence)}`),
+      ),
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+async function disturb(
+  stage: Stage,
+  settings: Settings,
+  providers: readonly ProviderLedger[],
+  say: RunOptions['say'],
+): Promise<{ client: ReturnType<typeof createClientLedger>; tally: Tally; deeds: Deeds }> {
+  await addFaults(stage.hubspot, 'hubspot', settings);
+  await addFaults(stage.salesforce, 'salesforce', settings);
+  const client = createClientLedger(join(stage.folder, 'accepted.jsonl'));
+  const tally: Tally = { unanswered: 0, replayed: 0, refused: {} };
+  const end = new AbortController();
+  const over = (): boolean => end.signal.aborted;
+  const chaos = createChaos({
+    settings,
+    nodes: stage.nodes,
+    hasAutoBatch: stage.hasAutoBatch,
+    terminate: () => terminate(stage.database),
+    ...(stage.crashDatabase ? { crashDatabase: stage.crashDatabase } : {}),
+    over,
+  });
+  const surface = { ...stage, nodes: stage.nodes.map(({ base }) => base) };
+  const watch = async (): Promise<void> => {
+    for (let turn = 1; !over(); turn += 1) {
+      await sleep(1_000);
+      if (turn % 5 === 0) await readAll(providers);
+      if (turn % 10 === 0) say(`${client.accepted} accepted, ${chaos.deeds.kills} kills`);
+      if (client.accepted >= settings.writes && chaos.enough()) end.abort();
+    }
+  };
+  const callers = Array.from({ length: settings.callers }, (_, at) => {
+    const caller = createCaller(at, settings, stage.seeded, stage.hasAutoBatch);
+    return runCaller(caller, surface, client, tally, over, settings.pauseMs);
+  });
+  try {
+    await Promise.all([...callers, chaos.run(), watch()]);
+  } finally {
+    end.abort();
+  }
+  return { client, tally, deeds: chaos.deeds };
+}
+
+async function terminate(database: Database): Promise<void> {
+  await database
+    .raw(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    )
+    .catch(() => undefined);
+}
+
+const ballast = '00000000-0000-0000-0000-000000000000';
+
+/** Without faults everything ends. Hours and minutes pass by the clock's shift, while nothing is under way. Answers what is left. */
+async function drain({ hubspot, salesforce, database }: Stage): Promise<string[]> {
+  for (const url of [hubspot, salesforce]) await simulator(url, 'DELETE', '/faults');
+  const giveUpAt = performance.now() + drainMs;
+  for (;;) {
+    const left = await patiently(() => whatIsLeft(database));
+    if (left.length === 0 || performance.now() > giveUpAt) return left;
+    await patiently(() => passTime(database));
+    await sleep(500);
+  }
+}
+
+async function whatIsLeft(database: Database): Promise<string[]> {
+  const rows = await database.raw(
+    `SELECT 'work ' || state || ' due ' || due_at AS what FROM work WHERE project_id <> $1
+    UNION ALL SELECT 'open batch, closes ' || close_at FROM ab_batch WHERE project_id <> $1
+    UNION ALL SELECT 'turn ' || order_key FROM turn WHERE project_id <> $1
+    UNION ALL SELECT 'operation ' || id FROM operation WHERE status = 'in_progress'`,
+    [ballast],
+  );
+  return rows.map(({ what }) => String(what));
+}
+
+/** A minute, if all that is left waits for its time. */
+async function passTime(database: Database): Promise<void> {
+  await database.raw(
+    `UPDATE clock SET shift = shift + interval '1 minute'
+    WHERE NOT EXISTS (SELECT FROM work WHERE project_id <> $1 AND (state = 1 OR due_at <= svc_now() + interval '1 second'))
+      AND NOT EXISTS (SELECT FROM wake WHERE project_id <> $1 AND due_at <= svc_now())
+      AND NOT EXISTS (SELECT FROM ab_batch WHERE project_id <> $1 AND close_at <= svc_now() + interval '3 seconds')`,
+    [ballast],
+  );
+}
+
+async function readAll(providers: readonly ProviderLedger[]): Promise<void> {
+  await Promise.all(providers.map((provider) => provider.read()));
+}
+
+async function readRecords(database: Database): Promise<RecordState[]> {
+  const records: RecordState[] = [];
+  let after = ballast;
+  for (;;) {
+    const rows = await patiently(() =>
+      database.raw(
+        `SELECT o.id, o.status, r.payload::text AS payload, r.outcome->>'kind' AS kind, r.record_id,
+          r.outcome->'failure'->>'message' AS message
+        FROM (SELECT * FROM operation WHERE id > $1 ORDER BY id LIMIT 2000) o
+        LEFT JOIN record r ON r.project_id = o.project_id AND r.operation_id = o.id ORDER BY o.id`,
+        [after],
+      ),
+    );
+    const last = rows.at(-1)?.['id'] as string | undefined;
+    if (last === undefined) return records;
+    after = last;
+    for (const row of rows) {
+      const [marker] = markersIn(String(row['payload']));
+      if (marker === undefined) continue;
+      records.push({
+        operationId: String(row['id']),
+        marker,
+        status: String(row['status']),
+        kind: row['kind'] as RecordState['kind'],
+        recordId: row['record_id'] as string | null,
+        message: row['message'] as string | null,
+      });
+    }
+  }
+}
+
+function sum(all: readonly Record<string, number>[]): Record<string, number> {
+  const total: Record<string, number> = {};
+  for (const one of all)
+    for (const [name, count] of Object.entries(one)) total[name] = (total[name] ?? 0) + count;
+  return total;
+}

@@ -1,0 +1,102 @@
+/** What one run consists of; the sizes are those of reliability.md, G1. */
+export interface Settings {
+  /** Requests that must be accepted. */
+  writes: number;
+  /** Deaths of nodes, at named points and at random. */
+  kills: number;
+  /** How often each named point is hit at the least. */
+  perPoint: number;
+  /** Nodes frozen for longer than their lease. */
+  stops: number;
+  /** How often every connection to the database is cut. */
+  terminations: number;
+  /** Crashes of the database; only where the server is ours. */
+  databaseCrashes: number;
+  callers: number;
+  /** Between the requests of one caller. */
+  pauseMs: number;
+  /** How long every provider answer takes. */
+  latencyMs: number;
+  /** How long a node waits for an answer at the most; a frozen one finds its calls timed out when it wakes up. */
+  providerCallMs: number;
+  /** The shortest time that a node is frozen for; the longest is a lease more. */
+  freezeMs: number;
+  /** The share of provider calls that go wrong. */
+  faultRate: number;
+  /** How each request is chosen. */
+  traffic: 'mixed' | 'plain creates' | 'keyed creates';
+  seed: number;
+}
+
+export const leaseMs = 2_000;
+/** Each has two installations, and so two lanes. A user of Salesforce approves an app five times at the most (providers S1). */
+export const groups = 4;
+
+const common = {
+  callers: 24,
+  pauseMs: 0,
+  latencyMs: 0,
+  providerCallMs: 2_000,
+  freezeMs: 1.3 * leaseMs,
+  faultRate: 0.1,
+  traffic: 'mixed',
+} as const;
+
+/** As in every change's check. */
+export const usual: Omit<Settings, 'seed'> = {
+  ...common,
+  writes: 10_000,
+  kills: 30,
+  perPoint: 2,
+  stops: 4,
+  terminations: 3,
+  databaseCrashes: 1,
+};
+
+/** As before a release. */
+export const long: Omit<Settings, 'seed'> = {
+  ...common,
+  writes: 100_000,
+  kills: 300,
+  perPoint: 20,
+  stops: 50,
+  terminations: 20,
+  databaseCrashes: 20,
+};
+
+const calm = { kills: 0, perPoint: 0, stops: 0, terminations: 0, databaseCrashes: 0 };
+
+const frozen = {
+  ...common,
+  ...calm,
+  writes: 600,
+  stops: 8,
+  providerCallMs: 20_000,
+  freezeMs: 2.2 * leaseMs,
+  callers: 16,
+  pauseMs: 150,
+  latencyMs: 1_000,
+  faultRate: 0.4,
+  traffic: 'keyed creates',
+} as const;
+
+/**
+ * Small runs of sources that are known to be wrong, each where its fault shows: without the mark a killed node's creates are
+ * sent again; without the fence a frozen node's late record sets free what another node is sending. `intact`: what shows
+ * the second must not come of the circumstances.
+ */
+export const controls = {
+  marker: {
+    ...common,
+    ...calm,
+    writes: 800,
+    kills: 8,
+    pauseMs: 20,
+    latencyMs: 50,
+    traffic: 'plain creates',
+  },
+  fence: frozen,
+  intact: frozen,
+} satisfies Record<string, Omit<Settings, 'seed'>>;
+
+export type Control = keyof typeof controls;

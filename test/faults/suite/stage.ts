@@ -1,0 +1,300 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
+import { startEmbedded } from '../../../src/kit/db/embedded/index.ts';
+import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
+import { deploy, install, simulator } from '../../customer.ts';
+import type { Answer, Platform } from '../../platform.ts';
+import { createNode, type NodeProcess } from './node-process.ts';
+import { groups, leaseMs, type Settings } from './settings.ts';
+import { seededRecords, type Seeded } from './workload.ts';
+
+/** Everything that a run stands on: a database server, two simulators and two nodes, each a process of its own. */
+export interface Stage {
+  folder: string;
+  database: Database;
+  hubspot: string;
+  salesforce: string;
+  nodes: NodeProcess[];
+  apiKey: string;
+  projectId: string;
+  seeded: Seeded;
+  /** Whether the write surface takes `autoBatchPolicy`. */
+  hasAutoBatch: boolean;
+  crashDatabase?: () => Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const repository = join(import.meta.dirname, '../../..');
+const manifest = `specVersion: 1.0.0
+integrations:
+  - name: hubspot-crm
+    provider: hubspot
+    write: { objects: [{ objectName: contacts }, { objectName: companies }] }
+  - name: salesforce-crm
+    provider: salesforce
+    write:
+      objects: [{ objectName: Contact }, { objectName: Account }, { objectName: Lead }, { objectName: UpsertTable__c }]
+`;
+
+/** `sources` is a checkout whose nodes run: this one, or a copy that is wrong on purpose. */
+export async function openStage(
+  settings: Settings,
+  sources = repository,
+  onOpen?: (close: () => Promise<void>) => void,
+): Promise<Stage> {
+  const closing: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of closing.toReversed()) await step().catch(() => undefined);
+  };
+  onOpen?.(close);
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+    closing.push(() => rm(folder, { recursive: true, force: true }));
+    // As root the embedded database runs as another user, who must get there.
+    await chmod(folder, 0o755);
+    const server = await openServer(folder, closing);
+    const [hubspot, salesforce] = await Promise.all([
+      startSimulator('hubspot', settings, closing),
+      startSimulator('salesforce', settings, closing),
+    ]);
+    const apiKey = generateApiKey().key;
+    const nodes = await createNodes(settings, sources, folder, { ...server, hubspot, salesforce, apiKey });
+    closing.push(async () => {
+      for (const node of nodes) node.signal('SIGKILL');
+      await Promise.allSettled(nodes.map((node) => node.gone));
+    });
+    const database = openDatabase({ url: server.url, poolSize: 4, applicationName: 'svc fault suite' });
+    closing.push(() => database.close());
+    const made = await prepare(settings, nodes, { hubspot, salesforce, apiKey });
+    const { crashDatabase } = server;
+    return {
+      folder,
+      database,
+      hubspot,
+      salesforce,
+      nodes,
+      apiKey,
+      ...made,
+      ...(crashDatabase ? { crashDatabase } : {}),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A database of its own on the server of `DATABASE_URL`, or a whole server, which then may be crashed. */
+async function openServer(
+  folder: string,
+  closing: (() => Promise<unknown>)[],
+): Promise<{ url: string; crashDatabase?: () => Promise<unknown> }> {
+  const external = process.env['DATABASE_URL'];
+  if (external) {
+    const admin = openDatabase({ url: external, poolSize: 1, applicationName: 'svc fault suite' });
+    const name = `svc_faults_${randomBytes(6).toString('hex')}`;
+    await admin.raw(`CREATE DATABASE ${name}`);
+    closing.push(async () => {
+      await admin.raw(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await admin.close();
+    });
+    const url = new URL(external);
+    url.pathname = `/${name}`;
+    return { url: url.href };
+  }
+  const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
+  closing.push(() => server.stop());
+  return {
+    url: server.url,
+    // Its owner, this process, starts it again by itself.
+    crashDatabase: async () => {
+      const text = await readFile(join(server.dataDir, 'data/postmaster.pid'), 'utf8');
+      process.kill(Number(text.split('\n')[0]), 'SIGKILL');
+    },
+  };
+}
+
+function startSimulator(
+  name: 'hubspot' | 'salesforce',
+  { seed }: Settings,
+  closing: (() => Promise<unknown>)[],
+): Promise<string> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['simulator/main.ts', name, '--records', '1', '--seed', String(seed % 1_000_000)],
+    { cwd: repository, stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } },
+  );
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  closing.push(() => {
+    child.kill('SIGKILL');
+    return gone;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the ${name} simulator ended with ${code}`)));
+    if (!child.stdout) return reject(new Error('no output'));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const url = / at (http\S+)/.exec(line)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+}
+
+interface Around {
+  url: string;
+  hubspot: string;
+  salesforce: string;
+  apiKey: string;
+}
+
+async function createNodes(
+  settings: Settings,
+  sources: string,
+  folder: string,
+  { url, hubspot, salesforce, apiKey }: Around,
+): Promise<NodeProcess[]> {
+  const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const cache = join(folder, 'compile-cache');
+  return Promise.all(
+    [0, 1].map(async (at) => {
+      const port = ports[at * 2] ?? 0;
+      const base = `http://127.0.0.1:${port}`;
+      const dataDir = join(folder, `node-${at}`);
+      await mkdir(dataDir);
+      return createNode(sources, base, {
+        PATH: process.env['PATH'] ?? '',
+        NODE_COMPILE_CACHE: cache,
+        DATABASE_URL: url,
+        SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}`,
+        SVC_BOOTSTRAP_API_KEY: apiKey,
+        SVC_DATA_DIR: dataDir,
+        SVC_DATABASE_POOL: '12',
+        SVC_PORT: String(port),
+        SVC_PROXY_PORT: String(ports[at * 2 + 1] ?? 0),
+        SVC_PUBLIC_URL: base,
+        SVC_LOG_LEVEL: 'fatal',
+        SVC_LEASE_MS: String(leaseMs),
+        SVC_PROVIDER_CALL_MS: String(settings.providerCallMs),
+        SVC_PROVIDER_ORIGINS: `hubspot=${hubspot},salesforce=${salesforce}`,
+        SVC_EGRESS_ALLOW: '127.0.0.1',
+        SVC_RETURN_URLS: 'http://app.example',
+      });
+    }),
+  );
+}
+
+/** Deploys, connects and installs through the first node, and makes the records that will be changed. */
+async function prepare(
+  settings: Settings,
+  nodes: NodeProcess[],
+  { hubspot, salesforce, apiKey }: Omit<Around, 'url'>,
+): Promise<{ projectId: string; seeded: Seeded; hasAutoBatch: boolean }> {
+  const [first, ...others] = nodes;
+  if (!first) throw new Error('there are no nodes');
+  first.start();
+  await first.ready();
+  for (const node of others) node.start();
+  const call = callerOf(first.base, apiKey);
+  const projects = await call<{ id: string }[]>('GET', '/v1/projects');
+  const projectId = projects.body[0]?.id ?? '';
+  const platform = {
+    base: first.base,
+    projectId,
+    apiKey,
+    hubspot,
+    salesforce,
+    call: (method: string, path: string, body?: unknown) =>
+      call(method, /^\/(v1|write)\//.test(path) ? path : `/v1${path}`, body),
+  } as unknown as Platform;
+  await simulator(hubspot, 'POST', '/quotas', { burstMax: null });
+  await simulator(salesforce, 'POST', '/quotas', { dailyApiRequests: 1e9, concurrentRequests: 1e6 });
+  await deploy(platform, manifest);
+  for (let at = 0; at < groups; at += 1) {
+    await install(platform, 'hubspot-crm', `group-${at}`);
+    await install(platform, 'salesforce-crm', `group-${at}`);
+  }
+  const names = Array.from({ length: seededRecords(settings) }, (_, at) => `seeded ${at}`);
+  const companies = await simulator<{ ids: string[] }>(hubspot, 'POST', '/data', {
+    object: 'companies',
+    records: names.map((name) => ({ properties: { name } })),
+  });
+  const accounts = await simulator<{ ids: string[] }>(salesforce, 'POST', '/data', {
+    object: 'Account',
+    records: names.map((Name) => ({ Name })),
+  });
+  const hasAutoBatch = await takesAutoBatch(platform);
+  for (const { url, ms } of [hubspot, salesforce].map((each) => ({ url: each, ms: settings.latencyMs })))
+    await simulator(url, 'POST', '/settings', { latencyMs: ms });
+  await Promise.all(others.map((node) => node.ready()));
+  return { projectId, seeded: { companies: companies.ids, accounts: accounts.ids }, hasAutoBatch };
+}
+
+/** An auto-batched write leaves no `work` behind until its batch is full or due. */
+async function takesAutoBatch(platform: Platform): Promise<boolean> {
+  const ids = new Set<string>();
+  for (const name of ['first probe', 'second probe']) {
+    const answer = await platform.call<{ operationId: string }>(
+      'POST',
+      '/write/v1/projects/default/integrations/hubspot-crm/objects/companies',
+      {
+        groupRef: 'group-0',
+        type: 'create',
+        mode: 'asynchronous',
+        record: { name },
+        autoBatchPolicy: { maxDelayMinutes: 1 },
+      },
+    );
+    ids.add(answer.body.operationId);
+  }
+  return ids.size === 1;
+}
+
+function callerOf(base: string, apiKey: string) {
+  return async <Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> => {
+    const answer = await fetch(base + path, {
+      method,
+      headers: {
+        'x-api-key': apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const isJson = (answer.headers.get('content-type') ?? '').includes('json');
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as Body,
+    };
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+/** Repeats what a database that is away refuses. */
+export async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let left = 100; ; left -= 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0) throw error;
+      await sleep(100);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/** `npm run test:mutants [-- name]`: one wrong variant of the sources at a time; exits 1 unless the ordinary tests notice each. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbedded } from '../../src/kit/db/embedded/index.ts';
+import { mutants, type Mutant } from './mutants.ts';
+import { copySources, type Copy } from './sources.ts';
+
+interface TestReport {
+  numPassedTests: number;
+  testResults: {
+    status: string;
+    message: string;
+    assertionResults: { status: string; fullName: string }[];
+  }[];
+}
+
+interface Finding {
+  killedBy?: string;
+  /** The tests could not be run. */
+  broken?: string;
+  seconds: number;
+}
+
+/** A hanging worker is as good as a failing test, and no test takes as long. */
+const limitMs = 240_000;
+
+async function runTests(copy: Copy, tests: readonly string[], env: NodeJS.ProcessEnv): Promise<Finding> {
+  const startedAt = performance.now();
+  const file = join(copy.folder, 'report.json');
+  const child = spawn(
+    process.execPath,
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--bail=1',
+      '--reporter=json',
+      `--outputFile=${file}`,
+      ...tests,
+    ],
+    { cwd: copy.folder, env, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
+  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  clearTimeout(timer);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const report = await readFile(file, 'utf8').then(
+    (text) => JSON.parse(text) as TestReport,
+    () => undefined,
+  );
+  await rm(file, { force: true });
+  if (code === null) return { killedBy: 'no end within the time', seconds };
+  const failed = report?.testResults.filter(({ status }) => status === 'failed') ?? [];
+  const [first] = failed.flatMap(({ assertionResults }) => assertionResults);
+  const named = failed
+    .flatMap(({ assertionResults }) => assertionResults)
+    .find(({ status }) => status === 'failed');
+  // Without a test that failed, what comes before all of them did; a file that cannot be loaded names none.
+  if (first) return { killedBy: named?.fullName ?? `what comes before ${first.fullName}`, seconds };
+  if (code === 0 && report && report.numPassedTests > 0) return { seconds };
+  return { broken: report?.testResults.map(({ message }) => message).join('\n') || said, seconds };
+}
+
+function row(name: string, { killedBy, broken, seconds }: Finding): string {
+  const what = broken === undefined ? (killedBy ?? 'SURVIVED') : `BROKEN: ${broken.slice(0, 300)}`;
+  return `${name.padEnd(46)} ${seconds.toFixed(1).padStart(6)} s  ${what}`;
+}
+
+async function judge(copy: Copy, mutant: Mutant, env: NodeJS.ProcessEnv): Promise<Finding> {
+  await copy.change(mutant.changes);
+  try {
+    return await runTests(copy, mutant.tests, env);
+  } finally {
+    await copy.restore(mutant.changes);
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function main(): Promise<number> {
+  const wanted = process.argv[2];
+  const chosen = mutants.filter(({ name }) => wanted === undefined || name.includes(wanted));
+  const folder = await mkdtemp(join(tmpdir(), 'svc-mutants-'));
+  const server = process.env['DATABASE_URL']
+    ? undefined
+    : await startEmbedded({ dataDir: join(folder, 'postgres') });
+  const copy = await copySources();
+  const env = {
+    ...process.env,
+    DATABASE_URL: server?.url ?? process.env['DATABASE_URL'],
+    // A few histories show what all of them would.
+    MODEL_RUNS: '4000',
+  };
+  let bad = 0;
+  try {
+    const intact = await runTests(copy, [...new Set(chosen.flatMap(({ tests }) => tests))], env);
+    print(row('(none)', { ...intact, killedBy: intact.killedBy ?? 'all tests pass' }));
+    if (intact.killedBy !== undefined || intact.broken !== undefined) return 1;
+    for (const mutant of chosen) {
+      const finding = await judge(copy, mutant, env);
+      if (finding.killedBy === undefined) bad += 1;
+      print(row(mutant.name, finding));
+    }
+  } finally {
+    await copy.remove();
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  print(`${chosen.length - bad} of ${chosen.length} mutants killed`);
+  return bad === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,213 @@
+import type { Change } from './sources.ts';
+
+/** The sources, wrong in one way, and the ordinary tests that must notice it. */
+export interface Mutant {
+  name: string;
+  changes: Change[];
+  /** Test files, from the root of the checkout. */
+  tests: string[];
+}
+
+const autoBatchSql = 'migrations/0004-auto-batch.sql';
+const autoBatchTests = [
+  'src/operations/auto-batch/auto-batch.test.ts',
+  'src/operations/auto-batch/store.test.ts',
+];
+
+/** The fifteen of issue 3. */
+export const mutants: Mutant[] = [
+  {
+    name: 'batch of 101',
+    changes: [
+      { file: autoBatchSql, find: 'IF head_taken >= 100 OR', replace: 'IF head_taken >= 101 OR' },
+      {
+        file: autoBatchSql,
+        find: 'places := least(wanted, 100 - head_taken)',
+        replace: 'places := least(wanted, 101 - head_taken)',
+      },
+      { file: autoBatchSql, find: 'IF head_taken = 100 THEN', replace: 'IF head_taken = 101 THEN' },
+    ],
+    tests: autoBatchTests,
+  },
+  {
+    name: 'deadline slides with later records',
+    changes: [
+      {
+        file: autoBatchSql,
+        find: '      n := k;\n',
+        replace: `      head_close := moment + delays[done + 1] * interval '1 second';
+      UPDATE ab_batch b SET close_at = head_close, latest_at = head_close
+        WHERE b.project_id = projects[k] AND b.id = head_batch AND NOT b.handed_out;
+      n := k;\n`,
+      },
+    ],
+    tests: autoBatchTests,
+  },
+  {
+    name: 'no lease check',
+    changes: [
+      {
+        file: 'src/operations/context.ts',
+        find: '!signal.aborted && performance.now() < lane.leaseEndsAt - leaseMs * marginOfLease',
+        replace: '!signal.aborted || leaseMs * marginOfLease < 0',
+      },
+    ],
+    tests: ['src/operations/worker.test.ts', 'test/model/ledger.test.ts'],
+  },
+  {
+    name: 'no fence on record',
+    changes: [
+      {
+        file: 'src/operations/store/record.ts',
+        find: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
+        replace: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq',
+      },
+      {
+        file: 'src/operations/store/record.ts',
+        find: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
+        replace: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq',
+      },
+    ],
+    tests: ['src/operations/lanes.test.ts'],
+  },
+  {
+    name: 'started marker after the send',
+    changes: [
+      {
+        file: 'src/operations/store/items.ts',
+        find: 'UPDATE work w SET lease = c.lease, state = (NOT c.expired)::int,',
+        replace: 'UPDATE work w SET lease = c.lease, state = 0,',
+      },
+    ],
+    tests: ['src/operations/lanes.test.ts', 'src/operations/worker.test.ts'],
+  },
+  {
+    name: 'batch closed twice',
+    changes: [
+      {
+        file: autoBatchSql,
+        find: 'DELETE FROM ab_batch b USING unnest(sealed_projects, sealed_ids, totals)',
+        replace: 'UPDATE ab_batch b SET handed_out = true FROM unnest(sealed_projects, sealed_ids, totals)',
+      },
+    ],
+    tests: autoBatchTests,
+  },
+  {
+    name: 'wake-up lost without polling',
+    changes: [
+      {
+        file: 'src/operations/worker.ts',
+        find: 'await bell.wait(settings.pollMs)',
+        replace: 'await bell.wait(2 ** 30)',
+      },
+    ],
+    tests: ['src/operations/worker.test.ts'],
+  },
+  {
+    name: 'retry on 500 for a create',
+    changes: [
+      {
+        file: 'src/providers/answer.ts',
+        find: '(status >= 500 && !notReached.has(status))',
+        replace: '(status > 500 && !notReached.has(status))',
+      },
+    ],
+    tests: ['src/providers/hubspot/write.test.ts', 'src/providers/salesforce/write.test.ts'],
+  },
+  {
+    name: 'idempotency key stored in another transaction',
+    changes: [
+      {
+        file: 'src/operations/store/accept.ts',
+        find: 'const keyed = rows.flatMap(',
+        replace: 'const keyed: never[] = [];\n  const late = rows.flatMap(',
+      },
+      {
+        file: 'src/operations/store/accept.ts',
+        find: '  return new Map(inserted.map((row) => [row.operation_id, row]));\n',
+        replace: `  for (const { key, projectId, operationId } of late)
+    await db.rows(keyAfterwards, [projectId, key.principal, key.key, key.hash, operationId, key.forever ?? false]);
+  return new Map(inserted.map((row) => [row.operation_id, row]));\n`,
+      },
+      {
+        file: 'src/operations/store/accept.ts',
+        find: 'const findOperations = statement(',
+        replace: `const keyAfterwards = statement(
+  'key_afterwards',
+  \`INSERT INTO idempotency (project_id, principal, key, hash, operation_id, expires_at)
+  SELECT $1, $2, $3, $4, $5, CASE WHEN $6 THEN 'infinity' ELSE svc_now() + interval '7 days' END
+  ON CONFLICT DO NOTHING\`,
+);
+
+const findOperations = statement(`,
+      },
+    ],
+    tests: ['src/operations/keys.test.ts'],
+  },
+  {
+    name: 'allOrNone ignored',
+    changes: [
+      {
+        file: 'src/actions/write/plan.ts',
+        find: 'allOrNone: request.batchPolicy?.allOrNone ?? false,',
+        replace: 'allOrNone: false,',
+      },
+    ],
+    tests: ['src/actions/write/plan.test.ts', 'src/actions/write/dry-run.test.ts'],
+  },
+  {
+    name: 'HubSpot results matched by position',
+    changes: [
+      {
+        file: 'src/providers/hubspot/match.ts',
+        find: 'const index = indexOfResult(call, result);',
+        replace: "const index = objectsOf(body['results']).indexOf(result);",
+      },
+    ],
+    tests: ['src/providers/hubspot/write.test.ts'],
+  },
+  {
+    name: 'order per record id dropped',
+    changes: [
+      {
+        file: 'src/operations/store/lanes.ts',
+        find: '(NOT w.ordered OR NOT EXISTS (',
+        replace: '(true OR NOT EXISTS (',
+      },
+    ],
+    tests: ['src/operations/lanes.test.ts', 'src/operations/worker.test.ts'],
+  },
+  {
+    name: 'backoff ignores the provider’s retry time',
+    changes: [
+      {
+        file: 'src/operations/next-step.ts',
+        find: 'const retryInMs = Math.max(backoffMs(attempt, policy), ...waits);',
+        replace: 'const retryInMs = backoffMs(attempt, policy);',
+      },
+    ],
+    tests: ['src/operations/next-step.test.ts'],
+  },
+  {
+    name: 'deadline not checked before an attempt',
+    changes: [
+      {
+        file: 'src/operations/store/items.ts',
+        find: 'w.deadline <= (SELECT now FROM clock) AS expired',
+        replace: 'false AS expired',
+      },
+    ],
+    tests: ['src/operations/lanes.test.ts', 'src/operations/worker.test.ts'],
+  },
+  {
+    name: 'budget kept per node',
+    changes: [
+      {
+        file: 'src/connections/budget.ts',
+        find: 'await Promise.all([state.channel?.send(closures), saveClosures(ground.database, closures)]);',
+        replace: 'await Promise.all([[state.channel, saveClosures, ground.database, closures]]);',
+      },
+    ],
+    tests: ['src/connections/budget.test.ts'],
+  },
+];
