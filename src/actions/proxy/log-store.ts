@@ -1,15 +1,19 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 
-/** A proxied call as it is kept. */
-export interface ProxyLogRow {
+/** Whose call it was. */
+export interface ProxyLogTarget {
   project_id: string;
-  id: string;
   integration_id: string;
   installation_id: string;
   connection_id: string;
   group_ref: string;
   provider: string;
+}
+
+/** What was called, and what came of it. */
+export interface ProxyLogCall {
+  id: string;
   method: string;
   path: string;
   status: number | null;
@@ -18,28 +22,40 @@ export interface ProxyLogRow {
   total_ms: number;
 }
 
-const columns = [
+/** A proxied call as it is kept. */
+export type ProxyLogRow = ProxyLogTarget & ProxyLogCall;
+
+const targetColumns = [
   ['project_id', 'uuid'],
-  ['id', 'uuid'],
   ['integration_id', 'uuid'],
   ['installation_id', 'uuid'],
   ['connection_id', 'uuid'],
   ['group_ref', 'text'],
   ['provider', 'text'],
+] as const satisfies [keyof ProxyLogTarget, string][];
+const callColumns = [
+  ['id', 'uuid'],
   ['method', 'text'],
   ['path', 'text'],
   ['status', 'smallint'],
   ['problem', 'text'],
   ['provider_ms', 'integer'],
   ['total_ms', 'integer'],
-] as const satisfies [keyof ProxyLogRow, string][];
-const names = columns.map(([name]) => name).join(', ');
+] as const satisfies [keyof ProxyLogCall, string][];
 
-// A batch whose answer was lost is sent again: what is there stays.
+const listed = (columns: readonly (readonly [string, string])[]): string =>
+  columns.map(([name]) => name).join(', ');
+const arrays = (columns: readonly (readonly [string, string])[], from: number): string =>
+  columns.map(([, type], i) => `$${from + i}::${type}[]`).join(', ');
+const names = `${listed(targetColumns)}, ${listed(callColumns)}`;
+
+// Thousands of calls have few targets, which are sent once. A batch whose answer was lost is sent again: what is there stays.
 const insert = statement(
   'proxy_log_insert',
   `INSERT INTO proxy_log (${names})
-   SELECT * FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})
+   SELECT ${names}
+   FROM unnest($1::integer[], ${arrays(callColumns, 2)}) AS c(n, ${listed(callColumns)})
+   JOIN unnest(${arrays(targetColumns, 2 + callColumns.length)}) WITH ORDINALITY AS t(${listed(targetColumns)}, n) USING (n)
    ON CONFLICT DO NOTHING`,
 );
 
@@ -57,11 +73,25 @@ const search = statement(
    ORDER BY id DESC LIMIT $10`,
 );
 
-export async function insertLogRows(db: Queryable, rows: readonly ProxyLogRow[]): Promise<void> {
-  await db.rows(
-    insert,
-    columns.map(([name]) => rows.map((row) => row[name])),
-  );
+/** `target` is one object for all calls that it is the target of. */
+export async function insertLogRows<Target extends object>(
+  db: Queryable,
+  calls: readonly { target: Target; call: ProxyLogCall }[],
+  rowOf: (target: Target) => ProxyLogTarget,
+): Promise<void> {
+  const numbers = new Map<Target, number>();
+  const places = calls.map(({ target }) => {
+    const known = numbers.get(target);
+    if (known !== undefined) return known;
+    numbers.set(target, numbers.size + 1);
+    return numbers.size;
+  });
+  const targets = [...numbers.keys()].map(rowOf);
+  await db.rows(insert, [
+    places,
+    ...callColumns.map(([name]) => calls.map(({ call }) => call[name])),
+    ...targetColumns.map(([name]) => targets.map((target) => target[name])),
+  ]);
 }
 
 /** Makes the partitions of the coming days and drops the old ones; nothing while another node does. */

@@ -1,7 +1,7 @@
 import type { Ground } from '../../kit/ground.ts';
 import { sleep } from '../../kit/retry.ts';
 import type { Target } from '../../installations/index.ts';
-import { insertLogRows, rotateLog, type ProxyLogRow } from './log-store.ts';
+import { insertLogRows, rotateLog, type ProxyLogCall, type ProxyLogTarget } from './log-store.ts';
 
 /** What is noted of a call; times in milliseconds. */
 export interface LogEntry {
@@ -54,7 +54,7 @@ export function createProxyLog({ database, log }: Ground): ProxyLog {
     await rotate();
     while (waiting.length > 0) {
       const batch = waiting.slice(0, rowsPerBatch);
-      await insertLogRows(database, batch.map(rowOf));
+      await insertLogRows(database, batch.map(callOf), targetOf);
       waiting = waiting.slice(batch.length);
     }
   }
@@ -89,21 +89,29 @@ export function createProxyLog({ database, log }: Ground): ProxyLog {
 
 const longestPath = 2_000;
 
-function rowOf({ target, ...entry }: LogEntry): ProxyLogRow {
+function callOf({ target, ...entry }: LogEntry): { target: Target; call: ProxyLogCall } {
+  return {
+    target,
+    call: {
+      id: entry.id,
+      method: entry.method,
+      path: withoutValues(entry.path).slice(0, longestPath),
+      status: entry.status ?? null,
+      problem: entry.problem ?? null,
+      provider_ms: entry.providerMs === undefined ? null : Math.round(entry.providerMs),
+      total_ms: Math.round(entry.totalMs),
+    },
+  };
+}
+
+function targetOf(target: Target): ProxyLogTarget {
   return {
     project_id: target.projectId,
-    id: entry.id,
     integration_id: target.integrationId,
     installation_id: target.installationId,
     connection_id: target.connectionId,
     group_ref: target.groupRef,
     provider: target.provider,
-    method: entry.method,
-    path: withoutValues(entry.path).slice(0, longestPath),
-    status: entry.status ?? null,
-    problem: entry.problem ?? null,
-    provider_ms: entry.providerMs === undefined ? null : Math.round(entry.providerMs),
-    total_ms: Math.round(entry.totalMs),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** An API key taken apart: `svc_<id>_<secret><checksum>` (contract, Authentication). */
@@ -29,13 +29,14 @@ export function parseApiKey(text: string): KeyParts | undefined {
 
 /** What is stored of a secret. It is random and long, so that a fast hash is enough. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  // By way of the text: a digest as a buffer takes node:crypto six times as long.
+  return Buffer.from(hash('sha256', secret, 'hex'), 'hex');
 }
 
 /** Compares in constant time. */
-export function secretFits(secret: string, hash: Buffer): boolean {
+export function secretFits(secret: string, stored: Buffer): boolean {
   const given = hashSecret(secret);
-  return given.length === hash.length && timingSafeEqual(given, hash);
+  return given.length === stored.length && timingSafeEqual(given, stored);
 }
 
 /** CRC-32 in base 62: it tells typing errors and secret scanners, it protects nothing. */
