@@ -33,6 +33,8 @@ const rotateEveryMs = 3_600_000;
 export function createProxyLog({ database, log }: Ground): ProxyLog {
   const closing = new AbortController();
   let waiting: LogEntry[] = [];
+  /** The batch under way. When it fails it is tried again as it is: either all of it was written, or nothing. */
+  let inHand: LogEntry[] = [];
   let writing: Promise<void> | undefined;
   let rotatedAt = -Infinity;
 
@@ -52,16 +54,16 @@ export function createProxyLog({ database, log }: Ground): ProxyLog {
 
   async function write(): Promise<void> {
     await rotate();
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, rowsPerBatch);
-      await insertLogRows(database, batch.map(callOf), targetOf);
-      waiting = waiting.slice(batch.length);
+    while (inHand.length > 0 || waiting.length > 0) {
+      if (inHand.length === 0) inHand = waiting.splice(0, rowsPerBatch);
+      await insertLogRows(database, inHand.map(callOf), targetOf);
+      inHand = [];
     }
   }
 
   /** One batch after the other, until nothing is left; what comes meanwhile waits for the next. */
   async function run(): Promise<void> {
-    while (waiting.length > 0) {
+    while (inHand.length > 0 || waiting.length > 0) {
       await sleep(everyMs, closing.signal);
       try {
         await write();
