@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const minimum = [22, 19];
@@ -29,7 +29,7 @@ function isNewEnough(version) {
 if (isNewEnough(process.versions.node)) {
   nodeModule.enableCompileCache?.();
   process.argv.splice(1, 2, file);
-  await import(pathToFileURL(join(process.cwd(), file)).href);
+  await import(pathToFileURL(resolve(file)).href);
 } else if (pinned) {
   const PATH = [dirname(pinned), process.env.PATH].join(delimiter);
   const child = spawn(pinned, [self, file, ...args], { stdio: 'inherit', env: { ...process.env, PATH } });

@@ -1,4 +1,4 @@
-/** The process: `all` (default), `api`, `worker`, `migrate` or `rotate-keys`. The only place that starts things. */
+/** The process: `all` (default), `api`, `worker`, `migrate` or `keys rotate`. The only place that starts things. */
 import { chmod, writeFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { join } from 'node:path';
@@ -14,16 +14,17 @@ import { startWorker } from './worker.ts';
 // body through the proxy cost half as much again.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
-const roles = ['all', 'api', 'worker', 'migrate', 'rotate-keys'] as const;
+const roles = ['all', 'api', 'worker', 'migrate', 'keys rotate'] as const;
 type Role = (typeof roles)[number];
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-function roleOf(argument: string | undefined): Role {
-  const role = roles.find((each) => each === (argument ?? 'all'));
-  if (!role) throw new ConfigError([`"${argument}" is not a role; use one of ${roles.join(', ')}`]);
+function roleOf(words: readonly string[]): Role {
+  const asked = words.join(' ') || 'all';
+  const role = roles.find((each) => each === asked);
+  if (!role) throw new ConfigError([`"${asked}" is not a role; use one of ${roles.join(', ')}`]);
   return role;
 }
 
@@ -86,14 +87,14 @@ function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => P
 }
 
 async function run(): Promise<void> {
-  const role = roleOf(process.argv[2]);
+  const role = roleOf(process.argv.slice(2));
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   log.debug({ config: describeConfig(process.env) }, 'configuration');
   const { url, embedded } = await prepareDatabase(config, log);
   await migrateDatabase(url, log);
-  if (role === 'rotate-keys') process.exitCode = (await rotateAllKeys(config, url, say)) ? 0 : 1;
-  if (role === 'migrate' || role === 'rotate-keys') return embedded?.stop();
+  if (role === 'keys rotate') process.exitCode = (await rotateAllKeys(config, url, say)) ? 0 : 1;
+  if (role === 'migrate' || role === 'keys rotate') return embedded?.stop();
   const health: Health = { isStopping: false };
   const app = await createApp(config, url, log);
   await bootstrap(app, config);

@@ -6,14 +6,14 @@ import { rotateKeys, type Rotation } from './kit/rotation.ts';
 import { createVault } from './kit/vault.ts';
 import { sealedProjectColumns } from './projects/index.ts';
 
-/** The role `rotate-keys`: everything sealed comes under the first master key. True when the other keys may be taken away. */
+/** The role `keys rotate`: everything sealed comes under the first master key. True when the other keys may be taken away. */
 export async function rotateAllKeys(
   config: Config,
   url: string,
   say: (line: string) => void,
 ): Promise<boolean> {
   const vault = createVault(await masterKeysOf(config));
-  const database = openDatabase({ url, poolSize: 2, applicationName: 'svc rotate-keys' });
+  const database = openDatabase({ url, poolSize: 2, applicationName: 'svc keys rotate' });
   try {
     const columns = [...sealedConnectionColumns, ...sealedProjectColumns];
     const rotation = await rotateKeys(database, vault, columns, sparingly(say));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { newId } from '../../kit/ids.ts';
 import type { Intake, RecordPayload } from '../work.ts';
 
@@ -54,7 +54,7 @@ export function batchKeyOf({
   request,
 }: AutoBatchIntake): string {
   const text = JSON.stringify([installationId, laneId, actionType, resource, request]);
-  const hex = createHash('sha256').update(text).digest('hex');
+  const hex = hash('sha256', text, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
