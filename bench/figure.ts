@@ -14,6 +14,8 @@ export interface Figure {
   goal: { of: 'ratio' | 'difference'; atLeast?: number; atMost?: number };
   /** Too long to be repeated: one pair, without one that is not counted. */
   once?: true;
+  /** Why it cannot be made here. */
+  skipped?: string;
   /** Prepares, and gives what makes one pair. Called for each run; `close` at the end. */
   prepare(): Promise<{ run(): Promise<Pair>; close(): Promise<void> }>;
 }

@@ -8,11 +8,12 @@ export interface ProxyBench {
   headers: Record<string, string>;
   viaProxy: LoadTarget;
   viaPipe: LoadTarget;
+  upstreamPort: number;
   close(): Promise<void>;
 }
 
-const connections = 64;
-const seconds = 4;
+export const connections = 64;
+export const seconds = 4;
 
 /** The proxy and the bare pipe before one upstream, which answers so many bytes. */
 export async function prepareProxy(answerBytes = 2_000): Promise<ProxyBench> {
@@ -31,6 +32,7 @@ export async function prepareProxy(answerBytes = 2_000): Promise<ProxyBench> {
     headers,
     viaProxy: { ...call, origin: stage.proxy },
     viaPipe: { ...call, origin: `http://127.0.0.1:${pipe.port}` },
+    upstreamPort: upstream.port,
     close: async () => {
       await stage.close();
       await Promise.all([pipe.close(), upstream.close()]);
