@@ -25,7 +25,8 @@ interface AcceptParts {
 }
 
 /**
- * A whole group in one statement (work.md, ACCEPT). Marked rows are inserted only while their node's lane is still held;
+ * A whole group in one statement (work.md, ACCEPT). What many rows of a group have in common is sent once: row `n` has the
+ * share `s`, and a record the number of its row. Marked rows are inserted only while their node's lane is still held;
  * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them (rule 4). A row whose
  * idempotency key stands already is not inserted.
  */
@@ -35,10 +36,10 @@ const acceptText = ({
   turns,
 }: AcceptParts): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
-      $9::json[], $10::int[], $11::float8[], $12::float8[], $13::smallint[], $14::uuid[], $15::boolean[]) WITH ORDINALITY
-      AS i(project_id, id, integration_id, installation_id, config_id, lane_id, action_type, resource,
-        request, total, deadline_s, due_s, prio, lease, ordered, n)),
+    SELECT i.*, ($6::uuid[])[s] AS project_id, ($7::uuid[])[s] AS integration_id, ($8::uuid[])[s] AS installation_id,
+      ($9::uuid[])[s] AS config_id, ($10::uuid[])[s] AS lane_id, ($11::text[])[s] AS action_type, ($12::text[])[s] AS resource,
+      ($13::json[])[s] AS request, ($14::float8[])[s] AS deadline_s, ($15::float8[])[s] AS due_s, ($16::smallint[])[s] AS prio
+    FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::boolean[]) WITH ORDINALITY AS i(id, s, total, lease, ordered, n)),
   held AS MATERIALIZED (
     SELECT l.project_id, l.id FROM lane l
     JOIN (SELECT DISTINCT project_id, lane_id, lease FROM input WHERE lease IS NOT NULL) i
@@ -56,10 +57,9 @@ const acceptText = ({
       'in_progress', total, now, now FROM accepted, clock),
   records AS (
     INSERT INTO record (project_id, operation_id, slot, payload, reference)
-    SELECT r.project_id, r.operation_id, r.slot, r.payload, r.reference
-    FROM unnest($16::uuid[], $17::uuid[], $18::int[], $19::json[], $20::text[])
-      AS r(project_id, operation_id, slot, payload, reference)
-    WHERE r.operation_id IN (SELECT id FROM accepted)),
+    SELECT ($6::uuid[])[($2::int[])[r.n]], ($1::uuid[])[r.n], r.slot, r.payload, r.reference
+    FROM unnest($17::int[], $18::int[], $19::json[], $20::text[]) AS r(n, slot, payload, reference)
+    WHERE r.n::bigint IN (SELECT n FROM accepted)),
   works AS (
     INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline, state, attempt, lease, ordered)
     SELECT project_id, id, lane_id, action_type, prio, now + due_s * interval '1 second', now + deadline_s * interval '1 second',
@@ -115,8 +115,10 @@ export async function insertGroup(
   rows: readonly AcceptRow[],
 ): Promise<Map<string, AcceptedRow>> {
   const column = <T>(read: (row: AcceptRow) => T): T[] => rows.map(read);
-  const records = rows.flatMap((row) =>
-    row.records.map((record, slot) => ({ row, slot, reference: record.reference })),
+  const { shares, shareOf } = sharesOf(rows);
+  const share = <T>(read: (one: Share) => T): T[] => shares.map(read);
+  const records = rows.flatMap((row, at) =>
+    row.records.map(({ reference }, slot) => ({ n: at + 1, slot, payload: row.payloads[slot], reference })),
   );
   const turns = rows.flatMap((row) =>
     (row.orderKeys ?? []).flatMap((key) => (key === null ? [] : [{ row, key }])),
@@ -124,31 +126,55 @@ export async function insertGroup(
   const keyed = rows.flatMap(({ key, ...row }, at) => (key ? [{ ...row, key, n: at + 1 }] : []));
   const isPlain = keyed.length === 0 && turns.length === 0;
   const inserted = await db.rows<AcceptedRow>(isPlain ? acceptPlainGroup : acceptGroup, [
-    column((row) => row.projectId),
     column((row) => row.operationId),
-    column((row) => row.integrationId),
-    column((row) => row.installationId),
-    column((row) => row.configId),
-    column((row) => row.laneId),
-    column((row) => row.actionType),
-    column((row) => row.resource),
-    column((row) => JSON.stringify(row.request)),
+    shareOf,
     column((row) => row.records.length),
-    column((row) => row.deadlineSeconds),
-    column((row) => row.dueInSeconds ?? 0),
-    column((row) => row.prio ?? 1),
     column((row) => row.lease),
     column((row) => row.orderKeys?.some((key) => key !== null) ?? false),
-    records.map((record) => record.row.projectId),
-    records.map((record) => record.row.operationId),
-    records.map((record) => record.slot),
-    records.map(({ row, slot }) => row.payloads[slot]),
+    share(({ row }) => row.projectId),
+    share(({ row }) => row.integrationId),
+    share(({ row }) => row.installationId),
+    share(({ row }) => row.configId),
+    share(({ row }) => row.laneId),
+    share(({ row }) => row.actionType),
+    share(({ row }) => row.resource),
+    share(({ request }) => request),
+    share(({ row }) => row.deadlineSeconds),
+    share(({ row }) => row.dueInSeconds ?? 0),
+    share(({ row }) => row.prio ?? 1),
+    records.map(({ n }) => n),
+    records.map(({ slot }) => slot),
+    records.map(({ payload }) => payload),
     records.map(({ reference }) => (reference === undefined ? null : storable(reference))),
     ...(isPlain
       ? []
       : [turns.map((turn) => turn.row.operationId), turns.map((turn) => turn.key), ...keyColumns(keyed)]),
   ]);
   return new Map(inserted.map((row) => [row.operation_id, row]));
+}
+
+/** What rows have in common, as the first of them has it. */
+interface Share {
+  row: AcceptRow;
+  request: string;
+}
+
+/** The different shares of the rows, and for each row the number of its own, from 1. */
+function sharesOf(rows: readonly AcceptRow[]): { shares: Share[]; shareOf: number[] } {
+  const numbers = new Map<string, number>();
+  const shares: Share[] = [];
+  const shareOf = rows.map((row) => {
+    const request = JSON.stringify(row.request);
+    const { projectId, integrationId, installationId, configId, laneId } = row;
+    const { actionType, resource, deadlineSeconds, dueInSeconds, prio } = row;
+    const ids = `${projectId} ${integrationId} ${installationId} ${configId} ${laneId}`;
+    const name = `${ids} ${actionType} ${deadlineSeconds} ${dueInSeconds} ${prio} ${resource} ${request}`;
+    const known = numbers.get(name);
+    if (known !== undefined) return known;
+    numbers.set(name, shares.push({ row, request }));
+    return shares.length;
+  });
+  return { shares, shareOf };
 }
 
 /** Those of the rows that are in the ledger already; `seq` is empty unless it is marked and still under its lease. */
