@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /** The figures that /metrics shows (Prometheus). Labels are few and bounded: never an id of a customer. */
 export interface Metrics {
@@ -7,7 +7,6 @@ export interface Metrics {
   readonly providerCalls: Histogram<'provider' | 'outcome'>;
   readonly operations: Counter<'action' | 'status'>;
   readonly proxyCalls: Counter<'provider' | 'status'>;
-  readonly workWaiting: Gauge;
   readonly tokenRefreshes: Counter<'provider' | 'outcome'>;
 }
 
@@ -45,7 +44,6 @@ export function createMetrics(): Metrics {
       registers,
       labelNames: ['provider', 'status'],
     }),
-    workWaiting: new Gauge({ name: 'svc_work_waiting', help: 'Work rows that are not finished.', registers }),
     tokenRefreshes: new Counter({
       name: 'svc_token_refreshes_total',
       help: 'Refreshes of access tokens.',

@@ -15,7 +15,6 @@ const passes: Partial<Record<CrashPoint, number>> = {
   'before-record': 40,
   'after-record': 40,
 };
-const ofAutoBatch = new Set<CrashPoint>(['after-slots', 'after-seal']);
 
 /** What was done to the nodes and the database so far. */
 export interface Deeds {
@@ -30,7 +29,6 @@ export interface Deeds {
 export interface ChaosDeps {
   settings: Settings;
   nodes: readonly NodeProcess[];
-  hasAutoBatch: boolean;
   /** Cuts every connection to the database. */
   terminate: () => Promise<unknown>;
   /** Kills the database server, which comes back by itself; absent where it is not ours. */
@@ -48,10 +46,8 @@ export interface Chaos {
 }
 
 export function createChaos(deps: ChaosDeps): Chaos {
-  const { settings, nodes, hasAutoBatch } = deps;
-  const points = (Object.keys(passes) as CrashPoint[]).filter(
-    (point) => settings.perPoint > 0 && (hasAutoBatch || !ofAutoBatch.has(point)),
-  );
+  const { settings, nodes } = deps;
+  const points = settings.perPoint > 0 ? (Object.keys(passes) as CrashPoint[]) : [];
   const deeds: Deeds = {
     kills: 0,
     crashPoints: Object.fromEntries(points.map((point) => [point, 0])),

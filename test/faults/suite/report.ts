@@ -28,7 +28,6 @@ export interface Report {
   replayed: number;
   unanswered: number;
   refused: Record<string, number>;
-  autoBatch: boolean;
   seconds: number;
   /** Whether all of it is as it must be. */
   holds: boolean;
@@ -46,7 +45,7 @@ const mustBeZero = [
 ] as const;
 
 export function reportOf(
-  { verdict, deeds, tally, faults, providerCalls, hasAutoBatch, seconds }: Outcome,
+  { verdict, deeds, tally, faults, providerCalls, seconds }: Outcome,
   { seed, perPoint, kills }: Settings,
 ): Report {
   const counts = Object.fromEntries(
@@ -71,7 +70,6 @@ export function reportOf(
     replayed: tally.replayed,
     unanswered: tally.unanswered,
     refused: tally.refused,
-    autoBatch: hasAutoBatch,
     seconds,
     holds,
   };

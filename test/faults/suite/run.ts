@@ -17,7 +17,6 @@ export interface Outcome {
   tally: Tally;
   faults: Record<string, number>;
   providerCalls: number;
-  hasAutoBatch: boolean;
   seconds: number;
   /** Why work was left, if it was. */
   left: string[];
@@ -42,7 +41,7 @@ export async function runFaults({ settings, sources, say, onOpen }: RunOptions):
   const startedAt = performance.now();
   const stage = await openStage(settings, sources, onOpen);
   try {
-    say(`ready; auto-batching: ${stage.hasAutoBatch ? 'yes' : 'not taken by the write surface'}`);
+    say('ready');
     const providers = [createProviderLedger(stage.hubspot), createProviderLedger(stage.salesforce)];
     const { client, tally, deeds } = await disturb(stage, settings, providers, say);
     const left = await drain(stage);
@@ -65,7 +64,6 @@ export async function runFaults({ settings, sources, say, onOpen }: RunOptions):
       tally,
       faults: sum(providers.map(({ faults }) => faults)),
       providerCalls: providers.reduce((total, { calls }) => total + calls, 0),
-      hasAutoBatch: stage.hasAutoBatch,
       seconds: Math.round((performance.now() - startedAt) / 1_000),
       left,
       details: Object.entries(verdict.violations).flatMap(([name, markers]) =>
@@ -92,7 +90,6 @@ async function disturb(
   const chaos = createChaos({
     settings,
     nodes: stage.nodes,
-    hasAutoBatch: stage.hasAutoBatch,
     terminate: () => terminate(stage.database),
     ...(stage.crashDatabase ? { crashDatabase: stage.crashDatabase } : {}),
     over,
@@ -107,7 +104,7 @@ async function disturb(
     }
   };
   const callers = Array.from({ length: settings.callers }, (_, at) => {
-    const caller = createCaller(at, settings, stage.seeded, stage.hasAutoBatch);
+    const caller = createCaller(at, settings, stage.seeded);
     return runCaller(caller, surface, client, tally, over, settings.pauseMs);
   });
   try {

@@ -25,8 +25,6 @@ export interface Stage {
   apiKey: string;
   projectId: string;
   seeded: Seeded;
-  /** Whether the write surface takes `autoBatchPolicy`. */
-  hasAutoBatch: boolean;
   crashDatabase?: () => Promise<unknown>;
   close(): Promise<void>;
 }
@@ -194,7 +192,7 @@ async function prepare(
   settings: Settings,
   nodes: NodeProcess[],
   { hubspot, salesforce, apiKey }: Omit<Around, 'url'>,
-): Promise<{ projectId: string; seeded: Seeded; hasAutoBatch: boolean }> {
+): Promise<{ projectId: string; seeded: Seeded }> {
   const [first, ...others] = nodes;
   if (!first) throw new Error('there are no nodes');
   first.start();
@@ -228,31 +226,10 @@ async function prepare(
     object: 'Account',
     records: names.map((Name) => ({ Name })),
   });
-  const hasAutoBatch = await takesAutoBatch(platform);
   for (const { url, ms } of [hubspot, salesforce].map((each) => ({ url: each, ms: settings.latencyMs })))
     await simulator(url, 'POST', '/settings', { latencyMs: ms });
   await Promise.all(others.map((node) => node.ready()));
-  return { projectId, seeded: { companies: companies.ids, accounts: accounts.ids }, hasAutoBatch };
-}
-
-/** An auto-batched write leaves no `work` behind until its batch is full or due. */
-async function takesAutoBatch(platform: Platform): Promise<boolean> {
-  const ids = new Set<string>();
-  for (const name of ['first probe', 'second probe']) {
-    const answer = await platform.call<{ operationId: string }>(
-      'POST',
-      '/write/v1/projects/default/integrations/hubspot-crm/objects/companies',
-      {
-        groupRef: 'group-0',
-        type: 'create',
-        mode: 'asynchronous',
-        record: { name },
-        autoBatchPolicy: { maxDelayMinutes: 1 },
-      },
-    );
-    ids.add(answer.body.operationId);
-  }
-  return ids.size === 1;
+  return { projectId, seeded: { companies: companies.ids, accounts: accounts.ids } };
 }
 
 function callerOf(base: string, apiKey: string) {

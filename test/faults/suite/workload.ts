@@ -89,7 +89,7 @@ const shapes: Record<'plain' | 'keyed' | 'loose', Shape[]> = {
 };
 const allShapes = [...shapes.plain, ...shapes.keyed, ...shapes.loose];
 
-/** Out of 100 requests; without auto-batching its share is queued. */
+/** Out of 100 requests. */
 const mix: [number, Write['kind'], Route][] = [
   [27, 'create', 'autoBatch'],
   [18, 'update', 'autoBatch'],
@@ -105,12 +105,7 @@ const autoBatchGroups = 2;
 const recordsPerRoute = 2;
 
 /** The stream of writes of one caller; the same seed gives the same stream. */
-export function createCaller(
-  at: number,
-  { seed, traffic, callers }: Settings,
-  seeded: Seeded,
-  hasAutoBatch: boolean,
-): Caller {
+export function createCaller(at: number, { seed, traffic, callers }: Settings, seeded: Seeded): Caller {
   const random = createRandom(seed, `caller ${at}`);
   const prefix = `w${seed.toString(36)}c${at.toString(36)}`;
   const orders = new Map<string, number>();
@@ -122,7 +117,7 @@ export function createCaller(
     let left = random.int(100);
     for (const [share, kind, route] of mix) {
       left -= share;
-      if (left < 0) return [kind, route === 'autoBatch' && !hasAutoBatch ? 'queued' : route];
+      if (left < 0) return [kind, route];
     }
     return ['create', 'queued'];
   }
