@@ -1,0 +1,68 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseAddressRules } from '../kit/http/address.ts';
+import { createEgress } from '../kit/http/egress.ts';
+import type { Ground } from '../kit/ground.ts';
+import { createMetrics } from '../kit/metrics.ts';
+import { createProviderClient } from './client.ts';
+
+describe('src/connections/client', () => {
+  let server: Server;
+  let seen: (string | undefined)[] = [];
+  const egress = createEgress({ allow: parseAddressRules(['127.0.0.1']), connectTimeoutMs: 1_000 });
+
+  beforeAll(async () => {
+    server = createServer(({ headers: { authorization } }, response) => {
+      seen.push(authorization);
+      response.writeHead(authorization === 'Bearer 2' ? 200 : 401).end('{}');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  });
+  beforeEach(() => {
+    seen = [];
+  });
+  afterAll(async () => {
+    await egress.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const credential = (generation: number) => ({
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    basePath: '',
+    headers: { authorization: `Bearer ${generation}` },
+    generation,
+  });
+  const clientThat = (onRenew: () => void) =>
+    createProviderClient({
+      ground: { egress, metrics: createMetrics(), limits: { providerCallMs: 2_000 } } as unknown as Ground,
+      provider: 'x',
+      credential: async () => credential(1),
+      renew: async () => {
+        onRenew();
+        return credential(2);
+      },
+      markWorking: () => undefined,
+      observe: () => undefined,
+    });
+
+  test('repeats a call once after a 401, with the renewed credential', async () => {
+    const client = clientThat(() => undefined);
+    expect(await client.send({ method: 'POST', path: '/', body: {} }, () => true)).toMatchObject({
+      answer: { status: 200 },
+    });
+    expect(seen).toEqual(['Bearer 1', 'Bearer 2']);
+  });
+
+  test('does not repeat it when the time to send was over by then', async () => {
+    let mayStillSend = true;
+    const client = clientThat(() => {
+      mayStillSend = false;
+    });
+    expect(await client.send({ method: 'POST', path: '/', body: {} }, () => mayStillSend)).toMatchObject({
+      fault: { kind: 'withheld', sent: false },
+    });
+    expect(seen).toEqual(['Bearer 1']);
+  });
+});
