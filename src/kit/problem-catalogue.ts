@@ -300,7 +300,7 @@ export const problemKinds = {
   'outcome-unknown': kind(
     502,
     'The outcome is not known',
-    'Look at the record in the provider, then settle it: POST …/operations/{id}:resolve.',
+    'Look the operation up: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
     'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again.',
   ),
   'egress-refused': kind(
