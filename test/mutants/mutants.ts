@@ -85,7 +85,7 @@ export const mutants: Mutant[] = [
     name: 'batch closed twice',
     changes: [
       {
-        file: autoBatchSql,
+        file: 'migrations/0007-seal-in-order.sql',
         find: 'DELETE FROM ab_batch b USING unnest(sealed_projects, sealed_ids, totals)',
         replace: 'UPDATE ab_batch b SET handed_out = true FROM unnest(sealed_projects, sealed_ids, totals)',
       },

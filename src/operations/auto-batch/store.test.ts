@@ -102,17 +102,34 @@ describe('operations/auto-batch/store', () => {
     expect(await count(test.database, 'work')).toBe(0);
   });
 
-  it('seals the batches of a key in the order in which they were opened', async () => {
-    const [first, ...others] = await takeFor(entries(100));
+  it('seals the batches of a key in the order in which they were opened, and none that is still being filled', async () => {
+    const firsts = await takeFor(entries(100));
+    const [last, ...others] = firsts.toReversed();
     await fillOf(others);
-    const second = await takeFor(entries(100));
-    await fillOf(second);
-    // The first one has a hole and seconds left, the second one is full.
+    const seconds = await takeFor(entries(100));
+    await fillOf(seconds);
+    // The second one is full; the first has a place whose taker is on its way.
+    expect(await sealNow()).toBe(0);
+    expect(last && (await fillOf([last]))).toBe(1);
     expect(await sealNow()).toBe(2);
-    const rows = await test.database.raw('SELECT operation_id FROM work WHERE project_id = $1 ORDER BY seq', [
-      projectId,
+    const rows = await test.database.raw(
+      'SELECT w.operation_id, o.total FROM work w JOIN operation o ON o.id = w.operation_id WHERE w.project_id = $1 ORDER BY w.seq',
+      [projectId],
+    );
+    expect(rows).toEqual([
+      { operation_id: firsts[0]?.batchId, total: 100 },
+      { operation_id: seconds[0]?.batchId, total: 100 },
     ]);
-    expect(rows.map((row) => row['operation_id'])).toEqual([first?.batchId, second[0]?.batchId]);
+  });
+
+  it('lets a full batch wait for an earlier one no longer than its places may stay empty', async () => {
+    const [, ...others] = await takeFor(entries(100));
+    await fillOf(others);
+    await fillOf(await takeFor(entries(100)));
+    expect(await sealNow()).toBe(0);
+    await shift('3 seconds');
+    expect(await sealNow()).toBe(2);
+    expect(await totals()).toEqual([99, 100]);
   });
 
   it('seals only in lanes that are held, and not in a paused one', async () => {
