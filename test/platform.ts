@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startHubspot } from '../simulator/hubspot/index.ts';
 import { startSalesforce } from '../simulator/salesforce/index.ts';
 import { generateApiKey } from '../src/projects/keys/key-form.ts';
+import { freePort } from './free-port.ts';
 
 export interface Answer<Body = Record<string, unknown>> {
   status: number;
@@ -150,15 +150,16 @@ function caller(base: string, apiKey: string, said: () => string): Platform['cal
         cause: error,
       });
     });
-    const text = await answer.text();
-    const isJson = (answer.headers.get('content-type') ?? '').includes('json');
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      text,
-      body: (isJson && text !== '' ? JSON.parse(text) : text) as Body,
-    };
+    return readAnswer<Body>(answer);
   };
+}
+
+/** The whole of an answer; JSON where it says so. */
+export async function readAnswer<Body>(answer: Response): Promise<Answer<Body>> {
+  const { status, headers } = answer;
+  const text = await answer.text();
+  const isJson = (headers.get('content-type') ?? '').includes('json');
+  return { status, headers, text, body: (isJson && text !== '' ? JSON.parse(text) : text) as Body };
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals, patienceMs?: number): Promise<void> {
@@ -186,15 +187,4 @@ async function untilReady(base: string, child: ChildProcess, said: () => string)
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`the platform was not ready within 30 s: ${said()}`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

@@ -1,7 +1,6 @@
 import type { Figure } from '../figure.ts';
-import { closedLoad } from '../load.ts';
 import { findNginx, startNginx } from '../nginx.ts';
-import { connections, prepareProxy, seconds } from './proxy.ts';
+import { connections, prepareProxy, ratesOf } from './proxy.ts';
 
 const program = findNginx();
 
@@ -19,10 +18,7 @@ export const proxyNginx: Figure = {
     const nginx = await startNginx(program ?? '', bench.upstreamPort);
     const viaNginx = { ...bench.viaPipe, origin: `http://127.0.0.1:${nginx.port}` };
     return {
-      run: async () => ({
-        value: (await closedLoad(bench.viaProxy, connections, seconds)).perSecond,
-        yardstick: (await closedLoad(viaNginx, connections, seconds)).perSecond,
-      }),
+      run: () => ratesOf(bench, viaNginx),
       close: async () => {
         await nginx.close();
         await bench.close();

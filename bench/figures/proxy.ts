@@ -1,4 +1,4 @@
-import type { Figure } from '../figure.ts';
+import type { Figure, Pair } from '../figure.ts';
 import { closedLoad, openLoad, type LoadTarget } from '../load.ts';
 import { startServer, startStage, type Stage } from '../stage.ts';
 
@@ -13,7 +13,7 @@ export interface ProxyBench {
 }
 
 export const connections = 64;
-export const seconds = 4;
+const seconds = 4;
 
 /** The proxy and the bare pipe before one upstream, which answers so many bytes. */
 export async function prepareProxy(answerBytes = 2_000): Promise<ProxyBench> {
@@ -40,6 +40,14 @@ export async function prepareProxy(answerBytes = 2_000): Promise<ProxyBench> {
   };
 }
 
+/** Requests per second through the proxy, and through what it is compared with. */
+export async function ratesOf({ viaProxy }: ProxyBench, other: LoadTarget): Promise<Pair> {
+  return {
+    value: (await closedLoad(viaProxy, connections, seconds)).perSecond,
+    yardstick: (await closedLoad(other, connections, seconds)).perSecond,
+  };
+}
+
 export const proxyRps: Figure = {
   id: 'proxy-rps',
   about: `proxied requests, 2 KB bodies, ${connections} connections`,
@@ -50,10 +58,7 @@ export const proxyRps: Figure = {
     const bench = await prepareProxy();
     return {
       close: () => bench.close(),
-      run: async () => ({
-        value: (await closedLoad(bench.viaProxy, connections, seconds)).perSecond,
-        yardstick: (await closedLoad(bench.viaPipe, connections, seconds)).perSecond,
-      }),
+      run: () => ratesOf(bench, bench.viaPipe),
     };
   },
 };

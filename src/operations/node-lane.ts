@@ -97,9 +97,15 @@ async function renew(state: State): Promise<void> {
 
 /** Into lanes without a holder. Those of a lane that was lost go with it. */
 async function leaveWaiting({ database, waiting }: State): Promise<void> {
-  for (const lane of waiting) {
-    await leaveWork(database, lane, newId());
+  for (const lane of [...waiting]) {
+    // Before the statement: what begins to wait meanwhile is moved with the next renewal.
     waiting.delete(lane);
+    try {
+      await leaveWork(database, lane, newId());
+    } catch (error) {
+      waiting.add(lane);
+      throw error;
+    }
   }
 }
 

@@ -285,7 +285,8 @@ describe('operations/worker', () => {
     expect(await statusOf(id)).toBe('success');
   });
 
-  it('ends the synchronous writes of a node that went away as unknown', async () => {
+  /** A synchronous write whose node goes away while it is on its way. */
+  async function sendAndDie(): Promise<string> {
     const node = createOperations(groundOf(test.database));
     let id = '';
     void node.acceptMarked(intake(), (operationId) => {
@@ -294,6 +295,11 @@ describe('operations/worker', () => {
     });
     await until('it is sent', () => id !== '');
     await node.close(0);
+    return id;
+  }
+
+  it('ends the synchronous writes of a node that went away as unknown', async () => {
+    const id = await sendAndDie();
     await work(handlerOf(applied));
     await ended(id);
     expect(await operations.get({ projectId }, id)).toMatchObject({ counts: { unknown: 1 } });
@@ -304,14 +310,7 @@ describe('operations/worker', () => {
   });
 
   it('asks again what became of such a write when the provider could not be asked, and never sends it', async () => {
-    const node = createOperations(groundOf(test.database));
-    let id = '';
-    void node.acceptMarked(intake(), (operationId) => {
-      id = operationId;
-      return new Promise(() => undefined);
-    });
-    await until('it is sent', () => id !== '');
-    await node.close(0);
+    const id = await sendAndDie();
     let [executed, asked] = [0, 0];
     const away: Failure = { category: 'unknownOutcome', retryable: false, message: 'away', pending: true };
     const pending = (item: WorkItem): ItemResult => ({

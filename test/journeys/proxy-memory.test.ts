@@ -20,6 +20,7 @@ function startEcho(): Promise<Server> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
+// The memory of another process is read from /proc.
 describe.skipIf(process.platform !== 'linux')('test/journeys/proxy-memory', () => {
   let test: TestDatabase;
   let echo: Server;

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,7 +9,8 @@ import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
 import { startEmbedded } from '../../../src/kit/db/embedded/index.ts';
 import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
 import { deploy, install, simulator } from '../../customer.ts';
-import type { Answer, Platform } from '../../platform.ts';
+import { freePort } from '../../free-port.ts';
+import { readAnswer, type Answer, type Platform } from '../../platform.ts';
 import { createNode, type NodeProcess } from './node-process.ts';
 import { groups, leaseMs, type Settings } from './settings.ts';
 import { seededRecords, type Seeded } from './workload.ts';
@@ -242,26 +242,8 @@ function callerOf(base: string, apiKey: string) {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    const isJson = (answer.headers.get('content-type') ?? '').includes('json');
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      text,
-      body: (isJson && text !== '' ? JSON.parse(text) : text) as Body,
-    };
+    return readAnswer<Body>(answer);
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 /** Repeats what a database that is away refuses. */
