@@ -97,8 +97,8 @@ async function renew(state: State): Promise<void> {
 
 /** Into lanes without a holder. Those of a lane that was lost go with it. */
 async function leaveWaiting({ database, waiting }: State): Promise<void> {
-  for (const lane of [...waiting]) {
-    // Before the statement: what begins to wait meanwhile is moved with the next renewal.
+  for (const lane of waiting) {
+    // Before the statement, so that what begins to wait meanwhile has its own turn.
     waiting.delete(lane);
     try {
       await leaveWork(database, lane, newId());
