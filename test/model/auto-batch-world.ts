@@ -30,12 +30,14 @@ export interface BatchWorld {
   arrived: number;
   /** What each accepted entry was told, in the order of acceptance by its node. */
   accepted: Map<string, { batchId: string; slot: number; key: string; number: number }>;
-  /** By batch: when its first place was taken, and how long that record lets it gather. */
-  opened: Map<string, { at: number; delayMs: number }>;
+  /** By batch, in their order: when its first place was taken, and how long that record lets it gather. */
+  opened: Map<string, { key: string; at: number; delayMs: number }>;
   violations: string[];
 }
 
 const leaseMs = 60_000;
+/** How long a full batch may wait for the one before it, whose places are all handed out (migration 7). */
+const patienceMs = 2_000;
 
 export function createBatchWorld(database: Database): BatchWorld {
   const afterProject = newId();
@@ -88,7 +90,8 @@ export async function takePlaces(world: BatchWorld, node: Gatherer): Promise<voi
   node.waiting = [];
   for (const { entry, batchId, slot } of node.places) {
     if (slot > 99) world.violations.push(`place ${slot} was handed out`);
-    if (slot === 0) world.opened.set(batchId, { at: world.now, delayMs: entry.maxDelaySeconds * 1_000 });
+    const delayMs = entry.maxDelaySeconds * 1_000;
+    if (slot === 0) world.opened.set(batchId, { key: entry.batchKey, at: world.now, delayMs });
   }
 }
 
@@ -123,11 +126,19 @@ export async function sealDue(world: BatchWorld): Promise<void> {
     await giveBack(database, [{ ...lane, blockedMs: 0 }]);
   }
   const open = await openBatches(world);
-  for (const [batchId, count] of open) {
-    const first = world.opened.get(batchId);
-    if (first && world.now >= first.at + first.delayMs && count > 0)
+  const staying = new Set<string>();
+  const unfilled = new Set<string>();
+  for (const [batchId, { key, at, delayMs }] of world.opened) {
+    const count = open.get(batchId);
+    if (count === undefined && staying.has(key))
+      world.violations.push(`${batchId} left before the earlier one`);
+    if (count === undefined) continue;
+    staying.add(key);
+    if (world.now >= at + delayMs && count > 0)
       world.violations.push(`${batchId} stays open past the deadline of its first record`);
-    if (count >= 100) world.violations.push(`${batchId} is full and stays open`);
+    const mayWait = unfilled.has(key) && world.now < at + patienceMs;
+    if (count >= 100 && !mayWait) world.violations.push(`${batchId} is full and stays open`);
+    if (count < 100) unfilled.add(key);
   }
 }
 
