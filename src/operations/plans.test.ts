@@ -13,6 +13,8 @@ const hot = [
   'work_rescue',
   'work_record',
   'ledger_accept',
+  'ledger_accept_plain',
+  'ledger_find_accepted',
   'operation_find',
   'operation_list',
   'operation_written',
@@ -65,8 +67,11 @@ describe('operations/plans', () => {
         .filter((node) => /Index (Only )?Scan using (work|turn|lane|wake|operation|record)/.test(node))) {
         expect(scan).toMatch(/Index Cond: /);
       }
-      // A project's whole backlog is not a condition.
+      // A project's whole backlog is not a condition; and without the project a key is looked for in the whole index.
       expect(plan).not.toMatch(/Index Cond: \(project_id = [^)]*\)\n/);
+      expect(plan).not.toMatch(
+        /_pkey on (work|turn|lane|operation|record)\S* .*\n *Index Cond: (?!\(\(project_id = )/,
+      );
     },
   );
 });

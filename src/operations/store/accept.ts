@@ -92,10 +92,11 @@ const acceptPlainGroup = statement(
   acceptText({ keys: '', unlessReplayed: '', turns: '' }),
 );
 
+// LIMIT keeps the look-up apart, so that it is by the whole key and not by reading all of a partition that was empty once.
 const findOperations = statement(
   'ledger_find_accepted',
   `SELECT o.id AS operation_id FROM unnest($1::uuid[], $2::uuid[]) AS i(project_id, id)
-  CROSS JOIN LATERAL (SELECT id FROM operation o WHERE o.project_id = i.project_id AND o.id = i.id) o`,
+  CROSS JOIN LATERAL (SELECT id FROM operation o WHERE o.project_id = i.project_id AND o.id = i.id LIMIT 1) o`,
 );
 
 const findMarked = statement(

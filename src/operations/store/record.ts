@@ -6,7 +6,8 @@ import { storable, storableJson } from './text.ts';
 /**
  * Everything that the end of an attempt changes, for a group of items in one statement (work.md, RECORD). An item whose
  * fence no longer holds changes nothing and is missing from the answer. Whoever waits in another lane for the turn of a
- * finished item is woken.
+ * finished item is woken. What a record is looked for by comes from one table (`outcomes`): of two, the plan for a small
+ * partition takes the slot alone, and reads the whole index once it has grown.
  */
 const recordGroup = statement(
   'work_record',
@@ -37,10 +38,13 @@ const recordGroup = statement(
       ORDER BY seq LIMIT 1) next
     JOIN work w ON w.project_id = f.project_id AND w.seq = next.seq AND w.lane_id <> f.lane_id
     WHERE f.ordered),
+  outcomes AS MATERIALIZED (
+    SELECT k.project_id, k.operation_id, x.slot, x.outcome, x.record_id
+    FROM unnest($13::bigint[], $14::int[], $15::json[], $20::text[]) AS x(n, slot, outcome, record_id)
+    JOIN kept k ON k.n = x.n),
   records AS (
-    UPDATE record r SET outcome = x.outcome, record_id = x.record_id
-    FROM unnest($13::bigint[], $14::int[], $15::json[], $20::text[]) AS x(n, slot, outcome, record_id) JOIN kept k ON k.n = x.n
-    WHERE r.project_id = k.project_id AND r.operation_id = k.operation_id AND r.slot = x.slot),
+    UPDATE record r SET outcome = x.outcome, record_id = x.record_id FROM outcomes x
+    WHERE r.project_id = x.project_id AND r.operation_id = x.operation_id AND r.slot = x.slot),
   operations AS (
     UPDATE operation o SET status = k.status, result = k.result,
       errors = CASE WHEN k.done OR k.spent THEN k.errors ELSE o.errors END,
