@@ -162,20 +162,29 @@ interface Share {
 
 /** The different shares of the rows, and for each row the number of its own, from 1. */
 function sharesOf(rows: readonly AcceptRow[]): { shares: Share[]; shareOf: number[] } {
-  const numbers = new Map<string, number>();
   const shares: Share[] = [];
   const shareOf = rows.map((row) => {
     const request = JSON.stringify(row.request);
-    const { projectId, integrationId, installationId, configId, laneId } = row;
-    const { actionType, resource, deadlineSeconds, dueInSeconds, prio } = row;
-    const ids = `${projectId} ${integrationId} ${installationId} ${configId} ${laneId}`;
-    const name = `${ids} ${actionType} ${deadlineSeconds} ${dueInSeconds} ${prio} ${resource} ${request}`;
-    const known = numbers.get(name);
-    if (known !== undefined) return known;
-    numbers.set(name, shares.push({ row, request }));
-    return shares.length;
+    const known = shares.findIndex((share) => share.request === request && isSame(share.row, row));
+    return known >= 0 ? known + 1 : shares.push({ row, request });
   });
   return { shares, shareOf };
+}
+
+/** By comparison, since a text of all of it would be made and hashed for each row. */
+function isSame(a: AcceptRow, b: AcceptRow): boolean {
+  return (
+    a.laneId === b.laneId &&
+    a.installationId === b.installationId &&
+    a.configId === b.configId &&
+    a.integrationId === b.integrationId &&
+    a.projectId === b.projectId &&
+    a.resource === b.resource &&
+    a.actionType === b.actionType &&
+    a.deadlineSeconds === b.deadlineSeconds &&
+    a.dueInSeconds === b.dueInSeconds &&
+    a.prio === b.prio
+  );
 }
 
 /** Those of the rows that are in the ledger already; `seq` is empty unless it is marked and still under its lease. */
