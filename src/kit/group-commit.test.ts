@@ -56,6 +56,30 @@ describe('src/kit/group-commit', () => {
     expect(await Promise.all(submitted)).toEqual(upTo(7).map((item) => `done ${item}`));
   });
 
+  it('answers a group after the next one has left if it is told to, else before', async () => {
+    for (const answerLast of [false, true]) {
+      const { groups, commit } = manualCommit();
+      const happened: string[] = [];
+      const group = createWith({
+        answerLast,
+        commit: (items) => {
+          process.nextTick(() => happened.push(`sent ${items.join()}`));
+          return commit(items);
+        },
+      });
+      const first = group.submit(1).then((result) => happened.push(result));
+      await settled();
+      const second = group.submit(2);
+      groups[0]!.succeed();
+      await first;
+      await settled();
+      expect(happened).toEqual(answerLast ? ['sent 1', 'sent 2', 'done 1'] : ['sent 1', 'done 1', 'sent 2']);
+      groups[1]!.succeed();
+      await second;
+      await group.drain();
+    }
+  });
+
   it('lets few items wait for the group on its way, and takes them along when it has ended', async () => {
     const { groups, commit } = manualCommit();
     const group = createWith({ commit });

@@ -17,6 +17,11 @@ export interface GroupCommitOptions<Item, Result> {
    * Waits for the database itself, as long as that is worth it; may throw, and then every item fails.
    */
   recover?(items: readonly Item[], error: unknown): Promise<readonly (Result | undefined)[]>;
+  /**
+   * A group is answered when the next one has left. For commits of more than one statement, which would otherwise keep the
+   * database waiting while the answers are written; one statement gains more by the callers who come back meanwhile.
+   */
+  answerLast?: boolean;
 }
 
 export interface GroupCommit<Item, Result> {
@@ -40,24 +45,36 @@ export function createGroupCommit<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
 ): GroupCommit<Item, Result> {
   const waiting: Waiter<Item, Result>[] = [];
-  const inFlight = new Set<Promise<void>>();
+  const flights = new Set<Promise<void>>();
+  let inFlight = 0;
   let pumpScheduled = false;
 
   // A statement costs as much as twenty of its items do: another beside one on its way has to be worth it.
   function mayLeave(): boolean {
-    if (inFlight.size === 0) return waiting.length > 0;
-    return inFlight.size < options.maxInFlight && waiting.length >= options.maxGroup / 2;
+    if (inFlight === 0) return waiting.length > 0;
+    return inFlight < options.maxInFlight && waiting.length >= options.maxGroup / 2;
   }
 
   function pump(): void {
     pumpScheduled = false;
     while (mayLeave()) {
-      const flight = commitGroup(options, waiting.splice(0, options.maxGroup)).finally(() => {
-        inFlight.delete(flight);
-        pump();
-      });
-      inFlight.add(flight);
+      const flight = send(waiting.splice(0, options.maxGroup)).finally(() => flights.delete(flight));
+      flights.add(flight);
     }
+  }
+
+  async function send(group: readonly Waiter<Item, Result>[]): Promise<void> {
+    inFlight += 1;
+    const fates = await commitGroup(
+      options,
+      group.map((waiter) => waiter.item),
+    );
+    inFlight -= 1;
+    const answerAll = (): void => fates.forEach((fate, at) => answer(group[at], fate));
+    if (!options.answerLast) answerAll();
+    pump();
+    // The pool sends a statement in the next tick; this comes after it.
+    if (options.answerLast) process.nextTick(answerAll);
   }
 
   return {
@@ -74,44 +91,48 @@ export function createGroupCommit<Item, Result>(
       });
     },
     async drain() {
-      while (waiting.length > 0 || inFlight.size > 0) {
-        await (inFlight.size > 0 ? Promise.all(inFlight) : afterPoll());
+      while (waiting.length > 0 || flights.size > 0) {
+        await (flights.size > 0 ? Promise.all(flights) : afterPoll());
       }
     },
   };
 }
 
-/** Settles every waiter of the group; never rejects. */
+type Fate<Result> = { result: Result } | { error: unknown };
+
+function answer<Item, Result>(waiter: Waiter<Item, Result> | undefined, fate: Fate<Result>): void {
+  if ('error' in fate) waiter?.reject(fate.error);
+  else waiter?.resolve(fate.result);
+}
+
+/** What became of each of the items, in their order; never rejects. */
 async function commitGroup<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
-  group: Waiter<Item, Result>[],
-): Promise<void> {
-  const items = group.map((waiter) => waiter.item);
+  items: readonly Item[],
+): Promise<Fate<Result>[]> {
   try {
     const results = await options.commit(items);
-    if (results.length !== group.length) {
-      throw new Error(`a group of ${group.length} items was committed with ${results.length} results`);
+    if (results.length !== items.length) {
+      throw new Error(`a group of ${items.length} items was committed with ${results.length} results`);
     }
-    for (const [index, waiter] of group.entries()) waiter.resolve(results[index] as Result);
+    return results.map((result) => ({ result }));
   } catch (error) {
-    if (!options.bisectOn(error)) return settleAfterLoss(options, group, error);
-    if (group.length === 1) return group[0]?.reject(error);
-    const middle = Math.ceil(group.length / 2);
-    await commitGroup(options, group.slice(0, middle));
-    await commitGroup(options, group.slice(middle));
+    if (!options.bisectOn(error)) return fatesAfterLoss(options, items, error);
+    if (items.length === 1) return [{ error }];
+    const middle = Math.ceil(items.length / 2);
+    const first = await commitGroup(options, items.slice(0, middle));
+    return [...first, ...(await commitGroup(options, items.slice(middle)))];
   }
 }
 
-async function settleAfterLoss<Item, Result>(
+async function fatesAfterLoss<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
-  group: readonly Waiter<Item, Result>[],
+  items: readonly Item[],
   error: unknown,
-): Promise<void> {
-  const items = group.map((waiter) => waiter.item);
+): Promise<Fate<Result>[]> {
   const recovered = await options.recover?.(items, error).catch(() => undefined);
-  for (const [index, waiter] of group.entries()) {
-    const result = recovered?.[index];
-    if (result === undefined) waiter.reject(error);
-    else waiter.resolve(result);
-  }
+  return items.map((_, at) => {
+    const result = recovered?.[at];
+    return result === undefined ? { error } : { result };
+  });
 }

@@ -54,6 +54,7 @@ export function createGatherer(database: Database): Gatherer {
     maxWaiting,
     commit: (entries: readonly Entry[]) => gather(database, entries),
     bisectOn: isContent,
+    answerLast: true,
   };
   const shared = createGroupCommit<Entry, Fate>({ ...common, maxGroup: maxPerGroup, maxInFlight });
   const alone = createGroupCommit<Entry, Fate>({ ...common, maxGroup: 1, maxInFlight: 1 });
