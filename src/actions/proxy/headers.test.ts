@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { asRecord, isChunkedOnly, nativeOnly, rawPairs, readAnswerHead, requestHeaders } from './headers.ts';
+import {
+  asRecord,
+  isChunkedOnly,
+  keyOf,
+  nativeOnly,
+  rawPairs,
+  readAnswerHead,
+  requestHeaders,
+} from './headers.ts';
 
 const responseHeaders = (raw: string[]): string[] => readAnswerHead(raw).headers;
 
@@ -50,11 +58,21 @@ describe('actions/proxy/headers', () => {
   });
 
   test('a credential header replaces the one that the caller sent', () => {
-    expect(requestHeaders(['x-token', 'mine', 'A', '1'], { 'X-Token': 'theirs' })).toEqual([
-      'A',
-      '1',
-      'X-Token',
-      'theirs',
+    for (const name of ['x-token', 'X-Token', 'X-TOKEN'])
+      expect(requestHeaders([name, 'mine', 'A', '1'], { 'x-token': 'theirs' })).toEqual([
+        'A',
+        '1',
+        'x-token',
+        'theirs',
+      ]);
+  });
+
+  test('knows any name in any case, however many were seen before', () => {
+    for (let n = 0; n < 5_000; n += 1) expect(keyOf(`X-Name-${n}`)).toBe(`x-name-${n}`);
+    expect([keyOf('X-Name-1'), keyOf('CONNECTION'), keyOf('X-Unseen')]).toEqual([
+      'x-name-1',
+      'connection',
+      'x-unseen',
     ]);
   });
 

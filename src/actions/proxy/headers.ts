@@ -19,20 +19,35 @@ const callersOwn = new Set(['host', 'x-api-key', 'authorization', 'cookie', 'for
 /** What node:http is told and undici sets by itself or cannot send. */
 export const nativeOnly: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'expect']);
 
-/** The headers for the provider: the caller's without ours, without credentials and hop-by-hop, plus the connection's. */
+const keys = new Map<string, string>();
+/** More than the names in use; a caller who invents names fills it once, and the others are made anew each time. */
+const mostKeys = 2_000;
+
+/** A header's name in lower case. The same few names come with every call: they are made, and hashed, once. */
+export function keyOf(name: string): string {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const key = name.toLowerCase();
+  if (keys.size < mostKeys && name.length <= 64) keys.set(name, key);
+  return key;
+}
+
+/**
+ * The headers for the provider: the caller's without ours, without credentials and hop-by-hop, plus the connection's, whose
+ * names are lower case.
+ */
 export function requestHeaders(
   rawHeaders: readonly string[],
   credential: Readonly<Record<string, string>>,
   keep: ReadonlySet<string> = none,
 ): string[] {
   const named = connectionNamed(rawHeaders);
-  const replaced = new Set(Object.keys(credential).map((name) => name.toLowerCase()));
   const kept: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
-    const key = name.toLowerCase();
+    const key = keyOf(name);
     const isDropped = hopByHop.has(key) || callersOwn.has(key);
-    if ((isDropped && !keep.has(key)) || replaced.has(key) || named.has(key)) continue;
+    if ((isDropped && !keep.has(key)) || Object.hasOwn(credential, key) || named.has(key)) continue;
     if (key.startsWith('x-svc-') || key.startsWith('x-forwarded-')) continue;
     kept.push(name, rawHeaders[i + 1] ?? '');
   }
@@ -65,7 +80,7 @@ export function readAnswerHead(rawHeaders: readonly string[], quotaNames?: Quota
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     const value = rawHeaders[i + 1] ?? '';
-    const key = name.toLowerCase();
+    const key = keyOf(name);
     if (key === 'content-length') head.hasLength = true;
     else if (key === 'transfer-encoding')
       head.coding = [head.coding, value.toLowerCase()].filter(Boolean).join(', ');
@@ -89,7 +104,7 @@ const framing = new Set(['content-length', 'transfer-encoding']);
 function connectionNamed(rawHeaders: readonly string[]): ReadonlySet<string> {
   let named: Set<string> | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if ((rawHeaders[i] ?? '').toLowerCase() !== 'connection') continue;
+    if (keyOf(rawHeaders[i] ?? '') !== 'connection') continue;
     for (const part of (rawHeaders[i + 1] ?? '').split(',')) {
       const name = part.trim().toLowerCase();
       if (name === '' || name === 'close' || name === 'keep-alive' || framing.has(name)) continue;
@@ -110,7 +125,7 @@ export function rawPairs(headers: unknown): string[] {
 export function asRecord(rawHeaders: readonly string[]): Record<string, string> {
   const record: Record<string, string> = {};
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const key = (rawHeaders[i] ?? '').toLowerCase();
+    const key = keyOf(rawHeaders[i] ?? '');
     const value = rawHeaders[i + 1] ?? '';
     record[key] = record[key] === undefined ? value : `${record[key]}, ${value}`;
   }

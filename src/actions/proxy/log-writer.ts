@@ -119,6 +119,7 @@ function targetOf(target: Target): ProxyLogTarget {
 
 /** A path with the names of its query; the values may be anybody's secrets. */
 export function withoutValues(target: string): string {
+  if (!target.includes('?') && !target.includes('#')) return target;
   const [path = '', query] = target.split(/[?#](.*)/s);
   if (query === undefined || query === '') return path;
   const names = query

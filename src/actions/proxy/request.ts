@@ -1,6 +1,6 @@
 import { isId } from '../../kit/ids.ts';
 import { problem, refuse, type Issue, type Problem } from '../../kit/problem.ts';
-import { isChunkedOnly } from './headers.ts';
+import { isChunkedOnly, keyOf } from './headers.ts';
 
 /** Which installation a proxied call is for (specification 4.6): the id wins when all three are given. */
 export type ProxySelector = { installationId: string } | { integration: string; groupRef: string };
@@ -53,7 +53,7 @@ function controlValues(rawHeaders: readonly string[]): { values: Map<string, str
   const values = new Map<string, string>();
   const repeated: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] ?? '').toLowerCase();
+    const name = keyOf(rawHeaders[i] ?? '');
     if (!controlHeaders.has(name)) continue;
     if (values.has(name)) repeated.push(name);
     values.set(name, (rawHeaders[i + 1] ?? '').trim());
