@@ -56,18 +56,23 @@ function dispatch(
   answer: Answer,
 ): void {
   const { origin, headers, query, body } = upstream;
-  const call = { origin, path: withQuery(request.url ?? '/', query), method: request.method ?? 'GET', body };
+  const path = withQuery(request.url ?? '/', query);
+  const method = request.method ?? 'GET';
   const dial = isNative ? dialerOf(egress) : undefined;
   if (dial) {
     const own = ['Host', new URL(origin).host, 'Connection', 'close'];
     const sent = [...own, ...requestHeaders(request.rawHeaders, headers, nativeOnly)];
-    dispatchNatively(dial, { ...call, headers: sent, idleMs }, { request, response }, answer);
+    const call = { origin, path, method, body, headers: sent, idleMs };
+    dispatchNatively(dial, call, { request, response }, answer);
     return;
   }
   if (isNative && expectsContinue) response.writeContinue();
   egress.dispatch(
     {
-      ...call,
+      origin,
+      path,
+      method,
+      body,
       headers: requestHeaders(request.rawHeaders, headers),
       headersTimeout: idleMs,
       bodyTimeout: idleMs,

@@ -60,12 +60,16 @@ export async function enqueueWrite(
     plan.objectName,
     plan.records.map(({ id }) => id),
   );
-  const { records, ...intake } = { ...intakeOf(target, plan), laneId: target.connectionId, key };
+  const laneId = target.connectionId;
+  const { records, ...intake } = intakeOf(target, plan);
   const [record] = records;
-  if (!plan.autoBatch || !record) return deps.operations.acceptQueued({ ...intake, records, orderKeys });
+  if (!plan.autoBatch || !record)
+    return deps.operations.acceptQueued({ ...intake, laneId, key, records, orderKeys });
   return deps.operations.acceptAutoBatched({
     ...intake,
     ...plan.autoBatch,
+    laneId,
+    key,
     request: { ...intake.request, form: 'batch' },
     record,
     orderKey: orderKeys[0] ?? null,

@@ -124,7 +124,9 @@ export async function insertGroup(
   const turns = rows.flatMap((row) =>
     (row.orderKeys ?? []).flatMap((key) => (key === null ? [] : [{ row, key }])),
   );
-  const keyed = rows.flatMap(({ key, ...row }, at) => (key ? [{ ...row, key, n: at + 1 }] : []));
+  const keyed = rows.flatMap(({ projectId, operationId, key }, at) =>
+    key ? [{ n: at + 1, projectId, operationId, key }] : [],
+  );
   const isPlain = keyed.length === 0 && turns.length === 0;
   const inserted = await db.rows<AcceptedRow>(isPlain ? acceptPlainGroup : acceptGroup, [
     column((row) => row.operationId),
