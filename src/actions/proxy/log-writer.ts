@@ -91,9 +91,9 @@ export function createProxyLog({ database, log }: Ground): ProxyLog {
 
 const longestPath = 2_000;
 
-function callOf({ target, ...entry }: LogEntry): { target: Target; call: ProxyLogCall } {
+function callOf(entry: LogEntry): { target: Target; call: ProxyLogCall } {
   return {
-    target,
+    target: entry.target,
     call: {
       id: entry.id,
       method: entry.method,
