@@ -70,7 +70,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 async function run(world: World, one: Step): Promise<void> {
   if (one.do === 'accept') return steps.accept(world, one.request, one.target);
   if (one.do === 'elapse') return steps.elapse(world, one.ms);
-  if (one.do === 'set the clock') return setClock(world, one.ms);
+  if (one.do === 'set the clock') return steps.setClock(world, one.ms);
   const at = world.nodes[one.node];
   switch (one.do) {
     case 'claim':
@@ -88,16 +88,6 @@ async function run(world: World, one: Step): Promise<void> {
     case 'die':
       return steps.die(world, at);
   }
-}
-
-/**
- * The database's clock is set. Set ahead, it ends leases that their holders still count on: who has marked and not yet sent
- * then sends what another may have taken over. No lease protects from that, so it does not happen in these histories.
- */
-async function setClock(world: World, ms: number): Promise<void> {
-  const isBetween = world.nodes.some(({ hands }) => hands.some(({ result }) => !result));
-  if (ms > 0 && isBetween) return;
-  await world.store.moveClock(ms);
 }
 
 /** Runs histories of up to 40 steps, each on a store of its own, to their ends; prints seed, path and the shortest one that fails. */

@@ -40,6 +40,8 @@ interface Node {
   lane?: HeldLane;
   /** By the node's own clock, which nobody sets. */
   leaseEndsAt: number;
+  /** The database's clock was set ahead since its lease was written: others see the end of it sooner. */
+  isMisled: boolean;
   hands: Hand[];
 }
 
@@ -102,7 +104,7 @@ export function createWorld(store: LedgerStore): World {
 }
 
 function newNode(): Node {
-  return { leaseEndsAt: -Infinity, hands: [] };
+  return { leaseEndsAt: -Infinity, isMisled: false, hands: [] };
 }
 
 export async function accept(world: World, name: RequestName, target: string): Promise<void> {
@@ -173,7 +175,7 @@ export async function claim(world: World, node: Node): Promise<void> {
   const leaseEndsAt = world.elapsed + leaseMs;
   const claimed = await world.store.claim();
   if (!claimed) return;
-  Object.assign(node, { lane: claimed.lane, leaseEndsAt });
+  Object.assign(node, { lane: claimed.lane, leaseEndsAt, isMisled: false });
   for (const item of claimed.rescued) {
     excuse(world, item);
     node.hands.push({ item, result: await resolveRescued(item, handlersOf(world), contextFor(world, node)) });
@@ -181,7 +183,7 @@ export async function claim(world: World, node: Node): Promise<void> {
 }
 
 export async function take(world: World, node: Node, room: number): Promise<void> {
-  if (!node.lane || !contextFor(world, node).mayStillSend()) return;
+  if (!node.lane || node.isMisled || !contextFor(world, node).mayStillSend()) return;
   const items = await world.store.take(node.lane, room);
   for (const item of items) {
     if (!item.expired && item.remainingMs <= 0) world.violations.push('an attempt began after the deadline');
@@ -227,7 +229,8 @@ function checkWait({ violations }: World, result: ItemResult, waitMs: number, do
 
 export async function extend(world: World, node: Node): Promise<void> {
   if (!node.lane) return;
-  if (await world.store.extend(node.lane)) node.leaseEndsAt = world.elapsed + leaseMs;
+  if (await world.store.extend(node.lane))
+    Object.assign(node, { leaseEndsAt: world.elapsed + leaseMs, isMisled: false });
   else die(world, node);
 }
 
@@ -246,6 +249,18 @@ export function die(world: World, node: Node): void {
 
 export async function elapse(world: World, ms: number): Promise<void> {
   world.elapsed += ms;
+  await world.store.moveClock(ms);
+}
+
+/**
+ * The database's clock is set. Set ahead, it ends leases that their holders still count on: who has marked, or marks later,
+ * and then sends, sends what another may have taken over. No lease protects from that, so it does not happen in these
+ * histories: who holds a lane takes nothing more until its lease is written again.
+ */
+export async function setClock(world: World, ms: number): Promise<void> {
+  const isBetween = world.nodes.some(({ hands }) => hands.some(({ result }) => !result));
+  if (ms > 0 && isBetween) return;
+  if (ms > 0) for (const node of world.nodes) node.isMisled ||= node.lane !== undefined;
   await world.store.moveClock(ms);
 }
 
