@@ -117,7 +117,6 @@ export async function insertGroup(
 ): Promise<Map<string, AcceptedRow>> {
   const column = <T>(read: (row: AcceptRow) => T): T[] => rows.map(read);
   const { shares, shareOf } = sharesOf(rows);
-  const share = <T>(read: (one: Share) => T): T[] => shares.map(read);
   const records = rows.flatMap((row, at) =>
     row.records.map(({ reference }, slot) => ({ n: at + 1, slot, payload: row.payloads[slot], reference })),
   );
@@ -134,17 +133,7 @@ export async function insertGroup(
     column((row) => row.records.length),
     column((row) => row.lease),
     column((row) => row.orderKeys?.some((key) => key !== null) ?? false),
-    share(({ row }) => row.projectId),
-    share(({ row }) => row.integrationId),
-    share(({ row }) => row.installationId),
-    share(({ row }) => row.configId),
-    share(({ row }) => row.laneId),
-    share(({ row }) => row.actionType),
-    share(({ row }) => row.resource),
-    share(({ request }) => request),
-    share(({ row }) => row.deadlineSeconds),
-    share(({ row }) => row.dueInSeconds ?? 0),
-    share(({ row }) => row.prio ?? 1),
+    ...shared.map((read) => shares.map(read)),
     records.map(({ n }) => n),
     records.map(({ slot }) => slot),
     records.map(({ payload }) => payload),
@@ -162,31 +151,33 @@ interface Share {
   request: string;
 }
 
-/** The different shares of the rows, and for each row the number of its own, from 1. */
+/** What makes a share, in the order of the parameters 6 to 16. */
+const shared: readonly ((share: Share) => string | number)[] = [
+  ({ row }) => row.projectId,
+  ({ row }) => row.integrationId,
+  ({ row }) => row.installationId,
+  ({ row }) => row.configId,
+  ({ row }) => row.laneId,
+  ({ row }) => row.actionType,
+  ({ row }) => row.resource,
+  ({ request }) => request,
+  ({ row }) => row.deadlineSeconds,
+  ({ row }) => row.dueInSeconds ?? 0,
+  ({ row }) => row.prio ?? 1,
+];
+
+/**
+ * The different shares of the rows, and for each row the number of its own, from 1. By comparison, since a text of all of
+ * it would be made and hashed for each row.
+ */
 function sharesOf(rows: readonly AcceptRow[]): { shares: Share[]; shareOf: number[] } {
   const shares: Share[] = [];
   const shareOf = rows.map((row) => {
-    const request = JSON.stringify(row.request);
-    const known = shares.findIndex((share) => share.request === request && isSame(share.row, row));
-    return known >= 0 ? known + 1 : shares.push({ row, request });
+    const own = { row, request: JSON.stringify(row.request) };
+    const known = shares.findIndex((share) => shared.every((read) => read(share) === read(own)));
+    return known >= 0 ? known + 1 : shares.push(own);
   });
   return { shares, shareOf };
-}
-
-/** By comparison, since a text of all of it would be made and hashed for each row. */
-function isSame(a: AcceptRow, b: AcceptRow): boolean {
-  return (
-    a.laneId === b.laneId &&
-    a.installationId === b.installationId &&
-    a.configId === b.configId &&
-    a.integrationId === b.integrationId &&
-    a.projectId === b.projectId &&
-    a.resource === b.resource &&
-    a.actionType === b.actionType &&
-    a.deadlineSeconds === b.deadlineSeconds &&
-    a.dueInSeconds === b.dueInSeconds &&
-    a.prio === b.prio
-  );
 }
 
 /** Those of the rows that are in the ledger already; `seq` is empty unless it is marked and still under its lease. */
