@@ -45,31 +45,31 @@ export function createGroupCommit<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
 ): GroupCommit<Item, Result> {
   const waiting: Waiter<Item, Result>[] = [];
-  const flights = new Set<Promise<void>>();
-  let inFlight = 0;
+  const inFlight = new Set<Promise<void>>();
   let pumpScheduled = false;
 
   // A statement costs as much as twenty of its items do: another beside one on its way has to be worth it.
   function mayLeave(): boolean {
-    if (inFlight === 0) return waiting.length > 0;
-    return inFlight < options.maxInFlight && waiting.length >= options.maxGroup / 2;
+    if (inFlight.size === 0) return waiting.length > 0;
+    return inFlight.size < options.maxInFlight && waiting.length >= options.maxGroup / 2;
   }
 
   function pump(): void {
     pumpScheduled = false;
     while (mayLeave()) {
-      const flight = send(waiting.splice(0, options.maxGroup)).finally(() => flights.delete(flight));
-      flights.add(flight);
+      const group = waiting.splice(0, options.maxGroup);
+      const items = group.map((waiter) => waiter.item);
+      const flight: Promise<void> = commitGroup(options, items).then((fates) => land(flight, group, fates));
+      inFlight.add(flight);
     }
   }
 
-  async function send(group: readonly Waiter<Item, Result>[]): Promise<void> {
-    inFlight += 1;
-    const fates = await commitGroup(
-      options,
-      group.map((waiter) => waiter.item),
-    );
-    inFlight -= 1;
+  function land(
+    flight: Promise<void>,
+    group: readonly Waiter<Item, Result>[],
+    fates: readonly Fate<Result>[],
+  ): void {
+    inFlight.delete(flight);
     const answerAll = (): void => fates.forEach((fate, at) => answer(group[at], fate));
     if (!options.answerLast) answerAll();
     pump();
@@ -91,8 +91,8 @@ export function createGroupCommit<Item, Result>(
       });
     },
     async drain() {
-      while (waiting.length > 0 || flights.size > 0) {
-        await (flights.size > 0 ? Promise.all(flights) : afterPoll());
+      while (waiting.length > 0 || inFlight.size > 0) {
+        await (inFlight.size > 0 ? Promise.all(inFlight) : afterPoll());
       }
     },
   };
