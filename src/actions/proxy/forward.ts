@@ -68,6 +68,7 @@ function dispatch(
   }
   if (isNative && expectsContinue) response.writeContinue();
   egress.dispatch(
+    // Member by member: what is defined after a spread costs half a microsecond each, with every call.
     {
       origin,
       path,

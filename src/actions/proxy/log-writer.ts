@@ -118,10 +118,11 @@ function targetOf(target: Target): ProxyLogTarget {
 }
 
 /** A path with the names of its query; the values may be anybody's secrets. */
-export function withoutValues(target: string): string {
-  if (!target.includes('?') && !target.includes('#')) return target;
-  const [path = '', query] = target.split(/[?#](.*)/s);
-  if (query === undefined || query === '') return path;
+function withoutValues(target: string): string {
+  const at = target.search(/[?#]/);
+  if (at < 0) return target;
+  const [path, query] = [target.slice(0, at), target.slice(at + 1)];
+  if (query === '') return path;
   const names = query
     .split('&')
     .map((part) => (part.includes('=') ? part.slice(0, part.indexOf('=') + 1) : ''));
