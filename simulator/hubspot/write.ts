@@ -123,26 +123,25 @@ function uniqueRefusal(
     const value = values[name];
     if (!value) continue;
     const other = table.byUnique(name, value);
-    if (other && other !== self) return takenRefusal(type, name, other.id);
+    if (other && other !== self) return takenRefusal(type, { name, value }, other.id);
     const claim = `${name}:${uniqueKey(value)}`;
-    if (claimed.has(claim)) return takenRefusal(type, name, undefined);
+    if (claimed.has(claim)) return takenRefusal(type, { name, value }, undefined);
     claimed.add(claim);
   }
   return undefined;
 }
 
 /** E-mail of contacts is a conflict; other unique properties are a validation error. */
-function takenRefusal(type: ObjectType, name: string, otherId: string | undefined): Refusal {
+function takenRefusal(
+  type: ObjectType,
+  { name, value }: { name: string; value: string },
+  otherId: string | undefined,
+): Refusal {
   if (name === 'email' && otherId) return conflict(type.singular, otherId);
   if (name === 'email') return refuse(409, 'Contact already exists.', 'CONFLICT');
-  const owner = otherId ?? 'another input of this batch';
-  return badProperties([
-    {
-      name,
-      code: 'CONFLICTING_UNIQUE_VALUE',
-      message: `Cannot set ${name}: ${owner} already has that value.`,
-    },
-  ]);
+  const coordinates = `PropertyValueCoordinates{objectTypeId=${type.typeId}, propertyName=${name}, value=${value}}`;
+  const message = `Cannot set ${coordinates}. ${otherId ?? 'Another input of this batch'} already has that value.`;
+  return badProperties([{ name, code: 'CONFLICTING_UNIQUE_VALUE', message }]);
 }
 
 function withDefaults(hub: Hub, type: ObjectType, values: Record<string, string>): Record<string, string> {

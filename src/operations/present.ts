@@ -75,6 +75,18 @@ function lookedUpBy({ lookedUpBy: field }: { lookedUpBy?: string }): { lookedUpB
 }
 
 /** A provider's retry time was a wish for the attempt, and is over by the time anybody reads it. */
-function presentFailure({ category, retryable, message, provider }: Failure): OperationFailure {
-  return { category, retryable, message, ...(provider ? { provider } : {}) };
+function presentFailure({
+  category,
+  retryable,
+  message,
+  provider,
+  existingRecordId,
+}: Failure): OperationFailure {
+  return {
+    category,
+    retryable,
+    message,
+    ...(provider ? { provider } : {}),
+    ...(existingRecordId === undefined ? {} : { existingRecordId }),
+  };
 }

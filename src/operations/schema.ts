@@ -30,6 +30,11 @@ export const OperationFailure = Type.Object(
         { ...closed, description: 'What the provider answered, secrets removed.' },
       ),
     ),
+    existingRecordId: Type.Optional(
+      Type.String({
+        description: 'Of a conflict: the record that stands there, where the provider names it.',
+      }),
+    ),
   },
   { ...closed, $id: 'OperationFailure' },
 );

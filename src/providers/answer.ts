@@ -79,7 +79,12 @@ function leavesOpen(status: number): boolean {
 
 /** The same outcome for every record of a call whose answer is about the call as a whole. */
 export function wholeCall(call: WriteCall, answer: HttpAnswer, failure: Failure): RecordOutcome[] {
-  if (!leavesOpen(answer.status)) return call.records.map(() => ({ kind: 'notApplied', failure }));
+  if (!leavesOpen(answer.status)) {
+    // Of several records, the provider does not say whose the clash is.
+    const { existingRecordId: _existing, ...common } = failure;
+    const own = call.records.length > 1 ? common : failure;
+    return call.records.map(() => ({ kind: 'notApplied', failure: own }));
+  }
   return unknownForAll(call, `the provider answered ${answer.status}`, failure);
 }
 

@@ -21,6 +21,8 @@ export interface Failure {
   /** One sentence for the caller. */
   message: string;
   provider?: ProviderAnswerSummary;
+  /** Of a conflict: the record that stands there, where the provider names it. */
+  existingRecordId?: string;
   /** The provider's own wish, in milliseconds from now. */
   retryAfterMs?: number;
   /** The provider was waited for as long as a call may take. */

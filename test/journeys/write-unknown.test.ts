@@ -101,11 +101,19 @@ describe('test/journeys/write-unknown', () => {
   it('one that would have been refused as a duplicate is that refusal, with the id of the other', async () => {
     const record = contact();
     const first = await customer.write('contacts', { type: 'create', record });
+    const existingRecordId = first.body.result?.recordId;
     await simulator(platform.hubspot, 'POST', '/clock', { advanceMs: 30_000 });
-    await lose('reset-after');
-    const answer = await customer.write('contacts', { type: 'create', record });
-    expect(answer).toMatchObject({ status: 422, body: { errors: [{ category: 'conflict' }] } });
-    expect(answer.body.errors?.[0]?.message).toContain(first.body.result?.recordId);
+    for (const isLost of [true, false]) {
+      if (isLost) await lose('reset-after');
+      const answer = await customer.write('contacts', { type: 'create', record });
+      expect(answer).toMatchObject({
+        status: 422,
+        body: { errors: [{ category: 'conflict', retryable: false, existingRecordId }] },
+      });
+      expect(await customer.operation(answer.body.operationId)).toMatchObject({
+        errors: [{ category: 'conflict', existingRecordId }],
+      });
+    }
   });
 
   it('an asynchronous create is found in the same attempt, or sent again once it is known not to be there', async () => {

@@ -111,12 +111,13 @@ const problemCodes: Partial<Record<FailureCategory, ProblemCode>> = {
 
 /** `error writing <object>: <category>: <the provider's sentence>` (product-api 5.2), with the members of a write failure. */
 function shown(plan: AnsweredPlan, failure: Failure): NonNullable<WriteResponse['errors']>[number] {
-  const { category, retryable, provider, message } = failure;
+  const { category, retryable, provider, message, existingRecordId } = failure;
   return {
     message: `error writing ${plan.objectName}: ${category}: ${message}`,
     category,
     retryable,
     ...(provider ? { provider } : {}),
+    ...(existingRecordId === undefined ? {} : { existingRecordId }),
   };
 }
 

@@ -87,6 +87,7 @@ export function judgeStanding(
       category: 'conflict',
       retryable: false,
       message: `the answer was lost, and nothing was written: a record with this ${key.name} exists already (id ${other.recordId}); ${when}`,
+      existingRecordId: other.recordId,
       lookedUpBy: key.name,
     },
   };

@@ -98,6 +98,9 @@ const Failure = Type.Object({
       message: Type.Optional(Type.String()),
     }),
   ),
+  existingRecordId: Type.Optional(
+    Type.String({ description: 'Of a conflict: the record that stands there, where the provider names it.' }),
+  ),
 });
 
 const WriteResult = Type.Object({

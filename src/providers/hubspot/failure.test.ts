@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpAnswer } from '../../kit/http/client.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, failureOfEntry } from './failure.ts';
 
 function answer(status: number, body: unknown, headers: HttpAnswer['headers'] = {}): HttpAnswer {
   return { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
@@ -103,6 +103,39 @@ describe('src/providers/hubspot/failure', () => {
       status: 409,
       message: 'Contact already exists. Existing ID: 512',
     });
+  });
+
+  it('calls a value that another record has a conflict, and names that record', () => {
+    const detail = {
+      message: 'Cannot set PropertyValueCoordinates{propertyName=sku, value=7}. 789 already has that value.',
+      code: 'CONFLICTING_UNIQUE_VALUE',
+    };
+    const body = { category: 'VALIDATION_ERROR', message: 'Property values were not valid: [{}]' };
+    const clash = { category: 'conflict', retryable: false, existingRecordId: '789' };
+    expect(failureOf(answer(400, { ...body, errors: [detail] }))).toMatchObject(clash);
+    expect(
+      failureOf(
+        answer(400, { ...body, validationResults: [{ ...detail, code: undefined, error: detail.code }] }),
+      ),
+    ).toMatchObject(clash);
+    expect(failureOfEntry({ ...body, errors: [detail] }, 207)).toMatchObject(clash);
+    const other = { message: 'not an integer', code: 'INVALID_INTEGER' };
+    const both = failureOf(answer(400, { ...body, errors: [detail, other] }));
+    expect(both).toMatchObject({ category: 'validation' });
+    expect(both.existingRecordId).toBeUndefined();
+  });
+
+  it('names the contact that exists, from the words of an answer or the context of an entry', () => {
+    const conflict = { category: 'CONFLICT', message: 'Contact already exists. Existing ID: 512' };
+    expect(failureOf(answer(409, conflict)).existingRecordId).toBe('512');
+    expect(failureOfEntry(conflict, 207).existingRecordId).toBe('512');
+    const entry = {
+      category: 'CONFLICT',
+      message: 'Contact already exists.',
+      context: { existingId: ['77'] },
+    };
+    expect(failureOfEntry(entry, 207).existingRecordId).toBe('77');
+    expect(failureOf(answer(404, { message: 'Existing ID: 512' })).existingRecordId).toBeUndefined();
   });
 
   it('takes tokens out of the provider’s words', () => {

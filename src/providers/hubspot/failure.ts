@@ -1,6 +1,6 @@
 import { headerOf, type HttpAnswer } from '../../kit/http/client.ts';
 import type { ProviderAnswerSummary } from '../../kit/problem.ts';
-import { bodyOf, isObject, isSuccess, objectsOf, textOf, type JsonObject } from '../answer.ts';
+import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
 import { retryAfterMs, withoutSecrets, type Failure, type FailureCategory } from '../failure.ts';
 
 type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
@@ -46,7 +46,14 @@ export function failureOf(answer: HttpAnswer): Failure {
 
 /** The failure of one entry under `errors` of a multi-status answer: it was not written. */
 export function failureOfEntry(entry: JsonObject, status: number): Failure {
-  return describe(byCategory[textOf(entry['category']) ?? ''] ?? final('validation'), entry, status);
+  return describe(judgeCategory(entry) ?? final('validation'), entry, status);
+}
+
+/** A value that another record has is refused as a validation error; only the details tell what it is. */
+function judgeCategory(body: JsonObject): Judgement | undefined {
+  const details = detailsOf(body);
+  const isClash = details.length > 0 && details.every((one) => codeOf(one) === 'CONFLICTING_UNIQUE_VALUE');
+  return isClash ? final('conflict') : byCategory[textOf(body['category']) ?? ''];
 }
 
 function judge(answer: HttpAnswer, body: JsonObject): Judgement {
@@ -57,7 +64,7 @@ function judge(answer: HttpAnswer, body: JsonObject): Judgement {
   if (status >= 300 && status < 400) return final('providerDown');
   // An unknown object type answers 400 or 404, by endpoint.
   if (/unable to infer object type/i.test(textOf(body['message']) ?? '')) return final('notFound');
-  const category = status === 400 ? byCategory[textOf(body['category']) ?? ''] : undefined;
+  const category = status === 400 ? judgeCategory(body) : undefined;
   return category ?? byStatus[status] ?? final('validation');
 }
 
@@ -84,15 +91,36 @@ function describe(judgement: Judgement, body: JsonObject, status: number): Failu
     status >= 200 && status < 300 && provider.message === undefined
       ? 'HubSpot answered something that could not be understood'
       : `HubSpot answered ${status}${said}`;
-  return { ...judgement, message, provider };
+  const existing = judgement.category === 'conflict' ? existingIdOf(body, provider.message) : undefined;
+  return {
+    ...judgement,
+    message,
+    provider,
+    ...(existing === undefined ? {} : { existingRecordId: existing }),
+  };
+}
+
+/** In the context of a batch's entry; a single answer has it in its words only (providers H4). */
+function existingIdOf(body: JsonObject, message = ''): string | undefined {
+  const context = isObject(body['context']) ? body['context'] : {};
+  const [named] = textsOf(context['existingId']);
+  return (
+    named ?? /Existing ID: (\d+)/.exec(message)?.[1] ?? /(\d+) already has that value/.exec(message)?.[1]
+  );
+}
+
+function detailsOf(body: JsonObject): JsonObject[] {
+  return [...objectsOf(body['errors']), ...objectsOf(body['validationResults'])];
+}
+
+function codeOf(detail: JsonObject): string | undefined {
+  return textOf(detail['code']) ?? textOf(detail['error']);
 }
 
 function summarize(body: JsonObject, status: number): ProviderAnswerSummary {
-  const details = [...objectsOf(body['errors']), ...objectsOf(body['validationResults'])];
-  const first = details[0] ?? {};
+  const details = detailsOf(body);
   const code =
-    textOf(first['code']) ??
-    textOf(first['error']) ??
+    codeOf(details[0] ?? {}) ??
     textOf(body['policyName']) ??
     textOf(body['category']) ??
     textOf(body['errorType']);

@@ -72,6 +72,22 @@ describe('src/providers/salesforce/failure', () => {
     }
   });
 
+  it('names the record that exists by its 18 characters, from the words or from the matches of a rule', () => {
+    const text = 'duplicate value found: Ref__c duplicates value on record with id: 0015g00000DklQA';
+    const taken = error('DUPLICATE_VALUE', text);
+    expect(failureOf(answer(400, taken)).existingRecordId).toBe('0015g00000DklQAAAZ');
+    const item = { success: false, errors: [{ statusCode: 'DUPLICATE_VALUE', message: text, fields: [] }] };
+    expect(failureOfItem(item, 200, 'create').existingRecordId).toBe('0015g00000DklQAAAZ');
+    const matched = {
+      ...error('DUPLICATES_DETECTED', 'Use one of these')[0],
+      duplicateResut: {
+        matchResults: [{ matchRecords: [{ record: { Id: '0015g00000DklQAAAZ' } }] }],
+      },
+    };
+    expect(failureOf(answer(400, [matched])).existingRecordId).toBe('0015g00000DklQAAAZ');
+    expect(failureOf(answer(400, error('INVALID_FIELD', text))).existingRecordId).toBeUndefined();
+  });
+
   it('takes a session id out of the provider’s words', () => {
     const { message } = failureOf(answer(400, error('X', 'session 00D5g000000abcd!AQcAQ.abc_def is over')));
     expect(message).toBe('Salesforce answered 400: X: session [removed] is over');

@@ -1,6 +1,7 @@
 import { headerOf, type HttpAnswer } from '../../kit/http/client.ts';
 import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
 import type { WriteKind } from '../connector.ts';
+import { canonicalId } from './ids.ts';
 import { retryAfterMs, withoutSecrets, type Failure, type FailureCategory } from '../failure.ts';
 
 type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
@@ -101,6 +102,7 @@ function describe(judgement: Judgement, error: JsonObject, status: number): Fail
   const code = codeOf(error);
   const text = textOf(error['message']) ?? textOf(error['error_description']);
   const message = text === undefined ? undefined : withoutSecrets(text + duplicatesOf(error));
+  const existing = judgement.category === 'conflict' ? existingIdOf(error, text) : undefined;
   const said = [code, message].filter((one) => one !== undefined).join(': ');
   return {
     ...judgement,
@@ -110,6 +112,7 @@ function describe(judgement: Judgement, error: JsonObject, status: number): Fail
       ...(code === undefined ? {} : { code }),
       ...(message === undefined ? {} : { message }),
     },
+    ...(existing === undefined ? {} : { existingRecordId: existing }),
   };
 }
 
@@ -122,13 +125,23 @@ function sentence(status: number, said: string): string {
   return said === '' ? `Salesforce answered ${status}` : `Salesforce answered ${status}: ${said}`;
 }
 
-/** The ids that a duplicate rule found. The vendor's own spelling of the member is `duplicateResut` (providers S4). */
+/** The record that has the value, in the words of `DUPLICATE_VALUE`, or the first that a duplicate rule found. */
+function existingIdOf(error: JsonObject, text = ''): string | undefined {
+  const id = /record with id: ([a-z0-9]{15,18})\b/i.exec(text)?.[1] ?? matchedIds(error)[0];
+  return id === undefined ? undefined : canonicalId(id);
+}
+
 function duplicatesOf(error: JsonObject): string {
+  const ids = matchedIds(error);
+  return ids.length === 0 ? '' : ` (existing: ${ids.slice(0, 5).join(', ')})`;
+}
+
+/** The ids that a duplicate rule found. The vendor's own spelling of the member is `duplicateResut` (providers S4). */
+function matchedIds(error: JsonObject): string[] {
   const result = error['duplicateResut'] ?? error['duplicateResult'];
   const matches = isObject(result) ? objectsOf(result['matchResults']) : [];
   const records = matches.flatMap((match) => objectsOf(match['matchRecords'])).map((one) => one['record']);
-  const ids = records
+  return records
     .map((record) => (isObject(record) ? textOf(record['Id']) : undefined))
     .filter((id) => id !== undefined);
-  return ids.length === 0 ? '' : ` (existing: ${ids.slice(0, 5).join(', ')})`;
 }
