@@ -30,7 +30,9 @@ export async function resolveRescued(
   const handler = handlers[item.actionType];
   const lost = allOutcomes(
     item,
-    unknownOutcome('the node that sent it stopped before the answer was recorded; it was not sent again'),
+    unknownOutcome(
+      'the lease of the node that sent it ended before the answer was recorded; it was not sent again',
+    ),
   );
   if (!handler?.resolveUnknown) return lost;
   return guarded(item, () => handler.resolveUnknown?.([item], context) ?? Promise.resolve([lost]));

@@ -1,6 +1,7 @@
 import type { Database } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import type { Logger } from '../kit/log.ts';
+import { sleep } from '../kit/retry.ts';
 import { extend, giveBack, leaveWork, openNode, type LaneKey } from './store/lanes.ts';
 
 /** This node's lane for the synchronous writes of one project (work.md, rule 7). Times are monotonic. */
@@ -21,6 +22,9 @@ export interface NodeLanes {
   close(): Promise<void>;
 }
 
+/** After a failure lanes are renewed again so soon. */
+const renewAgainMs = 1_000;
+
 interface NodeLanesOptions {
   database: Database;
   log: Logger;
@@ -39,8 +43,8 @@ interface State extends NodeLanesOptions {
 /** Opens lanes and renews them while this node lives; a dead node's lanes fall due and are rescued by any worker. */
 export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
   const state: State = { ...options, current: new Map(), held: new Set(), waiting: new Set() };
-  const timer = setInterval(() => void renew(state), options.leaseMs / 4);
-  timer.unref();
+  const closed = new AbortController();
+  void keepRenewing(state, closed.signal);
   return {
     of(projectId) {
       const known = state.current.get(projectId);
@@ -53,7 +57,7 @@ export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
     abandon: (lane) => forget(state, lane),
     leave: (lane) => void state.waiting.add(lane),
     async close() {
-      clearInterval(timer);
+      closed.abort();
       state.current.clear();
       const lanes = [...state.held];
       state.held.clear();
@@ -78,10 +82,20 @@ async function open({ database, leaseMs, held }: State, projectId: string): Prom
   return lane;
 }
 
-async function renew(state: State): Promise<void> {
+async function keepRenewing(state: State, closed: AbortSignal): Promise<void> {
+  const regularMs = state.leaseMs / 4;
+  let waitMs = regularMs;
+  while (!closed.aborted) {
+    await sleep(waitMs, closed);
+    waitMs = (await renew(state)) ? regularMs : Math.min(regularMs, renewAgainMs);
+  }
+}
+
+/** Answers whether the database did. */
+async function renew(state: State): Promise<boolean> {
   const { database, log, leaseMs, held } = state;
   const lanes = [...held];
-  if (lanes.length === 0) return;
+  if (lanes.length === 0) return true;
   const startedAt = performance.now();
   try {
     const kept = new Set((await extend(database, lanes, leaseMs)).map(({ id }) => id));
@@ -90,8 +104,10 @@ async function renew(state: State): Promise<void> {
       else lose(state, lane);
     }
     await leaveWaiting(state);
+    return true;
   } catch (error) {
     log.warn({ err: error }, 'the lanes of this node could not be renewed; trying again');
+    return false;
   }
 }
 

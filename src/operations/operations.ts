@@ -70,11 +70,7 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
   const announcer = createAnnouncer(database.url, log);
   const nodeLanes = createNodeLanes({ database, log, leaseMs });
   const installationStatus = createInstallationStatus(database, log);
-  const recorder = createRecorder({
-    database,
-    metrics: ground.metrics,
-    onEnded: (ended) => installationStatus.note(ended),
-  });
+  const recorder = createRecorder(ground, (ended) => installationStatus.note(ended));
   const closing = new AbortController();
   const listeners = new Set<(laneId: string) => void>();
   const performing = new Set<Promise<unknown>>();

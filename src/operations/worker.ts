@@ -57,6 +57,10 @@ type Settings = typeof defaults;
 const minPauseMs = 5;
 /** For recording what was aborted, after the deadline of a stop. */
 const graceMs = 1_500;
+/** After a failure leases are renewed again so soon. */
+const renewAgainMs = 1_000;
+/** After the database was away, for its holders to renew what they hold and to record what they know. */
+const headStartMs = 3_000;
 
 interface State {
   ground: Ground;
@@ -76,6 +80,9 @@ interface State {
   cursor: string;
   /** Leases of claims whose answer was lost. */
   lost: Set<string>;
+  /** Since when looking for work has failed; monotonic, as is the time from which lanes may be claimed again. */
+  failingSince: number | undefined;
+  claimFrom: number;
 }
 
 /** Takes over the lanes of this database, together with any number of workers like it on other nodes. */
@@ -123,13 +130,9 @@ function createState(ground: Ground, options: WorkerOptions): State {
     ...settings,
     handlers,
     unmark: (lane, except) => unmark(database, lane, except),
-    recorder: createRecorder({
-      database,
-      metrics: ground.metrics,
-      onEnded: (ended) => {
-        housekeeping.completed(ended.length);
-        installationStatus.note(ended);
-      },
+    recorder: createRecorder(ground, (ended) => {
+      housekeeping.completed(ended.length);
+      installationStatus.note(ended);
     }),
     permits: createPermits(settings.maxConcurrentItems),
     policy: { ...defaultRetryPolicy, ...retryPolicy },
@@ -150,6 +153,8 @@ function createState(ground: Ground, options: WorkerOptions): State {
     full: false,
     cursor: firstProject,
     lost: new Set(),
+    failingSince: undefined,
+    claimFrom: -Infinity,
   };
   return state;
 }
@@ -168,6 +173,7 @@ async function lookForWork(state: State): Promise<void> {
       await sleep(minPauseMs);
       if (more) continue;
     } catch (error) {
+      state.failingSince ??= performance.now();
       ground.log.warn({ err: error }, 'looking for work failed; trying again');
     }
     if (!stopping.signal.aborted) await bell.wait(settings.pollMs);
@@ -179,6 +185,7 @@ async function foldAndClaim(state: State): Promise<boolean> {
   const { ground, lanes, settings } = state;
   const folded = await fold(ground.database);
   for (const { id } of folded) lanes.get(id)?.poke();
+  if (holdersComeFirst(state)) return false;
   state.full = lanes.size >= settings.maxLanes;
   if (state.full) return false;
   const claimed = await claimDue(ground.database, {
@@ -204,10 +211,25 @@ async function foldAndClaim(state: State): Promise<boolean> {
   return claimed.length > 0 || folded.length >= 1_000 || wentRound;
 }
 
+/**
+ * Whether claims have to wait: leases may have run out while nobody could renew them, and their holders live and know
+ * outcomes that a rescue would not.
+ */
+function holdersComeFirst(state: State): boolean {
+  const { failingSince, settings } = state;
+  const now = performance.now();
+  if (failingSince !== undefined && now - failingSince >= settings.leaseMs / 2)
+    state.claimFrom = now + headStartMs;
+  state.failingSince = undefined;
+  return now < state.claimFrom;
+}
+
 async function renewLeases({ ground, settings, lanes, stopped }: State): Promise<void> {
   const { leaseMs } = settings;
+  let waitMs = leaseMs / 4;
   while (!stopped.signal.aborted) {
-    await sleep(leaseMs / 4, stopped.signal);
+    await sleep(waitMs, stopped.signal);
+    waitMs = leaseMs / 4;
     const held = [...lanes.values()];
     if (held.length === 0) continue;
     const startedAt = performance.now();
@@ -219,6 +241,7 @@ async function renewLeases({ ground, settings, lanes, stopped }: State): Promise
         else running.cut();
       }
     } catch (error) {
+      waitMs = Math.min(waitMs, renewAgainMs);
       ground.log.warn({ err: error }, 'leases could not be renewed; trying again');
     }
   }

@@ -105,7 +105,7 @@ export function unknownForAll(
 }
 
 function stoppedOutcome({ kind }: AttemptJob): RecordOutcome {
-  const why = 'the node that sent it stopped before the answer was recorded';
+  const why = 'the lease of the node that sent it ended before the answer was recorded';
   return { kind: 'unknown', failure: unknownOutcome(why, kind !== 'create') };
 }
 

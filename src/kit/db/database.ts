@@ -160,10 +160,25 @@ const networkCodes = new Set([
   'EHOSTUNREACH',
   'EAI_AGAIN',
 ]);
-// 08 connection, 57P0x shutdown and crash, 53300 too many connections (PostgreSQL, appendix A).
-const awayStates = /^(08...|57P0[1-5]|53300)$/;
+// 08 connection, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
+// read-only: a replica, or a server that was told so (PostgreSQL, appendix A).
+const awayStates = /^(08...|25006|53...|57P0[1-5]|58...)$/;
+// 40 rolled back by a conflict, 55P03 a lock not free, 57014 cancelled: another time the same statement may pass.
+const passingStates = /^(40...|55P03|57014)$/;
+// 22 a value, 23 a constraint, 54 a limit of the server such as the size of an index entry.
+const dataStates = /^(22|23|54)...$/;
 
-/** Whether the error says that the database cannot be reached now, rather than that the statement was wrong. */
+/**
+ * What an error says about the statement: `unable` would have met any; `data` is the fault of a value in it; `other` nobody
+ * expects, and it may be the fault of one row.
+ */
+export function faultOf(error: unknown): 'unable' | 'data' | 'other' {
+  const state = sqlState(error) ?? '';
+  if (isDatabaseAway(error) || passingStates.test(state)) return 'unable';
+  return dataStates.test(state) ? 'data' : 'other';
+}
+
+/** Whether the error says that the database cannot be reached or changed now, rather than that the statement was wrong. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof Problem) return error.code === 'database-unavailable';
   if (!(error instanceof Error)) return false;
