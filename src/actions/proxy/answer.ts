@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { HttpAnswer } from '../../kit/http/client.ts';
 import type { Quota, QuotaNames } from '../../connections/index.ts';
 import { replayLimitBytes } from './body.ts';
-import { asRecord, isChunkedOnly, rawPairs, readAnswerHead, type AnswerHead } from './headers.ts';
+import { asRecord, isChunkedOnly, rawPairs, readAnswerHead, trailersOf, type AnswerHead } from './headers.ts';
 import { lookBytes, readableStart } from './throttle.ts';
 
 /** What is done with an answer besides passing it on. */
@@ -42,6 +42,9 @@ interface Look {
 /** More than a provider has reason to send; a flood of them would keep a call alive for ever. */
 const mostInterim = 100;
 
+/** How long a head waits for the first byte behind it. */
+const headPatienceMs = 20;
+
 /** Passes the provider's answer on as it arrives. */
 export class Answer implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse;
@@ -51,6 +54,8 @@ export class Answer implements Dispatcher.DispatchHandler {
   #held: { begin(): void; chunks: Buffer[]; size: number } | undefined;
   #look: Look | undefined;
   #controller: Dispatcher.DispatchController | undefined;
+  /** Writes the head, which waits for the first byte behind it: broken framing there is still told as a 502. */
+  #head: (() => void) | undefined;
   #status = 0;
   #interim = 0;
   #trailers = false;
@@ -60,16 +65,13 @@ export class Answer implements Dispatcher.DispatchHandler {
     this.#response = response;
     this.#rules = rules;
     this.#settle = settle;
+    // From the beginning: a caller may leave while the provider is dialled.
+    response.once('close', this.#onLeave);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    const response = this.#response;
-    const leave = (): void => {
-      if (!response.writableFinished) this.stop(new Error('the caller has left'));
-    };
-    if (this.#settled || response.destroyed) controller.abort(new Error('nobody waits for the answer'));
-    else response.once('close', leave);
+    if (this.#settled || this.#response.destroyed) controller.abort(new Error('nobody waits for the answer'));
   }
 
   onResponseStart(
@@ -113,7 +115,7 @@ export class Answer implements Dispatcher.DispatchHandler {
       if (look.size >= lookBytes) this.#endLook();
       if (waits) return;
     }
-    if (this.#response.write(chunk)) return;
+    if (this.#write(chunk)) return;
     controller.pause();
     this.#response.once('drain', () => controller.resume());
   }
@@ -145,9 +147,11 @@ export class Answer implements Dispatcher.DispatchHandler {
     else this.fail(error);
   }
 
+  /** Never throws: whoever calls it has nobody to tell. */
   fail(error: Error): void {
     if (this.#settled) return;
-    this.#endLook();
+    this.#try(() => this.#endLook());
+    this.#head = undefined;
     const answerBegan = this.#response.headersSent;
     // A body cut short must look cut short to the caller, too.
     if (answerBegan) this.#response.destroy();
@@ -155,8 +159,24 @@ export class Answer implements Dispatcher.DispatchHandler {
   }
 
   #end(end: ForwardEnd): void {
+    if (this.#settled) return;
     this.#settled = true;
+    this.#response.off('close', this.#onLeave);
     this.#settle(end);
+  }
+
+  readonly #onLeave = (): void => {
+    if (!this.#response.writableFinished) this.stop(new Error('the caller has left'));
+  };
+
+  /** Runs what nobody else would catch; false when it failed. */
+  #try(step: () => void): boolean {
+    try {
+      step();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #begin(status: number, message: string, head: AnswerHead, extra: string[]): void {
@@ -168,7 +188,33 @@ export class Answer implements Dispatcher.DispatchHandler {
     // Trailers need chunks: this hop has them where the provider's had, unless the caller speaks HTTP/1.0.
     this.#trailers = hasBody && !hasLength && req.httpVersion === '1.1';
     if (this.#trailers && trailer !== undefined) headers.push('Trailer', trailer);
-    this.#response.writeHead(status, asBytes(message), headers);
+    const phrase = asBytes(message);
+    this.#head = () => this.#response.writeHead(status, phrase, headers);
+    // Once what came with the head is read.
+    queueMicrotask(() => {
+      if (this.#head) setTimeout(() => this.#showHead(), headPatienceMs);
+    });
+  }
+
+  /** A stream that has nothing to say yet has begun all the same. */
+  #showHead(): void {
+    if (!this.#head || this.#response.destroyed) return;
+    const isShown = this.#try(() => {
+      this.#writeHead();
+      this.#response.flushHeaders();
+    });
+    if (!isShown) this.stop(new Error('the head of the answer cannot be passed on'));
+  }
+
+  #writeHead(): void {
+    const head = this.#head;
+    this.#head = undefined;
+    head?.();
+  }
+
+  #write(chunk: Buffer): boolean {
+    this.#writeHead();
+    return this.#response.write(chunk);
   }
 
   #startLook(status: number, pairs: string[], begin: (extra: string[]) => void): void {
@@ -192,11 +238,12 @@ export class Answer implements Dispatcher.DispatchHandler {
     const extra = this.#rules.judge({ status: look.status, headers, body });
     if (!look.begin) return;
     look.begin(extra);
-    for (const chunk of look.chunks) this.#response.write(chunk);
+    for (const chunk of look.chunks) this.#write(chunk);
   }
 
   #finish({ rawTrailers }: Dispatcher.DispatchController): void {
-    const pairs = this.#trailers ? rawPairs(rawTrailers) : [];
+    this.#writeHead();
+    const pairs = this.#trailers ? trailersOf(rawPairs(rawTrailers)) : [];
     const trailers: [string, string][] = [];
     for (let i = 0; i < pairs.length; i += 2) trailers.push([pairs[i] ?? '', pairs[i + 1] ?? '']);
     if (trailers.length > 0) this.#response.addTrailers(trailers);
@@ -207,7 +254,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     const held = this.#held;
     this.#held = undefined;
     held?.begin();
-    for (const chunk of held?.chunks ?? []) this.#response.write(chunk);
+    for (const chunk of held?.chunks ?? []) this.#write(chunk);
   }
 }
 

@@ -106,6 +106,8 @@ function streamOf(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): 
     onChunk?.(chunk);
     if (!body.push(chunk)) request.pause();
   }
+  // The caller may leave before anybody sends the body on.
+  body.on('error', () => undefined);
   request.on('data', give);
   request.pause();
   request.once('end', () => body.push(null));

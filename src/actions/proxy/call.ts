@@ -160,14 +160,17 @@ async function send(journey: Journey): Promise<void> {
 
 /** What undici cannot send: trailers, and the wait for 100 Continue. */
 function isNative({ request, expectsContinue }: Journey): boolean {
-  return expectsContinue || request.headers.trailer !== undefined;
+  return expectsContinue || hasTrailers(request);
+}
+
+/** Only a body in chunks can have trailers, whatever is announced (RFC 9112, 7.1.2). */
+function hasTrailers({ headers }: IncomingMessage): boolean {
+  return headers.trailer !== undefined && headers['transfer-encoding'] !== undefined;
 }
 
 /** Trailers come after the body and are not kept; a body that was streamed may still turn out to be small. */
 function mayRepeat(request: IncomingMessage, body: CallBody): boolean {
-  return (
-    request.headers.trailer === undefined && (body.again() !== undefined || !Buffer.isBuffer(body.first))
-  );
+  return !hasTrailers(request) && (body.again() !== undefined || !Buffer.isBuffer(body.first));
 }
 
 function forwardWith(
@@ -187,8 +190,7 @@ function forwardWith(
       idleMs: limits.providerCallMs,
       totalMs: limits.proxyCallMs ?? hourMs,
       expectsContinue,
-      // What is repeated is at hand.
-      isNative: isNative(journey) && !Buffer.isBuffer(body) && body !== null,
+      isNative: isNative(journey),
       rules: rulesOf(journey, holdRejection),
     },
   );

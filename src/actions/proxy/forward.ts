@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { dialerOf } from '../../kit/http/egress.ts';
 import { Answer, type AnswerRules, type ForwardEnd } from './answer.ts';
 import type { OutgoingBody } from './body.ts';
-import { nativeOnly, requestHeaders } from './headers.ts';
+import { framedByChunks, framedByLength, requestHeaders, trailersOf } from './headers.ts';
 import { dispatchNatively } from './native.ts';
 
 /** Where a call goes, with what credential and what body. */
@@ -59,11 +59,23 @@ function dispatch(
   const path = withQuery(request.url ?? '/', query);
   const method = request.method ?? 'GET';
   const dial = isNative ? dialerOf(egress) : undefined;
-  if (dial) {
+  // What is repeated is at hand, and has neither.
+  if (dial && body !== null && !Buffer.isBuffer(body)) {
     const own = ['Host', new URL(origin).host, 'Connection', 'close'];
-    const sent = [...own, ...requestHeaders(request.rawHeaders, headers, nativeOnly)];
-    const call = { origin, path, method, body, headers: sent, idleMs };
-    dispatchNatively(dial, call, { request, response }, answer);
+    const keep = request.headers['transfer-encoding'] === undefined ? framedByLength : framedByChunks;
+    const call = {
+      origin,
+      path,
+      method,
+      body,
+      headers: [...own, ...requestHeaders(request.rawHeaders, headers, keep)],
+      trailers: () => trailersOf(request.rawTrailers),
+      onContinue: () => {
+        if (expectsContinue && !response.headersSent) response.writeContinue();
+      },
+      idleMs,
+    };
+    dispatchNatively(dial, call, answer);
     return;
   }
   if (isNative && expectsContinue) response.writeContinue();

@@ -16,8 +16,9 @@ const hopByHop = new Set([
 const none: ReadonlySet<string> = new Set();
 const callersOwn = new Set(['host', 'x-api-key', 'authorization', 'cookie', 'forwarded', 'expect']);
 
-/** What node:http is told and undici sets by itself or cannot send. */
-export const nativeOnly: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'expect']);
+/** What node:http is told and undici sets by itself or cannot send. A body of known length has no trailers to announce. */
+export const framedByLength: ReadonlySet<string> = new Set(['expect']);
+export const framedByChunks: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'expect']);
 
 const keys = new Map<string, string>();
 /** More than the names in use; a caller who invents names fills it once, and the others are made anew each time. */
@@ -46,13 +47,25 @@ export function requestHeaders(
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     const key = keyOf(name);
-    const isDropped = hopByHop.has(key) || callersOwn.has(key);
-    if ((isDropped && !keep.has(key)) || Object.hasOwn(credential, key) || named.has(key)) continue;
-    if (key.startsWith('x-svc-') || key.startsWith('x-forwarded-')) continue;
+    if ((staysHere(key) && !keep.has(key)) || Object.hasOwn(credential, key) || named.has(key)) continue;
     kept.push(name, rawHeaders[i + 1] ?? '');
   }
   for (const [name, value] of Object.entries(credential)) kept.push(name, value);
   return kept;
+}
+
+function staysHere(key: string): boolean {
+  return (
+    hopByHop.has(key) || callersOwn.has(key) || key.startsWith('x-svc-') || key.startsWith('x-forwarded-')
+  );
+}
+
+/** The trailers that go on, to either side: none that frames a message, or that would not pass as a header. */
+export function trailersOf(rawTrailers: readonly string[]): string[] {
+  return rawTrailers.filter((_part, index) => {
+    const key = keyOf(rawTrailers[index - (index % 2)] ?? '');
+    return !staysHere(key) && !framing.has(key) && key !== 'set-cookie';
+  });
 }
 
 /** What there is to know of the head of a provider's answer. */
@@ -99,15 +112,17 @@ export function isChunkedOnly(coding: string): boolean {
 }
 
 const framing = new Set(['content-length', 'transfer-encoding']);
+/** What `Connection` says without naming a header, or may not take away. */
+const notNamed = new Set([...framing, 'close', 'keep-alive', 'expect', 'host']);
 
-/** The headers that `Connection` declares to be for this hop only. Framing is never one of them. */
+/** The headers that `Connection` declares to be for this hop only. */
 function connectionNamed(rawHeaders: readonly string[]): ReadonlySet<string> {
   let named: Set<string> | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (keyOf(rawHeaders[i] ?? '') !== 'connection') continue;
     for (const part of (rawHeaders[i + 1] ?? '').split(',')) {
       const name = part.trim().toLowerCase();
-      if (name === '' || name === 'close' || name === 'keep-alive' || framing.has(name)) continue;
+      if (name === '' || notNamed.has(name)) continue;
       named ??= new Set();
       named.add(name);
     }

@@ -1,13 +1,7 @@
-import {
-  request as openRequest,
-  type ClientRequest,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
+import { request as openRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { pipeline } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
-import type { OutgoingBody } from './body.ts';
 
 export interface NativeCall {
   origin: string;
@@ -15,7 +9,11 @@ export interface NativeCall {
   path: string;
   /** Names and values in turn, as they are to be sent. */
   headers: string[];
-  body: OutgoingBody;
+  body: Readable;
+  /** Names and values in turn, asked for when the body has ended. */
+  trailers: () => string[];
+  /** The provider said 100 Continue. */
+  onContinue: () => void;
   /** Until the answer begins, and between two parts of it. */
   idleMs: number;
 }
@@ -27,123 +25,151 @@ export interface NativeCall {
 export function dispatchNatively(
   dial: buildConnector.connector,
   call: NativeCall,
-  caller: { request: IncomingMessage; response: ServerResponse },
   handler: Dispatcher.DispatchHandler,
 ): void {
-  const url = new URL(call.origin);
-  const target = { hostname: url.hostname, host: url.host, protocol: url.protocol, port: url.port };
-  const controller = createController();
-  dial(target, (error, socket) => {
-    if (error) return handler.onResponseError?.(controller, error);
+  const exchange = new NativeExchange(call, handler);
+  const { hostname, host, protocol, port } = new URL(call.origin);
+  dial({ hostname, host, protocol, port }, (error, socket) => {
+    if (error) exchange.abort(error);
+    else exchange.begin(socket);
+  });
+}
+
+/**
+ * One call. Nothing leaves it as an exception: every step that others set off runs in `#safely`, and whatever can raise an
+ * error event has a listener before it can. Ends once.
+ */
+class NativeExchange implements Dispatcher.DispatchController {
+  readonly #call: NativeCall;
+  readonly #handler: Dispatcher.DispatchHandler;
+  #socket: Socket | undefined;
+  #outgoing: ClientRequest | undefined;
+  #answer: IncomingMessage | undefined;
+  #isOver = false;
+  reason: Error | null = null;
+  rawHeaders?: string[];
+  rawTrailers?: string[];
+
+  constructor(call: NativeCall, handler: Dispatcher.DispatchHandler) {
+    this.#call = call;
+    this.#handler = handler;
+    call.body.on('error', this.#fail);
+  }
+
+  get aborted(): boolean {
+    return this.reason !== null;
+  }
+
+  get paused(): boolean {
+    return this.#answer?.isPaused() ?? false;
+  }
+
+  pause(): void {
+    this.#answer?.pause();
+  }
+
+  resume(): void {
+    this.#answer?.resume();
+  }
+
+  /** A connection is there; whoever gave up meanwhile sends nothing on it. */
+  begin(socket: Socket): void {
+    this.#socket = socket;
+    socket.on('error', this.#fail);
+    if (this.#isOver) return this.#release();
+    this.#safely(() => {
+      this.#handler.onRequestStart?.(this, {});
+      if (!this.#isOver) this.#send(socket);
+    });
+  }
+
+  abort(error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.reason = error;
+    this.#release();
+    this.#handler.onResponseError?.(this, error);
+  }
+
+  /** What ends the call before its answer. An answer that has begun tells its end itself: it may be whole although sending failed. */
+  readonly #fail = (error: Error): void => {
+    if (!this.#answer) this.abort(error);
+  };
+
+  #send(socket: Socket): void {
+    const { method, path, headers, body, idleMs, trailers, onContinue } = this.#call;
     const outgoing = openRequest({
-      method: call.method,
-      path: call.path,
-      headers: call.headers,
+      method,
+      path,
+      headers,
       setDefaultHeaders: false,
       createConnection: () => socket,
     });
-    controller.attach(outgoing, (reason) => handler.onResponseError?.(controller, reason));
-    listen(outgoing, socket, call.idleMs, caller.response, controller, handler);
-    handler.onRequestStart?.(controller, {});
-    if (controller.aborted) return;
-    send(outgoing, call.body, caller.request);
-  });
-}
-
-interface Controller extends Dispatcher.DispatchController {
-  attach(outgoing: ClientRequest, onAbort: (reason: Error) => void): void;
-  answered(answer: IncomingMessage): void;
-  /** Ends the call, once; later reasons are not told. */
-  fail(error: Error): void;
-  done(): void;
-}
-
-function createController(): Controller {
-  let outgoing: ClientRequest | undefined;
-  let answer: IncomingMessage | undefined;
-  let tell: ((reason: Error) => void) | undefined;
-  let reason: Error | null = null;
-  let isOver = false;
-  const controller: Controller = {
-    get aborted() {
-      return reason !== null;
-    },
-    get paused() {
-      return answer?.isPaused() ?? false;
-    },
-    get reason() {
-      return reason;
-    },
-    attach(request, onAbort) {
-      outgoing = request;
-      tell = onAbort;
-    },
-    answered(incoming) {
-      answer = incoming;
-      controller.rawHeaders = incoming.rawHeaders;
-    },
-    abort: (error) => controller.fail(error),
-    fail(error) {
-      if (isOver) return;
-      isOver = true;
-      reason = error;
-      outgoing?.destroy();
-      tell?.(error);
-    },
-    done: () => {
-      isOver = true;
-    },
-    pause: () => void answer?.pause(),
-    resume: () => void answer?.resume(),
-  };
-  return controller;
-}
-
-function listen(
-  outgoing: ClientRequest,
-  socket: Socket,
-  idleMs: number,
-  response: ServerResponse,
-  controller: Controller,
-  handler: Dispatcher.DispatchHandler,
-): void {
-  const timeout = Object.assign(new Error('the provider was silent for too long'), {
-    code: 'SVC_IDLE_TIMEOUT',
-  });
-  // A caller who reads slowly, or sends slowly, is not the provider's silence.
-  socket.setTimeout(idleMs, () => {
-    if (!controller.paused) controller.fail(timeout);
-  });
-  outgoing.on('continue', () => response.writeContinue());
-  outgoing.on('error', (error) => controller.fail(error));
-  outgoing.on('response', (answer) => {
-    controller.answered(answer);
-    handler.onResponseStart?.(controller, answer.statusCode ?? 502, {}, answer.statusMessage);
-    answer.on('data', (chunk: Buffer) => handler.onResponseData?.(controller, chunk));
-    answer.on('error', (error) => controller.fail(error));
-    answer.on('end', () => {
-      if (controller.aborted) return;
-      controller.done();
-      controller.rawTrailers = answer.rawTrailers;
-      handler.onResponseEnd?.(controller, {});
-      outgoing.destroy();
+    this.#outgoing = outgoing;
+    outgoing.on('error', this.#fail);
+    outgoing.on('close', () => this.#fail(new Error('the connection ended before the answer')));
+    outgoing.on('continue', () => this.#safely(onContinue));
+    outgoing.on('information', ({ statusCode, statusMessage }) =>
+      this.#safely(() => this.#handler.onResponseStart?.(this, statusCode, {}, statusMessage)),
+    );
+    outgoing.on('response', (answer) => this.#safely(() => this.#receive(answer)));
+    // A caller who reads slowly, or sends slowly, is not the provider's silence.
+    socket.setTimeout(idleMs, () => {
+      if (!this.paused) this.abort(silence());
     });
-  });
+    outgoing.flushHeaders();
+    body.once('end', () => this.#safely(() => outgoing.addTrailers(pairsOf(trailers()))));
+    // An error here is also the body's or the request's own, and is told there.
+    pipeline(body, outgoing, () => undefined);
+  }
+
+  #receive(answer: IncomingMessage): void {
+    const handler = this.#handler;
+    this.#answer = answer;
+    this.rawHeaders = answer.rawHeaders;
+    answer.on('error', (error) => this.abort(error));
+    answer.on('close', () => {
+      if (!answer.readableEnded) this.abort(new Error('the answer was cut short'));
+    });
+    answer.on('data', (chunk: Buffer) =>
+      this.#safely(() => {
+        if (!this.#isOver) handler.onResponseData?.(this, chunk);
+      }),
+    );
+    answer.on('end', () => {
+      if (this.#isOver) return;
+      this.rawTrailers = answer.rawTrailers;
+      this.#safely(() => handler.onResponseEnd?.(this, {}));
+      this.#isOver = true;
+      this.#release();
+    });
+    // As undici tells it: read as UTF-8.
+    const phrase = Buffer.from(answer.statusMessage ?? '', 'latin1').toString('utf8');
+    handler.onResponseStart?.(this, answer.statusCode ?? 0, {}, phrase);
+  }
+
+  #safely(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.abort(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** Lets go of everything that is held; the caller's body is then read to its end and dropped. */
+  #release(): void {
+    this.#outgoing?.destroy();
+    this.#socket?.destroy();
+    this.#call.body.destroy();
+  }
 }
 
-function send(outgoing: ClientRequest, body: OutgoingBody, request: IncomingMessage): void {
-  if (body === null || Buffer.isBuffer(body)) {
-    outgoing.end(body ?? undefined);
-    return;
-  }
-  outgoing.flushHeaders();
-  body.once('end', () => {
-    const trailers: [string, string][] = [];
-    for (let i = 0; i < request.rawTrailers.length; i += 2) {
-      trailers.push([request.rawTrailers[i] ?? '', request.rawTrailers[i + 1] ?? '']);
-    }
-    if (trailers.length > 0) outgoing.addTrailers(trailers);
-  });
-  // An error here is the request's own, and is told there.
-  pipeline(body, outgoing, () => undefined);
+function silence(): Error {
+  return Object.assign(new Error('the provider was silent for too long'), { code: 'SVC_IDLE_TIMEOUT' });
+}
+
+function pairsOf(flat: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i] ?? '', flat[i + 1] ?? '']);
+  return pairs;
 }
