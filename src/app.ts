@@ -91,7 +91,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
       await operations.close();
       installations.close();
       connections.close();
-      projects.close();
+      await projects.close();
       await ground.egress.close();
       await ground.database.close();
     },

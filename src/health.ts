@@ -29,11 +29,11 @@ export function healthRoutes(deps: {
     });
     server.get(
       '/metrics',
-      { config: { scopes: deps.metricsPublic ? 'public' : ['read'] }, schema: { hide: true } },
+      { config: { scopes: deps.metricsPublic ? 'public' : ['metrics'] }, schema: { hide: true } },
       async (request, reply) => {
         if (!deps.metricsPublic) {
           const principal = await app.projects.authenticate(request.headers);
-          app.projects.authorize(principal, ['read']);
+          app.projects.authorize(principal, ['metrics']);
         }
         return reply
           .type(app.ground.metrics.registry.contentType)

@@ -8,7 +8,13 @@ import { documentApi } from './kit/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import { problem } from './kit/problem.ts';
 import { operationRoutes } from './operations/index.ts';
-import { authenticationHook, projectRoutes, providerCatalogueRoutes } from './projects/index.ts';
+import {
+  authenticationHook,
+  projectRoutes,
+  providerCatalogueRoutes,
+  reachingScopes,
+} from './projects/index.ts';
+import type { Scope } from './projects/schema.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { healthRoutes, type Health } from './health.ts';
@@ -32,7 +38,11 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     bodyLimitBytes: config.limits.bodyBytes,
     trustedProxies: config.trustedProxies,
   });
-  await documentApi(server, { version: apiVersion, publicUrl: app.ground.publicUrl });
+  await documentApi(server, {
+    version: apiVersion,
+    publicUrl: app.ground.publicUrl,
+    reaching: (declared) => reachingScopes(declared as Scope[]),
+  });
   observe(server, app);
   server.addHook('onRequest', (_request, _reply, done) => {
     done(health.isStopping ? problem('shutting-down') : undefined);

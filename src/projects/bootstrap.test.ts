@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { createLog } from '../kit/log.ts';
 import { bootstrap } from './bootstrap.ts';
 import { generateApiKey } from './keys/key-form.ts';
 import { createApiKeys } from './keys/api-keys.ts';
@@ -29,7 +30,7 @@ describe('src/projects/bootstrap', () => {
 
   it('takes a given key and does not repeat it', async () => {
     const other = await createTestDatabase();
-    const keys = createApiKeys(other.database);
+    const keys = createApiKeys({ database: other.database, log: createLog('silent') });
     try {
       const { key } = generateApiKey();
       const { created, apiKey, projectId } = await bootstrap(other.database, key);
@@ -37,10 +38,10 @@ describe('src/projects/bootstrap', () => {
       expect(await keys.authenticate(key)).toMatchObject({
         projectId,
         projectName: 'default',
-        scopes: ['full'],
+        scopes: ['full', 'metrics', 'operator'],
       });
     } finally {
-      keys.close();
+      await keys.close();
       await other.drop();
     }
   });

@@ -1,7 +1,8 @@
 import type { Database } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { generateApiKey, hashSecret, parseApiKey } from './keys/key-form.ts';
-import { insertApiKey } from './keys/store.ts';
+import { insertApiKey, type NewApiKey } from './keys/api-key-store.ts';
+import { instanceScopes } from './schema.ts';
 import * as store from './store.ts';
 
 export interface Bootstrapped {
@@ -28,7 +29,12 @@ export async function bootstrap(database: Database, givenKey?: string): Promise<
     if (existing) return { created: false, projectId: existing.id };
     const project = await store.insertProject(tx, { id: newId(), name: 'default', appName: 'default' });
     const { id, secret, key }: { id: string; secret: string; key?: string } = given ?? generateApiKey();
-    const first = { id, secretHash: hashSecret(secret), label: 'first key', scopes: ['full'] as const };
+    const first: NewApiKey = {
+      id,
+      secretHash: hashSecret(secret),
+      label: 'first key',
+      scopes: ['full', ...instanceScopes],
+    };
     await insertApiKey(tx, project.id, first);
     return { created: true, projectId: project.id, ...(key === undefined ? {} : { apiKey: key }) };
   });

@@ -1,6 +1,6 @@
 export { sealedProjectColumns } from './apps/provider-apps.ts';
 export { authenticationHook } from './auth/hook.ts';
-export type { Principal } from './auth/principal.ts';
+export { reachingScopes, type Principal } from './auth/principal.ts';
 export { providerCatalogueRoutes } from './catalogue-routes.ts';
 export type { Integration } from './integrations/store.ts';
 export { isFieldPath } from './manifest/rules/fields.ts';

@@ -47,17 +47,18 @@ export interface Projects {
   readonly jwtKeys: JwtKeys;
   readonly providerApps: ProviderApps;
   readonly integrations: Integrations;
-  close(): void;
+  close(): Promise<void>;
 }
 
 const uniqueViolation = '23505';
 
 export function createProjects(
-  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  ground: Pick<Ground, 'database' | 'vault' | 'log'>,
   { catalog }: { catalog: Catalog },
 ): Projects {
-  const apiKeys = createApiKeys(database);
-  const jwtKeys = createJwtKeys(database);
+  const { database, vault } = ground;
+  const apiKeys = createApiKeys(ground);
+  const jwtKeys = createJwtKeys(ground);
   const providerApps = createProviderApps({ database, vault }, catalog);
   const integrations = createIntegrations(database, factsOf(catalog));
 
@@ -96,9 +97,8 @@ export function createProjects(
     listIntegrations: (projectId) => integrations.list(projectId),
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
-    close() {
-      apiKeys.close();
-      jwtKeys.close();
+    close: async () => {
+      await Promise.all([apiKeys.close(), jwtKeys.close()]);
     },
   };
 }

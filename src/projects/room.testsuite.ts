@@ -39,6 +39,8 @@ export interface Room {
     body?: unknown,
     options?: CallOptions,
   ): Promise<Answer>;
+  /** How often a statement ran so far, on all nodes. */
+  calls(statement: string): number;
   close(): Promise<void>;
 }
 
@@ -53,12 +55,19 @@ const probes = {
 /** Beside the room's routes there is `/v1/probe/<scope>` for each scope, `any` being full only, and `/v1/probe/undeclared`. */
 export async function openRoom(): Promise<Room> {
   const test = await createTestDatabase();
-  const { database } = test;
+  const counts = new Map<string, number>();
+  const database: Database = {
+    ...test.database,
+    rows: (statement, values) => {
+      counts.set(statement.name, (counts.get(statement.name) ?? 0) + 1);
+      return test.database.rows(statement, values);
+    },
+  };
   const catalog = loadCatalog();
   const vault = createVault([{ id: 't1', key: Buffer.alloc(32, 7) }]);
   const nodes: Projects[] = [];
   const createNode = (): Projects => {
-    const node = createProjects({ database, vault }, { catalog });
+    const node = createProjects({ database, vault, log: createLog('silent') }, { catalog });
     nodes.push(node);
     return node;
   };
@@ -88,6 +97,7 @@ export async function openRoom(): Promise<Room> {
     projectId,
     apiKey,
     createNode,
+    calls: (statement) => counts.get(statement) ?? 0,
     async call(method, path, body, { key = apiKey, headers = {} } = {}) {
       const reply = await server.inject({
         method,
@@ -100,7 +110,7 @@ export async function openRoom(): Promise<Room> {
     },
     async close() {
       await server.close();
-      for (const node of nodes) node.close();
+      await Promise.all(nodes.map((node) => node.close()));
       await test.drop();
     },
   };

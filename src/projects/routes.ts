@@ -75,8 +75,12 @@ function listAndCreate(server: HttpServer, projects: Projects): void {
       body: NewProject,
       response: { 201: NewProjectAnswer },
     },
-    config: { scopes: [], projectWide: true },
-    handler: async (request, reply) => reply.code(201).send(await projects.create(request.body)),
+    config: { scopes: ['operator'], projectWide: true },
+    handler: async (request, reply) =>
+      reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send(await projects.create(request.body)),
   });
 }
 

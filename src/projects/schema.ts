@@ -14,10 +14,23 @@ export const Scope = Type.Union(
     Type.Literal('read'),
     Type.Literal('proxy'),
     Type.Literal('frontend'),
+    Type.Literal('metrics'),
+    Type.Literal('operator'),
   ],
-  { description: '`full` reaches everything; the others what the endpoints say.' },
+  {
+    description:
+      '`full` reaches everything of its project; the others what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.',
+  },
 );
 export type Scope = Static<typeof Scope>;
+
+/** Of what concerns all projects; `full` does not hold them. */
+export const instanceScopes = ['metrics', 'operator'] as const satisfies readonly Scope[];
+
+const keyLife = {
+  expiresAt: Type.Optional(time('When it stops to hold.')),
+  lastUsedAt: Type.Optional(time('When it was used last, to the minute.')),
+};
 
 export const Project = Type.Object(
   {
@@ -41,6 +54,7 @@ export const ApiKey = Type.Object(
     groupRef: Type.Optional(Type.String({ description: 'The only group that the key reaches.' })),
     projectId: Type.String({ format: 'uuid' }),
     active: Type.Boolean(),
+    ...keyLife,
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),
   },
@@ -55,7 +69,10 @@ export const JwtKey = Type.Object(
     label: Type.String(),
     algorithm: Type.Literal('RSA'),
     publicKeyPem: Type.String(),
+    issuer: Type.Optional(Type.String({ description: 'What the claim `iss` of each token must be.' })),
+    audience: Type.Optional(Type.String({ description: 'What the claim `aud` of each token must name.' })),
     active: Type.Boolean(),
+    ...keyLife,
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),
   },

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type CallOptions, type Platform } from '../platform.ts';
 import { rawCall } from '../raw-http.ts';
 
-type Scope = 'full' | 'read' | 'write' | 'proxy' | 'frontend';
+type Scope = 'full' | 'read' | 'write' | 'proxy' | 'frontend' | 'metrics' | 'operator';
 type Reach = [method: string, path: string, body: unknown, scopes: Scope[]];
 
 const manifest = {
@@ -42,10 +42,10 @@ const reach: Reach[] = [
   ['POST', '/projects/default/api-keys', {}, ['full']],
   ['POST', '/projects/default/provider-apps', {}, ['full']],
   ['POST', '/projects/default/jwt-keys', {}, ['full']],
-  ['POST', '/projects', {}, ['full']],
+  ['POST', '/projects', {}, ['operator']],
   ['DELETE', '/projects/default/integrations/nothing', undefined, ['full']],
   ['POST', '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts', {}, ['full', 'write']],
-  ['GET', '/metrics', undefined, ['full', 'read']],
+  ['GET', '/metrics', undefined, ['metrics']],
 ];
 
 describe('test/journeys/access', () => {
@@ -67,7 +67,7 @@ describe('test/journeys/access', () => {
     await deploy(platform);
     acme = await install(platform, 'hubspot-crm', 'acme');
     globex = await install(platform, 'hubspot-crm', 'globex');
-    for (const scope of ['full', 'read', 'write', 'proxy', 'frontend'] as const)
+    for (const scope of ['full', 'read', 'write', 'proxy', 'frontend', 'metrics', 'operator'] as const)
       keys[scope] = (await makeKey({ scopes: [scope] })).key;
     const registered = await platform.call<{ kid: string }>('POST', '/projects/default/jwt-keys', {
       label: 'j',

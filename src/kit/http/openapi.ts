@@ -46,7 +46,12 @@ const docsPolicy =
 /** Collects the schemas of all routes that follow into an OpenAPI 3.1 document, and serves it with a browsable reference. */
 export async function documentApi(
   server: HttpServer,
-  options: { version: string; publicUrl: string },
+  options: {
+    version: string;
+    publicUrl: string;
+    /** The scopes that reach a route which declares these. */
+    reaching(declared: readonly string[]): readonly string[];
+  },
 ): Promise<void> {
   await server.register(swagger, {
     openapi: {
@@ -66,7 +71,10 @@ export async function documentApi(
       },
     },
     hideUntagged: true,
-    transform: ({ schema, url, route }) => ({ url, schema: describeRoute(schema, route.config) }),
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: describeRoute(schema, route.config, options.reaching),
+    }),
   });
   await server.register(swaggerUi, {
     routePrefix: '/docs',
@@ -84,13 +92,17 @@ export async function documentApi(
 }
 
 /** The schema of a route with who may call it and how it fails. */
-function describeRoute(schema: FastifySchema, config: unknown): FastifySchema {
+function describeRoute(
+  schema: FastifySchema,
+  config: unknown,
+  reaching: (declared: readonly string[]) => readonly string[],
+): FastifySchema {
   const { scopes, projectWide } = (config ?? {}) as {
     scopes?: readonly string[] | 'public';
     projectWide?: true;
   };
   const isPublic = scopes === 'public';
-  const allowed = ['full', ...(Array.isArray(scopes) ? scopes : [])].map((name) => `\`${name}\``);
+  const allowed = reaching(Array.isArray(scopes) ? scopes : []).map((name) => `\`${name}\``);
   const confined = projectWide ? ' Not for credentials confined to a group.' : '';
   const who = isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.join(', ')}.${confined}`;
   const failed = {

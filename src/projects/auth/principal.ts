@@ -1,5 +1,5 @@
-import { problem } from '../../kit/problem.ts';
-import type { Scope } from '../schema.ts';
+import { problem, refuse } from '../../kit/problem.ts';
+import { instanceScopes, type Scope } from '../schema.ts';
 
 /** Who calls: an API key, or an end user's browser with a token that the builder signed. */
 export interface Principal {
@@ -15,17 +15,42 @@ export interface Principal {
   consumerRef?: string;
 }
 
-/** What a route declares: the scopes that reach it beside `full`; `[]` is `full` only. */
+/** What a route declares: the scopes that reach it beside `full`; `[]` is `full` only, and `full` does not reach what takes an instance scope. */
 export type RouteScopes = 'public' | readonly Exclude<Scope, 'full'>[];
+
+const concernInstance: ReadonlySet<Scope> = new Set(instanceScopes);
+
+/** The scopes that reach a route. */
+export function reachingScopes(scopes: readonly Scope[]): Scope[] {
+  return scopes.some((scope) => concernInstance.has(scope)) ? [...scopes] : ['full', ...scopes];
+}
 
 /** Throws `forbidden` unless one of the principal's scopes reaches the route. */
 export function authorize(principal: Principal, scopes: RouteScopes): void {
-  if (scopes === 'public' || principal.scopes.includes('full')) return;
-  if (scopes.some((scope) => principal.scopes.includes(scope))) return;
-  const needed = ['full', ...scopes].join(', ');
+  if (scopes === 'public') return;
+  const reaching = reachingScopes(scopes);
+  if (reaching.some((scope) => principal.scopes.includes(scope))) return;
   throw problem('forbidden', {
-    detail: `This needs a key with one of the scopes ${needed}; yours has ${principal.scopes.join(', ') || 'none'}.`,
+    detail: `This needs a key with one of the scopes ${reaching.join(', ')}; yours has ${principal.scopes.join(', ') || 'none'}.`,
   });
+}
+
+/** What concerns all projects is given to another key by an operator only, and to none that is confined to a group. */
+export function refuseGrant(
+  principal: Principal,
+  scopes: readonly Scope[],
+  groupRef: string | undefined,
+): void {
+  const granted = scopes.filter((scope) => concernInstance.has(scope));
+  if (granted.length === 0) return;
+  if (!principal.scopes.includes('operator')) {
+    throw problem('forbidden', {
+      detail: `Only a key with the scope operator gives the scope ${granted.join(', ')}, which concerns all projects.`,
+    });
+  }
+  if (groupRef === undefined) return;
+  const detail = `must not hold ${granted.join(', ')} in a key that is confined to a group`;
+  throw refuse([{ in: 'body', name: 'scopes', detail }]);
 }
 
 /** Throws `forbidden` for a caller confined to a group, where the route concerns the whole project. */

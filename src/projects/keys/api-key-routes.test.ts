@@ -124,6 +124,81 @@ describe('src/projects/keys/api-key-routes', () => {
     });
   });
 
+  describe('what concerns all projects', () => {
+    it('is not reached by the full key of another project, which cannot give it to itself either', async () => {
+      const tenant = (await room.call('POST', '/projects', { name: 'tenant' })).body;
+      const { key } = tenant.apiKey;
+      expect((await room.call('POST', '/projects', { name: 'next' }, { key })).status).toBe(403);
+      const own = '/projects/tenant/api-keys';
+      for (const scope of ['operator', 'metrics']) {
+        const made = await room.call('POST', own, { label: 'x', scopes: [scope] }, { key });
+        expect([made.status, made.body.code]).toEqual([403, 'forbidden']);
+        const change = { updateMask: ['scopes'], apiKey: { scopes: ['full', scope] } };
+        expect((await room.call('PATCH', `${own}/${tenant.apiKey.id}`, change, { key })).status).toBe(403);
+      }
+      expect((await room.call('GET', `${own}/${tenant.apiKey.id}`, undefined, { key })).body.scopes).toEqual([
+        'full',
+      ]);
+    });
+
+    it('is given by a key that has it, and to none that is confined to a group', async () => {
+      const { key } = await create({ scopes: ['operator'] });
+      expect((await room.call('POST', '/projects', { name: 'made' }, { key })).status).toBe(201);
+      const given = { label: 'x', scopes: ['metrics'], groupRef: 'g1' };
+      const { status, body } = await room.call('POST', keys, given);
+      expect([status, body.issues[0].name]).toEqual([400, 'scopes']);
+      const { id } = await create({ scopes: ['read'], groupRef: 'g1' });
+      const change = { updateMask: ['scopes'], apiKey: { scopes: ['operator'] } };
+      expect((await room.call('PATCH', `${keys}/${id}`, change)).status).toBe(400);
+    });
+  });
+
+  describe('the life of a key', () => {
+    const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
+
+    it('ends at its expiry, within the age of the caches, and not before', async () => {
+      const { id, key } = await create({ scopes: ['read'], expiresAt: inMs(1_500) });
+      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
+      expect((await room.call('GET', `${keys}/${id}`)).body.expiresAt).toMatch(/Z$/);
+      await sleep(4_500);
+      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(401);
+      const longer = { updateMask: ['expiresAt'], apiKey: { expiresAt: null } };
+      expect((await room.call('PATCH', `${keys}/${id}`, longer)).body).not.toHaveProperty('expiresAt');
+      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
+    });
+
+    it('does not begin over', async () => {
+      const { status, body } = await room.call('POST', keys, { label: 'x', expiresAt: inMs(-1) });
+      expect([status, body.issues[0].name]).toEqual([400, 'expiresAt']);
+    });
+
+    it('shows when the key was used last, without writing at each use', async () => {
+      const { id, key } = await create({ scopes: ['read'] });
+      expect((await room.call('GET', `${keys}/${id}`)).body).not.toHaveProperty('lastUsedAt');
+      const elsewhere = room.createNode();
+      const before = room.calls('api_keys_touch');
+      for (let time = 0; time < 20; time += 1) await elsewhere.authenticateKey(key);
+      expect(room.calls('api_keys_touch')).toBe(before);
+      await elsewhere.close();
+      expect(room.calls('api_keys_touch')).toBe(before + 1);
+      const { lastUsedAt } = (await room.call('GET', `${keys}/${id}`)).body;
+      expect(Math.abs(Date.now() - Date.parse(lastUsedAt))).toBeLessThan(5_000);
+      const again = room.createNode();
+      await again.authenticateKey(key);
+      await again.close();
+      expect((await room.call('GET', `${keys}/${id}`)).body.lastUsedAt).toBe(lastUsedAt);
+    });
+  });
+
+  it('asks the database once for made-up keys, however many come at once', async () => {
+    const made = Array.from({ length: 400 }, () => generateApiKey().key);
+    const before = room.calls('api_keys_load');
+    const refused = await Promise.all(made.map((key) => room.projects.authenticateKey(key).catch(() => 401)));
+    expect(new Set(refused)).toEqual(new Set([401]));
+    await Promise.all(made.map((key) => room.projects.authenticateKey(key).catch(() => 401)));
+    expect(room.calls('api_keys_load') - before).toBeLessThan(10);
+  });
+
   describe('credentials', () => {
     it.each([
       ['none', {}],

@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
+import { ExpiresAt, orNull, refusePast } from './expiry.ts';
+import { refuseGrant } from '../auth/principal.ts';
 import type { Projects } from '../projects.ts';
 import { ApiKey, Scope } from '../schema.ts';
 
@@ -17,6 +19,7 @@ const NewApiKey = Type.Object(
     groupRef: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: 'Confines the key to this group.' }),
     ),
+    expiresAt: Type.Optional(ExpiresAt),
   },
   closed,
 );
@@ -24,13 +27,18 @@ const ApiKeyUpdate = Type.Object(
   {
     updateMask: Type.Array(Type.String()),
     apiKey: Type.Object(
-      { active: Type.Optional(Type.Boolean()), label: Type.Optional(Label), scopes: Type.Optional(Scopes) },
+      {
+        active: Type.Optional(Type.Boolean()),
+        label: Type.Optional(Label),
+        scopes: Type.Optional(Scopes),
+        expiresAt: orNull(ExpiresAt),
+      },
       closed,
     ),
   },
   closed,
 );
-const masks = ['active', 'label', 'scopes'];
+const masks = ['active', 'label', 'scopes', 'expiresAt'];
 
 /** API keys: shown once when they are made, afterwards managed by their id. */
 export function apiKeyRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
@@ -72,7 +80,10 @@ function collection(server: HttpServer, projects: Projects): void {
     config: { scopes: [], projectWide: true },
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      const created = await projects.apiKeys.create(id, { scopes: ['full'], ...request.body });
+      const given = { scopes: ['full' as const], ...request.body };
+      refusePast('expiresAt', given.expiresAt);
+      refuseGrant(request.principal, given.scopes, given.groupRef);
+      const created = await projects.apiKeys.create(id, given);
       return reply.code(201).header('cache-control', 'no-store').send(created);
     },
   });
@@ -111,7 +122,10 @@ function single(server: HttpServer, projects: Projects): void {
     handler: async (request) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       const { updateMask, apiKey } = request.body;
+      refusePast('apiKey.expiresAt', apiKey.expiresAt);
       const change = Object.fromEntries(readMask(updateMask, masks, apiKey, 'apiKey'));
+      const before = await projects.apiKeys.get(id, request.params.id);
+      refuseGrant(request.principal, apiKey.scopes ?? [], before.groupRef);
       return projects.apiKeys.update(id, request.params.id, change);
     },
   });

@@ -1,10 +1,13 @@
 import { createCache } from '../../kit/cache.ts';
-import type { Database, Queryable } from '../../kit/db/database.ts';
+import type { Queryable } from '../../kit/db/database.ts';
+import type { Ground } from '../../kit/ground.ts';
+import { createLookup } from '../../kit/lookup.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ApiKey, Scope } from '../schema.ts';
 import { generateApiKey, hashSecret, parseApiKey, secretFits, type KeyParts } from './key-form.ts';
-import * as store from './store.ts';
+import * as store from './api-key-store.ts';
+import { createUseLog } from './use-log.ts';
 
 export interface ApiKeys {
   /** The principal of a key, without SQL while it is fresh. Throws unauthenticated. */
@@ -14,7 +17,7 @@ export interface ApiKeys {
   /** `key` is shown in this answer and nowhere else. */
   create(
     projectId: string,
-    given: { label: string; scopes: readonly Scope[]; groupRef?: string },
+    given: { label: string; scopes: readonly Scope[]; groupRef?: string; expiresAt?: string },
     db?: Queryable,
   ): Promise<ApiKey>;
   list(projectId: string, active?: boolean): Promise<ApiKey[]>;
@@ -23,15 +26,23 @@ export interface ApiKeys {
   delete(projectId: string, id: string): Promise<void>;
   /** After a change of what the keys of a project carry. */
   forgetProject(projectId: string): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 const malformed =
   'The API key is not well-formed; a key starts with svc_ and ends with its checksum. Was it cut?';
 
 /** The keys of all projects. A change holds at once on this node, and on the others within the age of the cache. */
-export function createApiKeys(database: Database): ApiKeys {
-  const cache = createCache({ load: (ids) => store.loadApiKeys(database, ids) });
+export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys {
+  const { database } = ground;
+  const uses = createUseLog(ground, store.touchApiKeys);
+  const cache = createCache({ load: createLookup((ids) => store.loadApiKeys(database, ids)) });
+
+  function admit(parts: KeyParts, record: store.ApiKeyRecord | undefined): Principal | undefined {
+    const principal = principalOf(parts, record);
+    if (principal) uses.note(principal.keyId);
+    return principal;
+  }
 
   async function listKeys(projectId: string, active?: boolean): Promise<ApiKey[]> {
     return store.listApiKeys(database, projectId, active);
@@ -41,17 +52,17 @@ export function createApiKeys(database: Database): ApiKeys {
     async authenticate(key) {
       const parts = parseApiKey(key);
       if (!parts) throw problem('unauthenticated', { detail: malformed });
-      const principal = principalOf(parts, await cache.get(parts.id));
+      const principal = admit(parts, await cache.get(parts.id));
       if (principal) return principal;
       throw problem('unauthenticated', { detail: 'The API key is unknown, deleted or not active.' });
     },
     peek(key) {
       const parts = parseApiKey(key);
-      return parts && principalOf(parts, cache.peek(parts.id));
+      return parts && admit(parts, cache.peek(parts.id));
     },
-    async create(projectId, { label, scopes, groupRef }, db = database) {
+    async create(projectId, given, db = database) {
       const { id, secret, key } = generateApiKey();
-      const created = { id, secretHash: hashSecret(secret), label, scopes: [...new Set(scopes)], groupRef };
+      const created = { ...given, id, secretHash: hashSecret(secret), scopes: [...new Set(given.scopes)] };
       return { ...(await store.insertApiKey(db, projectId, created)), key };
     },
     list: listKeys,
@@ -69,7 +80,10 @@ export function createApiKeys(database: Database): ApiKeys {
     async forgetProject(projectId) {
       for (const { id } of await listKeys(projectId)) cache.invalidate(id);
     },
-    close: () => cache.close(),
+    close: async () => {
+      cache.close();
+      await uses.close();
+    },
   };
 }
 

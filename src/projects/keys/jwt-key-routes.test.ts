@@ -81,6 +81,56 @@ describe('src/projects/keys/jwt-key-routes', () => {
     expect([status, body.code]).toEqual([401, 'unauthenticated']);
   });
 
+  it.each(['other', '\u0000', 'x'.repeat(300), '0190a5d4-7d3c-7a2b-8c1d-2e3f4a5b6c7d'])(
+    'answers 401 to the kid %j without asking the database each time',
+    async (unknown) => {
+      const bearer = await token({ header: { kid: unknown } });
+      await probe(bearer);
+      const before = room.calls('jwt_keys_load');
+      for (let time = 0; time < 5; time += 1) expect((await probe(bearer)).status).toBe(401);
+      expect(room.calls('jwt_keys_load')).toBe(before);
+    },
+  );
+
+  it.each(['a\u0000b', '\ud800'])('answers 401 to a group %j that cannot be kept', async (groupRef) => {
+    expect((await probe(await token({ claims: { groupRef, consumerRef: 'c1' } }))).status).toBe(401);
+  });
+
+  describe('a key that names an issuer and an audience', () => {
+    const named = { iss: 'https://app.example', aud: 'svc' };
+    let header: { kid: string };
+    beforeAll(async () => {
+      const given = { label: 'named', algorithm: 'RS256', publicKeyPem: pair.publicKey };
+      const { body } = await room.call('POST', path, { ...given, issuer: named.iss, audience: named.aud });
+      header = { kid: body.kid };
+    });
+
+    it.each<[string, object, number]>([
+      ['both', named, 200],
+      ['several audiences', { ...named, aud: ['other', 'svc'] }, 200],
+      ['neither', {}, 401],
+      ['no audience', { iss: named.iss }, 401],
+      ['no issuer', { aud: named.aud }, 401],
+      ['another issuer', { ...named, iss: 'https://app.example/' }, 401],
+      ['another audience', { ...named, aud: ['other'] }, 401],
+    ])('answers a token with %s', async (_name, given, status) => {
+      const bearer = await token({ header, claims: { ...claims, ...given } });
+      expect((await probe(bearer)).status).toBe(status);
+    });
+
+    it('shows them, and changes and clears them by mask', async () => {
+      const one = `${path}/${header.kid}`;
+      expect((await room.call('GET', one)).body).toMatchObject({ issuer: named.iss, audience: named.aud });
+      const change = { updateMask: ['issuer', 'audience'], jwtKey: { issuer: 'other', audience: null } };
+      const { body } = await room.call('PATCH', one, change);
+      expect(body).toMatchObject({ issuer: 'other' });
+      expect(body).not.toHaveProperty('audience');
+      const bearer = await token({ header, claims: { ...claims, iss: 'other' } });
+      expect((await probe(bearer)).status).toBe(200);
+      expect((await probe(await token({ header, claims: { ...claims, ...named } }))).status).toBe(401);
+    });
+  });
+
   it('takes a token that lives ten minutes', async () => {
     expect((await probe(await token({ exp: inSeconds(600) }))).status).toBe(200);
   });
@@ -104,8 +154,10 @@ describe('src/projects/keys/jwt-key-routes', () => {
     const patched = await room.call('PATCH', one, { updateMask: ['active'], jwtKey: { active: false } });
     expect(patched.body.active).toBe(false);
     expect((await probe(bearer)).status).toBe(401);
-    expect((await room.call('GET', `${path}?active=true`)).body).toHaveLength(1);
-    expect((await room.call('GET', path)).body).toHaveLength(2);
+    const kids = async (query: string): Promise<string[]> =>
+      (await room.call('GET', `${path}${query}`)).body.map((each: { id: string }) => each.id);
+    expect(await kids('?active=true')).not.toContain(created.body.kid);
+    expect(await kids('')).toContain(created.body.kid);
     expect((await room.call('DELETE', one)).status).toBe(204);
     expect((await room.call('GET', one)).status).toBe(404);
   });

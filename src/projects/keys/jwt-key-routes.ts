@@ -2,12 +2,24 @@ import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
+import { ExpiresAt, orNull, refusePast } from './expiry.ts';
 import type { Projects } from '../projects.ts';
 import { JwtKey } from '../schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const Label = Type.String({ minLength: 1, maxLength: 255 });
 const KeyParams = idParam('The id of the key, sent as `kid` in each token.');
+
+const issuer = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'When given, the claim `iss` of each token must be this.',
+});
+const audience = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'When given, the claim `aud` of each token must name this.',
+});
 
 const NewJwtKey = Type.Object(
   {
@@ -18,17 +30,29 @@ const NewJwtKey = Type.Object(
       maxLength: 10_000,
       description: 'An RSA public key of 2048 bits or more.',
     }),
+    issuer: Type.Optional(issuer),
+    audience: Type.Optional(audience),
+    expiresAt: Type.Optional(ExpiresAt),
   },
   closed,
 );
 const JwtKeyUpdate = Type.Object(
   {
     updateMask: Type.Array(Type.String()),
-    jwtKey: Type.Object({ active: Type.Optional(Type.Boolean()), label: Type.Optional(Label) }, closed),
+    jwtKey: Type.Object(
+      {
+        active: Type.Optional(Type.Boolean()),
+        label: Type.Optional(Label),
+        issuer: orNull(issuer),
+        audience: orNull(audience),
+        expiresAt: orNull(ExpiresAt),
+      },
+      closed,
+    ),
   },
   closed,
 );
-const masks = ['active', 'label'];
+const masks = ['active', 'label', 'issuer', 'audience', 'expiresAt'];
 
 /** Public keys that check the tokens of end users' browsers. */
 export function jwtKeyRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
@@ -53,6 +77,7 @@ function collection(server: HttpServer, projects: Projects): void {
     config: { scopes: [], projectWide: true },
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
+      refusePast('expiresAt', request.body.expiresAt);
       return reply.code(201).send(await projects.jwtKeys.create(id, request.body));
     },
   });
@@ -111,6 +136,7 @@ function single(server: HttpServer, projects: Projects): void {
     handler: async (request) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       const { updateMask, jwtKey } = request.body;
+      refusePast('jwtKey.expiresAt', jwtKey.expiresAt);
       const change = Object.fromEntries(readMask(updateMask, masks, jwtKey, 'jwtKey'));
       return projects.jwtKeys.update(id, request.params.id, change);
     },

@@ -1,27 +1,26 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { errors, jwtVerify, type JWTHeaderParameters, type JWTPayload } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
 import { createCache } from '../../kit/cache.ts';
-import type { Database } from '../../kit/db/database.ts';
-import { newId } from '../../kit/ids.ts';
+import type { Ground } from '../../kit/ground.ts';
+import { isId, newId } from '../../kit/ids.ts';
+import { createLookup } from '../../kit/lookup.ts';
 import { problem, refuse } from '../../kit/problem.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JwtKey } from '../schema.ts';
-import * as store from './store.ts';
+import * as store from './jwt-key-store.ts';
+import { createUseLog } from './use-log.ts';
 
 export interface JwtKeys {
   /** The principal of a front-end token. Throws unauthenticated. */
   authenticate(token: string): Promise<Principal>;
-  create(
-    projectId: string,
-    given: { label: string; algorithm: string; publicKeyPem: string },
-  ): Promise<{ kid: string }>;
+  create(projectId: string, given: Omit<store.NewJwtKey, 'id'>): Promise<{ kid: string }>;
   list(projectId: string, activeOnly: boolean): Promise<JwtKey[]>;
   get(projectId: string, id: string): Promise<JwtKey>;
-  update(projectId: string, id: string, change: { label?: string; active?: boolean }): Promise<JwtKey>;
+  update(projectId: string, id: string, change: store.JwtKeyChange): Promise<JwtKey>;
   delete(projectId: string, id: string): Promise<void>;
   /** After a change of what the keys of a project carry. */
   forgetProject(projectId: string): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 interface VerifyingKey {
@@ -29,6 +28,9 @@ interface VerifyingKey {
   projectId: string;
   projectName: string;
   active: boolean;
+  /** What the claims `iss` and `aud` of each token must be. */
+  issuer?: string;
+  audience?: string;
   publicKey: KeyObject;
 }
 
@@ -36,13 +38,17 @@ const maxLifetimeSeconds = 600;
 const clockToleranceSeconds = 5;
 const leastModulusBits = 2048;
 
-export function createJwtKeys(database: Database): JwtKeys {
-  const cache = createCache<VerifyingKey>({
-    load: async (ids) =>
+export function createJwtKeys(ground: Pick<Ground, 'database' | 'log'>): JwtKeys {
+  const { database } = ground;
+  const uses = createUseLog(ground, store.touchJwtKeys);
+  const load = createLookup<VerifyingKey>(
+    async (ids) =>
       new Map((await store.loadJwtKeys(database, ids)).map((row) => [row.id, verifyingKey(row)])),
-  });
+  );
+  const cache = createCache<VerifyingKey>({ load });
 
-  async function keyOf({ kid }: JWTHeaderParameters): Promise<VerifyingKey> {
+  async function signerOf(token: string): Promise<VerifyingKey> {
+    const kid = kidOf(token);
     const key = kid === undefined ? undefined : await cache.get(kid);
     if (key?.active) return key;
     throw problem('unauthenticated', { detail: 'The token’s `kid` does not name an active key.' });
@@ -50,19 +56,16 @@ export function createJwtKeys(database: Database): JwtKeys {
 
   return {
     async authenticate(token) {
-      let signer: VerifyingKey | undefined;
-      const payload = await verified(token, async (header) => {
-        signer = await keyOf(header);
-        return signer.publicKey;
-      });
-      if (!signer) throw problem('unauthenticated');
-      return principalOf(payload, signer);
+      const signer = await signerOf(token);
+      const principal = principalOf(await verified(token, signer), signer);
+      uses.note(signer.id);
+      return principal;
     },
-    async create(projectId, { label, algorithm, publicKeyPem }) {
-      const fault = faultOfPem(publicKeyPem);
+    async create(projectId, given) {
+      const fault = faultOfPem(given.publicKeyPem);
       if (fault !== undefined) throw refuse([{ in: 'body', name: 'publicKeyPem', detail: fault }]);
       const id = newId();
-      await store.insertJwtKey(database, projectId, { id, label, algorithm, publicKeyPem });
+      await store.insertJwtKey(database, projectId, { id, ...given });
       return { kid: id };
     },
     list: (projectId, activeOnly) => store.listJwtKeys(database, projectId, activeOnly),
@@ -80,7 +83,10 @@ export function createJwtKeys(database: Database): JwtKeys {
     async forgetProject(projectId) {
       for (const { id } of await store.listJwtKeys(database, projectId, false)) cache.invalidate(id);
     },
-    close: () => cache.close(),
+    close: async () => {
+      cache.close();
+      await uses.close();
+    },
   };
 }
 
@@ -90,19 +96,33 @@ function verifyingKey(row: store.JwtKeyRecord): VerifyingKey {
     projectId: row.project_id,
     projectName: row.project_name,
     active: row.active,
+    ...(row.issuer === null ? {} : { issuer: row.issuer }),
+    ...(row.audience === null ? {} : { audience: row.audience }),
     publicKey: createPublicKey(row.public_key_pem),
   };
 }
 
-async function verified(
-  token: string,
-  keyFor: (header: JWTHeaderParameters) => Promise<KeyObject>,
-): Promise<JWTPayload> {
+/** The `kid` of a token, or undefined for anything that no key of ours is called. */
+function kidOf(token: string): string | undefined {
   try {
-    const { payload } = await jwtVerify(token, keyFor, {
+    const { kid } = decodeProtectedHeader(token);
+    return kid !== undefined && isId(kid) ? kid : undefined;
+  } catch (error) {
+    throw problem('unauthenticated', {
+      detail: 'The bearer is neither an API key (svc_…) nor a token (JWT).',
+      cause: error,
+    });
+  }
+}
+
+async function verified(token: string, { publicKey, issuer, audience }: VerifyingKey): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, publicKey, {
       algorithms: ['RS256'],
       clockTolerance: clockToleranceSeconds,
       requiredClaims: ['exp', 'groupRef', 'consumerRef'],
+      ...(issuer === undefined ? {} : { issuer }),
+      ...(audience === undefined ? {} : { audience }),
     });
     return payload;
   } catch (error) {
@@ -123,14 +143,14 @@ function principalOf(payload: JWTPayload, { id, projectId, projectName }: Verify
   }
   if (!isRef(groupRef) || !isRef(consumerRef)) {
     throw problem('unauthenticated', {
-      detail: 'The claims `groupRef` and `consumerRef` must be texts that are not empty.',
+      detail: 'The claims `groupRef` and `consumerRef` must be texts, not empty and without U+0000.',
     });
   }
   return { kind: 'jwt', keyId: id, projectId, projectName, scopes: ['frontend'], groupRef, consumerRef };
 }
 
 function isRef(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
+  return typeof value === 'string' && value !== '' && !value.includes('\0') && value.isWellFormed();
 }
 
 /** Why the text is not the public key that RS256 needs, or undefined. */

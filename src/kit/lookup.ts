@@ -1,0 +1,73 @@
+/** Reads many at once; a key that is missing from the answer does not exist. */
+export type Load<Value> = (keys: string[]) => Promise<Map<string, Value>>;
+
+interface Waiting<Value> {
+  keys: string[];
+  resolve(found: Map<string, Value>): void;
+  reject(error: unknown): void;
+}
+
+const absentMs = 5_000;
+const mostAbsent = 10_000;
+const mostAtOnce = 500;
+
+/**
+ * For keys that strangers make up: asks one query at a time however many ask, and none for a key that was just found
+ * absent. A key must not come to be after somebody could have asked for it: one of our own random ids does not.
+ */
+export function createLookup<Value>(load: Load<Value>): Load<Value> {
+  const absent = new Map<string, number>();
+  let waiting: Waiting<Value>[] = [];
+  let isAsking = false;
+
+  function isAbsent(key: string): boolean {
+    const foundAt = absent.get(key);
+    return foundAt !== undefined && performance.now() - foundAt < absentMs;
+  }
+
+  function remember(keys: string[], found: Map<string, Value>): void {
+    const now = performance.now();
+    for (const key of keys) {
+      absent.delete(key);
+      if (!found.has(key)) absent.set(key, now);
+    }
+    for (const oldest of absent.keys()) {
+      if (absent.size <= mostAbsent) break;
+      absent.delete(oldest);
+    }
+  }
+
+  function nextBatch(): Waiting<Value>[] {
+    let size = 0;
+    const end = waiting.findIndex(({ keys }, at) => (size += keys.length) > mostAtOnce && at > 0);
+    const batch = end === -1 ? waiting : waiting.slice(0, end);
+    waiting = end === -1 ? [] : waiting.slice(end);
+    return batch;
+  }
+
+  async function ask(): Promise<void> {
+    if (isAsking) return;
+    isAsking = true;
+    while (waiting.length > 0) {
+      const batch = nextBatch();
+      const keys = [...new Set(batch.flatMap((each) => each.keys))];
+      try {
+        const found = await load(keys);
+        remember(keys, found);
+        for (const { resolve } of batch) resolve(found);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    isAsking = false;
+  }
+
+  return async (keys) => {
+    const asked = keys.filter((key) => !isAbsent(key));
+    if (asked.length === 0) return new Map();
+    return new Promise((resolve, reject) => {
+      waiting.push({ keys: asked, resolve, reject });
+      void ask();
+    });
+  };
+}
