@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
+import { parseTrustedProxies } from './kit/http/caller-address.ts';
 import type { Limits } from './kit/ground.ts';
 import { parseMasterKeys, type MasterKey } from './kit/vault.ts';
 
@@ -115,7 +116,10 @@ export const variables = {
   trustedProxies: variable({
     name: 'SVC_TRUSTED_PROXIES',
     default: '',
-    read: list,
+    read: (value) => {
+      parseTrustedProxies(list(value));
+      return list(value);
+    },
     about: 'Addresses or CIDR ranges of proxies in front, whose X-Forwarded-* headers are believed.',
   }),
   outboundProxy: variable({
@@ -180,6 +184,13 @@ export const variables = {
     default: 'false',
     read: flag,
     about: 'Whether /metrics answers without an API key.',
+  }),
+  authFailures: variable({
+    name: 'SVC_AUTH_FAILURES_PER_MINUTE',
+    default: '300',
+    read: integer(1, 1_000_000),
+    about:
+      'How many requests with wrong credentials from one address are answered 401 within a minute; more are answered 429. Valid credentials are not affected.',
   }),
   bodyLimit: variable({
     name: 'SVC_BODY_LIMIT_BYTES',

@@ -32,7 +32,10 @@ export function healthRoutes(deps: {
       { config: { scopes: deps.metricsPublic ? 'public' : ['metrics'] }, schema: { hide: true } },
       async (request, reply) => {
         if (!deps.metricsPublic) {
-          const principal = await app.projects.authenticate(request.headers);
+          const principal = await app.projects.authenticate(request.headers, {
+            surface: 'management',
+            address: () => request.ip,
+          });
           app.projects.authorize(principal, ['metrics']);
         }
         return reply

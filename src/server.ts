@@ -68,7 +68,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
 export async function listen(app: App, config: Config, health: Health): Promise<Surfaces> {
   const server = await createSurfaces(app, config, health);
   const url = await server.listen({ host: config.host, port: config.port });
-  const proxy = createProxyServer(app);
+  const proxy = createProxyServer(app, config);
   await new Promise<void>((resolve, reject) => {
     proxy.server.once('error', reject);
     proxy.server.listen(config.proxyPort, config.host, resolve);

@@ -8,6 +8,7 @@ export interface Metrics {
   readonly operations: Counter<'action' | 'status'>;
   readonly proxyCalls: Counter<'provider' | 'status'>;
   readonly tokenRefreshes: Counter<'provider' | 'outcome'>;
+  readonly authenticationFailures: Counter<'surface' | 'answer'>;
 }
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -49,6 +50,12 @@ export function createMetrics(): Metrics {
       help: 'Refreshes of access tokens.',
       registers,
       labelNames: ['provider', 'outcome'],
+    }),
+    authenticationFailures: new Counter({
+      name: 'svc_authentication_failures_total',
+      help: 'Requests with wrong credentials; slowed: answered 429.',
+      registers,
+      labelNames: ['surface', 'answer'],
     }),
   };
 }

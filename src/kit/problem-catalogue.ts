@@ -56,6 +56,13 @@ export const problemKinds = {
     'Send a valid API key in the header `X-Api-Key`.',
     'No key was sent, or the key is malformed, unknown, deleted or inactive, or the token is expired or not signed by a registered key.',
   ),
+  'too-many-failures': kind(
+    429,
+    'Too many requests with wrong credentials',
+    'Send a valid API key, or wait until `retryAfter`; requests with valid credentials are answered as ever.',
+    'More requests with wrong credentials came from one address within a minute than `SVC_AUTH_FAILURES_PER_MINUTE` allows.',
+    true,
+  ),
   forbidden: kind(
     403,
     'The credentials do not allow this',

@@ -4,7 +4,8 @@ import { isId, newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf, type Catalog } from '../providers/index.ts';
 import { createProviderApps, type ProviderApps, type ProviderAppSecrets } from './apps/provider-apps.ts';
-import { authenticate, type Headers } from './auth/authenticate.ts';
+import { credentialOf, type Headers } from './auth/credential.ts';
+import { createFailureGuard, type Origin } from './auth/failures.ts';
 import { authorize, resolveProject, type Principal, type RouteScopes } from './auth/principal.ts';
 import { bootstrap, type Bootstrapped } from './bootstrap.ts';
 import {
@@ -23,10 +24,10 @@ import * as store from './store.ts';
 export interface Projects {
   /** On an empty database: project `default` and one full key. See {@link bootstrap}. */
   bootstrap(givenKey?: string): Promise<Bootstrapped>;
-  /** Who sent the request. Throws unauthenticated. */
-  authenticate(headers: Headers): Promise<Principal>;
-  /** The principal of an API key alone, for surfaces that take no other credential. Throws unauthenticated. */
-  authenticateKey(key: string): Promise<Principal>;
+  /** Who sent the request. Throws unauthenticated, and too-many-failures. */
+  authenticate(headers: Headers, from: Origin): Promise<Principal>;
+  /** The principal of an API key alone, for surfaces that take no other credential. Throws as {@link authenticate}. */
+  authenticateKey(key: string, from: Origin): Promise<Principal>;
   /** The same from the cache, without waiting; undefined means: ask {@link authenticateKey}. */
   peekPrincipal(key: string): Principal | undefined;
   /** Throws forbidden. */
@@ -53,12 +54,20 @@ export interface Projects {
 const uniqueViolation = '23505';
 
 export function createProjects(
-  ground: Pick<Ground, 'database' | 'vault' | 'log'>,
-  { catalog }: { catalog: Catalog },
+  ground: Pick<Ground, 'database' | 'vault' | 'log' | 'metrics'>,
+  { catalog, failuresPerMinute = 300 }: { catalog: Catalog; failuresPerMinute?: number },
 ): Projects {
   const { database, vault } = ground;
   const apiKeys = createApiKeys(ground);
   const jwtKeys = createJwtKeys(ground);
+  const guard = createFailureGuard(ground, failuresPerMinute);
+  const guarded = async (principal: Promise<Principal>, from: Origin): Promise<Principal> => {
+    try {
+      return await principal;
+    } catch (error) {
+      throw guard.judge(error, from);
+    }
+  };
   const providerApps = createProviderApps({ database, vault }, catalog);
   const integrations = createIntegrations(database, factsOf(catalog));
 
@@ -68,8 +77,12 @@ export function createProjects(
     providerApps,
     integrations,
     bootstrap: (givenKey) => bootstrap(database, givenKey),
-    authenticate: (headers) => authenticate(headers, apiKeys, jwtKeys),
-    authenticateKey: (key) => apiKeys.authenticate(key),
+    authenticate: async (headers, from) => {
+      const credential = credentialOf(headers);
+      const room = credential.kind === 'apiKey' ? apiKeys : jwtKeys;
+      return guarded(room.authenticate(credential.text), from);
+    },
+    authenticateKey: (key, from) => guarded(apiKeys.authenticate(key), from),
     peekPrincipal: (key) => apiKeys.peek(key),
     authorize,
     resolveProject,

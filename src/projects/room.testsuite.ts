@@ -2,6 +2,7 @@ import { createTestDatabase } from '../../test/database.ts';
 import type { Database } from '../kit/db/database.ts';
 import { createHttpServer } from '../kit/http/server.ts';
 import { createLog } from '../kit/log.ts';
+import { createMetrics } from '../kit/metrics.ts';
 import { createVault } from '../kit/vault.ts';
 import { loadCatalog } from '../providers/index.ts';
 import {
@@ -53,7 +54,7 @@ const probes = {
 } as const;
 
 /** Beside the room's routes there is `/v1/probe/<scope>` for each scope, `any` being full only, and `/v1/probe/undeclared`. */
-export async function openRoom(): Promise<Room> {
+export async function openRoom(options: { failuresPerMinute?: number } = {}): Promise<Room> {
   const test = await createTestDatabase();
   const counts = new Map<string, number>();
   const database: Database = {
@@ -67,7 +68,10 @@ export async function openRoom(): Promise<Room> {
   const vault = createVault([{ id: 't1', key: Buffer.alloc(32, 7) }]);
   const nodes: Projects[] = [];
   const createNode = (): Projects => {
-    const node = createProjects({ database, vault, log: createLog('silent') }, { catalog });
+    const node = createProjects(
+      { database, vault, log: createLog('silent'), metrics: createMetrics() },
+      { catalog, ...options },
+    );
     nodes.push(node);
     return node;
   };

@@ -226,7 +226,7 @@ describe('test/journeys/access-walk', () => {
     // A parent goes after what it holds; a connection goes with the last installation that uses it.
     const deletes = ['deleteInstallation', 'deleteConnection', 'deleteProviderApp', 'deleteIntegration'];
     const ranked = operations
-      .filter((operation) => reachOf(operation).scopes !== 'public')
+      .filter((operation) => reachOf(operation).scopes.includes('full'))
       .sort(
         (a, b) =>
           order.indexOf(a.method) - order.indexOf(b.method) ||

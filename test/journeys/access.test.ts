@@ -170,6 +170,24 @@ describe('test/journeys/access', () => {
     expect(JSON.stringify(rows)).not.toContain(key.slice(-20));
   });
 
+  it('a key that was put into a path is not echoed, whole or mistyped', async () => {
+    const { key } = await makeKey({ scopes: ['read'] });
+    for (const secret of [key, key.slice(0, -1), key.slice(1), `${key}x`]) {
+      for (const path of [
+        `/projects/default/api-keys/${secret}`,
+        `/projects/${secret}/api-keys`,
+        `/projects/default/integrations/${secret}`,
+        `/projects/default/connections/${secret}`,
+        `/projects/default/installations/${secret}`,
+        `/${secret}`,
+      ]) {
+        const { status, text } = await get(path, {});
+        expect(status).toBe(404);
+        expect(text).not.toContain(key.slice(24, 44));
+      }
+    }
+  });
+
   it('a key with a groupRef reaches that group only', async () => {
     const { key } = await makeKey({ scopes: ['full'], groupRef: 'acme' });
     const installation = (customer: Customer) =>

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { callerAddress, type IsTrusted } from '../../kit/http/caller-address.ts';
 import { toProblem } from '../../kit/http/server.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
@@ -20,6 +21,8 @@ export interface ProxyDeps {
   connections: Connections;
   installations: Installations;
   proxyLog: ProxyLog;
+  /** Whose X-Forwarded-For is believed. */
+  isTrusted: IsTrusted;
 }
 
 /** One call on its way. */
@@ -60,7 +63,7 @@ export async function proxyCall(
     const read = readProxyCall(request.url ?? '', request.rawHeaders);
     if ('refusal' in read) throw read.refusal;
     const { call } = read;
-    const target = await findTarget(deps, call);
+    const target = await findTarget(deps, call, request);
     journey = {
       deps,
       request,
@@ -98,9 +101,13 @@ function refuseMethod({ method, headers }: IncomingMessage): void {
     throw problem('proxy-upgrade-refused', { detail: 'WebSockets do not pass through the proxy.' });
 }
 
-async function findTarget(deps: ProxyDeps, call: ProxyCall): Promise<Target> {
+async function findTarget(deps: ProxyDeps, call: ProxyCall, request: IncomingMessage): Promise<Target> {
   const principal =
-    deps.projects.peekPrincipal(call.apiKey) ?? (await deps.projects.authenticateKey(call.apiKey));
+    deps.projects.peekPrincipal(call.apiKey) ??
+    (await deps.projects.authenticateKey(call.apiKey, {
+      surface: 'proxy',
+      address: () => callerAddress(request.socket, request.headers['x-forwarded-for'], deps.isTrusted),
+    }));
   deps.projects.authorize(principal, ['proxy']);
   const { selector, projectId } = call;
   if (principal.projectId !== projectId)

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem, refuse, type Problem } from '../../kit/problem.ts';
 import { proxyCall, type ProxyDeps } from './call.ts';
@@ -16,10 +17,14 @@ export interface ProxyServer {
  * The proxy's own listener (specification 4.6): authenticate, find the target, replace the host, attach the credential,
  * stream both ways. Nothing is written to the database or the log before the provider is called.
  */
-export function createProxyServer(rooms: Omit<ProxyDeps, 'proxyLog'>): ProxyServer {
+export function createProxyServer(
+  rooms: Omit<ProxyDeps, 'proxyLog' | 'isTrusted'>,
+  options: { trustedProxies?: readonly string[] } = {},
+): ProxyServer {
   const { ground } = rooms;
   const proxyLog = createProxyLog(ground);
-  const deps: ProxyDeps = { ...rooms, proxyLog };
+  const isTrusted = parseTrustedProxies(options.trustedProxies ?? []);
+  const deps: ProxyDeps = { ...rooms, proxyLog, isTrusted };
   const server = createServer({
     keepAliveTimeout: 65_000,
     headersTimeout: 30_000,

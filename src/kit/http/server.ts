@@ -14,6 +14,7 @@ import { newId } from '../ids.ts';
 import { parseJson } from '../json.ts';
 import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem } from '../problem.ts';
+import { withoutSecretsOf } from './hidden.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
@@ -149,7 +150,7 @@ export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: Problem,
-  body: unknown = renderProblem(answer, request.id),
+  body: unknown = withoutSecretsOf(renderProblem(answer, request.id), request.url),
 ): FastifyReply {
   if (answer.status >= 500) {
     request.log.error(

@@ -20,7 +20,10 @@ export function authenticationHook(projects: Projects): (request: FastifyRequest
   return async (request) => {
     const { scopes = [], projectWide } = request.routeOptions.config;
     if (scopes === 'public') return;
-    const principal = await projects.authenticate(request.headers);
+    const principal = await projects.authenticate(request.headers, {
+      surface: 'management',
+      address: () => request.ip,
+    });
     projects.authorize(principal, scopes);
     if (projectWide === true) refuseConfined(principal);
     request.principal = principal;

@@ -4,6 +4,7 @@ import { openRoom, type Room } from '../room.testsuite.ts';
 import { generateApiKey } from './key-form.ts';
 
 const keys = '/projects/default/api-keys';
+const from = { surface: 'proxy', address: () => '192.0.2.1' } as const;
 
 describe('src/projects/keys/api-key-routes', () => {
   let room: Room;
@@ -81,7 +82,7 @@ describe('src/projects/keys/api-key-routes', () => {
       const { id, key } = await create({ scopes: ['read'] });
       const elsewhere = room.createNode();
       expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
-      expect(await elsewhere.authenticateKey(key)).toMatchObject({ keyId: id });
+      expect(await elsewhere.authenticateKey(key, from)).toMatchObject({ keyId: id });
       const { status } =
         how === 'deleted'
           ? await room.call('DELETE', `${keys}/${id}`)
@@ -92,7 +93,7 @@ describe('src/projects/keys/api-key-routes', () => {
       let refused = false;
       while (!refused && performance.now() - changedAt < 5_000) {
         await sleep(100);
-        refused = await elsewhere.authenticateKey(key).then(
+        refused = await elsewhere.authenticateKey(key, from).then(
           () => false,
           () => true,
         );
@@ -177,14 +178,14 @@ describe('src/projects/keys/api-key-routes', () => {
       expect((await room.call('GET', `${keys}/${id}`)).body).not.toHaveProperty('lastUsedAt');
       const elsewhere = room.createNode();
       const before = room.calls('api_keys_touch');
-      for (let time = 0; time < 20; time += 1) await elsewhere.authenticateKey(key);
+      for (let time = 0; time < 20; time += 1) await elsewhere.authenticateKey(key, from);
       expect(room.calls('api_keys_touch')).toBe(before);
       await elsewhere.close();
       expect(room.calls('api_keys_touch')).toBe(before + 1);
       const { lastUsedAt } = (await room.call('GET', `${keys}/${id}`)).body;
       expect(Math.abs(Date.now() - Date.parse(lastUsedAt))).toBeLessThan(5_000);
       const again = room.createNode();
-      await again.authenticateKey(key);
+      await again.authenticateKey(key, from);
       await again.close();
       expect((await room.call('GET', `${keys}/${id}`)).body.lastUsedAt).toBe(lastUsedAt);
     });
@@ -193,10 +194,28 @@ describe('src/projects/keys/api-key-routes', () => {
   it('asks the database once for made-up keys, however many come at once', async () => {
     const made = Array.from({ length: 400 }, () => generateApiKey().key);
     const before = room.calls('api_keys_load');
-    const refused = await Promise.all(made.map((key) => room.projects.authenticateKey(key).catch(() => 401)));
+    const refused = await Promise.all(
+      made.map((key) => room.projects.authenticateKey(key, from).catch(() => 401)),
+    );
     expect(new Set(refused)).toEqual(new Set([401]));
-    await Promise.all(made.map((key) => room.projects.authenticateKey(key).catch(() => 401)));
+    await Promise.all(made.map((key) => room.projects.authenticateKey(key, from).catch(() => 401)));
     expect(room.calls('api_keys_load') - before).toBeLessThan(10);
+  });
+
+  it('answers 429 to an address that goes on with wrong keys, and serves valid ones from there', async () => {
+    const slow = await openRoom({ failuresPerMinute: 5 });
+    try {
+      const wrong = async () => slow.call('GET', '/projects', undefined, { key: generateApiKey().key });
+      for (let time = 0; time < 5; time += 1) expect((await wrong()).status).toBe(401);
+      const { status, headers, body } = await wrong();
+      expect([status, body.code, headers['retry-after']]).toEqual([429, 'too-many-failures', '12']);
+      expect((await slow.call('GET', '/projects')).status).toBe(200);
+      const cold = await slow.call('POST', keys, { label: 'cold', scopes: ['read'] });
+      expect((await slow.call('GET', '/probe/read', undefined, { key: cold.body.key })).status).toBe(200);
+      expect((await slow.call('GET', '/projects', undefined, { key: null })).status).toBe(401);
+    } finally {
+      await slow.close();
+    }
   });
 
   describe('credentials', () => {

@@ -1,15 +1,12 @@
 import { problem } from '../../kit/problem.ts';
-import type { ApiKeys } from '../keys/api-keys.ts';
-import type { JwtKeys } from '../keys/jwt-keys.ts';
-import type { Principal } from './principal.ts';
 
 /** Header values by lower-case name, as Node gives them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Who sent the request. `X-Api-Key` wins over `Authorization: Bearer`, which holds a key or a front-end token. */
-export async function authenticate(headers: Headers, apiKeys: ApiKeys, jwtKeys: JwtKeys): Promise<Principal> {
+/** What the request is signed with. `X-Api-Key` wins over `Authorization: Bearer`, which holds a key or a front-end token. */
+export function credentialOf(headers: Headers): { kind: 'apiKey' | 'token'; text: string } {
   const apiKey = single(headers, 'x-api-key');
-  if (apiKey !== undefined) return apiKeys.authenticate(apiKey);
+  if (apiKey !== undefined) return { kind: 'apiKey', text: apiKey };
   const authorization = single(headers, 'authorization');
   if (authorization === undefined) {
     throw problem('unauthenticated', {
@@ -22,7 +19,7 @@ export async function authenticate(headers: Headers, apiKeys: ApiKeys, jwtKeys: 
       detail: 'The header Authorization must be `Bearer` and a key or token.',
     });
   }
-  return bearer.startsWith('svc_') ? apiKeys.authenticate(bearer) : jwtKeys.authenticate(bearer);
+  return { kind: bearer.startsWith('svc_') ? 'apiKey' : 'token', text: bearer };
 }
 
 /** Node joins the values of a repeated header with a comma, which stands in no key and no token. */

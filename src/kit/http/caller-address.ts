@@ -1,0 +1,47 @@
+import ipaddr from 'ipaddr.js';
+
+/** Whether an address is that of a proxy in front, whose X-Forwarded-For is believed. */
+export type IsTrusted = (address: string) => boolean;
+
+type Range = ReturnType<typeof ipaddr.parseCIDR>;
+
+/** What the names stand for that may be given instead of addresses. */
+const named: Record<string, readonly string[]> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/** Reads SVC_TRUSTED_PROXIES entries. Throws for what is neither an address nor a range. */
+export function parseTrustedProxies(entries: readonly string[]): IsTrusted {
+  const ranges = entries.flatMap((entry) => (named[entry] ?? [entry]).map(rangeOf));
+  return (address) => {
+    if (!ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return ranges.some((range) => parsed.kind() === range[0].kind() && parsed.match(range as never));
+  };
+}
+
+function rangeOf(entry: string): Range {
+  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
+  if (!ipaddr.isValid(entry)) throw new Error(`"${entry}" is not an address or a CIDR range`);
+  const address = ipaddr.process(entry);
+  return ipaddr.parseCIDR(`${address.toString()}/${address.kind() === 'ipv4' ? 32 : 128}`);
+}
+
+/** Who called: the last address of the chain that no trusted proxy has. */
+export function callerAddress(
+  { remoteAddress = '' }: { remoteAddress?: string | undefined },
+  forwardedFor: string | string[] | undefined,
+  isTrusted: IsTrusted,
+): string {
+  const before = [forwardedFor ?? []].flat().join(',').split(',');
+  const chain = [
+    remoteAddress,
+    ...before
+      .map((each) => each.trim())
+      .filter(Boolean)
+      .reverse(),
+  ];
+  return chain.find((address) => !isTrusted(address)) ?? chain.at(-1) ?? '';
+}

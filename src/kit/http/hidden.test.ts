@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { withoutSecretsOf } from './hidden.ts';
+
+const key = 'svc_0123456789abcdef_AbCdEfGhIjKlMnOpQrStUvWxYz0123abcDEF';
+
+describe('src/kit/http/hidden', () => {
+  it.each([
+    ['a key', key],
+    ['a key with a character too many', `${key}x`],
+    ['a key that was cut at its end', key.slice(0, 30)],
+    ['a key that was cut at its beginning', key.slice(3)],
+    ['a key in capitals', key.toUpperCase()],
+    ['a long text that is no id', 'sk-live-AbCdEfGhIjKlMnOpQrStUvWxYz0123'],
+  ])('takes out %s, whole, encoded and cut', (_name, secret) => {
+    for (const segment of [secret, secret.replaceAll('_', '%5F')]) {
+      const body = {
+        detail: `There is no ${segment} and no "${secret.slice(0, 64)}" and no ${secret.slice(0, 28)}.`,
+        issues: [{ name: 'id', value: secret }],
+      };
+      const shown = JSON.stringify(withoutSecretsOf(body, `/v1/projects/default/api-keys/${segment}:x?a=b`));
+      for (let at = 0; at + 12 <= secret.length; at += 4)
+        expect(shown).not.toContain(secret.slice(at, at + 12));
+      expect(shown).toContain(`${secret.slice(0, 8)}…`);
+    }
+  });
+
+  it.each([
+    '0190a5d4-7d3c-7a2b-8c1d-2e3f4a5b6c7d',
+    'hubspot-crm',
+    'My_Very_Long_Custom_Object_Name_of_Ours__c',
+    'batch-upsert-of-all-the-integrations',
+  ])('leaves %s', (segment) => {
+    const body = { detail: `There is no ${segment}.` };
+    expect(withoutSecretsOf(body, `/v1/projects/${segment}`)).toEqual(body);
+  });
+});

@@ -1,0 +1,52 @@
+import { isId } from '../ids.ts';
+
+const keyForm = /svc(?:_|%5f)/i;
+
+/** What stands in a path and may be a secret that was put there by mistake: a key of ours, or a long text of mixed characters. */
+export function secretsInPath(url: string): string[] {
+  const segments = (url.split(/[?#]/, 1)[0] ?? '').split(/[/:]/);
+  return segments.flatMap((segment) => {
+    const decoded = readable(segment);
+    return looksSecret(decoded) ? [...new Set([segment, decoded])] : [];
+  });
+}
+
+function looksSecret(text: string): boolean {
+  if (keyForm.test(text)) return text.length > 12;
+  return text.length >= 30 && !isId(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
+}
+
+function readable(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** The same value with the secrets of the path taken out of its texts, also where only their beginning is shown. */
+export function withoutSecretsOf<Value>(value: Value, url: string): Value {
+  const secrets = secretsInPath(url);
+  return secrets.length === 0 ? value : (hidden(value, secrets) as Value);
+}
+
+function hidden(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return secrets.reduce(withoutOne, value);
+  if (Array.isArray(value)) return value.map((each) => hidden(each, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hidden(each, secrets)]));
+}
+
+const shownLength = 8;
+const leastCut = 24;
+
+function withoutOne(text: string, secret: string): string {
+  const mark = `${secret.slice(0, shownLength)}…`;
+  const whole = text.replaceAll(secret, mark);
+  // Messages show long names cut.
+  for (let length = secret.length - 1; length >= leastCut; length -= 1) {
+    const cut = secret.slice(0, length);
+    if (whole.includes(cut)) return whole.replaceAll(cut, mark);
+  }
+  return whole;
+}
