@@ -33,10 +33,10 @@ describe('src/projects/auth/failures', () => {
   });
 
   it('lets an address fail again as time goes on', async () => {
-    const { fail } = open(1_200);
-    for (let time = 0; time < 1_200; time += 1) fail('192.0.2.1');
+    const { fail } = open(60);
+    for (let time = 0; time < 60; time += 1) fail('192.0.2.1');
     expect(fail('192.0.2.1')).toBe('too-many-failures');
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
     expect(fail('192.0.2.1')).toBe('unauthenticated');
   });
 
