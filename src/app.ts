@@ -47,7 +47,10 @@ export async function migrateDatabase(url: string, log: Logger): Promise<string[
   const database = openDatabase({ url, poolSize: 2, applicationName: 'svc migrate' });
   try {
     const { applied } = await migrate(database, { directory: migrations });
-    await ensurePartitions(database);
+    // The workers go on with it; there are months of time.
+    await ensurePartitions(database).catch((error: unknown) =>
+      log.warn({ err: error }, 'history partitions could not be made; the workers try again'),
+    );
     if (applied.length > 0) log.info({ applied }, 'migrated');
     return applied;
   } finally {

@@ -5,7 +5,7 @@ import { tidy } from './auto-batch/store.ts';
 import { forgetExpired } from './store/keys.ts';
 
 export interface Housekeeping {
-  start(): Promise<void>;
+  start(): void;
   stop(): Promise<void>;
   /** Counts completed items towards the next vacuum. */
   completed(count: number): void;
@@ -13,6 +13,8 @@ export interface Housekeeping {
 
 const vacuumEvery = 50_000;
 const partitionsEveryMs = 60 * 60_000;
+/** After a failure. */
+const partitionsAgainMs = 60_000;
 const keysEveryMs = 60_000;
 const batchesEveryMs = 60_000;
 const keysAtOnce = 1_000;
@@ -20,31 +22,39 @@ const keysAtOnce = 1_000;
 /** What keeps the tables of the ledger fit: partitions ahead of time, old idempotency keys gone, and a vacuum by the workers (work.md, rule 12). */
 export function createHousekeeping(database: Database, log: Logger): Housekeeping {
   let sinceVacuum = 0;
-  let vacuuming: Promise<void> | undefined;
+  let vacuuming: Promise<unknown> | undefined;
   const timers: NodeJS.Timeout[] = [];
   const told = new Set<string>();
 
-  async function attempt(what: string, work: () => Promise<unknown>): Promise<void> {
+  async function attempt(what: string, work: () => Promise<unknown>): Promise<boolean> {
     try {
       await work();
+      return true;
     } catch (error) {
       // Without ownership of the tables this is the operator's job; once is enough to say so.
       if (!told.has(what)) log.warn({ err: error }, `${what} failed; it is tried again`);
       told.add(what);
+      return false;
     }
   }
 
-  const partitions = (): Promise<void> =>
-    attempt('making history partitions', () => ensurePartitions(database));
-  const oldKeys = (): Promise<void> =>
+  let stopped = false;
+  let making: Promise<void> | undefined;
+  let nextPartitions: NodeJS.Timeout | undefined;
+  async function partitions(): Promise<void> {
+    const made = await attempt('making history partitions', () => ensurePartitions(database));
+    if (stopped) return;
+    nextPartitions = setTimeout(() => void partitions(), made ? partitionsEveryMs : partitionsAgainMs);
+    nextPartitions.unref();
+  }
+  const oldKeys = (): Promise<boolean> =>
     attempt('deleting old idempotency keys', async () => {
       while ((await forgetExpired(database, keysAtOnce)) === keysAtOnce);
     });
 
   return {
-    async start() {
-      await partitions();
-      timers.push(setInterval(() => void partitions(), partitionsEveryMs));
+    start() {
+      making = partitions();
       timers.push(setInterval(() => void oldKeys(), keysEveryMs));
       timers.push(
         setInterval(() => void attempt('looking after auto-batches', () => tidy(database)), batchesEveryMs),
@@ -52,8 +62,10 @@ export function createHousekeeping(database: Database, log: Logger): Housekeepin
       for (const timer of timers) timer.unref();
     },
     async stop() {
+      stopped = true;
       for (const timer of timers) clearInterval(timer);
-      await vacuuming;
+      clearTimeout(nextPartitions);
+      await Promise.all([vacuuming, making]);
     },
     completed(count) {
       sinceVacuum += count;

@@ -92,7 +92,7 @@ export function createWorker(ground: Ground, options: WorkerOptions): Worker {
   return {
     hint: (laneId) => hint(state, laneId),
     async start() {
-      await state.housekeeping.start();
+      state.housekeeping.start();
       const listener = createListener(ground.database.url, ground.log, () => hint(state));
       const renewing = renewLeases(state);
       background = {

@@ -176,7 +176,7 @@ describe('test/journeys/proxy-logs', () => {
     ).map(({ name }) => name);
     const day = (ahead: number): string =>
       `proxy_log_${new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`;
-    expect(parts).toEqual(expect.arrayContaining([day(0), day(1), day(2), 'proxy_log_default']));
+    expect(parts).toEqual(expect.arrayContaining([day(0), day(1), day(7), 'proxy_log_default']));
     expect(parts).not.toContain('proxy_log_20200101');
   });
 });

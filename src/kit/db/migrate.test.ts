@@ -122,7 +122,7 @@ describe('src/kit/db/migrate', () => {
     expect(await running.migration).toEqual({ applied: ['0002-two'] });
   });
 
-  it('makes the history partitions of three months, however many nodes ask', async () => {
+  it('makes the history partitions of four months, however many nodes ask', async () => {
     const full = await createTestDatabase();
     const { database } = full;
     try {
@@ -133,9 +133,9 @@ describe('src/kit/db/migrate', () => {
            AND inhparent::regclass::text IN ('operation', 'record', 'operation_log') GROUP BY 1 ORDER BY 1`,
       );
       expect(partitions).toEqual([
-        { parent: 'operation', months: 3 },
-        { parent: 'operation_log', months: 3 },
-        { parent: 'record', months: 3 },
+        { parent: 'operation', months: 4 },
+        { parent: 'operation_log', months: 4 },
+        { parent: 'record', months: 4 },
       ]);
     } finally {
       await full.drop();

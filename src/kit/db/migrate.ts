@@ -26,8 +26,14 @@ interface AppliedMigration {
 /** 'svc' and 1: the one lock for everything that changes the schema. Transaction-level, so that a pooler does not break it. */
 const schemaLock = [0x73_76_63, 1] as const;
 /** A migration that waits longer than this for a table would make the running nodes queue up behind it. */
-const lockTimeoutMs = 3_000;
-const lockAttempts = 20;
+const patiently = { lockTimeoutMs: 3_000, attempts: 20 };
+/** For what can be done as well an hour later. */
+const briefly = { lockTimeoutMs: 100, attempts: 5 };
+
+/** Months of history partitions beyond this one: a lock that is withheld for days delays nothing. */
+const monthsAhead = 3;
+/** Bytes of default partitions whose rows are moved by the way. */
+const mostToMove = 10_000_000;
 
 const journalTable = `CREATE TABLE IF NOT EXISTS migrations (
   version integer PRIMARY KEY,
@@ -64,13 +70,27 @@ export async function pendingMigrations(database: Database, options: MigrateOpti
   });
 }
 
-/** Makes the history partitions of this month and the next two; those that exist stay. */
+const retireDefaults = 'SELECT svc_retire_defaults($1)';
+const ensureMonth = `SELECT svc_ensure_partitions(
+  (date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => $1)) AT TIME ZONE 'UTC')`;
+
+/**
+ * Makes the history partitions of this month and the next three; those that exist stay. Takes the default partitions of an
+ * older release away. Nobody waits for it: what it cannot have at once it leaves, does the rest, and throws the first fault.
+ */
 export async function ensurePartitions(database: Database): Promise<void> {
-  const text = `SELECT svc_ensure_partitions(
-    (date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => $1)) AT TIME ZONE 'UTC')`;
+  const steps = [
+    [retireDefaults, mostToMove] as const,
+    ...Array.from({ length: monthsAhead + 1 }, (_, month) => [ensureMonth, month] as const),
+  ];
+  const faults: unknown[] = [];
   await withClient(database.url, async (client) => {
-    for (const month of [0, 1, 2]) await underSchemaLock(client, () => client.query(text, [month]));
+    for (const [text, value] of steps) {
+      const step = underSchemaLock(client, () => client.query(text, [value]), briefly);
+      await step.catch((error: unknown) => faults.push(error));
+    }
   });
+  if (faults.length > 0) throw faults[0];
 }
 
 /** The migrations to run, in order; throws when what was applied is not the beginning of what the code has. */
@@ -148,7 +168,11 @@ async function readMigrations(directory: string): Promise<MigrationFile[]> {
   );
 }
 
-async function underSchemaLock<T>(client: Client, work: () => Promise<T>): Promise<T> {
+async function underSchemaLock<T>(
+  client: Client,
+  work: () => Promise<T>,
+  { lockTimeoutMs, attempts } = patiently,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       await client.query('BEGIN');
@@ -160,7 +184,7 @@ async function underSchemaLock<T>(client: Client, work: () => Promise<T>): Promi
     } catch (error) {
       await client.query('ROLLBACK').catch(() => undefined);
       // 55P03 = lock_not_available: let the nodes that hold it go first, then try again.
-      if (sqlState(error) !== '55P03' || attempt >= lockAttempts) throw error;
+      if (sqlState(error) !== '55P03' || attempt >= attempts) throw error;
       await sleep(200 + Math.random() * 300);
     }
   }

@@ -1,0 +1,126 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEmptyDatabase, type TestDatabase } from '../../test/database.ts';
+import { ensurePartitions, migrate } from '../kit/db/migrate.ts';
+import { createAcceptor } from './accept.ts';
+import { groundOf, intake, until } from './harness.testsuite.ts';
+import { createWorker } from './worker.ts';
+
+const directory = join(import.meta.dirname, '../../migrations');
+const history = ['operation', 'record', 'operation_log'];
+
+/** The days on which next month is not made yet, with somebody who reads history for hours. */
+describe('operations/month-end', () => {
+  let test: TestDatabase;
+  let old: string;
+  let reader: Client;
+
+  beforeEach(async () => {
+    test = await createEmptyDatabase();
+    old = await mkdtemp(join(tmpdir(), 'svc-released-'));
+    reader = new Client({ connectionString: test.url });
+    reader.on('error', () => undefined);
+    await reader.connect();
+  });
+  afterEach(async () => {
+    await reader.end();
+    await test.drop();
+    await rm(old, { recursive: true, force: true });
+  });
+
+  /** The schema as a release left it that made partitions in their parents, with default ones. */
+  const migrateToReleased = async (): Promise<void> => {
+    for (const name of await readdir(directory))
+      if (name < '0008') await copyFile(join(directory, name), join(old, name));
+    await migrate(test.database, { directory: old });
+  };
+  const backup = async (): Promise<void> => {
+    await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    for (const table of history) await reader.query(`LOCK TABLE ${table} IN ACCESS SHARE MODE`);
+    for (const table of history) await reader.query(`SELECT count(*) FROM ${table}`);
+  };
+  const partitions = async (parent: string): Promise<string[]> => {
+    const rows = await test.database.raw(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = '${parent}'::regclass ORDER BY 1`,
+    );
+    return rows.map((row) => row['name'] as string);
+  };
+  /** The longest of the acceptances that were made, one after the other, while the work was done. */
+  const slowestAccept = async (work: () => Promise<unknown>): Promise<number> => {
+    const acceptor = createAcceptor(test.database);
+    let over = false;
+    let slowest = 0;
+    const accepting = (async () => {
+      while (!over) {
+        const since = performance.now();
+        expect(await acceptor.accept(intake(), null)).toBeDefined();
+        slowest = Math.max(slowest, performance.now() - since);
+      }
+    })();
+    await work().finally(() => (over = true));
+    await accepting;
+    return slowest;
+  };
+
+  it('makes the coming months while a backup reads, and acceptances do not wait', async () => {
+    await migrate(test.database, { directory });
+    await backup();
+    expect(await slowestAccept(() => ensurePartitions(test.database))).toBeLessThan(1_500);
+    for (const table of history) expect(await partitions(table)).toHaveLength(4);
+    expect((await partitions('operation')).some((name) => name.endsWith('_default'))).toBe(false);
+  });
+
+  it('upgrades under a backup without holding up acceptances, and removes the default partitions after it', async () => {
+    await migrateToReleased();
+    await backup();
+    const slowest = await slowestAccept(async () => {
+      await migrate(test.database, { directory });
+      await ensurePartitions(test.database).catch(() => undefined);
+    });
+    expect(slowest).toBeLessThan(1_500);
+    await reader.query('COMMIT');
+    await ensurePartitions(test.database);
+    for (const table of history) {
+      const made = await partitions(table);
+      expect(made).toHaveLength(4);
+      expect(made).not.toContain(`${table}_default`);
+    }
+  });
+
+  it('starts with rows in a default partition, and puts them where they belong', async () => {
+    await migrateToReleased();
+    const ahead = new Date();
+    ahead.setUTCMonth(ahead.getUTCMonth() + 2, 15);
+    const hex = ahead.getTime().toString(16).padStart(12, '0');
+    const id = `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+    const project = '0190a000-0000-7000-8000-000000000001';
+    await test.database.raw(
+      `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, total)
+       VALUES ($1, $2, $1, $1, $1, 'write', '{}', 'contacts', 'success', 1)`,
+      [project, id],
+    );
+    await test.database.raw(
+      `INSERT INTO record (project_id, operation_id, slot, payload) VALUES ($1, $2, 0, '{}')`,
+      [project, id],
+    );
+    await backup();
+    await migrate(test.database, { directory });
+    const worker = createWorker(groundOf(test.database), { handlers: {} });
+    await worker.start();
+    await reader.query('COMMIT');
+    await ensurePartitions(test.database);
+    await until('the default partitions are gone', async () =>
+      (await partitions('record')).every((name) => name !== 'record_default'),
+    );
+    await worker.stop(1_000);
+    const month = ahead.toISOString().slice(0, 7).replace('-', '');
+    const [row] = await test.database.raw(
+      'SELECT o.tableoid::regclass::text AS o, r.tableoid::regclass::text AS r FROM operation o JOIN record r ON r.operation_id = o.id WHERE o.id = $1',
+      [id],
+    );
+    expect(row).toEqual({ o: `operation_${month}`, r: `record_${month}` });
+  });
+});
