@@ -1,5 +1,5 @@
 import { crashPoint } from '../kit/crash-point.ts';
-import { isDatabaseAway, sqlState, type Database } from '../kit/db/database.ts';
+import { faultOf, isDatabaseAway, sqlState, type Database } from '../kit/db/database.ts';
 import { createGroupCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
@@ -40,7 +40,7 @@ export function createAcceptor(database: Database): Acceptor {
       return rows.map((row) => answer(row, inserted));
     },
     maxWaiting,
-    bisectOn: (error: unknown) => /^2[23]/.test(sqlState(error) ?? ''),
+    bisectOn: (error: unknown) => faultOf(error) === 'data',
     recover: (rows: readonly AcceptRow[], error: unknown) => recover(database, rows, error),
   };
   const shared = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup, maxInFlight });

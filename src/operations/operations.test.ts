@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { newId } from '../kit/ids.ts';
@@ -250,5 +251,26 @@ describe('operations/operations', () => {
       operations.acceptQueued(intake()),
     ]);
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('orders records of ids of any length', async () => {
+    const orderKeys = [`installation/contacts/${randomBytes(6_000).toString('base64')}`];
+    const laneId = newId();
+    const accepted = await Promise.all([
+      operations.acceptQueued(intake()),
+      ...Array.from({ length: 3 }, () => operations.acceptQueued(intake({ orderKeys, laneId }))),
+    ]);
+    for (const { operationId } of accepted) await ended(operationId);
+  });
+
+  it('refuses alone the row that is over a limit of the database', async () => {
+    const principal = randomBytes(6_000).toString('base64');
+    const results = await Promise.allSettled([
+      operations.acceptQueued(intake()),
+      operations.acceptQueued(intake({ key: { principal, key: 'k', hash: Buffer.alloc(32) } })),
+      operations.acceptQueued(intake({ key: { principal: 'p', key: 'k', hash: Buffer.alloc(32) } })),
+    ]);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: { code: '54000' } });
   });
 });

@@ -161,8 +161,15 @@ export const OperationRecordPage = Type.Object(
 export type OperationRecordPage = Static<typeof OperationRecordPage>;
 
 const resolution = Type.Enum(['applied', 'notApplied']);
+/** Of a provider's record id; the longest that is known has a quarter of it. */
+export const maxRecordIdLength = 255;
+
 const recordId = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 255, description: "The provider's id of what was applied." }),
+  Type.String({
+    minLength: 1,
+    maxLength: maxRecordIdLength,
+    description: "The provider's id of what was applied.",
+  }),
 );
 
 /** What became of records of unknown outcome: of those named, or the same of all. */

@@ -59,6 +59,11 @@ describe('actions/write/plan', () => {
       { type: 'update', record: { email: 'x' } },
       'invalid-request record.id',
     ],
+    [
+      'an id longer than any provider has',
+      { type: 'update', record: { id: 'x'.repeat(256) } },
+      'invalid-request record.id',
+    ],
     ['§4.2.1 an empty id', { type: 'update', record: { id: ' ' } }, 'invalid-request record.id'],
     ['§4.2.1 a delete without an id', { type: 'delete', record: {} }, 'invalid-request record.id'],
     [

@@ -9,6 +9,7 @@ import {
   type WriteKind,
 } from '../../providers/index.ts';
 import { shapeFields, type FieldRules } from './fields.ts';
+import { maxRecordIdLength } from '../../operations/schema.ts';
 import type { WriteRequest } from './schema.ts';
 
 /** What the planner must know about the object and the provider; all of it is data. */
@@ -200,7 +201,12 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
   const place = at(request, index);
   const issues: Issue[] = [];
   if (!request.record && !request.batch) return issues;
-  if (type !== 'create' && !isRecordId(item.record['id'])) {
+  const { id } = item.record;
+  if (type !== 'create' && isRecordId(id) && idText(id).length > maxRecordIdLength) {
+    issues.push(
+      issue(`${place}.id`, `is longer than ${maxRecordIdLength} characters; send the provider's record id`),
+    );
+  } else if (type !== 'create' && !isRecordId(id)) {
     issues.push(
       issue(
         `${place}.id`,

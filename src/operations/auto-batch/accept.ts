@@ -1,5 +1,5 @@
 import { crashPoint } from '../../kit/crash-point.ts';
-import { isDatabaseAway, sqlState, type Database } from '../../kit/db/database.ts';
+import { faultOf, isDatabaseAway, sqlState, type Database } from '../../kit/db/database.ts';
 import { createGroupCommit } from '../../kit/group-commit.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
@@ -53,7 +53,7 @@ export function createGatherer(database: Database): Gatherer {
   const common = {
     maxWaiting,
     commit: (entries: readonly Entry[]) => gather(database, entries),
-    bisectOn: isContent,
+    bisectOn: (error: unknown) => faultOf(error) === 'data',
     answerLast: true,
   };
   const shared = createGroupCommit<Entry, Fate>({ ...common, maxGroup: maxPerGroup, maxInFlight });
@@ -117,7 +117,7 @@ async function fill(gathering: Gathering, places: readonly Place[]): Promise<voi
     }
     await findMissing(gathering, places);
   } catch (error) {
-    if (!isContent(error)) throw error;
+    if (faultOf(error) !== 'data') throw error;
     if (isTaken(error)) await findMissing(gathering, places);
     const left = places.filter(({ entry }) => !fates.has(entry.id));
     const [only] = left;
@@ -157,11 +157,7 @@ async function replay({ database, fates }: Gathering, { id, projectId, key }: En
   }
 }
 
-/** Data that the database refuses, or a place that is taken. */
-function isContent(error: unknown): boolean {
-  return /^2[23]/.test(sqlState(error) ?? '');
-}
-
+/** A place that is another's. */
 function isTaken(error: unknown): boolean {
   return sqlState(error) === '23505';
 }

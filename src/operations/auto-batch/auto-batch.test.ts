@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { openDatabase, type Database } from '../../kit/db/database.ts';
@@ -247,12 +247,18 @@ describe('operations/auto-batch/auto-batch', () => {
     expect(results.filter(({ success }) => success)).toHaveLength(99);
   });
 
-  it('refuses a record that the database cannot hold, and takes its neighbours', async () => {
+  it.each([
+    ['cannot hold', { principal: 'p', key: 'a', hash: Buffer.from('not 32 bytes'), forever: 'x' as never }],
+    [
+      'has no room for',
+      { principal: randomBytes(6_000).toString('base64'), key: 'a', hash: Buffer.alloc(32) },
+    ],
+  ])('refuses a record that the database %s, and takes its neighbours', async (_what, bad) => {
     const [node] = await startNodes(1);
     const key = oneKey();
     const settled = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) =>
-        accept(node, { ...key, orderKey: n === 7 ? 'a\0b' : null, record: { n } }),
+        accept(node, { ...key, ...(n === 7 ? { key: bad } : {}), record: { n } }),
       ),
     );
     expect(settled.map(({ status }) => status)).toEqual(

@@ -2,6 +2,7 @@ import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { claimKeys, keyColumns } from '../store/keys.ts';
 import { storable } from '../store/text.ts';
+import { turnKey } from '../store/turn-key.ts';
 import type { LaneKey } from '../store/lanes.ts';
 import type { Entry, Place, PlaceRequest, Range } from './places.ts';
 
@@ -129,7 +130,7 @@ export async function insert(
       entry.record.reference === undefined ? null : storable(entry.record.reference),
     ),
     places.map(({ entry }) => entry.id),
-    places.map(({ entry }) => entry.orderKey),
+    places.map(({ entry }) => (entry.orderKey === null ? null : turnKey(entry.orderKey))),
     ...keyColumns(
       places.flatMap(({ entry, batchId }, at) => {
         const { projectId, key } = entry;

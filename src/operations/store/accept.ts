@@ -3,6 +3,7 @@ import { statement } from '../../kit/db/statement.ts';
 import type { Intake } from '../work.ts';
 import { claimKeys, keyColumns } from './keys.ts';
 import { storable } from './text.ts';
+import { turnKey } from './turn-key.ts';
 
 /** One thing to insert. `lease` is that of the node's lane for a synchronous write, null for queued work. */
 export interface AcceptRow extends Intake {
@@ -140,7 +141,11 @@ export async function insertGroup(
     records.map(({ reference }) => (reference === undefined ? null : storable(reference))),
     ...(isPlain
       ? []
-      : [turns.map((turn) => turn.row.operationId), turns.map((turn) => turn.key), ...keyColumns(keyed)]),
+      : [
+          turns.map((turn) => turn.row.operationId),
+          turns.map((turn) => turnKey(turn.key)),
+          ...keyColumns(keyed),
+        ]),
   ]);
   return new Map(inserted.map((row) => [row.operation_id, row]));
 }
