@@ -104,6 +104,7 @@ export function addData(org: Org, input: JsonObject): JsonObject {
     allowSave: true,
     duplicateRules: [],
     locks: [],
+    asSystem: true,
   };
   const ids = list(input['records']).map((record) => {
     const result = change(write, object, asText(input['action'] ?? 'create'), record);

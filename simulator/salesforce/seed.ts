@@ -42,6 +42,7 @@ export function seedOrg(org: Org, input: { seed: number; records: number }): voi
   const seeder = createSeeder(org, createRandom(input.seed, 'salesforce-data'), input.records);
   const { random } = seeder;
   ensureUser(org, adminUsername);
+  seedSetup(seeder);
   const accounts: string[] = [];
   for (let i = 0; i < Math.max(3, Math.ceil(input.records / 10)); i += 1) {
     accounts.push(
@@ -62,6 +63,24 @@ export function seedOrg(org: Org, input: { seed: number; records: number }): voi
     seeder.add('BigTable__c', { Name: `Row ${i + 1}`, Number__c: i + 1 });
   for (let i = 0; i < 3; i += 1)
     seeder.add('UpsertTable__c', { Name: `Entry ${i + 1}`, ExtId__c: `seed-${i + 1}` });
+}
+
+/** The org's own row, and two record types of one object. */
+function seedSetup(seeder: Seeder): void {
+  seeder.add('Organization', {
+    Name: 'Simulated Salesforce',
+    Country: 'GB',
+    DefaultLocaleSidKey: 'en_GB',
+    LanguageLocaleKey: 'en_GB',
+    TimeZoneSidKey: 'Europe/London',
+    FiscalYearStartMonth: 1,
+    OrganizationType: 'Developer Edition',
+    InstanceName: 'SIM1',
+  });
+  for (const name of ['Customer', 'Partner']) {
+    const fields = { Name: name, DeveloperName: name, SobjectType: 'Account', IsActive: true };
+    seeder.add('RecordType', fields);
+  }
 }
 
 function contactFields(random: Random, i: number, accounts: string[]): Record<string, Value> {
@@ -99,7 +118,9 @@ function seedSmallTables(seeder: Seeder, accounts: string[], contacts: string[])
     seeder.add('Task', { Subject: 'Call', WhatId: random.pick(accounts), WhoId: contacts[i] ?? null });
     seeder.add('Product2', { Name: `Product ${i + 1}`, ProductCode: `P-${i + 1}`, IsActive: true });
   }
-  seeder.add('Campaign', { Name: 'Spring fair', Type: 'Conference', IsActive: true });
+  const campaign = seeder.add('Campaign', { Name: 'Spring fair', Type: 'Conference', IsActive: true });
+  for (const ContactId of contacts.slice(0, 3))
+    seeder.add('CampaignMember', { CampaignId: campaign, ContactId, Status: 'Sent' });
 }
 
 type Seeder = {

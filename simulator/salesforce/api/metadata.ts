@@ -1,7 +1,7 @@
 import { empty, json, type Reply } from '../../kit/index.ts';
 import { apiError } from '../errors.ts';
-import type { SObject } from '../schema/object-types.ts';
-import { describeGlobal, describeObject, summary } from '../schema/describe.ts';
+import { findObject, type SObject } from '../schema/object-types.ts';
+import { describeGlobal, describeObject, summary, type RecordTypeInfo } from '../schema/describe.ts';
 import { attributes } from '../soql/render.ts';
 import { deletions, getRow, isDeleted, recycleBinMs, scan, type Row } from '../store/store.ts';
 import { formatDatetime, parseDatetime } from '../store/times.ts';
@@ -59,7 +59,22 @@ export function objects(context: ApiContext): Reply {
 /** GET /sobjects/{T}/describe; 304 when the schema is as old as the caller's copy. */
 export function describe(context: ApiContext): Reply {
   const object = objectParam(context);
-  return unlessModified(context, () => describeObject(context.org.schema, object, context.base));
+  return unlessModified(context, () =>
+    describeObject(context.org.schema, object, context.base, recordTypesOf(context, object)),
+  );
+}
+
+function recordTypesOf({ org }: ApiContext, object: SObject): RecordTypeInfo[] {
+  const types = findObject(org.schema, 'RecordType');
+  const rows = types ? [...scan(org.store, types, false, 0)] : [];
+  return rows
+    .filter((row) => row['SobjectType'] === object.name)
+    .map((row) => ({
+      recordTypeId: String(row['Id']),
+      name: String(row['Name']),
+      developerName: String(row['DeveloperName']),
+      active: row['IsActive'] === true,
+    }));
 }
 
 function unlessModified(context: ApiContext, body: () => Record<string, unknown>): Reply {

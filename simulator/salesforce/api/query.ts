@@ -4,7 +4,7 @@ import { nextThingId, type Cursor, type Org } from '../org.ts';
 import { parseSoql } from '../soql/parser.ts';
 import type { Plan } from '../soql/compiled.ts';
 import { planQuery, runPlan } from '../soql/plan.ts';
-import { renderRow, type RenderContext } from '../soql/render.ts';
+import { renderGroup, renderRow, type RenderContext } from '../soql/render.ts';
 import { countRows, type Row } from '../store/store.ts';
 import { param, type ApiContext, type Handler } from './context.ts';
 
@@ -20,9 +20,21 @@ export function query(deleted: boolean): Handler {
     const plan = prepare(context.org, soql, deleted);
     if (explained !== null) return json(200, explain(plan, soql));
     const rows = runPlan(plan);
+    if (plan.group) return json(200, groups(plan, rows));
     if (plan.count) return json(200, { totalSize: rows.length, done: true, records: [] });
     return json(200, page(context, { plan, rows, batch: batchSize(context), expiresAt: 0 }, null, 0));
   };
+}
+
+/** Groups are answered whole, for they have no pages. */
+function groups(plan: Plan, rows: Row[]): Record<string, unknown> {
+  if (rows.length > maxPage) {
+    const message =
+      'Aggregate query does not support queryMore(), use LIMIT to restrict the results to a single batch';
+    throw apiError(400, 'EXCEEDED_ID_LIMIT', message);
+  }
+  const records = rows.map((row) => renderGroup(plan.columns, row));
+  return { totalSize: rows.length, done: true, records };
 }
 
 /** Parses and checks a query; throws the error Salesforce gives for it. */

@@ -115,7 +115,10 @@ export function externalField(object: SObject, name: string): Field {
   throw notFound(`Provided external ID field does not exist or is not accessible: ${name}`);
 }
 
-/** PATCH /sobjects/{T}/{ExtField}/{value}: 201 created, 200 (204 before v46) changed, 300 ambiguous. */
+/**
+ * PATCH /sobjects/{T}/{ExtField}/{value}: 201 created, 200 (204 before v46) changed, 300 ambiguous.
+ * From v46 on the body says `created`; with `?updateOnly=true` nothing is created.
+ */
 export function upsertRow(context: ApiContext): Reply {
   const object = objectParam(context);
   const f = externalField(object, param(context, 'field'));
@@ -129,13 +132,16 @@ export function upsertRow(context: ApiContext): Reply {
   }
   const ambiguous = ambiguousReply(context, object, f, value);
   if (ambiguous) return ambiguous;
+  const updateOnly = context.call.query.get('updateOnly') === 'true';
+  if (updateOnly && upsertMatches(context.org.store, object, f, value).length === 0) throw notFound();
   const result = upsertRecord(writeContext(context), object, f, value, body);
   if (!result.ok) throw singleError(result.errors.map(asSingle));
   touchRecent(context.org, object, result.id);
-  const answer = { id: result.id, success: true, errors: [], created: result.created };
+  const answer = { id: result.id, success: true, errors: [] as never[] };
+  const told = context.version < 46 ? answer : { ...answer, created: result.created };
   if (result.created)
-    return json(201, answer, { location: `${context.base}/sobjects/${object.name}/${result.id}` });
-  return context.version < 46 ? empty(204) : json(200, answer);
+    return json(201, told, { location: `${context.base}/sobjects/${object.name}/${result.id}` });
+  return context.version < 46 ? empty(204) : json(200, told);
 }
 
 function ambiguousReply(context: ApiContext, object: SObject, f: Field, value: string): Reply | undefined {

@@ -25,12 +25,13 @@ export function createQueryJob(context: ApiContext): Reply {
 
 /** Bulk has no nested lists, compound values, counts or offsets (providers S3). */
 function checkSupported(plan: Plan): void {
-  if (plan.count) throw unsupported('Aggregate queries are not supported in Bulk Query');
+  if (plan.count || plan.group) throw unsupported('Aggregate queries are not supported in Bulk Query');
   if (plan.offset > 0) throw unsupported('OFFSET is not supported in Bulk Query');
   for (const column of plan.columns) {
     if (column.kind === 'children') {
       throw unsupported('Aggregate Relationships not supported in Bulk Query with CSV content type');
     }
+    if (column.kind === 'typeof') throw unsupported('TYPEOF is not supported in Bulk Query');
     if (column.kind === 'value' && column.field.type === 'address') {
       throw apiError(400, 'FUNCTIONALITY_NOT_ENABLED', 'Selecting compound data not supported in Bulk Query');
     }
@@ -51,7 +52,7 @@ function flatten(
   from: (row: Row) => Row | undefined,
 ): Cell[] {
   return columns.flatMap((column): Cell[] => {
-    if (column.kind === 'children') return [];
+    if (column.kind === 'children' || column.kind === 'typeof') return [];
     if (column.kind === 'parent') {
       const parent = (row: Row): Row | undefined => {
         const at = from(row);
@@ -60,14 +61,15 @@ function flatten(
       };
       return flatten(store, column.columns, `${prefix}${column.name}.`, parent);
     }
-    const { field } = column;
+    const type = column.kind === 'value' ? column.field.type : column.type;
+    const name = column.kind === 'value' ? column.field.name : column.name;
     const read = (row: Row): string => {
       const at = from(row);
-      const value = at ? valueOf(at, field) : null;
+      const value = at ? (column.kind === 'value' ? valueOf(at, column.field) : column.read(at)) : null;
       if (value === null) return '';
-      return field.type === 'datetime' ? bulkDatetime(String(value)) : String(value);
+      return type === 'datetime' ? bulkDatetime(String(value)) : String(value);
     };
-    return [{ name: prefix + field.name, read }];
+    return [{ name: prefix + name, read }];
   });
 }
 

@@ -14,24 +14,29 @@ export function describeGlobal(schema: Schema, base: ApiBase): Record<string, un
 }
 
 /** The answer of `/sobjects/{T}/describe`: every column the store has (jsforce relies on it). */
-export function describeObject(schema: Schema, object: SObject, base: ApiBase): Record<string, unknown> {
+export function describeObject(
+  schema: Schema,
+  object: SObject,
+  base: ApiBase,
+  recordTypes: RecordTypeInfo[],
+): Record<string, unknown> {
   return {
     actionOverrides: [],
     childRelationships: childRelationships(schema, object).map((c) => ({
-      cascadeDelete: false,
+      cascadeDelete: c.field.onDelete === 'cascade',
       childSObject: c.child.name,
       deprecatedAndHidden: false,
       field: c.field.name,
       junctionIdListNames: [],
       junctionReferenceTo: [],
       relationshipName: c.name,
-      restrictedDelete: false,
+      restrictedDelete: c.field.onDelete === 'restrict',
     })),
     compactLayoutable: true,
     fields: object.fields.map((f) => describeField(f)),
     namedLayoutInfos: [],
     networkScopeFieldName: null,
-    recordTypeInfos: [masterRecordType(object, base)],
+    recordTypeInfos: [...recordTypes, masterType].map((type) => recordTypeInfo(object, base, type)),
     searchLayoutable: true,
     supportedScopes: [{ label: `All ${object.labelPlural}`, name: 'everything' }],
     ...summary(object, base),
@@ -43,10 +48,10 @@ export function summary(object: SObject, base: ApiBase): Record<string, unknown>
   const url = `${base}/sobjects/${object.name}`;
   return {
     activateable: false,
-    createable: true,
+    createable: object.createable,
     custom: object.custom,
     customSetting: false,
-    deletable: object.name !== 'User',
+    deletable: object.deletable,
     deprecatedAndHidden: false,
     feedEnabled: !object.custom,
     hasSubtypes: false,
@@ -62,7 +67,7 @@ export function summary(object: SObject, base: ApiBase): Record<string, unknown>
     retrieveable: true,
     searchable: true,
     triggerable: true,
-    undeletable: true,
+    undeletable: object.deletable,
     updateable: true,
     urls: {
       sobject: url,
@@ -72,17 +77,24 @@ export function summary(object: SObject, base: ApiBase): Record<string, unknown>
   };
 }
 
-function masterRecordType(object: SObject, base: ApiBase): Record<string, unknown> {
-  const recordTypeId = '012000000000000AAA';
+/** A record type as describe lists it. */
+export type RecordTypeInfo = { recordTypeId: string; name: string; developerName: string; active: boolean };
+
+const masterType: RecordTypeInfo = {
+  recordTypeId: '012000000000000AAA',
+  name: 'Master',
+  developerName: 'Master',
+  active: true,
+};
+
+function recordTypeInfo(object: SObject, base: ApiBase, type: RecordTypeInfo): Record<string, unknown> {
+  const master = type === masterType;
   return {
-    active: true,
+    ...type,
     available: true,
-    defaultRecordTypeMapping: true,
-    developerName: 'Master',
-    master: true,
-    name: 'Master',
-    recordTypeId,
-    urls: { layout: `${base}/sobjects/${object.name}/describe/layouts/${recordTypeId}` },
+    defaultRecordTypeMapping: master,
+    master,
+    urls: { layout: `${base}/sobjects/${object.name}/describe/layouts/${type.recordTypeId}` },
   };
 }
 
@@ -121,7 +133,7 @@ function describeField(f: Field): Record<string, unknown> {
     encrypted: false,
     externalId: f.externalId,
     filterable: !long,
-    groupable: !long && !compound && f.precision === 0,
+    groupable: !long && !compound && f.precision === 0 && !['datetime', 'multipicklist'].includes(f.type),
     highScaleNumber: false,
     htmlFormatted: false,
     idLookup: f.idLookup,
@@ -136,7 +148,7 @@ function describeField(f: Field): Record<string, unknown> {
     picklistValues: f.picklist.map((value) => ({
       active: true,
       defaultValue: value === f.preset,
-      label: value,
+      label: f.labels[value] ?? value,
       validFor: null,
       value,
     })),

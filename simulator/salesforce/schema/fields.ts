@@ -39,6 +39,8 @@ export type Field = {
   idLookup: boolean;
   nameField: boolean;
   picklist: string[];
+  /** Labels of values that are shown under another name than their own; `toLabel()` reads them. */
+  labels: Record<string, string>;
   restricted: boolean;
   /** Value a create gets when it says nothing. */
   preset: string | number | boolean | null;
@@ -47,6 +49,8 @@ export type Field = {
   relationshipName: string | null;
   /** Name of the list of children on the parent's side (`Contacts`). */
   childRelationship: string | null;
+  /** What becomes of this record when the one it points to is deleted. */
+  onDelete: 'clear' | 'cascade' | 'restrict';
   compoundFieldName: string | null;
 };
 
@@ -85,11 +89,13 @@ export function field(name: string, type: FieldType, extra: Partial<Field> = {})
     idLookup: false,
     nameField: false,
     picklist: [],
+    labels: {},
     restricted: false,
     preset: type === 'boolean' ? false : null,
     referenceTo: [],
     relationshipName: null,
     childRelationship: null,
+    onDelete: 'clear',
     compoundFieldName: null,
     ...extra,
   };

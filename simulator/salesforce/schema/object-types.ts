@@ -7,6 +7,8 @@ export type SObject = {
   labelPlural: string;
   keyPrefix: string;
   custom: boolean;
+  createable: boolean;
+  deletable: boolean;
   fields: Field[];
   /** By lower-case name: input names are case-insensitive (providers S0). */
   byName: Map<string, Field>;
@@ -20,6 +22,8 @@ export type SObjectSpec = {
   label?: string;
   labelPlural?: string;
   keyPrefix: string;
+  createable?: boolean;
+  deletable?: boolean;
   fields: Field[];
 };
 
@@ -40,12 +44,16 @@ function buildObject(spec: SObjectSpec): SObject {
     labelPlural: spec.labelPlural ?? `${label}s`,
     keyPrefix: spec.keyPrefix,
     custom: spec.name.endsWith('__c'),
+    createable: spec.createable ?? true,
+    deletable: spec.deletable ?? true,
     fields: [],
     byName: new Map(),
     byRelationship: new Map(),
   };
   const id = readOnlyField('Id', 'id', { nillable: false, defaultedOnCreate: true, idLookup: true });
-  for (const f of [id, ...spec.fields, ...systemFields()]) addField(object, f);
+  // What can never be deleted has no column that says whether it is.
+  const system = systemFields().filter((f) => object.deletable || f.name !== 'IsDeleted');
+  for (const f of [id, ...spec.fields, ...system]) addField(object, f);
   return object;
 }
 

@@ -9,8 +9,10 @@ import {
   reference,
   requiredText,
   text,
+  type Field,
 } from './fields.ts';
 import type { SObjectSpec } from './object-types.ts';
+import { setupObjects } from './setup-objects.ts';
 
 const leadSources = ['Web', 'Phone Inquiry', 'Partner Referral', 'Purchased List', 'Other'];
 const industries = [
@@ -23,6 +25,12 @@ const industries = [
   'Technology',
 ];
 const ratings = ['Hot', 'Warm', 'Cold'];
+
+const cascade = { onDelete: 'cascade' } as const;
+
+function recordTypeId(): Field {
+  return reference('RecordTypeId', ['RecordType'], 'RecordType');
+}
 
 const account: SObjectSpec = {
   name: 'Account',
@@ -42,9 +50,15 @@ const account: SObjectSpec = {
     field('NumberOfEmployees', 'int'),
     field('Description', 'textarea'),
     picklist('Rating', ratings),
+    text('Sic', 20),
+    text('SicDesc', 80),
+    picklist('Ownership', ['Public', 'Private', 'Subsidiary', 'Other']),
+    text('TickerSymbol', 20),
+    text('Site', 80),
     picklist('AccountSource', leadSources),
     picklist('CustomerPriority__c', ['High', 'Medium', 'Low'], { restricted: true }),
     externalId('External_Id__c'),
+    recordTypeId(),
     owner(),
   ],
 };
@@ -53,7 +67,7 @@ const contact: SObjectSpec = {
   name: 'Contact',
   keyPrefix: '003',
   fields: [
-    reference('AccountId', ['Account'], 'Account', 'Contacts'),
+    reference('AccountId', ['Account'], 'Account', 'Contacts', cascade),
     ...personName(),
     ...address('Mailing'),
     ...address('Other'),
@@ -76,6 +90,7 @@ const contact: SObjectSpec = {
     }),
     field('Score__c', 'double', { precision: 10, scale: 2 }),
     externalId('External_Id__c'),
+    recordTypeId(),
     owner(),
   ],
 };
@@ -113,6 +128,7 @@ const lead: SObjectSpec = {
     field('HasOptedOutOfEmail', 'boolean'),
     readOnlyField('IsConverted', 'boolean'),
     externalId('External_Id__c'),
+    recordTypeId(),
     owner(),
   ],
 };
@@ -132,7 +148,7 @@ const opportunity: SObjectSpec = {
   labelPlural: 'Opportunities',
   keyPrefix: '006',
   fields: [
-    reference('AccountId', ['Account'], 'Account', 'Opportunities'),
+    reference('AccountId', ['Account'], 'Account', 'Opportunities', cascade),
     requiredText('Name', 120, { nameField: true }),
     field('Description', 'textarea'),
     picklist('StageName', Object.keys(stages), { nillable: false }),
@@ -146,6 +162,7 @@ const opportunity: SObjectSpec = {
     readOnlyField('IsWon', 'boolean'),
     reference('CampaignId', ['Campaign'], 'Campaign', 'Opportunities'),
     externalId('External_Id__c'),
+    recordTypeId(),
     owner(),
   ],
 };
@@ -157,8 +174,12 @@ const contactRole: SObjectSpec = {
   fields: [
     reference('OpportunityId', ['Opportunity'], 'Opportunity', 'OpportunityContactRoles', {
       nillable: false,
+      onDelete: 'cascade',
     }),
-    reference('ContactId', ['Contact'], 'Contact', 'OpportunityContactRoles', { nillable: false }),
+    reference('ContactId', ['Contact'], 'Contact', 'OpportunityContactRoles', {
+      nillable: false,
+      onDelete: 'cascade',
+    }),
     picklist('Role', ['Business User', 'Decision Maker', 'Evaluator', 'Influencer', 'Other']),
     field('IsPrimary', 'boolean'),
   ],
@@ -176,8 +197,8 @@ const caseObject: SObjectSpec = {
       idLookup: true,
       nameField: true,
     }),
-    reference('ContactId', ['Contact'], 'Contact', 'Cases'),
-    reference('AccountId', ['Account'], 'Account', 'Cases'),
+    reference('ContactId', ['Contact'], 'Contact', 'Cases', { onDelete: 'restrict' }),
+    reference('AccountId', ['Account'], 'Account', 'Cases', { onDelete: 'restrict' }),
     reference('ParentId', ['Case'], 'Parent', 'Cases'),
     text('SuppliedName', 80),
     field('SuppliedEmail', 'email'),
@@ -190,6 +211,7 @@ const caseObject: SObjectSpec = {
     field('Description', 'textarea'),
     readOnlyField('IsClosed', 'boolean'),
     readOnlyField('ClosedDate', 'datetime'),
+    recordTypeId(),
     owner(),
   ],
 };
@@ -198,8 +220,8 @@ const task: SObjectSpec = {
   name: 'Task',
   keyPrefix: '00T',
   fields: [
-    reference('WhoId', ['Contact', 'Lead'], 'Who', 'Tasks'),
-    reference('WhatId', ['Account', 'Opportunity', 'Case', 'Campaign'], 'What', 'Tasks'),
+    reference('WhoId', ['Contact', 'Lead'], 'Who', 'Tasks', cascade),
+    reference('WhatId', ['Account', 'Opportunity', 'Case', 'Campaign'], 'What', 'Tasks', cascade),
     field('Subject', 'combobox', { picklist: ['Call', 'Email', 'Send Letter', 'Send Quote', 'Other'] }),
     field('ActivityDate', 'date'),
     picklist('Status', ['Not Started', 'In Progress', 'Completed', 'Waiting on someone else', 'Deferred'], {
@@ -217,8 +239,8 @@ const event: SObjectSpec = {
   name: 'Event',
   keyPrefix: '00U',
   fields: [
-    reference('WhoId', ['Contact', 'Lead'], 'Who', 'Events'),
-    reference('WhatId', ['Account', 'Opportunity', 'Case', 'Campaign'], 'What', 'Events'),
+    reference('WhoId', ['Contact', 'Lead'], 'Who', 'Events', cascade),
+    reference('WhatId', ['Account', 'Opportunity', 'Case', 'Campaign'], 'What', 'Events', cascade),
     field('Subject', 'combobox', { picklist: ['Call', 'Email', 'Meeting', 'Other'] }),
     text('Location', 255),
     field('StartDateTime', 'datetime'),
@@ -244,25 +266,32 @@ const campaign: SObjectSpec = {
     field('ExpectedResponse', 'percent'),
     field('IsActive', 'boolean'),
     field('Description', 'textarea'),
+    recordTypeId(),
     owner(),
   ],
 };
 
-const user: SObjectSpec = {
-  name: 'User',
-  label: 'User',
-  keyPrefix: '005',
+/** Either a contact or a lead; who has responded is said by the status. */
+const campaignMember: SObjectSpec = {
+  name: 'CampaignMember',
+  label: 'Campaign Member',
+  keyPrefix: '00v',
   fields: [
-    requiredText('Username', 80, { idLookup: true, unique: true }),
-    ...personName(),
-    text('CompanyName', 80),
-    field('Email', 'email', { nillable: false, idLookup: true }),
-    requiredText('Alias', 8),
-    field('IsActive', 'boolean', { preset: true }),
-    text('TimeZoneSidKey', 40, { nillable: false, preset: 'Europe/London', defaultedOnCreate: true }),
-    text('LocaleSidKey', 40, { nillable: false, preset: 'en_GB', defaultedOnCreate: true }),
-    text('Title', 80),
-    text('Department', 80),
+    reference('CampaignId', ['Campaign'], 'Campaign', 'CampaignMembers', {
+      nillable: false,
+      updateable: false,
+      onDelete: 'cascade',
+    }),
+    reference('LeadId', ['Lead'], 'Lead', 'CampaignMembers', { updateable: false, onDelete: 'cascade' }),
+    reference('ContactId', ['Contact'], 'Contact', 'CampaignMembers', {
+      updateable: false,
+      onDelete: 'cascade',
+    }),
+    picklist('Status', ['Sent', 'Responded'], { preset: 'Sent' }),
+    readOnlyField('HasResponded', 'boolean'),
+    readOnlyField('FirstRespondedDate', 'date'),
+    readOnlyField('LeadOrContactId', 'reference', { referenceTo: ['Lead', 'Contact'] }),
+    readOnlyField('Type', 'picklist', { picklist: ['Contact', 'Lead'] }),
   ],
 };
 
@@ -306,7 +335,8 @@ export const standardObjects: SObjectSpec[] = [
   task,
   event,
   campaign,
-  user,
+  campaignMember,
+  ...setupObjects,
   product,
   bigTable,
   upsertTable,

@@ -1,7 +1,8 @@
-import type { Comparison, Condition, Literal, Path } from './ast.ts';
+import type { Comparison, Condition, Expression, Literal } from './ast.ts';
+import { readExpression } from './expressions.ts';
 import type { Token } from './lexer.ts';
 import { unexpected } from './problems.ts';
-import { readPath, type Reader } from './reader.ts';
+import type { Reader } from './reader.ts';
 
 /** Parses what follows WHERE. SOQL wants parentheses where AND and OR meet. */
 export function parseCondition(reader: Reader): Condition {
@@ -27,7 +28,7 @@ function parseTerm(reader: Reader): Condition {
     reader.expect(')');
     return inner;
   }
-  return parseTest(reader, readPath(reader));
+  return parseTest(reader, readExpression(reader));
 }
 
 const signs: Record<string, Comparison> = {
@@ -41,28 +42,28 @@ const signs: Record<string, Comparison> = {
   LIKE: 'like',
 };
 
-function parseTest(reader: Reader, path: Path): Condition {
-  if (reader.accept('IN')) return parseIn(reader, path, false);
-  if (reader.acceptAll('NOT', 'IN')) return parseIn(reader, path, true);
+function parseTest(reader: Reader, left: Expression): Condition {
+  if (reader.accept('IN')) return parseIn(reader, left, false);
+  if (reader.acceptAll('NOT', 'IN')) return parseIn(reader, left, true);
   const word = reader.peek().text.toUpperCase();
   if (word === 'INCLUDES' || word === 'EXCLUDES') {
     reader.next();
-    return { kind: 'includes', path, negated: word === 'EXCLUDES', values: parseList(reader) };
+    return { kind: 'includes', left, negated: word === 'EXCLUDES', values: parseList(reader) };
   }
   const token = reader.next();
   const operator = signs[token.text.toUpperCase()];
   if (!operator || token.kind === 'string') throw unexpected(token.text);
-  return { kind: 'compare', path, operator, value: parseLiteral(reader) };
+  return { kind: 'compare', left, operator, value: parseLiteral(reader) };
 }
 
-function parseIn(reader: Reader, path: Path, negated: boolean): Condition {
+function parseIn(reader: Reader, left: Expression, negated: boolean): Condition {
   if (reader.peek().text === '(' && reader.peek(1).text.toUpperCase() === 'SELECT') {
     reader.next();
     const values = reader.query();
     reader.expect(')');
-    return { kind: 'in', path, negated, values };
+    return { kind: 'in', left, negated, values };
   }
-  return { kind: 'in', path, negated, values: parseList(reader) };
+  return { kind: 'in', left, negated, values: parseList(reader) };
 }
 
 function parseList(reader: Reader): Literal[] {
@@ -81,8 +82,9 @@ function parseLiteral(reader: Reader): Literal {
 }
 
 const macros =
-  /^(TODAY|YESTERDAY|TOMORROW|(THIS|LAST|NEXT)_(WEEK|MONTH|QUARTER|YEAR)|LAST_90_DAYS|NEXT_90_DAYS)$/;
-const counted = /^((LAST|NEXT)_N_(DAYS|WEEKS|MONTHS|YEARS)|N_(DAYS|WEEKS|MONTHS|YEARS)_AGO)$/;
+  /^(TODAY|YESTERDAY|TOMORROW|(THIS|LAST|NEXT)_(WEEK|MONTH|(FISCAL_)?(QUARTER|YEAR))|LAST_90_DAYS|NEXT_90_DAYS)$/;
+const units = '(DAYS|WEEKS|MONTHS|(FISCAL_)?(QUARTERS|YEARS))';
+const counted = new RegExp(`^((LAST|NEXT)_N_${units}|N_${units}_AGO)$`);
 
 function parseWord(reader: Reader, token: Token): Literal {
   const text = token.text.toUpperCase();

@@ -3,9 +3,17 @@ import { normalizeId } from '../ids.ts';
 import type { Field } from '../schema/fields.ts';
 import type { Row, Value } from '../store/store.ts';
 import { formatDatetime, parseDatetime } from '../store/times.ts';
-import type { Comparison, Condition, Literal, Query } from './ast.ts';
+import {
+  placeOf,
+  type Comparison,
+  type Condition,
+  type Expression,
+  type Literal,
+  type Query,
+} from './ast.ts';
+import { fiscalOf, resolveExpression, type Resolve } from './functions.ts';
 import { spanOf } from './macros.ts';
-import { resolvePath, type Resolved, type Scope } from './paths.ts';
+import type { Resolved, Scope } from './paths.ts';
 import { badField, malformed } from './problems.ts';
 
 export type Test = (row: Row) => boolean;
@@ -13,30 +21,34 @@ export type Test = (row: Row) => boolean;
 /** Runs a sub-query of `IN (SELECT …)` and gives the values of its one column. */
 type SubQuery = (scope: Scope, query: Query) => Value[];
 
+/** How conditions read rows, or the groups of HAVING, and run the queries inside them. */
+export type Reading = { scope: Scope; sub: SubQuery; resolve?: Resolve };
+
 /** Turns a condition into a test of rows. SOQL logic has two values: a comparison with null is false. */
-export function compileCondition(scope: Scope, condition: Condition, sub: SubQuery): Test {
+export function compileCondition(reading: Reading, condition: Condition): Test {
   if (condition.kind === 'and') {
-    const tests = condition.items.map((item) => compileCondition(scope, item, sub));
+    const tests = condition.items.map((item) => compileCondition(reading, item));
     return (row) => tests.every((test) => test(row));
   }
   if (condition.kind === 'or') {
-    const tests = condition.items.map((item) => compileCondition(scope, item, sub));
+    const tests = condition.items.map((item) => compileCondition(reading, item));
     return (row) => tests.some((test) => test(row));
   }
   if (condition.kind === 'not') {
-    const test = compileCondition(scope, condition.item, sub);
+    const test = compileCondition(reading, condition.item);
     return (row) => !test(row);
   }
-  if (condition.kind === 'in') return compileIn(scope, condition, sub);
-  if (condition.kind === 'includes') return compileIncludes(scope, condition);
-  return compileCompare(scope, filterable(scope, condition.path), condition.operator, condition.value);
+  const resolved = filterable(reading, condition.left);
+  if (condition.kind === 'in') return compileIn(reading, resolved, condition);
+  if (condition.kind === 'includes') return compileIncludes(reading.scope, resolved, condition);
+  return compileCompare(reading.scope, resolved, condition.operator, condition.value);
 }
 
-function filterable(scope: Scope, path: { names: string[]; pos: number }): Resolved {
-  const resolved = resolvePath(scope, path);
+function filterable({ scope, resolve = resolveExpression }: Reading, left: Expression): Resolved {
+  const resolved = resolve(scope, left);
   const { field } = resolved;
   if (field.type === 'address' || (field.type === 'textarea' && field.length > 255)) {
-    throw badField(scope.soql, path.pos, `field '${field.name}' can not be filtered in a query call`);
+    throw badField(scope.soql, placeOf(left), `field '${field.name}' can not be filtered in a query call`);
   }
   return resolved;
 }
@@ -69,7 +81,7 @@ function comparable(value: Value): Value {
 }
 
 function compileSpan(scope: Scope, { get, field }: Resolved, operator: Comparison, literal: Literal): Test {
-  const { start, end } = spanOf(literal.text, literal.n ?? 0, scope.now);
+  const { start, end } = spanOf(literal.text, literal.n ?? 0, scope.now, fiscalOf(scope.store).month);
   const text = (ms: number): string =>
     field.type === 'date' ? new Date(ms).toISOString().slice(0, 10) : formatDatetime(ms);
   const [from, to] = [text(start), text(end)];
@@ -114,8 +126,11 @@ function located(scope: Scope, literal: Literal, message: string): string {
   return malformed(scope.soql, literal.pos, message).message;
 }
 
-function compileIn(scope: Scope, condition: Extract<Condition, { kind: 'in' }>, sub: SubQuery): Test {
-  const { get, field } = filterable(scope, condition.path);
+function compileIn(
+  { scope, sub }: Reading,
+  { get, field }: Resolved,
+  condition: Extract<Condition, { kind: 'in' }>,
+): Test {
   const wanted = new Set<Value>();
   if (Array.isArray(condition.values)) {
     for (const literal of condition.values) {
@@ -127,12 +142,15 @@ function compileIn(scope: Scope, condition: Extract<Condition, { kind: 'in' }>, 
 }
 
 /** `INCLUDES('A;B', 'C')`: has both A and B, or has C. */
-function compileIncludes(scope: Scope, condition: Extract<Condition, { kind: 'includes' }>): Test {
-  const { get, field } = filterable(scope, condition.path);
+function compileIncludes(
+  scope: Scope,
+  { get, field }: Resolved,
+  condition: Extract<Condition, { kind: 'includes' }>,
+): Test {
   if (field.type !== 'multipicklist') {
     throw badField(
       scope.soql,
-      condition.path.pos,
+      placeOf(condition.left),
       `includes/excludes operator only valid on multipicklist field`,
     );
   }

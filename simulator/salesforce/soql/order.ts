@@ -1,15 +1,22 @@
 import type { Row, Value } from '../store/store.ts';
-import type { Ordering } from './ast.ts';
-import { resolvePath, type Scope } from './paths.ts';
+import { placeOf, type Ordering } from './ast.ts';
+import { resolveExpression, type Resolve } from './functions.ts';
+import type { Scope } from './paths.ts';
 import { malformed } from './problems.ts';
 
 export type Compare = (a: Row, b: Row) => number;
 
 /** Turns ORDER BY into a comparison; nulls come first unless asked otherwise. Null when rows stay as they are. */
-export function compileOrder(scope: Scope, order: Ordering[]): Compare | null {
-  const byId = order.length === 1 && order[0]?.path.names.join('.').toLowerCase() === 'id';
-  const keys = order.map((one) => compileKey(scope, one));
-  if (keys.length === 0 || (byId && order[0]?.descending === false)) return null;
+export function compileOrder(
+  scope: Scope,
+  order: Ordering[],
+  resolve: Resolve = resolveExpression,
+): Compare | null {
+  const [first] = order;
+  const byId =
+    order.length === 1 && first?.by.kind === 'path' && first.by.path.names.join('.').toLowerCase() === 'id';
+  const keys = order.map((one) => compileKey(scope, one, resolve));
+  if (keys.length === 0 || (byId && !first.descending)) return null;
   return (a, b) => {
     for (const key of keys) {
       const result = key(a, b);
@@ -19,11 +26,11 @@ export function compileOrder(scope: Scope, order: Ordering[]): Compare | null {
   };
 }
 
-function compileKey(scope: Scope, { path, descending, nullsLast }: Ordering): Compare {
-  const { field, get } = resolvePath(scope, path);
+function compileKey(scope: Scope, { by, descending, nullsLast }: Ordering, resolve: Resolve): Compare {
+  const { field, get } = resolve(scope, by);
   const long = field.type === 'textarea' && field.length > 255;
   if (long || field.type === 'address' || field.type === 'multipicklist') {
-    throw malformed(scope.soql, path.pos, `field '${field.name}' can not be sorted in a query call`);
+    throw malformed(scope.soql, placeOf(by), `field '${field.name}' can not be sorted in a query call`);
   }
   const sign = descending ? -1 : 1;
   const caseless = field.type !== 'id' && field.type !== 'reference';

@@ -1,6 +1,7 @@
-import type { Ordering, Query, Selected } from './ast.ts';
+import type { Expression, Ordering, Path, Query, Selected } from './ast.ts';
 import { parseCondition } from './conditions.ts';
-import { createReader, readPath, type Reader } from './reader.ts';
+import { readExpression, readPath } from './expressions.ts';
+import { createReader, type Reader } from './reader.ts';
 import { malformed, unexpected } from './problems.ts';
 import { tokenize } from './lexer.ts';
 
@@ -23,12 +24,29 @@ function parseQuery(reader: Reader): Query {
     reader.next();
   }
   const where = reader.accept('WHERE') ? parseCondition(reader) : null;
+  skipAccess(reader);
+  const groupBy = reader.acceptAll('GROUP', 'BY') ? parseGroups(reader) : [];
+  const having = reader.accept('HAVING') ? parseCondition(reader) : null;
   const order = reader.acceptAll('ORDER', 'BY') ? parseOrder(reader) : [];
   const limit = reader.accept('LIMIT') ? readCount(reader) : null;
   const offsetPos = reader.peek().pos;
   const offset = reader.accept('OFFSET') ? readCount(reader) : null;
   skipPurpose(reader);
-  return { count, select, from, where, order, limit, offset, offsetPos };
+  return { count, select, from, where, groupBy, having, order, limit, offset, offsetPos };
+}
+
+/** Every field of the simulated org is one its users may see, so these clauses change nothing. */
+function skipAccess(reader: Reader): void {
+  if (!reader.accept('WITH')) return;
+  const mode = reader.next();
+  if (!['SECURITY_ENFORCED', 'USER_MODE', 'SYSTEM_MODE'].includes(mode.text.toUpperCase()))
+    throw unexpected(mode.text);
+}
+
+function parseGroups(reader: Reader): Expression[] {
+  const groups = [readExpression(reader)];
+  while (reader.accept(',')) groups.push(readExpression(reader));
+  return groups;
 }
 
 function skipPurpose(reader: Reader): void {
@@ -59,10 +77,35 @@ function parseSelected(reader: Reader): Selected {
     reader.expect(')');
     return { kind: 'children', query };
   }
-  if (token.text.toUpperCase() === 'FIELDS' && reader.peek(1).text === '(') return parseFields(reader);
-  const path = readPath(reader);
-  if (reader.peek().text === '(') throw unexpected('(');
-  return { kind: 'path', path };
+  const word = token.text.toUpperCase();
+  if (word === 'FIELDS' && reader.peek(1).text === '(') return parseFields(reader);
+  if (word === 'TYPEOF' && reader.peek(1).kind === 'word') return parseTypeOf(reader);
+  const value = readExpression(reader);
+  const after = reader.peek();
+  const aliased = after.kind === 'word' && after.text.toUpperCase() !== 'FROM';
+  return { kind: 'expression', value, alias: aliased ? reader.next().text : null };
+}
+
+function parseTypeOf(reader: Reader): Selected {
+  reader.expect('TYPEOF');
+  const relationship = readPath(reader);
+  const whens: { type: string; pos: number; paths: Path[] }[] = [];
+  while (reader.accept('WHEN')) {
+    const type = reader.next();
+    if (type.kind !== 'word') throw unexpected(type.text);
+    reader.expect('THEN');
+    whens.push({ type: type.text, pos: type.pos, paths: readPaths(reader) });
+  }
+  if (whens.length === 0) throw unexpected(reader.peek().text);
+  const otherwise = reader.accept('ELSE') ? readPaths(reader) : null;
+  reader.expect('END');
+  return { kind: 'typeof', typeOf: { relationship, whens, otherwise } };
+}
+
+function readPaths(reader: Reader): Path[] {
+  const paths = [readPath(reader)];
+  while (reader.accept(',')) paths.push(readPath(reader));
+  return paths;
 }
 
 function parseFields(reader: Reader): Selected {
@@ -90,7 +133,7 @@ function parseFrom(reader: Reader): Query['from'] {
 function parseOrder(reader: Reader): Ordering[] {
   const order: Ordering[] = [];
   do {
-    const path = readPath(reader);
+    const by = readExpression(reader);
     const descending = reader.accept('DESC');
     if (!descending) reader.accept('ASC');
     let nullsLast = false;
@@ -98,7 +141,7 @@ function parseOrder(reader: Reader): Ordering[] {
       nullsLast = reader.accept('LAST');
       if (!nullsLast) reader.expect('FIRST');
     }
-    order.push({ path, descending, nullsLast });
+    order.push({ by, descending, nullsLast });
   } while (reader.accept(','));
   return order;
 }

@@ -2,14 +2,15 @@ import { apiError } from '../errors.ts';
 import { normalizeId } from '../ids.ts';
 import type { Field } from '../schema/fields.ts';
 import { childRelationships, findObject } from '../schema/object-types.ts';
-import { getRow, isDeleted, lookup, scan, type Row, type Value } from '../store/store.ts';
+import { getRow, inBin, isDeleted, lookup, scan, type Row, type Value } from '../store/store.ts';
 import type { Condition, Query } from './ast.ts';
 import { compileColumns } from './columns.ts';
 import type { Plan } from './compiled.ts';
 import { compileCondition } from './filter.ts';
+import { isGrouped, planGrouping } from './grouping.ts';
 import { compileOrder } from './order.ts';
 import { resolvePath, type Scope } from './paths.ts';
-import { noChildren, noObject } from './problems.ts';
+import { malformed, noChildren, noObject } from './problems.ts';
 
 /** Where queries are read: all of a scope but the object the query itself names. */
 type QueryContext = Pick<Scope, 'store' | 'soql' | 'now' | 'deleted'>;
@@ -22,22 +23,28 @@ export function planQuery(context: QueryContext, query: Query): Plan {
 }
 
 function planIn(scope: Scope, query: Query, link: Field | null): Plan {
-  const columns = compileColumns(scope, query, planChildren);
-  const test = query.where ? compileCondition(scope, query.where, runSubQuery) : () => true;
   if ((query.offset ?? 0) > 2000) {
     throw apiError(400, 'NUMBER_OUTSIDE_VALID_RANGE', 'Maximum SOQL offset allowed is 2000');
   }
-  return {
+  const reading = { scope, sub: runSubQuery };
+  const plan = {
     scope,
     count: query.count,
-    columns,
-    test,
-    compare: compileOrder(scope, query.order),
+    test: query.where ? compileCondition(reading, query.where) : () => true,
     limit: query.limit ?? Number.POSITIVE_INFINITY,
     offset: query.offset ?? 0,
     candidates: query.where ? candidates(scope, query.where) : undefined,
     link,
   };
+  if (!isGrouped(query)) {
+    const columns = compileColumns(scope, query, planChildren);
+    return { ...plan, columns, group: null, compare: compileOrder(scope, query.order) };
+  }
+  if (link) throw malformed(scope.soql, query.from.pos, 'aggregate functions are not allowed in a subquery');
+  const { columns, resolve, group } = planGrouping(scope, query);
+  const having = query.having ? compileCondition({ ...reading, resolve }, query.having) : () => true;
+  const compare = compileOrder(scope, query.order, resolve);
+  return { ...plan, columns, compare, group: (rows) => group(rows).filter(having) };
 }
 
 /** Plans `(SELECT … FROM Contacts)`; also gives the canonical name of the list. */
@@ -61,12 +68,13 @@ function runSubQuery(scope: Scope, query: Query): Value[] {
 
 /** The rows of a plan in order; `parentId` limits a plan of children to one parent. */
 export function runPlan(plan: Plan, parentId?: string): Row[] {
-  const rows: Row[] = [];
-  const enough = plan.compare ? Number.POSITIVE_INFINITY : plan.limit + plan.offset;
+  const matched: Row[] = [];
+  const enough = plan.compare || plan.group ? Number.POSITIVE_INFINITY : plan.limit + plan.offset;
   for (const row of source(plan, parentId)) {
-    if (rows.length >= enough) break;
-    if (plan.test(row)) rows.push(row);
+    if (matched.length >= enough) break;
+    if (plan.test(row)) matched.push(row);
   }
+  const rows = plan.group ? plan.group(matched) : matched;
   if (plan.compare) rows.sort(plan.compare);
   return plan.offset > 0 || rows.length > plan.limit
     ? rows.slice(plan.offset, plan.offset + plan.limit)
@@ -80,12 +88,12 @@ function source(plan: Plan, parentId: string | undefined): Iterable<Row> {
 }
 
 function pick(plan: Plan, ids: string[]): Row[] {
-  const { store, object, deleted } = plan.scope;
+  const { store, object, deleted, now } = plan.scope;
   return [...new Set(ids)]
     .toSorted((a, b) => (a < b ? -1 : 1))
     .map((id) => getRow(store, object, id))
     .filter((row) => row !== undefined)
-    .filter((row) => deleted || !isDeleted(row));
+    .filter((row) => !isDeleted(row) || (deleted && inBin(store, object, String(row['Id']), now)));
 }
 
 /** Looks for an id, external id or lookup that must have one of a few values, to spare the scan. */
@@ -99,8 +107,9 @@ function candidates(scope: Scope, condition: Condition): string[] | undefined {
   }
   if (condition.kind !== 'compare' && condition.kind !== 'in') return undefined;
   const texts = equalTo(condition);
-  const { parents, field } = resolvePath(scope, condition.path);
-  if (!texts || parents.length > 0) return undefined;
+  if (!texts || condition.left.kind !== 'path') return undefined;
+  const { parents, field } = resolvePath(scope, condition.left.path);
+  if (parents.length > 0) return undefined;
   if (field.type === 'id') return texts.map((text) => normalizeId(text) ?? '');
   if (scope.deleted || !(field.idLookup || field.type === 'reference')) return undefined;
   const value = (text: string): string => (field.type === 'reference' ? (normalizeId(text) ?? '') : text);

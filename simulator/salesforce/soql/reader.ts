@@ -1,4 +1,4 @@
-import type { Path, Query } from './ast.ts';
+import type { Query } from './ast.ts';
 import type { Token } from './lexer.ts';
 import { unexpected } from './problems.ts';
 
@@ -46,25 +46,4 @@ export function createReader(soql: string, tokens: Token[], parseQuery: (reader:
     query: () => parseQuery(reader),
   };
   return reader;
-}
-
-const reserved = new Set([
-  'SELECT',
-  'FROM',
-  'WHERE',
-  'AND',
-  'OR',
-  'NOT',
-  'ORDER',
-  'LIMIT',
-  'LIKE',
-  'IN',
-  'NULL',
-]);
-
-/** Takes a field path such as `Account.Owner.Name`. */
-export function readPath(reader: Reader): Path {
-  const token = reader.next();
-  if (token.kind !== 'word' || reserved.has(token.text.toUpperCase())) throw unexpected(token.text);
-  return { names: token.text.split('.'), pos: token.pos };
 }

@@ -21,7 +21,9 @@ export function attributes(object: SObject, id: unknown, base: string): RecordJs
 export function renderRow(context: RenderContext, object: SObject, columns: Column[], row: Row): RecordJson {
   const out: RecordJson = { attributes: attributes(object, row['Id'], context.base) };
   for (const column of columns) {
-    if (column.kind === 'value') out[column.field.name] = fieldValue(row, column.field);
+    if (column.kind === 'computed') out[column.name] = column.read(row);
+    else if (column.kind === 'typeof') out[column.name] = renderTypeOf(context, column, row);
+    else if (column.kind === 'value') out[column.field.name] = fieldValue(row, column.field);
     else if (column.kind === 'parent') out[column.name] = renderParent(context, column, row);
     else out[column.name] = renderChildren(context, column.plan, row);
   }
@@ -37,6 +39,24 @@ function renderParent(
   if (!parent) return null;
   const out = renderRow(context, parent.object, column.columns, parent.row);
   if (column.field.referenceTo.length > 1 && out['Type'] === null) out['Type'] = parent.object.name;
+  return out;
+}
+
+/** A parent whose type no WHEN names, and for which there is no ELSE, is null. */
+function renderTypeOf(
+  context: RenderContext,
+  column: Extract<Column, { kind: 'typeof' }>,
+  row: Row,
+): unknown {
+  const parent = parentOf(context.store, row, column.field);
+  const columns = parent ? column.byType.get(parent.object.name) : undefined;
+  return parent && columns ? renderRow(context, parent.object, columns, parent.row) : null;
+}
+
+/** One group as a query answers it: no record, so it has no address. */
+export function renderGroup(columns: Column[], row: Row): RecordJson {
+  const out: RecordJson = { attributes: { type: 'AggregateResult' } };
+  for (const column of columns) if (column.kind === 'computed') out[column.name] = column.read(row);
   return out;
 }
 

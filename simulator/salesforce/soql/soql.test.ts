@@ -182,7 +182,6 @@ describe('simulator/salesforce/soql/soql', () => {
       'OR',
     ],
     ['SELECT Id FROM Contact LIMIT x', 'MALFORMED_QUERY', "unexpected token: 'x'"],
-    ['SELECT Id FROM Contact GROUP BY Id', 'MALFORMED_QUERY', "unexpected token: 'GROUP'"],
     ['SELECT Id FROM Contact OFFSET 2001', 'NUMBER_OUTSIDE_VALID_RANGE', '2000'],
     [
       "SELECT Id FROM Contact WHERE CreatedDate > '2026-01-01T00:00:00Z'",
@@ -218,5 +217,20 @@ describe('simulator/salesforce/soql/soql', () => {
     expect([count(false), count(true)]).toEqual([0, 1]);
     org.ground.clock.set({ advanceMs: 15 * 86_400_000 });
     expect(count(true)).toBe(0);
+    const byId = prepare(org, `SELECT Id FROM Lead WHERE Id = '${id}'`, true);
+    expect(runPlan(byId)).toEqual([]);
+  });
+
+  it('compares times by whole seconds', () => {
+    org.ground.clock.set({ freezeAt: '2026-06-01T10:00:00.750Z' });
+    made('Lead', [{ LastName: 'Second', Company: 'X' }]);
+    const found = (condition: string): number =>
+      runPlan(prepare(org, `SELECT Id FROM Lead WHERE LastName = 'Second' AND ${condition}`, false)).length;
+    expect(found('SystemModstamp = 2026-06-01T10:00:00Z')).toBe(1);
+    expect(found('SystemModstamp >= 2026-06-01T10:00:00.900Z')).toBe(1);
+    expect(found('SystemModstamp > 2026-06-01T10:00:00.000Z')).toBe(0);
+    expect(names("SELECT SystemModstamp FROM Lead WHERE LastName = 'Second'", 'SystemModstamp')).toEqual([
+      '2026-06-01T10:00:00.000+0000',
+    ]);
   });
 });

@@ -26,6 +26,14 @@ export function derive(
       draft['IsClosed'] = draft['Status'] === 'Closed';
       draft['ClosedDate'] = draft['IsClosed'] ? (before?.['ClosedDate'] ?? stamp) : null;
       return;
+    case 'CampaignMember':
+      draft['Type'] = draft['ContactId'] ? 'Contact' : 'Lead';
+      draft['LeadOrContactId'] = draft['ContactId'] ?? draft['LeadId'] ?? null;
+      draft['HasResponded'] = draft['Status'] === 'Responded';
+      draft['FirstRespondedDate'] = draft['HasResponded']
+        ? (before?.['FirstRespondedDate'] ?? stamp.slice(0, 10))
+        : null;
+      return;
     case 'Task':
       draft['IsClosed'] = draft['Status'] === 'Completed';
       return;

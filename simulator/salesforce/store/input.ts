@@ -8,7 +8,8 @@ import { coerce } from './values.ts';
 /** The columns a caller set, by canonical name, or the first reason to refuse them. */
 export type Input = { ok: true; fields: Record<string, Value> } | { ok: false; error: WriteError };
 
-type InputMode = 'create' | 'update';
+/** `system` may write what is read-only to all others. */
+export type InputMode = 'create' | 'update' | 'system';
 
 /** Checks and converts what a caller wrote; `attributes` and keys named in `skip` are left out. */
 export function readInput(
@@ -35,11 +36,16 @@ function readOne(store: Store, object: SObject, name: string, value: unknown, mo
   const f = findField(object, name);
   if (!f) return readRelationship(store, object, name, value, mode);
   if (f.type === 'id') return { error: idRefusal(mode) };
-  if (mode === 'create' ? !f.createable : !f.updateable) return { error: notWritable(f) };
+  if (!writable(f, mode)) return { error: notWritable(f) };
   const coerced = coerce(f, value);
   if (!coerced.ok) return { error: coerced.error };
   const missing = f.type === 'reference' ? checkReference(store, f, coerced.value) : undefined;
   return missing ? { error: missing } : { name: f.name, value: coerced.value };
+}
+
+function writable(f: Field, mode: InputMode): boolean {
+  if (mode === 'system') return true;
+  return mode === 'create' ? f.createable : f.updateable;
 }
 
 function idRefusal(mode: InputMode): WriteError {
@@ -74,7 +80,7 @@ function readRelationship(store: Store, object: SObject, name: string, value: un
     `No such column '${name}' on sobject of type ${object.name}`,
     [],
   );
-  if (!f || (mode === 'create' ? !f.createable : !f.updateable)) return { error: unknown };
+  if (!f || !writable(f, mode)) return { error: unknown };
   if (value === null) return { name: f.name, value: null };
   if (typeof value !== 'object') return { error: unknown };
   const key = Object.entries(value).find(([k]) => k !== 'attributes');

@@ -28,26 +28,33 @@ type Change = {
   fields: Record<string, Value>;
 };
 
-/** Undo steps and changes of one request; nothing is reported until it is committed. */
-export type Transaction = { undo: (() => void)[]; changes: Change[] };
+/** Steps and changes of one request; nothing is reported until it is committed. */
+export type Transaction = { undo: (() => void)[]; redo: (() => void)[]; changes: Change[] };
 
 /** All records of the org. */
-export type Store = { schema: Schema; pod: string; tables: Map<string, Table> };
+export type Store = {
+  schema: Schema;
+  pod: string;
+  tables: Map<string, Table>;
+  /** Ids written by transactions that are not committed yet: other writes of them meet a lock. */
+  held: Set<string>;
+};
 
 /** Days a deleted record stays readable by queryAll (providers S3). */
 export const recycleBinMs = 15 * 86_400_000;
 
 export function createStore(schema: Schema, pod: string): Store {
-  return { schema, pod, tables: new Map() };
+  return { schema, pod, tables: new Map(), held: new Set() };
 }
 
 export function transaction(): Transaction {
-  return { undo: [], changes: [] };
+  return { undo: [], redo: [], changes: [] };
 }
 
 /** Takes back what was done after a mark, leaving the earlier part alone. */
 export function rollbackTo(tx: Transaction, mark: { undo: number; changes: number }): void {
   for (const step of tx.undo.splice(mark.undo).toReversed()) step();
+  tx.redo.splice(mark.undo);
   tx.changes.splice(mark.changes);
 }
 
@@ -88,13 +95,15 @@ export function isDeleted(row: Row): boolean {
   return row['IsDeleted'] === true;
 }
 
+/** Whether a deleted record is still in the recycle bin; after 15 days nothing shows it any more. */
+export function inBin(store: Store, object: SObject, id: string, now: number): boolean {
+  return (tableOf(store, object).deletedAt.get(id) ?? 0) + recycleBinMs > now;
+}
+
 /** Rows in order of id; with `deleted`, those still in the recycle bin too. */
 export function* scan(store: Store, object: SObject, deleted: boolean, now: number): Generator<Row> {
-  const table = tableOf(store, object);
-  for (const [id, row] of table.rows) {
-    if (!isDeleted(row)) yield row;
-    else if (deleted && (table.deletedAt.get(id) ?? 0) + recycleBinMs > now) yield row;
-  }
+  for (const [id, row] of tableOf(store, object).rows)
+    if (!isDeleted(row) || (deleted && inBin(store, object, id, now))) yield row;
 }
 
 export function countRows(store: Store, object: SObject): number {
@@ -130,14 +139,26 @@ export function putRow(
 ): void {
   const table = tableOf(store, object);
   const before = table.rows.get(id);
-  replace(table, id, row);
-  tx.undo.push(() => replace(table, id, before));
+  perform(
+    tx,
+    () => replace(table, id, row),
+    () => replace(table, id, before),
+  );
+}
+
+function perform(tx: Transaction, step: () => void, undo: () => void): void {
+  step();
+  tx.redo.push(step);
+  tx.undo.push(undo);
 }
 
 export function markDeleted(store: Store, tx: Transaction, object: SObject, id: string, at: number): void {
   const { deletedAt } = tableOf(store, object);
-  deletedAt.set(id, at);
-  tx.undo.push(() => deletedAt.delete(id));
+  perform(
+    tx,
+    () => deletedAt.set(id, at),
+    () => deletedAt.delete(id),
+  );
 }
 
 /** Removes a record for good: it shows neither in queryAll nor in the delete log. */
@@ -145,8 +166,12 @@ export function forget(store: Store, tx: Transaction, object: SObject, id: strin
   putRow(store, tx, object, id, undefined);
   const { deletedAt } = tableOf(store, object);
   const at = deletedAt.get(id);
-  deletedAt.delete(id);
-  if (at !== undefined) tx.undo.push(() => deletedAt.set(id, at));
+  if (at === undefined) return;
+  perform(
+    tx,
+    () => deletedAt.delete(id),
+    () => deletedAt.set(id, at),
+  );
 }
 
 function replace(table: Table, id: string, row: Row | undefined): void {

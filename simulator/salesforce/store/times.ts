@@ -1,6 +1,6 @@
-/** The form of every datetime in REST answers: UTC with `+0000` (providers S3). */
+/** The form of every datetime in REST answers: UTC with `+0000`, and whole seconds, for more is not kept (providers S3). */
 export function formatDatetime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '+0000');
+  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('Z', '+0000');
 }
 
 /** The form bulk results use for the same instant. */

@@ -4,10 +4,13 @@ import type { Field } from '../schema/fields.ts';
 import type { SObject } from '../schema/object-types.ts';
 import { derive } from './derive.ts';
 import { checkDuplicates, type DuplicateRule } from './duplicates.ts';
-import { readInput } from './input.ts';
+import { checkRecord } from './checks.ts';
+import { readInput, type InputMode } from './input.ts';
+import { planRemoval } from './removal.ts';
 import {
   forget,
   getRow,
+  inBin,
   isDeleted,
   lookup,
   markDeleted,
@@ -32,6 +35,8 @@ export type WriteContext = {
   allowSave: boolean;
   duplicateRules: DuplicateRule[];
   locks: LockRule[];
+  /** The control API: columns that nobody else may set, such as the audit stamps, are taken as they come. */
+  asSystem?: boolean;
 };
 
 export type WriteResult = { ok: true; id: string; created: boolean } | { ok: false; errors: WriteError[] };
@@ -45,9 +50,36 @@ export function createRecord(
   raw: Record<string, unknown>,
   skip: string[] = [],
 ): WriteResult {
-  const input = readInput(ctx.store, object, raw, 'create', skip);
+  if (!object.createable && !ctx.asSystem) return failed(cannot(object, 'inserted'));
+  const input = readInput(ctx.store, object, raw, modeOf(ctx, 'create'), skip);
   if (!input.ok) return failed(input.error);
   return insert(ctx, object, input.fields);
+}
+
+function modeOf(ctx: WriteContext, mode: 'create' | 'update'): InputMode {
+  return ctx.asSystem ? 'system' : mode;
+}
+
+function cannot(object: SObject, done: 'inserted' | 'deleted'): WriteError {
+  return writeError('INVALID_TYPE_FOR_OPERATION', `entity type cannot be ${done}: ${object.name}`);
+}
+
+/** The stamps of a write; a caller who may set them has the last word. */
+function stamped(ctx: WriteContext, fields: Record<string, Value>, created: boolean): Record<string, Value> {
+  const stamp = formatDatetime(ctx.now);
+  const stamps: Record<string, Value> = {
+    ...(created ? { CreatedDate: stamp, CreatedById: ctx.userId } : {}),
+    LastModifiedDate: stamp,
+    LastModifiedById: ctx.userId,
+    SystemModstamp: stamp,
+  };
+  if (!ctx.asSystem) return stamps;
+  // A record is not younger than its last change: the stamps that were not given follow the one that was.
+  const given =
+    fields['LastModifiedDate'] ?? fields['SystemModstamp'] ?? (created ? fields['CreatedDate'] : null);
+  if (given) Object.assign(stamps, { LastModifiedDate: given, SystemModstamp: given });
+  for (const name of Object.keys(stamps)) stamps[name] = fields[name] ?? stamps[name] ?? null;
+  return stamps;
 }
 
 function insert(ctx: WriteContext, object: SObject, fields: Record<string, Value>): WriteResult {
@@ -55,22 +87,14 @@ function insert(ctx: WriteContext, object: SObject, fields: Record<string, Value
   for (const [name, value] of Object.entries(fields)) if (value !== null) draft[name] = value;
   const refused =
     missingRequired(object, draft) ??
+    checkRecord(ctx.store, object, draft) ??
     duplicateValue(ctx.store, object, fields, undefined) ??
-    checkDuplicates(ctx.store, ctx.duplicateRules, object, draft, ctx.allowSave) ??
+    checkDuplicates(ctx, object, draft) ??
     locked(ctx, object, undefined);
   if (refused) return failed(refused);
   const id = nextId(ctx.store, object);
-  const stamp = formatDatetime(ctx.now);
-  Object.assign(draft, {
-    Id: id,
-    IsDeleted: false,
-    CreatedDate: stamp,
-    CreatedById: ctx.userId,
-    LastModifiedDate: stamp,
-    LastModifiedById: ctx.userId,
-    SystemModstamp: stamp,
-  });
-  derive(ctx.store, object, draft, undefined, stamp);
+  Object.assign(draft, { Id: id, IsDeleted: false, ...stamped(ctx, fields, true) });
+  derive(ctx.store, object, draft, undefined, formatDatetime(ctx.now));
   putRow(ctx.store, ctx.tx, object, id, draft);
   ctx.tx.changes.push({ kind: 'create', object: object.name, id, fields });
   return { ok: true, id, created: true };
@@ -84,39 +108,50 @@ export function updateRecord(
   raw: Record<string, unknown>,
   skip: string[] = [],
 ): WriteResult {
-  const target = target18(ctx.store, object, rawId);
+  const target = target18(ctx, object, rawId);
   if ('error' in target) return failed(target.error);
-  const input = readInput(ctx.store, object, raw, 'update', skip);
+  const input = readInput(ctx.store, object, raw, modeOf(ctx, 'update'), skip);
   if (!input.ok) return failed(input.error);
-  const stamp = formatDatetime(ctx.now);
   const draft: Record<string, Value> = { ...target.row, ...input.fields };
   const refused =
     missingRequired(object, draft) ??
+    checkRecord(ctx.store, object, draft) ??
     duplicateValue(ctx.store, object, input.fields, target.id) ??
+    checkDuplicates(ctx, object, draft, target.row) ??
     locked(ctx, object, target.id);
   if (refused) return failed(refused);
-  Object.assign(draft, { LastModifiedDate: stamp, LastModifiedById: ctx.userId, SystemModstamp: stamp });
-  derive(ctx.store, object, draft, target.row, stamp);
+  Object.assign(draft, stamped(ctx, input.fields, false));
+  derive(ctx.store, object, draft, target.row, formatDatetime(ctx.now));
   putRow(ctx.store, ctx.tx, object, target.id, draft);
   ctx.tx.changes.push({ kind: 'update', object: object.name, id: target.id, fields: input.fields });
   return { ok: true, id: target.id, created: false };
 }
 
-/** Moves one record to the recycle bin; `hard` (bulk hardDelete) leaves no trace. */
+/** Moves one record and what belongs to it to the recycle bin; `hard` (bulk hardDelete) leaves no trace. */
 export function deleteRecord(ctx: WriteContext, object: SObject, rawId: string, hard = false): WriteResult {
-  const target = target18(ctx.store, object, rawId);
+  if (!object.deletable) return failed(cannot(object, 'deleted'));
+  const target = target18(ctx, object, rawId);
   if ('error' in target) return failed(target.error);
   const refused = locked(ctx, object, target.id);
   if (refused) return failed(refused);
-  const stamp = formatDatetime(ctx.now);
-  if (hard) forget(ctx.store, ctx.tx, object, target.id);
-  else {
-    const row = { ...target.row, IsDeleted: true, LastModifiedDate: stamp, SystemModstamp: stamp };
-    putRow(ctx.store, ctx.tx, object, target.id, row);
-    markDeleted(ctx.store, ctx.tx, object, target.id, ctx.now);
+  const plan = planRemoval(ctx.store, object, target.id, target.row);
+  if (!plan.ok) return failed(plan.error);
+  for (const one of plan.cleared)
+    putRow(ctx.store, ctx.tx, one.object, one.id, { ...one.row, [one.field.name]: null });
+  for (const one of plan.rows) {
+    remove(ctx, one.object, one.id, one.row, hard);
+    const fields: Record<string, Value> = one.id === target.id ? {} : { deletedWith: target.id };
+    ctx.tx.changes.push({ kind: 'delete', object: one.object.name, id: one.id, fields });
   }
-  ctx.tx.changes.push({ kind: 'delete', object: object.name, id: target.id, fields: {} });
   return { ok: true, id: target.id, created: false };
+}
+
+function remove(ctx: WriteContext, object: SObject, id: string, before: Row, hard: boolean): void {
+  if (hard) return forget(ctx.store, ctx.tx, object, id);
+  const stamp = formatDatetime(ctx.now);
+  const row = { ...before, IsDeleted: true, LastModifiedDate: stamp, SystemModstamp: stamp };
+  putRow(ctx.store, ctx.tx, object, id, row);
+  markDeleted(ctx.store, ctx.tx, object, id, ctx.now);
 }
 
 /** Live ids an upsert by `f` would touch. */
@@ -147,7 +182,7 @@ function without(raw: Record<string, unknown>, name: string): Record<string, unk
 
 type Target = { id: string; row: Row } | { error: WriteError };
 
-function target18(store: Store, object: SObject, rawId: string): Target {
+function target18({ store, now }: WriteContext, object: SObject, rawId: string): Target {
   const id = normalizeId(rawId);
   if (!id) return { error: writeError('MALFORMED_ID', `malformed id ${rawId}`, ['Id']) };
   if (id.slice(0, 3) !== object.keyPrefix) {
@@ -156,7 +191,8 @@ function target18(store: Store, object: SObject, rawId: string): Target {
     };
   }
   const row = getRow(store, object, id);
-  if (!row) return { error: gone('INVALID_CROSS_REFERENCE_KEY') };
+  if (!row || (isDeleted(row) && !inBin(store, object, id, now)))
+    return { error: gone('INVALID_CROSS_REFERENCE_KEY') };
   return isDeleted(row) ? { error: gone('ENTITY_IS_DELETED') } : { id, row };
 }
 
@@ -198,7 +234,9 @@ function duplicateValue(
   return undefined;
 }
 
+/** A lock set by a test, or one that an uncommitted transaction holds. */
 function locked(ctx: WriteContext, object: SObject, id: string | undefined): WriteError | undefined {
+  if (id !== undefined && ctx.store.held.has(id)) return lockError(id);
   const lock = ctx.locks.find(
     (l) =>
       l.times > 0 &&
@@ -207,6 +245,10 @@ function locked(ctx: WriteContext, object: SObject, id: string | undefined): Wri
   );
   if (!lock) return undefined;
   lock.times -= 1;
+  return lockError(id);
+}
+
+function lockError(id: string | undefined): WriteError {
   const shown = id ? `: ${id}` : '';
   return writeError(
     'UNABLE_TO_LOCK_ROW',
