@@ -62,9 +62,12 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const ground: Ground = {
     database: openDatabase({
       url,
+      directUrl: config.databaseDirectUrl,
       poolSize: config.poolSize,
       applicationName: 'svc',
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+      onUnprepared: () =>
+        log.warn('the pooler does not follow prepared statements: every statement is planned anew'),
     }),
     log,
     vault: createVault(await masterKeysOf(config)),

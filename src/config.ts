@@ -76,6 +76,13 @@ export const variables = {
     about:
       'A PostgreSQL 15 or later, such as `postgres://user:password@host/name`. Its presence is production mode. Without it the process runs a PostgreSQL of its own under `SVC_DATA_DIR`.',
   }),
+  databaseDirectUrl: variable({
+    name: 'SVC_DATABASE_DIRECT_URL',
+    secret: true,
+    read: optional,
+    about:
+      'Where the same database is reached without a pooler. Needed when `DATABASE_URL` leads to one that hands out sessions by the transaction (see [operating](operating.md)): listening and migrations go here.',
+  }),
   dataDir: variable({
     name: 'SVC_DATA_DIR',
     default: '.svc',
@@ -284,6 +291,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       'SVC_ENCRYPTION_KEYS is required when DATABASE_URL is set; for example SVC_ENCRYPTION_KEYS=k1:$(openssl rand -base64 32)',
     );
   }
+  if (!production && rest.databaseDirectUrl !== undefined)
+    issues.push('SVC_DATABASE_DIRECT_URL belongs to DATABASE_URL, which is not set');
   if (issues.length > 0) throw new ConfigError(issues);
   return {
     ...rest,

@@ -92,8 +92,9 @@ async function run(): Promise<void> {
   const log = createLog(config.logLevel);
   log.debug({ config: describeConfig(process.env) }, 'configuration');
   const { url, embedded } = await prepareDatabase(config, log);
-  await migrateDatabase(url, log);
-  if (role === 'keys rotate') process.exitCode = (await rotateAllKeys(config, url, say)) ? 0 : 1;
+  const directUrl = config.databaseDirectUrl ?? url;
+  await migrateDatabase(directUrl, log);
+  if (role === 'keys rotate') process.exitCode = (await rotateAllKeys(config, directUrl, say)) ? 0 : 1;
   if (role === 'migrate' || role === 'keys rotate') return embedded?.stop();
   const health: Health = { isStopping: false };
   const app = await createApp(config, url, log);

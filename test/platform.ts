@@ -6,6 +6,7 @@ import { startHubspot } from '../simulator/hubspot/index.ts';
 import { startSalesforce } from '../simulator/salesforce/index.ts';
 import { generateApiKey } from '../src/projects/keys/key-form.ts';
 import { freePort } from './free-port.ts';
+import { findPgbouncer, startPgbouncer, type Pooler } from './pgbouncer.ts';
 
 export interface Answer<Body = Record<string, unknown>> {
   status: number;
@@ -46,6 +47,8 @@ export interface Platform {
 export interface PlatformOptions {
   /** Absent: the process runs its own embedded database. */
   databaseUrl?: string;
+  /** Its database is reached by way of PgBouncer; with TEST_POOLER set, that of every platform is. */
+  pooled?: boolean;
   env?: Record<string, string>;
   /** Further providers by the origin that stands for them. */
   origins?: Record<string, string>;
@@ -61,13 +64,14 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   const hubspot = options.beside?.hubspot ?? sims?.hubspot.url ?? '';
   const salesforce = options.beside?.salesforce ?? sims?.salesforce.url ?? '';
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-'));
+  const pooler = await poolerFor(options);
   // As root the embedded database runs as another user, who must get there.
   await chmod(dataDir, 0o755);
   const [port, proxyPort] = [await freePort(), await freePort()];
   const base = `http://127.0.0.1:${port}`;
   const env: Record<string, string> = {
     PATH: process.env['PATH'] ?? '',
-    ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl, SVC_ENCRYPTION_KEYS: masterKey } : {}),
+    ...databaseEnv(options.databaseUrl, pooler),
     SVC_BOOTSTRAP_API_KEY: options.beside?.apiKey ?? generateApiKey().key,
     SVC_DATA_DIR: dataDir,
     SVC_PORT: String(port),
@@ -112,10 +116,25 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     },
     stop: async () => {
       await end(child, 'SIGTERM', 10_000);
-      await Promise.all([sims?.hubspot.close(), sims?.salesforce.close()]);
+      await Promise.all([sims?.hubspot.close(), sims?.salesforce.close(), pooler?.stop()]);
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+async function poolerFor({ databaseUrl, pooled }: PlatformOptions): Promise<Pooler | undefined> {
+  if (!databaseUrl || !(pooled ?? process.env['TEST_POOLER'])) return undefined;
+  const program = await findPgbouncer();
+  if (!program) throw new Error('pgbouncer is not installed');
+  return startPgbouncer(program, databaseUrl);
+}
+
+function databaseEnv(url: string | undefined, pooler: Pooler | undefined): Record<string, string> {
+  if (!url) return {};
+  const urls: Record<string, string> = pooler
+    ? { DATABASE_URL: pooler.through(url), SVC_DATABASE_DIRECT_URL: url }
+    : { DATABASE_URL: url };
+  return { ...urls, SVC_ENCRYPTION_KEYS: masterKey };
 }
 
 async function startSimulators(records: number) {

@@ -38,8 +38,7 @@ export function openBudgetChannel(
     await opened.connect();
     opened.once('end', again);
     opened.on('notification', ({ payload }) => onClosures(readMessage(payload ?? '')));
-    // Without the flush: a notification that a crash loses is no loss, and its commit holds a lock of the whole database.
-    await opened.query(`SET synchronous_commit = off; LISTEN ${channel}`);
+    await opened.query(`LISTEN ${channel}`);
     attempt = 0;
     return opened;
   }
@@ -64,7 +63,10 @@ export function openBudgetChannel(
         const open = await client;
         for (let i = 0; i < closures.length; i += closuresPerMessage) {
           const message = writeMessage(closures.slice(i, i + closuresPerMessage));
-          await open.query('SELECT pg_notify($1, $2)', [channel, message]);
+          // Without the flush: a notification that a crash loses is no loss, and its commit holds a lock of the whole database.
+          await open.query(
+            `SET LOCAL synchronous_commit = off; NOTIFY ${channel}, ${open.escapeLiteral(message)}`,
+          );
         }
       } catch (error) {
         log.debug({ err: error }, 'a closed window was not announced; polling finds it');

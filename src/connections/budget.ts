@@ -178,7 +178,7 @@ function start(state: State): Promise<void> {
   if (state.loaded) return state.loaded;
   const { ground, stopping } = state;
   if (stopping.signal.aborted) return Promise.resolve();
-  state.channel = openBudgetChannel(ground.database.url, ground.log, (told) => merge(state, told));
+  state.channel = openBudgetChannel(ground.database.directUrl, ground.log, (told) => merge(state, told));
   state.loaded = load(state);
   void state.loaded.then(() => poll(state));
   return state.loaded;

@@ -5,6 +5,11 @@ import { backoffMs } from '../kit/retry.ts';
 
 const channel = 'svc_work';
 const announceEveryMs = 20;
+/**
+ * One transaction, without the flush: a notification that a crash loses is no loss, and its commit holds a lock of the whole
+ * database. Set for the transaction only: behind a pooler the session is somebody else's next.
+ */
+const notify = `SET LOCAL synchronous_commit = off; NOTIFY ${channel}`;
 
 export interface Announcer {
   /** Tells the workers of other nodes that there is work: at most one NOTIFY every 20 ms (work.md, rule 1). */
@@ -20,19 +25,17 @@ export function createAnnouncer(url: string, log: Logger): Announcer {
   let lastAt = -Infinity;
 
   function connected(): Promise<Client> {
-    // Without the flush: a notification that a crash loses is no loss, and its commit holds a lock of the whole database.
-    client ??= connect(url, 'svc announce', () => (client = undefined)).then(async (opened) => {
-      await opened.query('SET synchronous_commit = off');
-      return opened;
-    });
+    client ??= connect(url, 'svc announce', () => (client = undefined));
     return client;
   }
 
   async function send(): Promise<void> {
     try {
-      await (await connected()).query(`NOTIFY ${channel}`);
+      await (await connected()).query(notify);
     } catch (error) {
+      const broken = client;
       client = undefined;
+      void broken?.then((open) => open.end()).catch(() => undefined);
       log.debug({ err: error }, 'a notification of work was lost; polling finds the work');
     }
   }

@@ -67,7 +67,7 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
   const leaseMs = options.leaseMs ?? defaultLeaseMs;
   const acceptor = createAcceptor(database);
   const gatherer = createGatherer(database);
-  const announcer = createAnnouncer(database.url, log);
+  const announcer = createAnnouncer(database.directUrl, log);
   const nodeLanes = createNodeLanes({ database, log, leaseMs });
   const installationStatus = createInstallationStatus(database, log);
   const recorder = createRecorder(ground, (ended) => installationStatus.note(ended));

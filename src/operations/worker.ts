@@ -93,7 +93,7 @@ export function createWorker(ground: Ground, options: WorkerOptions): Worker {
     hint: (laneId) => hint(state, laneId),
     async start() {
       state.housekeeping.start();
-      const listener = createListener(ground.database.url, ground.log, () => hint(state));
+      const listener = createListener(ground.database.directUrl, ground.log, () => hint(state));
       const renewing = renewLeases(state);
       background = {
         looking: lookForWork(state),

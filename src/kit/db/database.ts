@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   DatabaseError,
   Pool,
@@ -20,6 +21,8 @@ export interface Queryable {
 /** The database as the rooms see it. Every failure to reach it is the problem `database-unavailable`. */
 export interface Database extends Queryable {
   readonly url: string;
+  /** Leads to the server itself, whatever pooler stands before it: for what needs a session of its own. */
+  readonly directUrl: string;
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Runs SQL that is not hot and not prepared (migrations, VACUUM, tests). */
   raw(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
@@ -27,11 +30,15 @@ export interface Database extends Queryable {
 }
 
 export interface DatabaseOptions {
+  /** May lead to a pooler that hands out sessions by the transaction, if `directUrl` is given. */
   url: string;
+  directUrl?: string | undefined;
   /** Connections of this process at the most. */
   poolSize: number;
   applicationName: string;
   onIdleError?: (error: Error) => void;
+  /** The pooler does not follow prepared statements: they are planned anew each time. */
+  onUnprepared?: () => void;
 }
 
 const connectTimeoutMs = 5_000;
@@ -44,7 +51,21 @@ const silentTimeoutMs = 2_000;
 /** What is known of the way to the server: shared by the statements of one pool. */
 interface Wire {
   isSilent: boolean;
+  begin: string;
+  /** Whether statements are prepared under their names. */
+  prepares: true | (() => Promise<boolean>);
 }
+
+// Start-up parameters are of the session: a pooler refuses them, and what is set in one of its sessions stays there for
+// others. There the limits hold in transactions; a single statement has the one of its role.
+const sessionLimits = {
+  statement_timeout: statementTimeoutMs,
+  idle_in_transaction_session_timeout: statementTimeoutMs,
+};
+const beginWithLimits = [
+  'BEGIN',
+  ...Object.entries(sessionLimits).map((pair) => `SET LOCAL ${pair.join(' = ')}`),
+].join('; ');
 
 // Numbers in JSON stay as they were stored (contract, Surfaces).
 const types: CustomTypesConfig = {
@@ -56,21 +77,27 @@ const types: CustomTypesConfig = {
 
 /** Opens a pool. Connects lazily: an unreachable database shows at the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
+  const { url, directUrl = url } = options;
+  const isPooled = directUrl !== url;
   const pool = new Pool({
-    ...connectionSettings(options.url),
+    ...connectionSettings(url),
     max: options.poolSize,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
+    ...(isPooled ? {} : sessionLimits),
     keepAlive: true,
     types,
   });
   // Without a listener an idle client's death would end the process.
   pool.on('error', (error) => options.onIdleError?.(error));
-  const wire: Wire = { isSilent: false };
+  const wire: Wire = {
+    isSilent: false,
+    begin: isPooled ? beginWithLimits : 'BEGIN',
+    prepares: isPooled ? onceKnown(() => followsNames(pool), options.onUnprepared) : true,
+  };
   return {
-    url: options.url,
+    url,
+    directUrl,
     rows: (statement, values) => run(pool, wire, statement, values),
     raw: async (text, values) => {
       const result = await guarded(() => pool.query(text, values as unknown[]));
@@ -95,7 +122,7 @@ async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) =>
   };
   client.on('error', onLoss);
   try {
-    await ask(client, wire, { text: 'BEGIN' });
+    await ask(client, wire, { text: wire.begin });
     const result = await work({ rows: (statement, values) => run(client, wire, statement, values) });
     const end = await ask(client, wire, { text: 'COMMIT' });
     // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement had failed and `work` went on.
@@ -136,10 +163,46 @@ async function run<Row>(
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const result = await guarded(() =>
-    ask(client, wire, { name: statement.name, text: statement.text, values: values as unknown[] }),
-  );
+  const { prepares } = wire;
+  const result = await guarded(async () => {
+    const isNamed = prepares === true || (await prepares());
+    const { name, text } = statement;
+    return ask(client, wire, { ...(isNamed ? { name } : {}), text, values: values as unknown[] });
+  });
   return result.rows as Row[];
+}
+
+/** Asks until it is answered, then never again. */
+function onceKnown(ask: () => Promise<boolean>, onNo: (() => void) | undefined): () => Promise<boolean> {
+  let known: Promise<boolean> | undefined;
+  return () => {
+    known ??= ask().then((yes) => {
+      if (!yes) onNo?.();
+      return yes;
+    });
+    known.catch(() => (known = undefined));
+    return known;
+  };
+}
+
+/**
+ * Whether a pooler follows prepared statements from session to session: then it gives them names of its own, and the
+ * server does not know ours (PgBouncer from 1.21 with `max_prepared_statements`).
+ */
+async function followsNames(pool: Pool): Promise<boolean> {
+  const name = `svc_probe_${randomUUID()}`;
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query({ name, text: 'SELECT 1' });
+    const found = await client.query('SELECT FROM pg_prepared_statements WHERE name = $1', [name]);
+    const isOurs = found.rows.length > 0;
+    if (isOurs) await client.query(`DEALLOCATE "${name}"`);
+    await client.query('COMMIT');
+    return !isOurs;
+  } finally {
+    client.release(true);
+  }
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
@@ -195,6 +258,12 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 function asProblem(error: unknown): unknown {
+  if (error instanceof Error && /unsupported startup parameter/.test(error.message)) {
+    return new Error(
+      'DATABASE_URL leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL to a URL that leads to the server itself',
+      { cause: error },
+    );
+  }
   return isDatabaseAway(error) && !(error instanceof Problem)
     ? problem('database-unavailable', { cause: error })
     : error;

@@ -48,7 +48,7 @@ const journalTable = `CREATE TABLE IF NOT EXISTS migrations (
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<{ applied: string[] }> {
   const files = await readMigrations(options.directory);
-  return withClient(database.url, async (client) => {
+  return withClient(database.directUrl, async (client) => {
     const applied: string[] = [];
     for (;;) {
       const name = await underSchemaLock(client, () => applyNext(client, files));
@@ -61,7 +61,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
 /** The names of the migrations that this database still lacks. Throws as {@link migrate} does; changes nothing. */
 export async function pendingMigrations(database: Database, options: MigrateOptions): Promise<string[]> {
   const files = await readMigrations(options.directory);
-  return withClient(database.url, async (client) => {
+  return withClient(database.directUrl, async (client) => {
     const found = await client.query<{ journal: string | null }>(
       "SELECT to_regclass('migrations')::text AS journal",
     );
@@ -84,7 +84,7 @@ export async function ensurePartitions(database: Database): Promise<void> {
     ...Array.from({ length: monthsAhead + 1 }, (_, month) => [ensureMonth, month] as const),
   ];
   const faults: unknown[] = [];
-  await withClient(database.url, async (client) => {
+  await withClient(database.directUrl, async (client) => {
     for (const [text, value] of steps) {
       const step = underSchemaLock(client, () => client.query(text, [value]), briefly);
       await step.catch((error: unknown) => faults.push(error));
@@ -176,7 +176,8 @@ async function underSchemaLock<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       await client.query('BEGIN');
-      await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+      // Whatever the role has for single statements: a migration takes its time.
+      await client.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [...schemaLock]);
       const result = await work();
       await client.query('COMMIT');

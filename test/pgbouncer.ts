@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { access, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './free-port.ts';
+
+/** PgBouncer in front of a server, lending its sessions by the transaction. */
+export interface Pooler {
+  /** The URL of a database of the server by way of the pooler. */
+  through(url: string): string;
+  stop(): Promise<void>;
+}
+
+const places = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/local/sbin'];
+
+/** Where the program is; undefined where it is not installed. */
+export async function findPgbouncer(): Promise<string | undefined> {
+  for (const place of places) {
+    const path = join(place, 'pgbouncer');
+    if (
+      await access(path).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path;
+  }
+  return undefined;
+}
+
+/** `prepared`: how many prepared statements it follows, for versions that do (1.21). */
+export async function startPgbouncer(program: string, serverUrl: string, prepared?: number): Promise<Pooler> {
+  const server = new URL(serverUrl);
+  const host = server.searchParams.get('host') ?? server.hostname;
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'svc-pgbouncer-'));
+  const users = join(folder, 'users.txt');
+  const settings = join(folder, 'pgbouncer.ini');
+  const { username, password } = server;
+  await writeFile(users, `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`);
+  await writeFile(
+    settings,
+    [
+      '[databases]',
+      `* = host=${host} port=${server.port || '5432'}`,
+      '[pgbouncer]',
+      'pool_mode = transaction',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = trust',
+      `auth_file = ${users}`,
+      'default_pool_size = 10',
+      'max_client_conn = 1000',
+      // So that a test's database can be dropped.
+      'server_idle_timeout = 5',
+      ...(prepared === undefined ? [] : [`max_prepared_statements = ${prepared}`]),
+    ].join('\n'),
+  );
+  // It refuses to be root, and the socket of an embedded server lets in the server's own user only.
+  const owner = process.getuid?.() === 0 ? await ownerOf(host) : undefined;
+  for (const path of owner ? [folder, users, settings] : [])
+    await chown(path, owner?.uid ?? 0, owner?.gid ?? 0);
+  const child = spawn(program, [settings], { stdio: ['ignore', 'pipe', 'pipe'], ...owner });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await untilListening(port, child, () => said);
+  return {
+    through(url) {
+      const by = new URL(url);
+      by.searchParams.delete('host');
+      by.hostname = '127.0.0.1';
+      by.port = String(port);
+      return by.href;
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await ended;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ownerOf(host: string): Promise<{ uid: number; gid: number }> {
+  const nobody = { uid: 65_534, gid: 65_534 };
+  if (!host.startsWith('/')) return nobody;
+  const { uid, gid } = await stat(host);
+  return uid === 0 ? nobody : { uid, gid };
+}
+
+async function untilListening(port: number, child: ChildProcess, said: () => string): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`pgbouncer ended: ${said()}`);
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('connect', () => (socket.destroy(), resolve(true)));
+      socket.on('error', () => resolve(false));
+    });
+    if (isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`pgbouncer does not listen: ${said()}`);
+}
