@@ -203,7 +203,8 @@ export const variables = {
     name: 'SVC_BODY_LIMIT_BYTES',
     default: String(10 * 1024 * 1024),
     read: integer(1024, 1024 ** 3),
-    about: 'The largest request body, in bytes; the proxy has no such limit.',
+    about:
+      'The largest body of a write, in bytes. The management surface takes 1 MiB, or less if this is less, and 2 MiB for a manifest; the proxy has no such limit.',
   }),
   recordLimit: variable({
     name: 'SVC_RECORD_LIMIT_BYTES',

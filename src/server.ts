@@ -31,11 +31,15 @@ export interface Surfaces {
 // Of the API description, not of the release (specification 9).
 const apiVersion = '1.0.0';
 
+/** Of a request to the management surface; a deploy and a write say more. */
+const managementBodyBytes = 1024 * 1024;
+
 /** Mounts each room's routes on the surfaces (contract, Surfaces). */
 export async function createSurfaces(app: App, config: Config, health: Health): Promise<HttpServer> {
   const server = createHttpServer({
     log: app.ground.log,
-    bodyLimitBytes: config.limits.bodyBytes,
+    bodyLimitBytes: Math.min(managementBodyBytes, config.limits.bodyBytes),
+    isHttps: app.ground.publicUrl.startsWith('https:'),
     trustedProxies: config.trustedProxies,
   });
   await documentApi(server, {

@@ -50,6 +50,7 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         },
       },
       config: { scopes: ['write'] },
+      bodyLimit: deps.ground.limits.bodyBytes,
       handler: async (request, reply) => {
         const { principal, body, id } = request;
         const claim = body.dryRun ? undefined : claimOf(request);

@@ -15,7 +15,12 @@ describe('kit/http/server', () => {
   let seen: unknown;
 
   beforeAll(async () => {
-    server = createHttpServer({ log: createLog('silent'), bodyLimitBytes: 2000, trustedProxies: [] });
+    server = createHttpServer({
+      log: createLog('silent'),
+      bodyLimitBytes: 2000,
+      isHttps: true,
+      trustedProxies: [],
+    });
     const body = Type.Object(
       {
         count: Type.Integer({ minimum: 1 }),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   fastify,
   LogController,
@@ -11,10 +10,11 @@ import type { RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerD
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { sqlState } from '../db/database.ts';
 import { newId } from '../ids.ts';
-import { parseJson } from '../json.ts';
 import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
+import { readJsonBody } from './body.ts';
+import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
@@ -35,19 +35,35 @@ export type HttpServer = FastifyInstance<
 
 export interface HttpServerOptions {
   log: Logger;
+  /** Of a route that does not say more. */
   bodyLimitBytes: number;
+  /** Browsers are told to come back by HTTPS only. */
+  isHttps?: boolean;
   /** Addresses of proxies whose X-Forwarded-* headers are believed. */
   trustedProxies: string[];
 }
 
+const yearSeconds = 365 * 24 * 3600;
+
 /** A server that takes JSON, checks it by schema and answers every failure as a problem (RFC 9457). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const logger: FastifyBaseLogger = options.log;
+  // Of every answer; what it says is for who asked, unless the route says otherwise.
+  const headers = {
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    ...(options.isHttps ? { 'strict-transport-security': `max-age=${yearSeconds}` } : {}),
+  };
   const server = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     // One for every request would be built, and redacted, before there is anything to say; what is said names the request.
     childLoggerFactory: (parent) => parent,
+    // Our own hook says so, with a problem.
+    http: { requireHostHeader: false },
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, headers),
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(request, reply.headers({ ...headers, 'x-request-id': request.id }), toProblem(error)),
     bodyLimit: options.bodyLimitBytes,
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     genReqId: () => newId(),
@@ -57,62 +73,28 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Our own hook answers while stopping, with a problem.
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
+  answerClientFaults(server.server, headers);
   server.setValidatorCompiler(validatorCompiler);
   server.removeContentTypeParser(['application/json', 'text/plain']);
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, parseBody);
+  server.addContentTypeParser('application/json', readJsonBody);
   server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error)));
-  server.setNotFoundHandler((request, reply) =>
-    sendProblem(
-      request,
-      reply,
-      problem('route-not-found', { detail: `There is no ${request.method} ${pathOf(request)}.` }),
-    ),
-  );
+  server.addHook('onRequest', (request, _reply, done) => done(refuseAtOnce(request)));
   server.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
+    for (const [name, value] of Object.entries(headers))
+      if (!reply.hasHeader(name)) reply.header(name, value);
     done();
   });
   return server;
 }
 
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? request.url;
-}
-
-async function parseBody(request: FastifyRequest, text: string): Promise<unknown> {
-  if (request.headers['idempotency-key'] !== undefined) {
-    request.bodyDigest = createHash('sha256').update(text).digest();
+/** What needs neither a caller's name nor a body. */
+function refuseAtOnce({ is404, method, url, raw }: FastifyRequest): Problem | undefined {
+  if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
+    return problem('malformed-request', { detail: 'The header Host is missing.' });
   }
-  if (text.trim() === '') {
-    if (request.method === 'DELETE') return undefined;
-    throw problem('malformed-json', { detail: 'The body is empty.' });
-  }
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    throw problem('malformed-json', {
-      detail: `The body is not JSON: ${(error as Error).message}`,
-      cause: error,
-    });
-  }
-  // A key may be written with escapes, so that its text does not show it.
-  if (/__proto__|\\u00/.test(text) && hasProtoKey(value)) {
-    throw problem('malformed-json', { detail: 'The key "__proto__" is not accepted.' });
-  }
-  return value;
-}
-
-/** Without recursion: the nesting of a body has no limit yet. */
-function hasProtoKey(value: unknown): boolean {
-  const left = [value];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (typeof next !== 'object' || next === null) continue;
-    if (Object.hasOwn(next, '__proto__')) return true;
-    for (const child of Object.values(next))
-      if (typeof child === 'object' && child !== null) left.push(child);
-  }
-  return false;
+  if (!is404) return undefined;
+  return problem('route-not-found', { detail: `There is no ${method} ${url.split('?', 1)[0]}.` });
 }
 
 /** Whatever was thrown, as the problem the caller sees. */
@@ -127,21 +109,30 @@ export function toProblem(error: unknown): Problem {
       cause: error,
     });
   }
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
+  return (
+    problemOfFramework(error) ??
+    problem('internal', { detail: 'An unexpected fault of this service.', cause: error })
+  );
+}
+
+/** What the framework refuses by itself: faults of the request, by their code or, where it has none of ours, by their status. */
+function problemOfFramework(error: unknown): Problem | undefined {
+  const { code, statusCode, message } = Object(error) as {
+    code?: string;
+    statusCode?: number;
+    message?: string;
+  };
+  switch (code ?? '') {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return problem('body-too-large', { cause: error });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return problem('unsupported-media-type', { cause: error });
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-    case 'FST_ERR_CTP_INVALID_JSON_BODY':
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return problem('malformed-json', { cause: error });
     case 'FST_ERR_MAX_PARAM_LENGTH':
     case 'FST_ERR_BAD_URL':
       return problem('invalid-request', { detail: 'The path is not a valid URL path.', cause: error });
     default:
-      return problem('internal', { detail: 'An unexpected fault of this service.', cause: error });
+      if (statusCode === undefined || statusCode < 400 || statusCode > 499) return undefined;
+      return problem('malformed-request', { detail: message ?? 'The request is not valid.', cause: error });
   }
 }
 
@@ -159,8 +150,8 @@ export function sendProblem(
     );
   }
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
-  // Closing under a caller who still sends would take the answer from them: the rest of the body is read and dropped.
-  if (answer.code === 'body-too-large') reply.removeHeader('connection');
+  // Closing under a caller who still sends would take the answer from them: the rest of the body is dropped as it comes.
+  if (!request.raw.complete) reply.removeHeader('connection');
   const retryAfter = answer.details.retryAfterSeconds ?? (answer.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)));
   return sendProblemBody(reply, answer.status, body);

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { problem, refuse, type Issue } from '../../kit/problem.ts';
+import { maxManifestBytes } from '../manifest/read-yaml.ts';
 import { ProjectParams, projectParam } from '../path-params.ts';
 import type { Projects } from '../projects.ts';
 import { DeployPreview, Integration, Manifest, ManifestIntegration } from '../schema.ts';
@@ -36,6 +37,8 @@ const Source = Type.Object(
   },
   closed,
 );
+// A text takes twice its bytes where every character of it is escaped.
+const sourceBodyBytes = 2 * maxManifestBytes;
 const Destructive = Type.Optional(
   Type.Boolean({ description: 'Whether scheduled reads of objects that the deploy removes stop.' }),
 );
@@ -145,6 +148,7 @@ function deploying(server: HttpServer, projects: Projects): void {
       response: { 200: Type.Union([Type.Array(Integration), DeployPreview]) },
     },
     config: { scopes: [], projectWide: true },
+    bodyLimit: sourceBodyBytes,
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       const text = sourceOf(request.body);
@@ -171,6 +175,7 @@ function revising(server: HttpServer, projects: Projects): void {
       response: { 201: Empty },
     },
     config: { scopes: [], projectWide: true },
+    bodyLimit: sourceBodyBytes,
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       const text = sourceOf(request.body);

@@ -1,0 +1,156 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
+import { parseJson } from '../json.ts';
+import { problem, refuse, type Problem } from '../problem.ts';
+import { JsonOutline } from './json-outline.ts';
+
+/** Shorter texts cannot unfold to much, and are read within a millisecond or two. */
+const shortBytes = 64 * 1024;
+
+/** Reads a JSON body in strict UTF-8. Throws the problem that names what is wrong with it. */
+export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
+  const refusal = refuseCoding(request.headers);
+  if (refusal) throw refusal;
+  const bytes = await received(request, payload);
+  if (request.headers['idempotency-key'] !== undefined) {
+    request.bodyDigest = createHash('sha256').update(bytes).digest();
+  }
+  // Reading and what follows are each short of a turn that others would feel; together they would not be.
+  if (bytes.length > shortBytes) await nextTurn();
+  const value = valueOf(bytes, request.method);
+  if (bytes.length > shortBytes) await nextTurn();
+  return value;
+}
+
+/** Bytes that nobody here can read: another charset than UTF-8, or a compressed body. */
+function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  if (encoding.toLowerCase() !== 'identity') {
+    return problem('unsupported-media-type', {
+      detail: `The content encoding ${encoding} is not supported; send the body as it is.`,
+    });
+  }
+  const [, charset] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
+  if (charset === undefined || /^utf-?8$/i.test(charset)) return undefined;
+  return problem('unsupported-media-type', {
+    detail: `The charset ${charset} is not supported; JSON is sent in UTF-8.`,
+  });
+}
+
+/** The bytes of the body, while they arrive held against the route's limit and, where they are many, against what they unfold to. */
+async function received(request: FastifyRequest, payload: Readable): Promise<Buffer> {
+  const { bodyLimit } = request.routeOptions;
+  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let outline: JsonOutline | undefined;
+  return new Promise((resolve, reject) => {
+    const refused = (error: Error): void => {
+      payload.removeListener('data', take);
+      // The rest is dropped.
+      payload.resume();
+      reject(error);
+    };
+    function take(chunk: Buffer): void {
+      length += chunk.length;
+      if (length > bodyLimit) return refused(tooLarge(bodyLimit));
+      chunks.push(chunk);
+      if (length <= shortBytes) return;
+      try {
+        if (outline) outline.add(chunk);
+        else outline = outlineOf(chunks);
+      } catch (error) {
+        refused(error as Error);
+      }
+    }
+    payload.on('data', take);
+    payload.once('end', () => resolve(Buffer.concat(chunks, length)));
+    payload.once('error', (cause) =>
+      reject(problem('malformed-request', { detail: 'The body ended before it was complete.', cause })),
+    );
+  });
+}
+
+function outlineOf(chunks: readonly Buffer[]): JsonOutline {
+  const outline = new JsonOutline();
+  for (const chunk of chunks) outline.add(chunk);
+  return outline;
+}
+
+function tooLarge(limit: number): Problem {
+  return problem('body-too-large', {
+    detail: `The body is larger than the ${limit} bytes that are taken here.`,
+  });
+}
+
+function valueOf(bytes: Buffer, method: string): unknown {
+  if (!isUtf8(bytes)) {
+    throw problem('malformed-json', {
+      detail: `The body is not UTF-8: byte ${firstInvalidByte(bytes)} (from 0).`,
+    });
+  }
+  const text = bytes.toString('utf8');
+  if (text.trim() === '') {
+    if (method === 'DELETE') return undefined;
+    throw problem('malformed-json', { detail: 'The body is empty.' });
+  }
+  const value = parsed(text);
+  // A key may be written with escapes, so that its text does not show it.
+  if (/__proto__|\\u(?:00|[dD][89a-fA-F])/.test(text)) refuseOddTexts(value);
+  return value;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw problem('malformed-json', {
+      detail: `The body is not JSON: ${(error as Error).message}`,
+      cause: error,
+    });
+  }
+}
+
+/** The place of the first byte that is no part of a character. */
+function firstInvalidByte(bytes: Buffer): number {
+  const step = 1024;
+  let at = 0;
+  for (let end = step; end < bytes.length; end = at + step) {
+    while ((bytes[end] ?? 0) >> 6 === 0b10 && end > at) end -= 1;
+    if (end === at || !isUtf8(bytes.subarray(at, end))) break;
+    at = end;
+  }
+  for (;;) {
+    const first = bytes[at] ?? 0;
+    const size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (at >= bytes.length || !isUtf8(bytes.subarray(at, at + size))) return at;
+    at += size;
+  }
+}
+
+/** Keys named `__proto__`, and halves of surrogate pairs, which no store and no provider could be given as they are. */
+function refuseOddTexts(body: unknown): void {
+  const left: [value: unknown, path: string][] = [[body, '']];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [value, path] = next;
+    if (typeof value === 'string' && !value.isWellFormed()) throw oddText(path);
+    if (typeof value !== 'object' || value === null) continue;
+    if (Object.hasOwn(value, '__proto__')) {
+      throw problem('malformed-json', { detail: 'The key "__proto__" is not accepted.' });
+    }
+    const isList = Array.isArray(value);
+    for (const [key, child] of Object.entries(value)) {
+      if (!key.isWellFormed()) throw oddText(path);
+      left.push([child, isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`]);
+    }
+  }
+}
+
+function oddText(path: string): Problem {
+  const name = path === '' ? 'body' : path;
+  return refuse([{ in: 'body', name, detail: 'holds half of a surrogate pair, which is no character' }]);
+}
