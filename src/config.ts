@@ -133,7 +133,8 @@ export const variables = {
     name: 'SVC_OUTBOUND_PROXY',
     secret: true,
     read: httpUrl,
-    about: 'A forward proxy for every outgoing call.',
+    about:
+      'A forward proxy for every outgoing call: `http://` or `https://`, with a user and password where it wants them ([operating.md](operating.md)).',
   }),
   extraCa: variable({
     name: 'SVC_EXTRA_CA',

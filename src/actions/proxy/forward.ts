@@ -58,9 +58,8 @@ function dispatch(
   const { origin, headers, query, body } = upstream;
   const path = withQuery(request.url ?? '/', query);
   const method = request.method ?? 'GET';
-  const dial = isNative ? dialerOf(egress) : undefined;
-  // What is repeated is at hand, and has neither.
-  if (dial && body !== null && !Buffer.isBuffer(body)) {
+  // What is repeated is at hand, and has neither trailers nor anybody to wait for.
+  if (isNative && body !== null && !Buffer.isBuffer(body)) {
     const own = ['Host', new URL(origin).host, 'Connection', 'close'];
     const keep = request.headers['transfer-encoding'] === undefined ? framedByLength : framedByChunks;
     const call = {
@@ -75,10 +74,9 @@ function dispatch(
       },
       idleMs,
     };
-    dispatchNatively(dial, call, answer);
+    dispatchNatively(dialerOf(egress), call, answer);
     return;
   }
-  if (isNative && expectsContinue) response.writeContinue();
   egress.dispatch(
     // Member by member: what is defined after a spread costs half a microsecond each, with every call.
     {

@@ -1,8 +1,10 @@
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
-import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici';
+import { callbackify } from 'node:util';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { isPublicAddress, type AddressRules } from './address.ts';
+import { openTunnel, type TunnelOptions } from './tunnel.ts';
 
 export interface EgressOptions {
   allow: AddressRules;
@@ -41,22 +43,16 @@ export function failedToConnect(error: unknown): boolean {
   return error instanceof Error && (connectFailures.has(error) || failedToConnect(error.cause));
 }
 
-/** The one door for outgoing HTTP: the address is checked where the socket connects, on the address that is dialled. */
+/**
+ * The one door for outgoing HTTP: the address is checked where the socket connects, on the address that is dialled. HTTP/1.1 only:
+ * one silent HTTP/2 session would hold every call to its host (docs/decisions/http1-to-providers.md).
+ */
 export function createEgress(options: EgressOptions): Dispatcher {
-  const ca = options.extraCa ? [...rootCertificates, options.extraCa] : undefined;
-  const settings = { timeout: options.connectTimeoutMs, ...(ca ? { ca } : {}) };
-  if (options.outboundProxy) {
-    return new ProxyAgent({ uri: options.outboundProxy, requestTls: settings, proxyTls: settings });
-  }
-  const policy: Policy = {
-    rules: options.allow,
-    ports: new Set(options.ports ?? webPorts),
-    resolve: options.resolve ?? systemResolve,
-  };
-  const connect = checkedConnector(policy, settings);
+  const connect = connectorOf(options);
   // Our own time limits hold for each call; a pooled socket idle for longer than 4 s may be half closed (work.md, rule 14).
   const agent = new Agent({
     connect,
+    allowH2: false,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     headersTimeout: 0,
@@ -68,9 +64,11 @@ export function createEgress(options: EgressOptions): Dispatcher {
   return agent;
 }
 
-/** Opens a socket under the same checks, for what undici cannot say (trailers, Expect); undefined behind a forward proxy. */
-export function dialerOf(egress: Dispatcher): buildConnector.connector | undefined {
-  return dialers.get(egress);
+/** Opens a socket under the same checks, for what undici cannot say (trailers, Expect). */
+export function dialerOf(egress: Dispatcher): buildConnector.connector {
+  const dial = dialers.get(egress);
+  if (!dial) throw new Error('not an egress of createEgress');
+  return dial;
 }
 
 interface Policy {
@@ -79,23 +77,76 @@ interface Policy {
   resolve: Resolve;
 }
 
-function checkedConnector(policy: Policy, settings: buildConnector.BuildOptions): buildConnector.connector {
-  const connectors = new Map<string, buildConnector.connector>();
+function connectorOf(options: EgressOptions): buildConnector.connector {
+  const { outboundProxy: proxy, connectTimeoutMs: timeoutMs } = options;
+  const policy: Policy = {
+    rules: options.allow,
+    ports: new Set(options.ports ?? webPorts),
+    resolve: options.resolve ?? systemResolve,
+  };
+  const ca = options.extraCa ? [...rootCertificates, options.extraCa] : undefined;
+  const settings = { allowH2: false, timeout: timeoutMs, ...(ca ? { ca } : {}) };
+  const connect =
+    proxy === undefined
+      ? directly(policy, settings)
+      : throughTunnel(policy, settings, { proxy, timeoutMs, ...(ca ? { ca } : {}) });
   return (target, callback) => {
-    const host = target.hostname.replace(/^\[|\]$/g, '');
-    const port = target.port ? Number(target.port) : target.protocol === 'https:' ? 443 : 80;
-    const refusal = refuseTarget(policy, host, port);
-    if (refusal) return callback(marked(refusal), null);
-    const trusted = policy.rules.allows(host, port);
-    const key = trusted ? 'trusted' : 'checked';
-    const connect =
-      connectors.get(key) ?? buildConnector({ ...settings, lookup: checkedLookup(policy, trusted) });
-    connectors.set(key, connect);
-    return connect(target, (error, socket) => {
+    const done: buildConnector.Callback = (error, socket) => {
       if (error) callback(marked(error), null);
       else callback(null, socket);
+    };
+    const { host, port } = placeOf(target);
+    const refusal = refuseTarget(policy, host, port);
+    if (refusal) done(refusal, null);
+    else connect(target, done);
+  };
+}
+
+/** Two connectors: what an operator allows by name may resolve to any address. */
+function directly(policy: Policy, settings: buildConnector.BuildOptions): buildConnector.connector {
+  const [trusting, checking] = [true, false].map((trusted) =>
+    buildConnector({ ...settings, lookup: checkedLookup(policy, trusted) }),
+  );
+  return (target, done) => (isTrusted(policy, target) ? trusting : checking)?.(target, done);
+}
+
+/** The name is resolved and checked here as well; the forward proxy dials the address that it is told. */
+function throughTunnel(
+  policy: Policy,
+  settings: buildConnector.BuildOptions,
+  tunnel: TunnelOptions,
+): buildConnector.connector {
+  const secure = buildConnector(settings);
+  const open = callbackify(async (target: buildConnector.Options) =>
+    openTunnel(tunnel, await addressesOf(policy, target), placeOf(target).port),
+  );
+  return (target, done) => {
+    open(target, (error, socket) => {
+      if (error) done(error, null);
+      else if (target.protocol === 'https:') secure({ ...target, httpSocket: socket }, done);
+      else done(null, socket);
     });
   };
+}
+
+function addressesOf(policy: Policy, target: buildConnector.Options): Promise<LookupAddress[]> {
+  const { host } = placeOf(target);
+  const family = isIP(host);
+  if (family !== 0) return Promise.resolve([{ address: host, family }]);
+  const lookUp = checkedLookup(policy, isTrusted(policy, target)) as unknown as Resolve;
+  return new Promise((resolve, reject) => {
+    lookUp(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+  });
+}
+
+function isTrusted({ rules }: Policy, target: buildConnector.Options): boolean {
+  const { host, port } = placeOf(target);
+  return rules.allows(host, port);
+}
+
+function placeOf({ hostname, port, protocol }: buildConnector.Options): { host: string; port: number } {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { host, port: port ? Number(port) : protocol === 'https:' ? 443 : 80 };
 }
 
 function refuseTarget({ rules, ports }: Policy, host: string, port: number): EgressRefused | undefined {
