@@ -22,6 +22,8 @@ export interface HeldCache {
   peek(key: ConnectionKey): Held | undefined;
   get(key: ConnectionKey): Promise<Held | undefined>;
   invalidate(key: ConnectionKey): void;
+  /** The next look asks again; with the database away what was known still serves. */
+  expire(key: ConnectionKey): void;
   close(): void;
 }
 
@@ -61,6 +63,7 @@ export function createHeldCache(ground: Ground, catalog: Catalog): HeldCache {
     peek: (key) => cache.peek(nameOf(key)),
     get: (key) => cache.get(nameOf(key)),
     invalidate: (key) => cache.invalidate(nameOf(key)),
+    expire: (key) => cache.expire(nameOf(key)),
     close: () => cache.close(),
   };
 }

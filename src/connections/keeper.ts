@@ -61,7 +61,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     try {
       return holdRow(ground, catalog, await refresher.past(key, generation)).credential();
     } finally {
-      cache.invalidate(key);
+      cache.expire(key);
     }
   }
 

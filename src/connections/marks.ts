@@ -20,7 +20,7 @@ export function createMarks({ database, log }: Ground, cache: HeldCache): Marks 
       // The next call makes the mark.
       log.debug({ err: error, connectionId: key[1] }, 'a status was not marked');
     } finally {
-      cache.invalidate(key);
+      cache.expire(key);
       marking.delete(name);
     }
   }

@@ -93,6 +93,56 @@ describe('kit/cache', () => {
     await expect(cache.get('a')).rejects.toMatchObject({ code: 'database-unavailable' });
   });
 
+  test('serves everybody who asks at once when the database is away, until the time is over', async () => {
+    const { cache, loads, state } = cacheOver(new Map([['a', '1']]), { maxAgeMs: 1, staleWhileAwayMs: 200 });
+    await cache.get('a');
+    await wait(10);
+    Object.assign(state, { away: true, delayMs: 20 });
+    const asked = Array.from({ length: 10 }, () => cache.get('a'));
+    expect(await Promise.all(asked)).toEqual(Array(10).fill('1'));
+    expect(loads).toHaveLength(2);
+    await wait(200);
+    const late = await Promise.allSettled(Array.from({ length: 10 }, () => cache.get('a')));
+    expect(late.map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
+  });
+
+  test('nobody waits long for a database that is silent, and what it says in the end counts', async () => {
+    const rows = new Map([['a', '1']]);
+    const { cache, loads, state } = cacheOver(rows, { maxAgeMs: 50, patienceMs: 30 });
+    await cache.get('a');
+    await wait(60);
+    rows.set('a', '2');
+    state.delayMs = 300;
+    const startedAt = performance.now();
+    expect(await Promise.all(Array.from({ length: 10 }, () => cache.get('a')))).toEqual(Array(10).fill('1'));
+    expect(await cache.get('a')).toBe('1');
+    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(loads).toHaveLength(2);
+    state.delayMs = 0;
+    await expect.poll(() => cache.get('a')).toBe('2');
+  });
+
+  test('a silent database is waited for where nothing is known', async () => {
+    const { cache, state } = cacheOver(new Map([['a', '1']]), { patienceMs: 10 });
+    state.delayMs = 50;
+    expect(await cache.get('a')).toBe('1');
+  });
+
+  test('what expired is asked for again, and serves only with the database away', async () => {
+    const rows = new Map([['a', '1']]);
+    const { cache, state } = cacheOver(rows);
+    await cache.get('a');
+    rows.set('a', '2');
+    cache.expire('a');
+    expect(cache.peek('a')).toBeUndefined();
+    expect(await cache.get('a')).toBe('2');
+    cache.expire('a');
+    state.away = true;
+    expect(await cache.get('a')).toBe('2');
+    cache.invalidate('a');
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'database-unavailable' });
+  });
+
   test('keeps no more entries than allowed', async () => {
     const { cache } = cacheOver(
       new Map([

@@ -2,7 +2,8 @@ import { Problem } from './problem.ts';
 
 /**
  * A cache of database state that is never older than {@link CacheOptions.maxAgeMs} while the database answers: the entries
- * in use are read again once a second in one query (architecture, Caches). With the database away they serve for a while longer.
+ * in use are read again once a second in one query (architecture, Caches). With the database away, or silent for a second,
+ * every caller is served what is known for a while longer.
  */
 export interface Cache<Value> {
   /** The value, or undefined when the database has none. */
@@ -11,6 +12,8 @@ export interface Cache<Value> {
   peek(key: string): Value | undefined;
   /** Forgets the entry; a read of it that is under way is not stored. */
   invalidate(key: string): void;
+  /** The next look asks again; with the database away what was known still serves. */
+  expire(key: string): void;
   close(): void;
 }
 
@@ -21,6 +24,8 @@ export interface CacheOptions<Value> {
   maxAgeMs?: number;
   /** Served for this long after the last read when the database cannot be reached. */
   staleWhileAwayMs?: number;
+  /** A read that takes longer counts as unanswered, where there is an entry to serve. */
+  patienceMs?: number;
   maxEntries?: number;
 }
 
@@ -28,73 +33,141 @@ interface Entry<Value> {
   value: Value;
   readAt: number;
   used: boolean;
+  expired?: boolean;
+}
+
+/** A question to the database that is under way. */
+interface Reading<Value> {
+  result: Promise<Value | undefined>;
+  /** Ends when it went unanswered for so long that what is known may stand in. */
+  silence: Promise<void>;
 }
 
 const revalidateEveryMs = 1_000;
 
 export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
-  const { maxAgeMs = 2_000, staleWhileAwayMs = 60_000, maxEntries = 10_000 } = options;
-  const entries = new Map<string, Entry<Value>>();
-  const loading = new Map<string, Promise<Value | undefined>>();
-  const timer = setInterval(() => void revalidate(), revalidateEveryMs);
-  timer.unref();
-  let revalidating = false;
+  const { patienceMs = 1_000 } = options;
+  const entries = createEntries<Value>(options);
+  const readings = new Map<string, Reading<Value>>();
+  const endRevalidation = revalidateEach(options, entries);
 
-  function store(key: string, value: Value | undefined, readAt: number): void {
-    entries.delete(key);
-    if (value === undefined) return;
-    entries.set(key, { value, readAt, used: false });
-    const oldest = entries.keys().next().value;
-    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
+  function read(key: string): Reading<Value> {
+    const startedAt = performance.now();
+    const silence = Promise.withResolvers<void>();
+    const patience = setTimeout(silence.resolve, patienceMs);
+    const result = options
+      .load([key])
+      .then((found) => {
+        const value = found.get(key);
+        // An invalidation meanwhile took the reading away: what was read may be the old state.
+        if (readings.get(key) === reading) entries.store(key, value, startedAt);
+        return value;
+      })
+      .finally(() => {
+        clearTimeout(patience);
+        if (readings.get(key) === reading) readings.delete(key);
+      });
+    const reading = { result, silence: silence.promise };
+    readings.set(key, reading);
+    return reading;
   }
 
-  async function fill(key: string): Promise<Value | undefined> {
-    const startedAt = performance.now();
-    const promise = options.load([key]).then((found) => found.get(key));
-    loading.set(key, promise);
+  /** The reading may be shared; what stands in for it is decided for each caller. */
+  async function ask(key: string): Promise<Value | undefined> {
+    const { result, silence } = readings.get(key) ?? read(key);
     try {
-      const value = await promise;
-      // An invalidation meanwhile took our promise away: what was read may be the old state.
-      if (loading.get(key) === promise) store(key, value, startedAt);
-      return value;
+      return await Promise.race([result, silence.then(() => entries.stale(key) ?? result)]);
     } catch (error) {
-      const entry = entries.get(key);
-      if (entry && isAway(error) && performance.now() - entry.readAt < staleWhileAwayMs) return entry.value;
-      throw error;
-    } finally {
-      if (loading.get(key) === promise) loading.delete(key);
+      const value = isAway(error) ? entries.stale(key) : undefined;
+      if (value === undefined) throw error;
+      return value;
     }
   }
 
+  return {
+    peek: (key) => entries.fresh(key),
+    get: async (key) => entries.fresh(key) ?? ask(key),
+    invalidate: (key) => {
+      entries.delete(key);
+      readings.delete(key);
+    },
+    expire: (key) => {
+      entries.expire(key);
+      readings.delete(key);
+    },
+    close: endRevalidation,
+  };
+}
+
+/** Reads what is in use again and again; returns the end of it. */
+function revalidateEach<Value>(options: CacheOptions<Value>, entries: Entries<Value>): () => void {
+  let revalidating = false;
+
   async function revalidate(): Promise<void> {
-    const used = [...entries].filter(([, entry]) => entry.used).map(([key]) => key);
-    if (revalidating || used.length === 0) return;
+    const before = entries.used();
+    if (revalidating || before.size === 0) return;
     revalidating = true;
     const startedAt = performance.now();
-    const before = new Map(used.map((key) => [key, entries.get(key)]));
     // When it fails, the entries age; the next get decides between waiting, stale and failing.
-    const found = await options.load(used).catch(() => undefined);
-    for (const key of found ? used : []) {
-      if (entries.get(key) === before.get(key)) store(key, found?.get(key), startedAt);
+    const found = await options.load([...before.keys()]).catch(() => undefined);
+    for (const [key, entry] of found ? before : []) {
+      if (entries.is(key, entry)) entries.store(key, found?.get(key), startedAt);
     }
     revalidating = false;
   }
 
-  function peek(key: string): Value | undefined {
-    const entry = entries.get(key);
-    if (!entry || performance.now() - entry.readAt > maxAgeMs) return undefined;
+  const timer = setInterval(() => void revalidate(), revalidateEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** What is known, and how long it may be told. Whatever is told counts as in use. */
+interface Entries<Value> {
+  fresh(key: string): Value | undefined;
+  stale(key: string): Value | undefined;
+  store(key: string, value: Value | undefined, readAt: number): void;
+  expire(key: string): void;
+  delete(key: string): void;
+  used(): Map<string, Entry<Value>>;
+  /** Whether nothing was stored, expired or deleted since. */
+  is(key: string, entry: Entry<Value>): boolean;
+}
+
+function createEntries<Value>(options: CacheOptions<Value>): Entries<Value> {
+  const { maxAgeMs = 2_000, staleWhileAwayMs = 60_000, maxEntries = 10_000 } = options;
+  const known = new Map<string, Entry<Value>>();
+
+  function tell(entry: Entry<Value> | undefined, isGood: boolean): Value | undefined {
+    if (!entry || !isGood) return undefined;
     entry.used = true;
     return entry.value;
   }
 
+  const ageOf = (entry: Entry<Value> | undefined): number => performance.now() - (entry?.readAt ?? 0);
+
   return {
-    peek,
-    get: async (key) => peek(key) ?? (await (loading.get(key) ?? fill(key))),
-    invalidate: (key) => {
-      entries.delete(key);
-      loading.delete(key);
+    fresh(key) {
+      const entry = known.get(key);
+      return tell(entry, entry?.expired !== true && ageOf(entry) <= maxAgeMs);
     },
-    close: () => clearInterval(timer),
+    stale(key) {
+      const entry = known.get(key);
+      return tell(entry, ageOf(entry) < staleWhileAwayMs);
+    },
+    store(key, value, readAt) {
+      known.delete(key);
+      if (value === undefined) return;
+      known.set(key, { value, readAt, used: false });
+      const oldest = known.keys().next().value;
+      if (known.size > maxEntries && oldest !== undefined) known.delete(oldest);
+    },
+    expire(key) {
+      const entry = known.get(key);
+      if (entry) known.set(key, { ...entry, expired: true });
+    },
+    delete: (key) => void known.delete(key),
+    used: () => new Map([...known].filter(([, entry]) => entry.used)),
+    is: (key, entry) => known.get(key) === entry,
   };
 }
 

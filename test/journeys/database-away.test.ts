@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   deploy,
@@ -112,7 +113,19 @@ describe('test/journeys/database-away', () => {
     expect((await call()).status).toBe(200);
     wire.cut('refuse');
     expect((await call()).status).toBe(200);
-  });
+    // What is in memory ages after two seconds: from then on each call asks, together with the others.
+    await sleep(2_500);
+    const together = await Promise.all(Array.from({ length: 10 }, call));
+    expect(together.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    wire.heal();
+    await untilReady();
+    wire.cut('hang');
+    await sleep(2_500);
+    const startedAt = Date.now();
+    const silent = await Promise.all(Array.from({ length: 10 }, call));
+    expect(silent.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(Date.now() - startedAt).toBeLessThan(8_000);
+  }, 30_000);
 
   it('a write that was sent when the database went away is not sent again, and its outcome is not lost', async () => {
     await fault(platform.hubspot, { method: 'POST', path: '/contacts', fault: { kind: 'delay', ms: 800 } });
