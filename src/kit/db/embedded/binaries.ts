@@ -1,4 +1,4 @@
-import { cp, lchown, lstat, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
@@ -44,12 +44,13 @@ async function describeBinaries(root: string): Promise<Binaries> {
  * The library folder to search first. The package leaves the sonames (libicuuc.so.60 → libicuuc.so.60.2) to an install script,
  * which may not have run, so the links are made here, in a folder of our own below `home`.
  */
-export async function linkLibraries(binaries: Binaries, home: string, account?: Account): Promise<string> {
+export async function linkLibraries(binaries: Binaries, home: string): Promise<string> {
   const links = join(home, `lib-${binaries.version}`);
   const listed = await readFile(join(binaries.root, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
   await mkdir(links, { recursive: true });
   if (!(await lstat(links)).isDirectory()) throw new Error(`${links} is not a folder; remove it.`);
-  if (account) await lchown(links, account.uid, account.gid);
+  // Also under a umask of 077.
+  await chmod(links, 0o755);
   for (const { source, target } of JSON.parse(listed) as { source: string; target: string }[]) {
     const link = join(links, basename(target));
     // Made anew each time: the project may have been moved.

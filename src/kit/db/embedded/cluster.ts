@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { lchown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkLibraries } from './binaries.ts';
 import type { Place } from './place.ts';
@@ -22,7 +22,7 @@ const accessRules = `local all ${roleName} scram-sha-256\nhost all ${roleName} 1
 
 /** Makes the data directory unless it exists, and checks that these binaries can run it. */
 export async function ensureCluster(place: Place): Promise<Cluster> {
-  const libraries = await linkLibraries(place.binaries, place.home, place.account);
+  const libraries = await linkLibraries(place.binaries, place.home);
   const cluster = { ...place, password: '', env: cleanEnvironment(place, libraries) };
   if (!(await stat(place.data).catch(() => undefined))) await create(cluster);
   const major = (await readFile(join(place.data, 'PG_VERSION'), 'utf8')).trim();
@@ -41,7 +41,7 @@ async function create(cluster: Cluster): Promise<void> {
   const password = randomBytes(24).toString('base64url');
   try {
     await mkdir(unfinished, { mode: 0o700 });
-    if (cluster.account) await chown(unfinished, cluster.account.uid, cluster.account.gid);
+    if (cluster.account) await lchown(unfinished, cluster.account.uid, cluster.account.gid);
     await runTool(cluster, 'initdb', [
       `--pgdata=${unfinished}`,
       '--username=postgres',

@@ -1,13 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
+import { installedBinaries } from './binaries.ts';
 import { startEmbedded, type EmbeddedServer } from './index.ts';
 
+const { version } = await installedBinaries();
 const isRoot = process.getuid?.() === 0;
 const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -226,4 +239,59 @@ describe('src/kit/db/embedded/index', () => {
       expect(await ask(second, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
     },
   );
+
+  describe.runIf(isRoot)('as root', () => {
+    /** A folder of root's that nobody but a link leads to. */
+    async function victim(): Promise<string> {
+      const folder = await temporaryFolder();
+      await chmod(folder, 0o755);
+      return folder;
+    }
+    const ownerAndMode = async (path: string) => {
+      const { uid, mode } = await stat(path);
+      return { uid, mode: mode & 0o777 };
+    };
+
+    it('refuses a folder that is a link, or somebody else’s, and changes nothing behind it', async () => {
+      const [folder, parent] = [await victim(), await victim()];
+      const link = join(parent, 'postgres');
+      await symlink(folder, link);
+      await expect(startEmbedded({ dataDir: link })).rejects.toThrow(/postgres is a link, or not a folder/);
+      expect(await ownerAndMode(folder)).toEqual({ uid: 0, mode: 0o755 });
+      const foreign = join(parent, 'foreign');
+      await mkdir(foreign);
+      await chown(foreign, 12_345, 12_345);
+      await expect(startEmbedded({ dataDir: foreign })).rejects.toThrow(/not a folder of root or of user/);
+      expect(await ownerAndMode(foreign)).toEqual({ uid: 12_345, mode: 0o755 });
+    });
+
+    it('follows a pointer only to where it puts such folders', async () => {
+      const [folder, asked] = [await victim(), await victim()];
+      await writeFile(join(asked, 'location'), `${folder}\n`);
+      await expect(startEmbedded({ dataDir: asked })).rejects.toThrow(/location does not name a folder/);
+      expect(await ownerAndMode(folder)).toEqual({ uid: 0, mode: 0o755 });
+    });
+
+    it.each(['run', `lib-${version}`])(
+      'gives nothing away through a link that stands at %s, and lets the user of the server put none there',
+      async (name) => {
+        const [folder, dataDir] = [await victim(), await temporaryFolder()];
+        // As earlier releases left it.
+        await chown(dataDir, 65_534, 65_534);
+        await symlink(folder, join(dataDir, name));
+        await expect(startEmbedded({ dataDir })).rejects.toThrow('is not a folder');
+        expect(await ownerAndMode(folder)).toEqual({ uid: 0, mode: 0o755 });
+        await rm(join(dataDir, name));
+        const server = await start(dataDir);
+        expect(await ask(server, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+        expect(await ownerAndMode(dataDir)).toEqual({ uid: 0, mode: 0o711 });
+        const plant = spawn('ln', ['-s', folder, join(dataDir, 'planted')], {
+          uid: 65_534,
+          gid: 65_534,
+          stdio: 'ignore',
+        });
+        expect(await once(plant, 'exit')).toEqual([1, null]);
+      },
+    );
+  });
 });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, lchown, lstat, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, constants, lchown, lstat, mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { copyBinaries, installedBinaries, type Account, type Binaries } from './binaries.ts';
 
 /** Where one embedded server lives. */
 export interface Place {
-  /** The folder of everything: `data`, `run` (socket), `lib-…`, `server.log`. */
+  /** The folder of everything: `data`, `run` (socket), `lib-…`, `server.log`. Root keeps its own, so that nobody else can put links there. */
   home: string;
   /** PGDATA. */
   data: string;
@@ -26,8 +26,7 @@ const pointerFile = 'location';
 export async function settle(dataDir: string, log: (line: string) => void): Promise<Place> {
   const asked = resolve(dataDir);
   const installed = await installedBinaries();
-  const pointed = await readFile(join(asked, pointerFile), 'utf8').catch(() => undefined);
-  let home = pointed?.trim() ?? asked;
+  let home = (await pointedFrom(asked)) ?? asked;
   const owner = await ownerOf(join(home, 'data'));
   if (process.getuid?.() !== 0) {
     refuseForeignOwner(home, owner);
@@ -49,14 +48,47 @@ export async function settle(dataDir: string, log: (line: string) => void): Prom
     }
     home = await moveToSystemHome(asked, account, log);
   }
-  await mkdir(home, { recursive: true });
-  await lchown(home, account.uid, account.gid);
-  await chmod(home, 0o700);
+  await takeFolder(home, account);
   let binaries = installed;
   if (!(await canEnter(account, join(installed.root, 'native/bin')))) {
     binaries = await copyBinaries(installed, await makeSystemHome(), log);
   }
   return { home, data: join(home, 'data'), binaries, account };
+}
+
+/** The folder that the pointer names; only where we put such folders. */
+async function pointedFrom(asked: string): Promise<string | undefined> {
+  const pointed = await readFile(join(asked, pointerFile), 'utf8').catch(() => undefined);
+  const home = pointed?.trim();
+  if (home === undefined || (home === resolve(home) && dirname(home) === systemHome)) return home;
+  throw new Error(
+    `${join(asked, pointerFile)} does not name a folder in ${systemHome}. Remove it, or set SVC_DATA_DIR to another folder.`,
+  );
+}
+
+/** Makes the folder root's, for others to pass through. By its descriptor: between a look and a change, a name could become a link. */
+async function takeFolder(folder: string, account: Account): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+  const opened = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((cause: unknown) => {
+    throw notOurs(folder, account, cause);
+  });
+  try {
+    const { uid } = await opened.stat();
+    // The server's user had it in earlier releases.
+    if (uid !== 0 && uid !== account.uid) throw notOurs(folder, account);
+    await opened.chown(0, 0);
+    await opened.chmod(0o711);
+  } finally {
+    await opened.close();
+  }
+}
+
+function notOurs(folder: string, account: Account, cause?: unknown): Error {
+  return new Error(
+    `${folder} is a link, or not a folder of root or of user ${account.uid}, who runs the database. Remove it, or set SVC_DATA_DIR to another folder.`,
+    { cause },
+  );
 }
 
 async function moveToSystemHome(
@@ -121,7 +153,7 @@ export async function makeSocketFolder(place: Place): Promise<string> {
   const folder = socketFolder(place.home);
   const uid = place.account?.uid ?? process.getuid?.();
   await mkdir(folder, { mode: 0o700 }).then(
-    () => place.account && chown(folder, place.account.uid, place.account.gid),
+    () => place.account && lchown(folder, place.account.uid, place.account.gid),
     () => undefined,
   );
   // In the shared temp folder somebody else may have been there first.
