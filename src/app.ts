@@ -96,7 +96,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     close: async () => {
       await operations.close();
       installations.close();
-      connections.close();
+      await connections.close();
       await projects.close();
       await ground.egress.close();
       await ground.database.close();

@@ -74,12 +74,12 @@ export interface Connections {
   client(projectId: string, id: string): Promise<ProviderClient>;
   /** What to put on a call, from memory while it is fresh. Throws connection-bad-credentials, not-found. */
   credential(projectId: string, id: string): Promise<Credential>;
-  /** After a 401 with the given generation: the next one, or the same when the provider still takes it. One refresh over all nodes. */
+  /** After a 401 with the given generation: the next one, or the same when the 401 is not about its age. One refresh over all nodes. */
   renew(projectId: string, id: string, generation: number): Promise<Credential>;
   /** A call succeeded. Writes only on a change, and off the path. */
   markWorking(projectId: string, id: string): void;
   markBadCredentials(projectId: string, id: string, generation: number, detail: string): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createConnections(ground: Ground, options: ConnectionsOptions): Connections {
@@ -94,8 +94,8 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
     ...reading(deps),
     ...connecting(deps, keeper),
     ...calling(deps, keeper, budget),
-    close: () => {
-      keeper.close();
+    close: async () => {
+      await keeper.close();
       void budget.end();
     },
   };

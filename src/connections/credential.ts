@@ -46,6 +46,9 @@ export function clearOf(secrets: Secrets): ClearCredential {
   return hasAccessToken(secrets) ? { kind: 'oauth2', accessToken: secrets.accessToken } : secrets;
 }
 
+/** A token that a 401 asked for is not asked for again so soon: what is refused then is refused for another reason. */
+export const restMs = 60_000;
+
 const marginMostMs = 5 * 60_000;
 
 /** How long before its end a token is renewed: five minutes, or a fifth of a shorter life (reliability 4). */

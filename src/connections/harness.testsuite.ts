@@ -100,7 +100,7 @@ export async function createHarness(
       await test.database.raw('UPDATE clock SET shift = shift + $1::interval', [interval]);
     },
     async close() {
-      for (const node of nodes) node.close();
+      for (const node of nodes) await node.close();
       await server.close();
       projects.close();
       await egress.close();

@@ -1,7 +1,7 @@
 import { createCache, type Cache } from '../kit/cache.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { Catalog } from '../providers/index.ts';
-import { credentialOf, refreshMarginMs, type Credential } from './credential.ts';
+import { credentialOf, refreshMarginMs, restMs, type Credential } from './credential.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
 import { readConnections, type ConnectionKey, type ConnectionRow } from './store.ts';
 
@@ -15,6 +15,8 @@ export interface Held {
   isExpired(): boolean;
   /** Within the margin before its end: worth a refresh, still worth using if that fails. */
   isDue(): boolean;
+  /** A 401 asked for the access token just now: another one is not about its age. */
+  isResting(): boolean;
 }
 
 export interface HeldCache {
@@ -78,6 +80,7 @@ export function holdRow(
   // The database's clock says what is left, ours only counts it down.
   const endsAt = row.expires_in_ms === null ? Infinity : performance.now() + row.expires_in_ms;
   const dueAt = endsAt - marginOf(row);
+  const restsUntil = performance.now() + restMs - (row.unauthorized_ms_ago ?? Infinity);
   function secrets(): Secrets {
     opened.secrets ??= openSecrets(ground.vault, row.project_id, row.id, row.credentials);
     return opened.secrets;
@@ -91,6 +94,7 @@ export function holdRow(
     },
     isExpired: () => performance.now() >= endsAt,
     isDue: () => performance.now() >= dueAt,
+    isResting: () => performance.now() < restsUntil,
   };
 }
 

@@ -8,7 +8,7 @@ import { createHeldCache, holdRow, type Held } from './held.ts';
 import { checkHealth } from './health.ts';
 import { createMarks, type Marks } from './marks.ts';
 import { placeOf } from './metadata.ts';
-import { createRefresher } from './refresh.ts';
+import { createRefresher, type Cause } from './refresh.ts';
 import { badCredentials } from './refusal.ts';
 import { canRenew } from './secrets.ts';
 import type { ConnectionKey } from './store.ts';
@@ -25,13 +25,14 @@ export interface Keeper extends Marks {
   held(key: ConnectionKey): Promise<Held>;
   /** Throws connection-bad-credentials, and what a refresh throws when there is nothing left to use. */
   credential(key: ConnectionKey): Promise<Credential>;
-  /** After a 401 with this generation: a newer one, or the same when the provider still takes it. */
+  /** After a 401 with this generation: a newer one, or the same when the 401 is not about the age of the credentials. */
   renew(key: ConnectionKey, generation: number): Promise<Credential>;
   /** Renews whatever is left of the token's life; does nothing for what has no token endpoint. */
   refresh(key: ConnectionKey): Promise<void>;
   /** The next look reads the row again. */
   forget(key: ConnectionKey): void;
-  close(): void;
+  /** Waits for the tokens that are on their way: a provider may have ended those in place. */
+  close(): Promise<void>;
 }
 
 /** After a refresh ahead of time, or a health check that passed, the next one waits this long. */
@@ -57,9 +58,9 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     return found;
   }
 
-  async function refreshPast(key: ConnectionKey, generation: number): Promise<Credential> {
+  async function refreshPast(key: ConnectionKey, generation: number, cause: Cause): Promise<Credential> {
     try {
-      return holdRow(ground, catalog, await refresher.past(key, generation)).credential();
+      return holdRow(ground, catalog, await refresher.past(key, generation, cause)).credential();
     } finally {
       cache.expire(key);
     }
@@ -68,7 +69,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
   async function refreshAhead(key: ConnectionKey, { row }: Held): Promise<void> {
     if (!ahead.start(key.join('/'))) return;
     try {
-      await refreshPast(key, row.generation);
+      await refreshPast(key, row.generation, 'age');
     } catch (error) {
       ground.log.warn(
         { err: error, connectionId: row.id, provider: row.provider },
@@ -83,7 +84,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     async credential(key) {
       const found = await usable(key);
       if (!found.isDue() || !canRenew(found.secrets())) return found.credential();
-      if (found.isExpired()) return refreshPast(key, found.row.generation);
+      if (found.isExpired()) return refreshPast(key, found.row.generation, 'age');
       // What is left of its life is enough for this call; the next ones find the new token.
       void refreshAhead(key, found);
       return found.credential();
@@ -91,14 +92,15 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     async renew(key, generation) {
       const found = await usable(key);
       if (found.row.generation > generation) return found.credential();
-      return canRenew(found.secrets()) ? refreshPast(key, generation) : confirm(key, found);
+      if (!canRenew(found.secrets())) return confirm(key, found);
+      return found.isResting() ? found.credential() : refreshPast(key, generation, '401');
     },
     async refresh(key) {
       const found = await usable(key);
-      if (canRenew(found.secrets())) await refreshPast(key, found.row.generation);
+      if (canRenew(found.secrets())) await refreshPast(key, found.row.generation, 'age');
     },
     forget: (key) => cache.invalidate(key),
-    close: () => cache.close(),
+    close: () => refresher.close().finally(() => cache.close()),
   };
 }
 
@@ -115,8 +117,10 @@ function createConfirm(
     const provider = catalog.get(row.provider);
     const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
     const health = await checkHealth(ground, provider, place, held.credential());
-    if (health.kind === 'works') proven.start(name);
-    if (health.kind === 'works' || health.kind === 'unsure') return held.credential();
+    if (health.kind === 'works' || health.kind === 'unsure') {
+      proven.start(name);
+      return held.credential();
+    }
     const detail = health.kind === 'rejected' ? health.message : 'The provider answered 401.';
     await marks.markBad(key, row.generation, detail);
     throw badCredentials({ id: row.id, status_detail: detail });

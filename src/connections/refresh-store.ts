@@ -11,6 +11,7 @@ const take = statement(
   `UPDATE connections SET refresh_lease = $4, refresh_lease_until = svc_now() + $5::float8 * interval '1 ms'
    WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
      AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
+     AND ($6::float8 IS NULL OR unauthorized_at IS NULL OR unauthorized_at < svc_now() - $6::float8 * interval '1 ms')
    RETURNING id`,
 );
 
@@ -27,26 +28,28 @@ const giveBack = statement(
    WHERE project_id = $1 AND id = $2 AND refresh_lease = $3`,
 );
 
-// Committed before use, and only while the fence holds (architecture, Token).
+// Committed before use, and only over the pair that it came for: under the lease, or when nobody has one any more.
 const commit = statement(
   'connections_refreshed',
   `WITH fresh AS (UPDATE connections SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
      scopes = coalesce($5::text[], scopes), provider_metadata = coalesce($6::json, provider_metadata),
      access_issued_at = svc_now() - $7::float8 * interval '1 ms', access_expires_at = svc_now() + $8::float8 * interval '1 ms',
-     refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now()
-   WHERE project_id = $1 AND id = $2 AND refresh_lease = $3
+     refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now(),
+     unauthorized_at = CASE WHEN $11::boolean THEN svc_now() END
+   WHERE project_id = $1 AND id = $2 AND generation = $10::float8::bigint AND (refresh_lease = $3 OR refresh_lease IS NULL)
    RETURNING *),
    told AS (${eventOf('fresh', 'connection.refreshed', '$9')})
    SELECT id FROM fresh`,
 );
 
-/** True when the caller may refresh this generation until the lease ends. */
+/** True when the caller may refresh this generation until the lease ends. With `restMs`: unless a 401 asked for the token less than that ago. */
 export async function takeRefreshLease(
   db: Queryable,
   [projectId, id]: ConnectionKey,
-  lease: { generation: number; fence: string; forMs: number },
+  lease: { generation: number; fence: string; forMs: number; restMs?: number | undefined },
 ): Promise<boolean> {
-  return (await db.rows(take, [projectId, id, lease.generation, lease.fence, lease.forMs])).length > 0;
+  const { generation, fence, forMs, restMs = null } = lease;
+  return (await db.rows(take, [projectId, id, generation, fence, forMs, restMs])).length > 0;
 }
 
 /** Lets a lease that is held last longer from now on; false when somebody else has it. */
@@ -68,6 +71,10 @@ export async function releaseRefreshLease(
 
 export interface Refreshed {
   fence: string;
+  /** Of the credentials that were renewed. */
+  generation: number;
+  /** A 401 asked for it. */
+  unauthorized: boolean;
   credentials: Buffer;
   scopes: string[] | undefined;
   /** Only when it changed. */
@@ -76,7 +83,7 @@ export interface Refreshed {
   expiresInMs: number | undefined;
 }
 
-/** False when the fence no longer holds: somebody else's credentials are in place. */
+/** False when newer credentials are in place, or somebody else has the lease. */
 export async function commitRefresh(
   db: Queryable,
   [projectId, id]: ConnectionKey,
@@ -93,6 +100,8 @@ export async function commitRefresh(
     refreshed.issuedAgoMs,
     refreshed.expiresInMs ?? null,
     newId(),
+    refreshed.generation,
+    refreshed.unauthorized,
   ]);
   return rows.length > 0;
 }

@@ -105,6 +105,49 @@ describe('connections/refresh', () => {
     expect(await tokenRequests(salesforce.url, 'refresh_token')).toBe(1);
   });
 
+  it('refreshes once, and passes the 401 on, when it comes back with the new token: whoever calls, on whichever node', async () => {
+    const id = await connect('salesforce');
+    const fault = { kind: 'status', status: 401 };
+    await control(salesforce.url, 'faults', { path: '/services/data', times: 1_000, fault });
+    const clients = [await first.client(harness.projectId, id), await second.client(harness.projectId, id)];
+    const call = async (client: (typeof clients)[number] | undefined) => {
+      const result = await client?.send({ method: 'GET', path: '/services/data/v60.0/limits' });
+      return result && 'answer' in result && result.answer.status;
+    };
+    for (let round = 0; round < 20; round += 1) expect(await call(clients[round % 2])).toBe(401);
+    expect(new Set(await Promise.all(clients.flatMap((one) => Array(10).fill(one)).map(call)))).toEqual(
+      new Set([401]),
+    );
+    expect(await tokenRequests(salesforce.url, 'refresh_token')).toBe(1);
+    expect(await statusOf(id)).toBe('created');
+    // A while later the token may be over for real.
+    await harness.shiftClock('61 seconds');
+    await fetch(`${salesforce.url}/__sim/faults`, { method: 'DELETE' });
+    await control(salesforce.url, 'tokens', { action: 'expire' });
+    await expect.poll(() => call(clients[0]), { timeout: 5_000 }).toBe(200);
+    await harness.shiftClock('-61 seconds');
+    expect(await tokenRequests(salesforce.url, 'refresh_token')).toBe(2);
+  });
+
+  it('stores a new pair although another node took the lease over and was refused the old one', async () => {
+    const id = await connect('salesforce');
+    const fault = { kind: 'delay', ms: 500 };
+    await control(salesforce.url, 'faults', { path: '/services/oauth2/token', fault });
+    const refreshing = first.refresh(harness.projectId, id, 'force');
+    await expect
+      .poll(async () => (await control(salesforce.url, 'requests?path=token'))['requests'])
+      .toHaveLength(1);
+    const { raw } = harness.ground.database;
+    await raw(`UPDATE connections SET refresh_lease = gen_random_uuid() WHERE id = $1`, [id]);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await raw(`UPDATE connections SET refresh_lease = NULL, status = 'bad_credentials' WHERE id = $1`, [id]);
+    await refreshing;
+    expect(await first.get(harness.projectId, id)).toMatchObject({ generation: 2, status: 'created' });
+    await fetch(`${salesforce.url}/__sim/faults`, { method: 'DELETE' });
+    await first.refresh(harness.projectId, id, 'force');
+    expect(await first.get(harness.projectId, id)).toMatchObject({ generation: 3, status: 'created' });
+  });
+
   it('keeps the refresh token when the provider returns none or the same', async () => {
     const id = await connect('hubspot');
     const before = await refreshTokenOf(id);

@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createHarness, type Harness } from '../../src/connections/harness.testsuite.ts';
-import type { Connections } from '../../src/connections/index.ts';
+import { createConnections, type Connections } from '../../src/connections/index.ts';
+import { groundOn } from '../../src/connections/ground.testsuite.ts';
+import { openDatabase } from '../../src/kit/db/database.ts';
+import { createProjects } from '../../src/projects/index.ts';
+import { loadCatalog } from '../../src/providers/index.ts';
+import { startForwarder } from '../forwarder.ts';
 import { copySources } from '../mutants/sources.ts';
 import { startRotatingServer, type RotatingServer } from './rotating-server.ts';
 
@@ -154,6 +159,71 @@ describe('test/faults/refresh', () => {
       expect(server.revoked).toEqual([]);
     },
   );
+
+  /** A node whose way to the database can be cut. */
+  async function startCutNode() {
+    const wire = await startForwarder(harness.databaseUrl);
+    const database = openDatabase({ url: wire.url, poolSize: 4, applicationName: 'svc cut node' });
+    const ground = groundOn(database, harness.masterKey);
+    const catalog = loadCatalog({ directory, origins: { rotating: server.url } });
+    const projects = createProjects(ground, { catalog });
+    const node = createConnections(ground, { projects, catalog, returnUrls: [] });
+    const close = async () => {
+      await node.close();
+      projects.close();
+      await database.close();
+      await wire.close();
+    };
+    return { node, wire, close };
+  }
+
+  /** The provider has the request, and answers a moment later. */
+  async function begunAt(node: Connections, id: string): Promise<{ ended: Promise<unknown> }> {
+    server.delayTokens(700);
+    const before = server.requests();
+    const ended = node.refresh(harness.projectId, id, 'force').catch((error: unknown) => error);
+    await expect.poll(() => server.requests()).toBe(before + 1);
+    return { ended };
+  }
+
+  it.each([
+    ['a moment', 'refuse', 2_000, undefined],
+    ['a moment, silently', 'hang', 2_000, undefined],
+    ['longer than a caller waits', 'refuse', 8_000, { code: 'database-unavailable' }],
+  ] as const)(
+    'loses no pair to a database that is away for %s when the provider answers',
+    async (_what, how, awayMs, refusal) => {
+      const { id } = await connect();
+      const { node, wire, close } = await startCutNode();
+      try {
+        const { ended } = await begunAt(node, id);
+        wire.cut(how);
+        await sleep(awayMs);
+        wire.heal();
+        if (refusal) expect(await ended).toMatchObject(refusal);
+        else expect(await ended).toBeUndefined();
+        const found = () => nodes[0].get(harness.projectId, id);
+        await expect.poll(found).toMatchObject({ generation: 2, status: 'created' });
+        server.delayTokens(0);
+        await nodes[1].refresh(harness.projectId, id, 'force');
+        expect(await found()).toMatchObject({ generation: 3, status: 'created' });
+        expect(server.revoked).toEqual([]);
+      } finally {
+        await close();
+      }
+    },
+    60_000,
+  );
+
+  it('loses no pair to a node that ends in order while the provider answers', async () => {
+    const { id } = await connect();
+    const { node, close } = await startCutNode();
+    await begunAt(node, id);
+    await close();
+    await nodes[1].refresh(harness.projectId, id, 'force');
+    expect(await nodes[0].get(harness.projectId, id)).toMatchObject({ generation: 3, status: 'created' });
+    expect(server.revoked).toEqual([]);
+  });
 
   /** A node in a process of its own, of these sources or of a copy of them. */
   async function startNode(env: Record<string, string> = {}, sources = '../..'): Promise<ChildProcess> {
