@@ -19,7 +19,7 @@ export interface Acceptor {
    * Resolves after the commit. `lease` marks the work as started under a node's lane; null queues it. Throws
    * `idempotency-key-reused` when the key of the intake stands for another request.
    */
-  accept(intake: Intake, lease: string | null): Promise<Accepted>;
+  accept(intake: Intake, lease: string | null, operationId?: string): Promise<Accepted>;
   drain(): Promise<void>;
 }
 
@@ -46,10 +46,10 @@ export function createAcceptor(database: Database): Acceptor {
   const shared = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup, maxInFlight });
   const alone = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup: 1, maxInFlight: 1 });
   return {
-    async accept(intake, lease) {
+    async accept(intake, lease, operationId = newId()) {
       if (intake.records.length === 0) throw new Error('an operation needs at least one record');
       const payloads = intake.records.map((record) => JSON.stringify(record));
-      const row = { ...intake, operationId: newId(), lease, payloads };
+      const row = { ...intake, operationId, lease, payloads };
       const group = isLarge(payloads) ? alone : shared;
       const accepted = await group.submit(row);
       if (accepted || !row.key) return accepted;

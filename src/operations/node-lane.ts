@@ -3,12 +3,14 @@ import { newId } from '../kit/ids.ts';
 import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
 import { extend, giveBack, leaveWork, openNode, type LaneKey } from './store/lanes.ts';
+import { endStray, nothingUnderWay, type UnderWay } from './stray.ts';
 
 /** This node's lane for the synchronous writes of one project (work.md, rule 7). Times are monotonic. */
 export interface NodeLane extends LaneKey {
   leaseEndsAt: number;
   /** Aborted when the lane is lost or given back. */
   readonly cut: AbortController;
+  readonly underWay: UnderWay;
 }
 
 export interface NodeLanes {
@@ -60,6 +62,7 @@ export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
       closed.abort();
       state.current.clear();
       const lanes = [...state.held];
+      await endStray(state.database, state.log, lanes).catch(() => undefined);
       state.held.clear();
       for (const lane of lanes) lane.cut.abort();
       if (lanes.length === 0) return;
@@ -76,6 +79,7 @@ async function open({ database, leaseMs, held }: State, projectId: string): Prom
     lease: crypto.randomUUID(),
     leaseEndsAt: performance.now() + leaseMs,
     cut: new AbortController(),
+    underWay: nothingUnderWay(),
   };
   await openNode(database, lane, leaseMs);
   held.add(lane);
@@ -104,6 +108,7 @@ async function renew(state: State): Promise<boolean> {
       else lose(state, lane);
     }
     await leaveWaiting(state);
+    await endStray(database, log, [...held]);
     return true;
   } catch (error) {
     log.warn({ err: error }, 'the lanes of this node could not be renewed; trying again');

@@ -1,3 +1,4 @@
+import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import type { RecordOutcome } from '../providers/index.ts';
@@ -7,6 +8,7 @@ import type { NodeLane, NodeLanes } from './node-lane.ts';
 import type { Recorder } from './recorder.ts';
 import { defaultRetryPolicy } from './next-step.ts';
 import { settleSynchronous, unknownOutcome } from './settle.ts';
+import { acceptUnder } from './stray.ts';
 import type { Answer, EarlierUse, Intake, TakenItem, WorkContext } from './work.ts';
 
 /** Sends a synchronous write. Called once, after the mark is committed. */
@@ -58,7 +60,13 @@ export async function performMarked(
   if (intake.key && answerOf && settlement.done) {
     settlement.answer = { key: intake.key, ...answerOf(operationId, outcomes) };
   }
-  const recording = deps.recorder.record(settlement, deps.closing).catch(() => false);
+  const recording = deps.recorder.record(settlement, deps.closing).then(
+    (kept) => {
+      lane.underWay.operations.delete(operationId);
+      return kept;
+    },
+    () => false,
+  );
   if (!settlement.done) void recording.then((kept) => kept && deps.nodeLanes.leave(lane));
   const recorded = await Promise.race([recording, sleep(waitForRecordMs).then(() => false)]);
   return { operationId, outcomes, recorded };
@@ -70,7 +78,10 @@ async function acceptUnderNodeLane(
 ): Promise<{ lane: NodeLane; accepted: NonNullable<Accepted> }> {
   for (let attempt = 1; attempt <= laneAttempts; attempt++) {
     const lane = await deps.nodeLanes.of(intake.projectId);
-    const accepted = await deps.acceptor.accept({ ...intake, laneId: lane.id }, lane.lease);
+    const operationId = newId();
+    const accepted = await acceptUnder(lane.underWay, operationId, intake.key, () =>
+      deps.acceptor.accept({ ...intake, laneId: lane.id }, lane.lease, operationId),
+    );
     if (accepted) return { lane, accepted };
     deps.nodeLanes.abandon(lane);
   }

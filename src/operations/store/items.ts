@@ -57,6 +57,17 @@ const rescueItems = statement(
   SELECT ${itemColumns} FROM m ${itemSources} ORDER BY m.seq`,
 );
 
+/** What stands as sent under the leases of a node and is none of the operations that it knows. */
+const findStrayItems = statement(
+  'work_stray',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  m AS MATERIALIZED (
+    SELECT w.*, false AS expired FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i(project_id, id, lease)
+    JOIN work w ON w.project_id = i.project_id AND w.lane_id = i.id AND w.state = 1 AND w.lease = i.lease
+    WHERE w.operation_id <> ALL ($4::uuid[]) LIMIT 100)
+  SELECT ${itemColumns} FROM m ${itemSources}`,
+);
+
 /** For a take whose answer was lost: what it may have marked was never sent by us. */
 const unmarkItems = statement(
   'work_unmark',
@@ -97,6 +108,15 @@ export async function take(db: Queryable, lanes: readonly TakeRequest[]): Promis
 /** Items that were being sent when their lane was lost; they are ours from now on. At most `room` of each lane. */
 export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Promise<TakenItem[]> {
   return (await db.rows<ItemRow>(rescueItems, laneColumns(lanes))).map(toItem);
+}
+
+export async function findStray(
+  db: Queryable,
+  lanes: readonly LaneKey[],
+  known: readonly string[],
+): Promise<TakenItem[]> {
+  const [projects, ids, leases] = laneColumns(lanes.map((lane) => Object.assign({ room: 0 }, lane)));
+  return (await db.rows<ItemRow>(findStrayItems, [projects, ids, leases, known])).map(toItem);
 }
 
 export async function unmark(db: Queryable, lane: LaneKey, except: readonly string[]): Promise<void> {

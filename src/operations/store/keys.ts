@@ -67,6 +67,11 @@ const forgetKey = statement(
   `DELETE FROM idempotency WHERE project_id = $1 AND principal = $2 AND key = $3 AND expires_at <= svc_now()`,
 );
 
+const releaseKey = statement(
+  'key_release',
+  `DELETE FROM idempotency WHERE project_id = $1 AND principal = $2 AND key = $3 AND operation_id = $4`,
+);
+
 const forgetExpiredKeys = statement(
   'key_forget_expired',
   `WITH gone AS (
@@ -98,6 +103,16 @@ export async function find(
 /** Makes a key free again whose time is over. */
 export async function forget(db: Queryable, projectId: string, { principal, key }: KeyClaim): Promise<void> {
   await db.rows(forgetKey, [projectId, principal, key]);
+}
+
+/** Makes a key free again that stands for this operation. */
+export async function release(
+  db: Queryable,
+  projectId: string,
+  { principal, key }: KeyClaim,
+  operationId: string,
+): Promise<void> {
+  await db.rows(releaseKey, [projectId, principal, key, operationId]);
 }
 
 /** Deletes at most `limit` keys whose time is over, the oldest first; answers how many. */
