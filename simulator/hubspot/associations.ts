@@ -15,9 +15,9 @@ type Answer = Reply | Refusal;
 /** Both ends of an association path. */
 export type Ends = { from: ObjectType; to: ObjectType };
 
-const MAX_READ = 1000;
+export const MAX_READ = 1000;
 const MAX_WRITE = 2000;
-const MAX_PAGE = 500;
+export const MAX_PAGE = 500;
 
 /** A record without associations is an error entry and makes the answer a 207 (providers H3). */
 export function readBatch(hub: Hub, { from, to }: Ends, { body }: HubCall): Answer {
@@ -33,12 +33,12 @@ export function readBatch(hub: Hub, { from, to }: Ends, { body }: HubCall): Answ
     const next =
       after + MAX_PAGE < linked.length ? { paging: { next: { after: String(after + MAX_PAGE) } } } : {};
     if (page.length > 0) results.push({ from: { id }, to: page.map(renderLinked), ...next });
-    else errors.push(nothingFound(from, to, id));
+    else errors.push(nothingFound({ from, to }, id));
   }
   return complete(hub, 200, results, errors);
 }
 
-function nothingFound(from: ObjectType, to: ObjectType, id: string): JsonObject {
+export function nothingFound({ from, to }: Ends, id: string): JsonObject {
   const message = `No ${to.singular} is associated with ${from.singular} ${id}.`;
   return refuse(207, message, 'OBJECT_NOT_FOUND', {
     subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND',
@@ -74,7 +74,7 @@ export function archiveBatch(hub: Hub, ends: Ends, { body }: HubCall): Answer {
   for (const one of inputs) {
     const fromId = idIn(one['from']);
     const targets: unknown[] = Array.isArray(one['to']) ? one['to'] : [one['to']];
-    for (const target of targets) unlink(hub, ends, fromId ?? '', idIn(target) ?? '');
+    for (const target of targets) archiveLink(hub, ends, fromId ?? '', idIn(target) ?? '');
   }
   return empty(204);
 }
@@ -85,12 +85,18 @@ export function archiveLabelsBatch(hub: Hub, ends: Ends, { body }: HubCall): Ans
   if (isRefusal(inputs)) return inputs;
   for (const one of inputs) {
     const ids = (typesOf(hub, ends, one['types']) ?? []).map((type) => type.typeId);
-    unlink(hub, ends, idIn(one['from']) ?? '', idIn(one['to']) ?? '', ids);
+    archiveLink(hub, ends, idIn(one['from']) ?? '', idIn(one['to']) ?? '', ids);
   }
   return empty(204);
 }
 
-function unlink(hub: Hub, { from, to }: Ends, fromId: string, toId: string, typeIds?: number[]): void {
+export function archiveLink(
+  hub: Hub,
+  { from, to }: Ends,
+  fromId: string,
+  toId: string,
+  typeIds?: number[],
+): void {
   if (!hub.portal.links.remove(from, fromId, to, toId, typeIds)) return;
   const fields = { to: to.plural, toId, ...(typeIds ? { typeIds } : {}) };
   hub.ground.ledger.effect({ kind: 'disassociate', object: from.plural, id: fromId, fields });
@@ -130,7 +136,7 @@ export function putDefault(hub: Hub, ends: Ends, { call }: HubCall): Answer {
 }
 
 export function deleteLink(hub: Hub, ends: Ends, { call }: HubCall): Answer {
-  unlink(hub, ends, call.params['id'] ?? '', call.params['toId'] ?? '');
+  archiveLink(hub, ends, call.params['id'] ?? '', call.params['toId'] ?? '');
   return empty(204);
 }
 
@@ -171,7 +177,7 @@ export function deleteLabel(hub: Hub, { from }: Ends, { call }: HubCall): Answer
 type Pair = { fromId: string; toId: string };
 
 /** Runs one write per input; failed ones become error entries of a 207. */
-function eachPair(
+export function eachPair(
   hub: Hub,
   ends: Ends,
   body: JsonObject,
@@ -212,7 +218,7 @@ function renderPair({ from, to }: Ends, { fromId, toId }: Pair, types: LinkType[
   };
 }
 
-function pairRefusal(hub: Hub, { from, to }: Ends, { fromId, toId }: Pair): Refusal | undefined {
+export function pairRefusal(hub: Hub, { from, to }: Ends, { fromId, toId }: Pair): Refusal | undefined {
   if (from === to && fromId === toId) return invalid('A record cannot be associated with itself');
   const missing = [liveRow(hub, from, fromId) ? '' : fromId, liveRow(hub, to, toId) ? '' : toId].filter(
     Boolean,
@@ -222,7 +228,7 @@ function pairRefusal(hub: Hub, { from, to }: Ends, { fromId, toId }: Pair): Refu
   return invalid(`Invalid object id in association: ${missing.join(', ')}`, extra);
 }
 
-function liveRow(hub: Hub, type: ObjectType, id: string): Row | undefined {
+export function liveRow(hub: Hub, type: ObjectType, id: string): Row | undefined {
   const row = tableOf(hub, type).get(id);
   return row?.archived ? undefined : row;
 }

@@ -65,14 +65,13 @@ export function batchUpdate(hub: Hub, type: ObjectType, { body, access }: HubCal
   if (isRefusal(inputs)) return inputs;
   const refused = duplicateIds(inputs);
   if (refused) return refused;
+  const found = findRows(hub, type, inputs);
+  if (isRefusal(found)) return found;
   const results: JsonObject[] = [];
   const errors: JsonObject[] = [];
   const missing: string[] = [];
-  for (const one of inputs) {
-    const id = textOf(one.id) ?? '';
-    const row = findRow(hub, type, id, textOf(one['idProperty']));
+  for (const { one, id, row } of found) {
     if (!row) missing.push(id);
-    else if (isRefusal(row)) return row;
     else {
       const plan = planUpdate(hub, type, row, one['properties'] ?? {});
       if (isRefusal(plan)) errors.push(itemError(plan, { ...traceContext(one), ids: [id] }));
@@ -85,6 +84,21 @@ export function batchUpdate(hub: Hub, type: ObjectType, { body, access }: HubCal
     }
   }
   return complete(hub, 200, results, [...errors, ...missingError(type, missing)]);
+}
+
+type Found = { one: Input; id: string; row: Row | undefined };
+
+/** The rows of all inputs before any is written: one property that is not unique refuses the batch. */
+function findRows(hub: Hub, type: ObjectType, inputs: Input[]): Found[] | Refusal {
+  const found: Found[] = [];
+  for (const one of inputs) {
+    const id = textOf(one.id);
+    if (!id) return missingFields(['id']);
+    const row = findRow(hub, type, id, textOf(one['idProperty']));
+    if (row && isRefusal(row)) return row;
+    found.push({ one, id, row });
+  }
+  return found;
 }
 
 type UpsertPlan = { one: Input; apply: () => { row: Row; created: boolean; changed: string[] } };

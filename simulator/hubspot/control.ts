@@ -1,5 +1,5 @@
 import { isObject } from '../kit/index.ts';
-import type { JsonObject } from '../kit/index.ts';
+import type { Counts, JsonObject } from '../kit/index.ts';
 import { strings } from './batch.ts';
 import { isRefusal } from './errors.ts';
 import type { Refusal } from './errors.ts';
@@ -8,12 +8,16 @@ import type { Hub } from './hub.ts';
 import { installProperty, planProperty } from './properties.ts';
 import { addCustomType } from './schemas.ts';
 import type { ObjectType, Row } from './types.ts';
+import { timeOf } from './values.ts';
 import { archiveRow, textOf } from './write.ts';
 
-/** POST /__sim/settings: searchLagMs, freezeIndex, shuffle, echoTraceId, enforceRequired, goneAccounts. */
+/** POST /__sim/settings: searchLagMs, searchLagJitterMs, freezeIndex, shuffle, echoTraceId, enforceRequired, goneAccounts. */
 export function controlSettings(hub: Hub, input: JsonObject): JsonObject {
   const { settings } = hub;
-  if (typeof input['searchLagMs'] === 'number') settings.searchLagMs = input['searchLagMs'];
+  for (const name of ['searchLagMs', 'searchLagJitterMs'] as const) {
+    const value = input[name];
+    if (typeof value === 'number') settings[name] = value;
+  }
   for (const name of ['freezeIndex', 'shuffle', 'echoTraceId', 'enforceRequired'] as const) {
     const value = input[name];
     if (typeof value === 'boolean') settings[name] = value;
@@ -39,8 +43,8 @@ export function controlSchema(hub: Hub, input: JsonObject): JsonObject {
 }
 
 /**
- * POST /__sim/data: `{object, records: [{id?, properties, archived?}], delete?: [ids]}`, unchecked.
- * A record whose id is known is updated.
+ * POST /__sim/data: `{object, records: [{id?, properties, createdAt?, updatedAt?, archived?}], delete?: [ids]}`,
+ * unchecked. A record whose id is known is updated; times are ISO 8601 or ms.
  */
 export function controlData(hub: Hub, input: JsonObject): JsonObject {
   const type = typeOf(hub, textOf(input['object']) ?? '');
@@ -69,8 +73,32 @@ function putRecord(hub: Hub, type: ObjectType, input: JsonObject): Row {
     id: row.id,
     fields: values,
   });
+  const times = timesIn(input);
+  if (Object.keys(times).length > 0) table.date(row, times);
   if (input['archived'] === true) archiveRow(hub, type, row);
   return row;
+}
+
+function timesIn(input: JsonObject): { createdAt?: number; updatedAt?: number } {
+  const times: { createdAt?: number; updatedAt?: number } = {};
+  for (const name of ['createdAt', 'updatedAt'] as const) {
+    const text = textOf(input[name]);
+    if (text === undefined) continue;
+    const ms = timeOf(text);
+    if (ms === undefined) throw new Error(`${name} is not a time: ${text}`);
+    times[name] = ms;
+  }
+  return times;
+}
+
+/** Records by object, live and archived. */
+export function countData(hub: Hub): Counts {
+  const counts: Counts = {};
+  for (const [type, { rows }] of hub.portal.tables) {
+    const deleted = rows.filter((row) => row.archived).length;
+    counts[type.plural] = { live: rows.length - deleted, deleted };
+  }
+  return counts;
 }
 
 /** GET /__sim/data/{object}[/{id}]: records as they are stored, archived ones included. */

@@ -16,6 +16,8 @@ import type { ObjectType, Property } from './types.ts';
 export type Settings = {
   /** How long a change stays invisible to search. */
   searchLagMs: number;
+  /** Up to so much longer, for each change anew (seeded): changes come into the index out of order. */
+  searchLagJitterMs: number;
   /** Search sees nothing new until this is false again. */
   freezeIndex: boolean;
   /** Batch results in random order (seeded). */
@@ -29,6 +31,7 @@ export type Settings = {
 
 export const DEFAULT_SETTINGS: Settings = {
   searchLagMs: 0,
+  searchLagJitterMs: 0,
   freezeIndex: false,
   shuffle: true,
   echoTraceId: true,
@@ -81,7 +84,10 @@ export function tableOf(hub: Hub, type: ObjectType): Table {
   const unique = uniqueProperties(type).map((one) => one.name);
   const table = createTable(type, unique, {
     now: hub.ground.clock.now,
-    lagMs: () => hub.settings.searchLagMs,
+    lagMs: () => {
+      const { searchLagMs, searchLagJitterMs } = hub.settings;
+      return searchLagMs + (searchLagJitterMs > 0 ? hub.ground.random.int(searchLagJitterMs + 1) : 0);
+    },
     frozen: () => hub.settings.freezeIndex,
   });
   hub.portal.tables.set(type, table);

@@ -87,36 +87,53 @@ export function updateObject(hub: Hub, type: ObjectType, { call, body, access }:
   return json(200, renderUpdated(type, row, Object.keys(plan.values), access.grant.account));
 }
 
-/** Archiving twice is 204 twice; an id that never was is 404. */
+/** 204 whether there is anything to archive or not, also for an id that never was. */
 export function deleteObject(hub: Hub, type: ObjectType, { call }: HubCall): Answer {
-  const row = tableOf(hub, type).get(call.params['id'] ?? '');
-  if (!row) return notFound();
-  archiveRow(hub, type, row);
+  const id = call.params['id'] ?? '';
+  if (!/^\d+$/.test(id)) return notFound();
+  const row = tableOf(hub, type).current(id);
+  if (row) archiveRow(hub, type, row);
   return empty(204);
 }
 
-/** The losing record disappears; the winner keeps its values and takes what it lacks. */
+/**
+ * Both records go into a new one with an id of its own, and both old ids lead to it from then on. The
+ * primary's values hold; what it lacks is taken from the other.
+ */
 export function mergeObjects(hub: Hub, type: ObjectType, { body, access }: HubCall): Answer {
   const primaryId = textOf(body['primaryObjectId']);
   const otherId = textOf(body['objectIdToMerge']);
   if (!primaryId || !otherId) return missingFields(['primaryObjectId', 'objectIdToMerge']);
-  if (primaryId === otherId) return invalid('A record cannot be merged with itself');
-  const winner = findRow(hub, type, primaryId);
-  const loser = findRow(hub, type, otherId);
-  if (!winner || !loser) return notFound();
-  if (isRefusal(winner) || isRefusal(loser)) return notFound();
-  const lacking = Object.entries(loser.properties).filter(([name]) => winner.properties[name] === undefined);
-  const merged = [
-    winner.properties['hs_merged_object_ids'],
-    loser.properties['hs_merged_object_ids'],
-    loser.id,
-  ];
-  const values = { ...Object.fromEntries(lacking), hs_merged_object_ids: merged.filter(Boolean).join(';') };
-  hub.portal.links.move(type, loser.id, winner.id);
-  tableOf(hub, type).purge(loser);
-  hub.ground.ledger.effect({ kind: 'merge', object: type.plural, id: loser.id, fields: { into: winner.id } });
-  applyUpdate(hub, { type, row: winner, values });
-  return json(200, renderUpdated(type, winner, Object.keys(values), access.grant.account));
+  const primary = findRow(hub, type, primaryId);
+  const other = findRow(hub, type, otherId);
+  if (!primary || !other) return notFound();
+  if (isRefusal(primary) || isRefusal(other)) return notFound();
+  if (primary === other) return invalid('A record cannot be merged with itself');
+  const merged = mergeRows(hub, type, primary, other);
+  return json(200, renderCreated(type, merged, access.grant.account));
+}
+
+function mergeRows(hub: Hub, type: ObjectType, primary: Row, other: Row): Row {
+  const table = tableOf(hub, type);
+  const { links } = hub.portal;
+  const ids = [primary, other].flatMap((row) => [row.properties['hs_merged_object_ids'], row.id]);
+  const values = {
+    ...other.properties,
+    ...primary.properties,
+    hs_merged_object_ids: ids.filter(Boolean).join(';'),
+  };
+  for (const row of [primary, other]) table.purge(row);
+  const merged = table.insert(values, hub.ground.clock.now());
+  // The oldest creation date is kept.
+  const created = Math.min(primary.createdAt, other.createdAt);
+  table.date(merged, { createdAt: created });
+  for (const row of [primary, other]) {
+    table.lead(row.id, merged);
+    links.move(type, row.id, merged.id);
+  }
+  const fields = { from: [primary.id, other.id] };
+  hub.ground.ledger.effect({ kind: 'merge', object: type.plural, id: merged.id, fields });
+  return merged;
 }
 
 /** Removes a record for good: it does not show in the archived list either. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createRandom, isObject, json, parseJson } from '../kit/index.ts';
 import type { Call, Ground, JsonObject, Provider, Reply } from '../kit/index.ts';
 import { authenticate } from './access.ts';
-import { controlData, controlSchema, controlSettings, readData } from './control.ts';
+import { controlData, controlSchema, controlSettings, countData, readData } from './control.ts';
 import { invalid, isRefusal, notFound, notJson, refuse, toReply } from './errors.ts';
 import type { Refusal } from './errors.ts';
 import { createPortal, DEFAULT_PORTAL, DEFAULT_SETTINGS } from './hub.ts';
@@ -49,6 +49,7 @@ export function createHubspot(ground: Ground, options: HubspotOptions): Provider
     addSchema: (input) => controlSchema(hub, input),
     addData: (input) => controlData(hub, input),
     readData: (object, id) => readData(hub, object, id),
+    counts: () => countData(hub),
   };
 }
 

@@ -101,7 +101,7 @@ function associationsOf(hub: Hub, type: ObjectType, row: Row, names: string[]): 
     const linked = to ? hub.portal.links.of(type, row.id, to) : [];
     if (!to || linked.length === 0) continue;
     const results = linked.flatMap((one) =>
-      one.types.map((kind) => ({ id: one.id, type: nameOf(hub.portal.links, kind) })),
+      one.types.map((kind) => ({ id: one.id, type: linkName(hub.portal.links, kind) })),
     );
     out[to.plural] = { results };
   }
@@ -109,7 +109,7 @@ function associationsOf(hub: Hub, type: ObjectType, row: Row, names: string[]): 
 }
 
 /** One entry per association type: where a primary one exists the plain one is `…_unlabeled`. */
-function nameOf(links: Links, kind: LinkType): string {
+export function linkName(links: Links, kind: LinkType): string {
   const base = `${kind.from.singular}_to_${kind.to.singular}`;
   if (kind.label !== null)
     return kind.label === 'Primary' ? base : `${base}_${kind.label.toLowerCase().replaceAll(' ', '_')}`;

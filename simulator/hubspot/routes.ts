@@ -3,6 +3,7 @@ import type { Call, Reply, Router } from '../kit/index.ts';
 import { accountDetails, getOwner, listOwners, whoAmI } from './account.ts';
 import * as associations from './associations.ts';
 import type { Ends } from './associations.ts';
+import * as associationsV3 from './associations-v3.ts';
 import * as batch from './batch.ts';
 import { invalid, isRefusal } from './errors.ts';
 import type { Refusal } from './errors.ts';
@@ -29,6 +30,7 @@ export function hubspotRoutes(): Router<Route> {
   addOAuth(router);
   addObjects(router);
   addAssociations(router);
+  addAssociationsV3(router);
   addProperties(router);
   addSchemas(router);
   addPipelines(router);
@@ -40,9 +42,15 @@ export function hubspotRoutes(): Router<Route> {
   return router;
 }
 
-/** Takes the version out: /crm/v3/objects and /crm/objects/2026-03 are one path. */
+const associationsOfV3 = /^\/crm\/v3\/(?:associations\/|objects\/[^/]+\/[^/]+\/associations\/)/;
+
+/**
+ * Takes the version out: /crm/v3/objects and /crm/objects/2026-03 are one path. Only associations
+ * have another shape in version 3 than in all that follow, and so a path of their own.
+ */
 export function canonicalPath(path: string): string {
-  return path.replace(/\/(?:v[1-4]|20\d\d-\d\d)(?=\/|$)/, '');
+  const plain = path.replace(/\/(?:v[1-4]|20\d\d-\d\d)(?=\/|$)/, '');
+  return associationsOfV3.test(path) ? plain.replace('/associations/', '/associations-v3/') : plain;
 }
 
 function typed(area: Area, access: Access, handler: TypeHandler, search = false): Route {
@@ -115,6 +123,18 @@ function addAssociations(router: Router<Route>): void {
   router.add('PUT', `${single}/default/:to/:toId`, paired('write', associations.putDefault));
   router.add('PUT', `${single}/:to/:toId`, paired('write', associations.putLabelled));
   router.add('DELETE', `${single}/:to/:toId`, paired('write', associations.deleteLink));
+}
+
+function addAssociationsV3(router: Router<Route>): void {
+  const base = '/crm/associations-v3/:type/:to';
+  router.add('GET', `${base}/types`, paired('read', associationsV3.listTypes));
+  router.add('POST', `${base}/batch/read`, paired('read', associationsV3.readBatch));
+  router.add('POST', `${base}/batch/create`, paired('write', associationsV3.createBatch));
+  router.add('POST', `${base}/batch/archive`, paired('write', associationsV3.archiveBatch));
+  const single = '/crm/objects/:type/:id/associations-v3/:to';
+  router.add('GET', single, paired('read', associationsV3.getLinks));
+  router.add('PUT', `${single}/:toId/:name`, paired('write', associationsV3.putLink));
+  router.add('DELETE', `${single}/:toId/:name`, paired('write', associationsV3.deleteLink));
 }
 
 function addProperties(router: Router<Route>): void {

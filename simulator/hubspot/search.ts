@@ -28,10 +28,16 @@ export function searchObjects(hub: Hub, type: ObjectType, { call, body, access }
   if (isRefusal(found)) return found;
   const rows = found.slice(page.offset, page.offset + page.limit);
   const wanted = { properties: strings(body['properties']) };
-  const results = rows.map((row) => renderRead(hub, type, row, access.grant.account, wanted));
+  const results = rows.map((row) => renderIndexed(renderRead(hub, type, row, access.grant.account, wanted)));
   const next = page.offset + page.limit;
   const paging = next < found.length ? { paging: { next: { after: String(next) } } } : {};
   return json(200, { total: found.length, results, ...paging });
+}
+
+/** The index does not know that a record was archived until it forgets it. */
+function renderIndexed(body: JsonObject): JsonObject {
+  const { archivedAt: _unknown, ...rest } = body;
+  return { ...rest, archived: false };
 }
 
 function pageOf(body: JsonObject): { limit: number; offset: number } | Refusal {
@@ -67,9 +73,7 @@ function matching(hub: Hub, type: ObjectType, body: JsonObject): Row[] | Refusal
   const order = compileSort(type, sorts);
   if (isRefusal(order)) return order;
   const matches = queryTest(type, textOf(query) ?? '');
-  const rows = table.rows.filter(
-    (row) => !row.archived && row.indexed !== undefined && test(row) && matches(row),
-  );
+  const rows = table.searchable().filter((row) => test(row) && matches(row));
   const sorted = order.property ? sortRows(rows, order.property, order.descending) : rows;
   if (!key.includes('associations.'))
     caches.set(table, [{ key, version: table.version, rows: sorted }, ...cache].slice(0, CACHED));

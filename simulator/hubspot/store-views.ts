@@ -34,29 +34,61 @@ export function uniqueKey(value: string): string {
   return value.trim().toLowerCase();
 }
 
-/** When written changes become visible to search. */
+/** When written changes become visible to search; each change is late by a lag of its own. */
 export type Indexing = { now: () => number; lagMs: () => number; frozen: () => boolean };
 
 /** What search sees of each row, late by the index's lag. */
 export type SearchView = {
   changed: (row: Row) => void;
+  /** A row that is archived or gone: it stays in the index for as long as a change would stay out. */
+  removed: (row: Row) => void;
   /** Brings in what is due; true when that was anything. */
   settle: () => boolean;
+  /** The rows the index holds, in order of id: those of the table and those it does not know to be gone. */
+  entries: (rows: Row[]) => Row[];
 };
 
 export function createSearchView(indexing: Indexing): SearchView {
-  let pending: { dueAt: number; row: Row; properties: Values }[] = [];
-  function changed(row: Row): void {
-    if (indexing.lagMs() === 0 && !indexing.frozen() && pending.length === 0) row.indexed = row.properties;
-    else pending.push({ dueAt: indexing.now() + indexing.lagMs(), row, properties: row.properties });
+  type Pending = { number: number; dueAt: number; row: Row; properties: Values | undefined };
+  let pending: Pending[] = [];
+  let count = 0;
+  const ghosts = new Set<Row>();
+  /** The newest change that was brought in of a row: an older one that comes later is no news. */
+  const newest = new WeakMap<Row, number>();
+  function enter({ number, row, properties }: Omit<Pending, 'dueAt'>): void {
+    if ((newest.get(row) ?? 0) > number) return;
+    newest.set(row, number);
+    if (properties) row.indexed = properties;
+    else {
+      delete row.indexed;
+      ghosts.delete(row);
+    }
+  }
+  function note(row: Row, properties: Values | undefined): void {
+    const lag = indexing.lagMs();
+    count += 1;
+    const change = { number: count, row, properties };
+    if (lag === 0 && !indexing.frozen() && pending.length === 0) return enter(change);
+    if (!properties) ghosts.add(row);
+    pending.push({ ...change, dueAt: indexing.now() + lag });
   }
   function settle(): boolean {
     if (pending.length === 0 || indexing.frozen()) return false;
     const now = indexing.now();
     const before = pending.length;
-    for (const one of pending) if (one.dueAt <= now) one.row.indexed = one.properties;
+    for (const one of pending) if (one.dueAt <= now) enter(one);
     pending = pending.filter((one) => one.dueAt > now);
     return pending.length < before;
   }
-  return { changed, settle };
+  function entries(rows: Row[]): Row[] {
+    const live = rows.filter((row) => !row.archived && row.indexed !== undefined);
+    const late = [...ghosts].filter((row) => row.indexed !== undefined);
+    return late.length === 0 ? live : [...live, ...late].toSorted((a, b) => Number(a.id) - Number(b.id));
+  }
+  return {
+    changed: (row) => note(row, row.properties),
+    removed: (row) => note(row, undefined),
+    settle,
+    entries,
+  };
 }

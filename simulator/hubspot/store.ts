@@ -1,6 +1,7 @@
 import { createSearchView, createUniques } from './store-views.ts';
 import type { Indexing, Values } from './store-views.ts';
 import type { Change, ObjectType, Row } from './types.ts';
+import { isoOf } from './values.ts';
 
 /** The records of one object type. */
 export type Table = {
@@ -10,6 +11,12 @@ export type Table = {
   /** Goes up with every change; search results are cached by it. */
   version: number;
   get: (id: string) => Row | undefined;
+  /** The row of an id, or the one that it was merged into. */
+  current: (id: string) => Row | undefined;
+  /** Lets an id that is gone lead to a row. */
+  lead: (id: string, row: Row) => void;
+  /** What the search index holds: it learns of changes, deletions too, later than the table. */
+  searchable: () => Row[];
   /** The position of the first row with this id or a later one. */
   seek: (id: number) => number;
   /** The live row with this value of a unique property. */
@@ -18,6 +25,8 @@ export type Table = {
   /** Sets values; '' clears. */
   update: (row: Row, changes: Record<string, string>, at: number) => void;
   archive: (row: Row, at: number) => void;
+  /** Puts a row back or ahead in time. */
+  date: (row: Row, times: { createdAt?: number; updatedAt?: number }) => void;
   /** Takes the record out for good. */
   purge: (row: Row) => void;
   /** Starts to hold a property unique. */
@@ -32,6 +41,7 @@ const HISTORY_CAP = 20;
 /** Makes an empty table; `unique` names the properties held unique from the start. */
 export function createTable(type: ObjectType, unique: string[], indexing: Indexing): Table {
   const byId = new Map<string, Row>();
+  const merged = new Map<string, Row>();
   const uniques = createUniques(unique);
   const search = createSearchView(indexing);
   let nextId = FIRST_ID;
@@ -51,7 +61,7 @@ export function createTable(type: ObjectType, unique: string[], indexing: Indexi
     const before = row.properties;
     row.properties = {
       ...changedValues(row, changes, at),
-      [type.modifiedProperty]: new Date(at).toISOString(),
+      [type.modifiedProperty]: isoOf(at),
     };
     row.updatedAt = at;
     changed(row, before);
@@ -65,23 +75,41 @@ export function createTable(type: ObjectType, unique: string[], indexing: Indexi
     row.archived = true;
     row.archivedAt = at;
     uniques.set(row, row.properties, {});
+    search.removed(row);
     table.version += 1;
   }
   function purge(row: Row): void {
-    archive(row, row.updatedAt);
+    if (!row.archived) archive(row, row.updatedAt);
     byId.delete(row.id);
     table.rows.splice(table.seek(Number(row.id)), 1);
+  }
+  function date(row: Row, times: { createdAt?: number; updatedAt?: number }): void {
+    const before = row.properties;
+    Object.assign(row, times);
+    row.properties = {
+      ...before,
+      [type.createdProperty]: isoOf(row.createdAt),
+      [type.modifiedProperty]: isoOf(row.updatedAt),
+    };
+    changed(row, before);
   }
   const table: Table = {
     type,
     rows: [],
     version: 0,
     get: (id) => byId.get(id),
+    current: (id) => byId.get(id) ?? merged.get(id),
+    lead: (id, row) => {
+      for (const [old, known] of merged) if (known.id === id) merged.set(old, row);
+      merged.set(id, row);
+    },
+    searchable: () => search.entries(table.rows),
     seek: (id) => seek(table.rows, id),
     byUnique: uniques.find,
     insert,
     update,
     archive,
+    date,
     purge,
     addUnique: (property) => uniques.add(property, table.rows),
     settle: () => {
@@ -92,7 +120,7 @@ export function createTable(type: ObjectType, unique: string[], indexing: Indexi
 }
 
 function systemValues(type: ObjectType, id: string, at: number): Record<string, string> {
-  const iso = new Date(at).toISOString();
+  const iso = isoOf(at);
   return { hs_object_id: id, [type.createdProperty]: iso, [type.modifiedProperty]: iso };
 }
 

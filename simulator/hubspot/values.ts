@@ -52,15 +52,11 @@ function checkValue(
   if (name === 'email' && type.typeId === '0-1') return email(value);
   switch (property.type) {
     case 'number':
-      return Number.isFinite(Number(value)) && value.trim() !== ''
-        ? value
-        : fault(name, 'INVALID_INTEGER', `${value} was not a valid number.`);
+      return NUMBER.test(value) ? value : fault(name, 'INVALID_INTEGER', `${value} was not a valid number.`);
     case 'date':
-      return isDate(value) ? value : fault(name, 'INVALID_DATE', `${value} was not a valid date.`);
+      return dayOf(value) ?? fault(name, 'INVALID_DATE', `${value} was not a valid date.`);
     case 'datetime':
-      return timeOf(value) === undefined
-        ? fault(name, 'INVALID_DATE', `${value} was not a valid datetime.`)
-        : value;
+      return instantOf(value) ?? fault(name, 'INVALID_DATE', `${value} was not a valid datetime.`);
     case 'bool':
       return options(property, value, ['true', 'false']);
     case 'enumeration':
@@ -96,15 +92,37 @@ function options(property: Property, value: string, allowed: string[]): string |
   return fault(property.name, 'INVALID_OPTION', `${value} was not one of the allowed options: [${list}]`);
 }
 
-function isDate(value: string): boolean {
-  if (/^-?\d+$/.test(value)) return Number(value) % 86_400_000 === 0;
-  return /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
+/** Decimal digits, a point and an exponent; no blanks, signs of grouping or other bases. */
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const EPOCH_MS = /^-?\d+$/;
+const DAY = /^(\d{4}-\d{2}-\d{2})$/;
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/;
+
+/** Ms since the epoch of a value that is either that or an ISO 8601 day or time with its zone. */
+export function timeOf(value: string): number | undefined {
+  if (EPOCH_MS.test(value)) return Number(value);
+  const day = (DAY.exec(value) ?? INSTANT.exec(value))?.[1];
+  // `Date.parse` takes 30 February for 2 March.
+  if (day === undefined || !new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day)) return undefined;
+  const ms = Date.parse(value.replace(/([+-]\d{2})(\d{2})$/, '$1:$2'));
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Ms since the epoch of a value that is either that or an ISO time. */
-export function timeOf(value: string): number | undefined {
-  const ms = /^-?\d+$/.test(value) ? Number(value) : Date.parse(value);
-  return Number.isNaN(ms) ? undefined : ms;
+/** The day as it is kept and answered; a time has to be midnight in UTC. */
+function dayOf(value: string): string | undefined {
+  const ms = timeOf(value);
+  return ms === undefined || ms % 86_400_000 !== 0 ? undefined : isoOf(ms).slice(0, 10);
+}
+
+/** The time as it is kept and answered. */
+function instantOf(value: string): string | undefined {
+  const ms = timeOf(value);
+  return ms === undefined ? undefined : isoOf(ms);
+}
+
+/** ISO 8601 in UTC; whole seconds carry no fraction. */
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
 function fault(name: string, code: string, message: string): PropertyFault {

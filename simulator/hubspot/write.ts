@@ -1,6 +1,6 @@
 import { isObject } from '../kit/index.ts';
 import type { JsonObject } from '../kit/index.ts';
-import { badProperties, conflict, invalid, isRefusal, refuse } from './errors.ts';
+import { badProperties, conflict, invalid, isRefusal, missingFields, refuse } from './errors.ts';
 import type { Refusal } from './errors.ts';
 import { externalOptions, tableOf } from './hub.ts';
 import type { Hub } from './hub.ts';
@@ -24,7 +24,8 @@ export function planCreate(
   input: JsonObject,
   claimed = new Set<string>(),
 ): CreatePlan | Refusal {
-  const given = input['properties'] ?? {};
+  const given = input['properties'];
+  if (given === undefined || given === null) return missingFields(['properties']);
   if (!isObject(given)) return invalid('properties must be an object');
   const { values, faults } = checkValues(type, given, undefined, externalOptions(hub));
   if (faults.length > 0) return badProperties(faults);
@@ -83,7 +84,7 @@ export function findRow(
 ): Row | undefined | Refusal {
   const table = tableOf(hub, type);
   if (!idProperty || idProperty === 'hs_object_id') {
-    const row = table.get(id);
+    const row = table.current(id);
     return row?.archived ? undefined : row;
   }
   if (!uniqueProperties(type).some((one) => one.name === idProperty)) {

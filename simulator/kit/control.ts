@@ -18,7 +18,7 @@ export function createControl(
 ): (call: Call) => Reply {
   const router = createRouter<Work>();
   addState(router, ground, provider, defaults);
-  addLedger(router, ground);
+  addLedger(router, ground, provider);
   addOAuth(router, ground, provider);
   return (call) => {
     const route = router.match(call.method, call.path);
@@ -27,6 +27,7 @@ export function createControl(
     const body = parseJson(call.text);
     if (!isObject(body)) return json(400, { error: 'the body must be a JSON object' });
     try {
+      provider.settle?.();
       const result = route.value(body, { ...call, params: route.params });
       return result === undefined ? json(404, { error: 'not found' }) : json(200, result);
     } catch (error) {
@@ -65,7 +66,7 @@ function addState(router: Router<Work>, ground: Ground, provider: Provider, defa
   );
 }
 
-function addLedger(router: Router<Work>, ground: Ground): void {
+function addLedger(router: Router<Work>, ground: Ground, provider: Provider): void {
   const since = (call: Call): number => Number(call.query.get('since') ?? 0);
   router.add('GET', '/__sim/requests', (_body, call) => ({
     requests: ground.ledger.requests(since(call), call.query.get('path') ?? ''),
@@ -77,12 +78,34 @@ function addLedger(router: Router<Work>, ground: Ground): void {
   router.add('GET', '/__sim/effects', (_body, call) => ({
     effects: ground.ledger.effects(since(call), call.query.get('object') ?? undefined),
   }));
+  router.add('GET', '/__sim/counts', (_body, call) => counts(ground, provider, since(call)));
+  router.add('POST', '/__sim/hooks', (body) => ground.hooks.add(body));
+  router.add('GET', '/__sim/hooks', () => ({ hooks: ground.hooks.list() }));
+  router.add('DELETE', '/__sim/hooks', () => {
+    ground.hooks.clear();
+    return {};
+  });
   router.add('POST', '/__sim/faults', (body) => ground.faults.add(body));
   router.add('GET', '/__sim/faults', () => ({ faults: ground.faults.list() }));
   router.add('DELETE', '/__sim/faults', () => {
     ground.faults.clear();
     return {};
   });
+}
+
+/** Records by object, requests by status and path, effects by kind and object. */
+function counts(ground: Ground, provider: Provider, since: number): JsonObject {
+  const requests: Record<string, number> = {};
+  for (const { method, path, status } of ground.ledger.requests(since)) {
+    const key = `${status} ${method} ${path.split('?')[0]}`;
+    requests[key] = (requests[key] ?? 0) + 1;
+  }
+  const effects: Record<string, number> = {};
+  for (const { kind, object } of ground.ledger.effects()) {
+    const key = `${kind} ${object}`;
+    effects[key] = (effects[key] ?? 0) + 1;
+  }
+  return { records: provider.counts(), requests, effects };
 }
 
 function addOAuth(router: Router<Work>, ground: Ground, provider: Provider): void {

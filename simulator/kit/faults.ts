@@ -49,7 +49,7 @@ export function createFaults(random: Random): Faults {
     return rule;
   }
   function take(target: FaultTarget): Fault | undefined {
-    const rule = rules.find((one) => matches(one, target) && random.next() < (one.probability ?? 1));
+    const rule = rules.find((one) => matchesRule(one, target) && random.next() < (one.probability ?? 1));
     if (!rule) return undefined;
     rule.times -= 1;
     if (rule.times <= 0) rules = rules.filter((one) => one !== rule);
@@ -76,7 +76,10 @@ function parseRule(input: Record<string, unknown>, id: string): FaultRule {
   return { times: 1, ...input, id, fault: fault as Fault };
 }
 
-function matches(rule: FaultRule, target: FaultTarget): boolean {
+type Pattern = Pick<FaultRule, 'method' | 'path' | 'object' | 'contains'>;
+
+/** Whether a request is one of those that a rule is about; what the rule leaves out matches all. */
+export function matchesRule(rule: Pattern, target: FaultTarget): boolean {
   if (rule.method && rule.method.toUpperCase() !== target.method) return false;
   if (rule.object && rule.object !== target.object) return false;
   if (rule.contains && !target.text.includes(rule.contains)) return false;

@@ -2,6 +2,8 @@ import { createClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import { createFaults } from './faults.ts';
 import type { Faults } from './faults.ts';
+import { createHooks } from './hooks.ts';
+import type { Hooks } from './hooks.ts';
 import { createLedger } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
 import { createRandom } from './random.ts';
@@ -12,6 +14,7 @@ export type Ground = {
   clock: Clock;
   ledger: Ledger;
   faults: Faults;
+  hooks: Hooks;
   random: Random;
   /** Added to every answer but those of the control API. */
   latencyMs: number;
@@ -41,12 +44,14 @@ export function createGround(options: StartOptions): Ground {
     clock,
     ledger: createLedger(clock.now, options.ledger ?? true),
     faults: createFaults(createRandom(seed, 'faults')),
+    hooks: createHooks(),
     random: createRandom(seed),
     latencyMs: options.latencyMs ?? 0,
     url: '',
     reset: (next) => {
       clock.reset();
       ground.ledger.clear();
+      ground.hooks.clear();
       ground.faults = createFaults(createRandom(next, 'faults'));
       ground.random = createRandom(next);
       ground.latencyMs = options.latencyMs ?? 0;

@@ -2,6 +2,7 @@ export * from './clock.ts';
 export * from './consent.ts';
 export * from './faults.ts';
 export * from './ground.ts';
+export * from './hooks.ts';
 export * from './http.ts';
 export * from './ledger.ts';
 export * from './oauth.ts';

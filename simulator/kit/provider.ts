@@ -1,6 +1,9 @@
 import type { Call, JsonObject, Reply } from './http.ts';
 import type { OAuth } from './oauth.ts';
 
+/** How many records of each object there are, and how many deleted ones are still known. */
+export type Counts = Record<string, { live: number; deleted: number }>;
+
 /** What a simulator supplies; the kit serves it, breaks it and controls it. */
 export type Provider = {
   name: string;
@@ -22,4 +25,7 @@ export type Provider = {
   addData: (input: JsonObject) => JsonObject;
   /** All records of an object, or one; undefined when there is none. */
   readData: (object: string, id?: string) => JsonObject | undefined;
+  counts: () => Counts;
+  /** Does what is due by now, before a call is answered. */
+  settle?: () => void;
 };

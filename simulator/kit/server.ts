@@ -68,12 +68,22 @@ async function serve(served: Served, message: IncomingMessage, response: ServerR
   return answer(served, call, entry, fault, response);
 }
 
-function perform(served: Served, call: Call, entry: RequestEntry): Reply {
+function perform({ ground, provider }: Served, call: Call, entry: RequestEntry): Reply {
   try {
-    return served.ground.ledger.during(entry, () => served.provider.handle(call));
+    provider.settle?.();
+    const reply = ground.ledger.during(entry, () => provider.handle(call));
+    if (ground.hooks.size > 0 && reply.status < 300) afterAnswer(ground, provider, call);
+    return reply;
   } catch (error) {
-    return served.provider.crashed(error);
+    return provider.crashed(error);
   }
+}
+
+/** The answer is made; what is hooked to it changes the data before anybody can ask for more. */
+function afterAnswer(ground: Ground, provider: Provider, call: Call): void {
+  const { method, target, text } = call;
+  const due = ground.hooks.answered({ method, target, text, object: provider.objectOf(call) });
+  for (const data of due) provider.addData(data);
 }
 
 function answer(

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../kit/index.ts';
+import { isObject, type Counts, type JsonObject } from '../kit/index.ts';
 import { ApiError } from './errors.ts';
 import type { Org } from './org.ts';
 import type { QuotaNumbers } from './quota.ts';
@@ -12,7 +12,7 @@ import {
   type SObject,
 } from './schema/object-types.ts';
 import { normalizeId } from './ids.ts';
-import { getRow, scan, transaction } from './store/store.ts';
+import { getRow, isDeleted, rollbackTo, scan, transaction, type Transaction } from './store/store.ts';
 import { createRecord, deleteRecord, updateRecord, type WriteContext } from './store/write.ts';
 import { adminUsername, ensureUser } from './users.ts';
 import { asText } from './text.ts';
@@ -93,7 +93,11 @@ function knownObject(org: Org, name: string): SObject {
   throw new Error(`no object ${name}`);
 }
 
-/** `POST /__sim/data` `{object, records: [...], action?: 'create'|'update'|'delete'}`; update and delete go by `Id`. */
+/**
+ * `POST /__sim/data` `{object, records: [...], action?: 'create'|'update'|'delete', commitAfterMs?}`; update and
+ * delete go by `Id`. Read-only columns are taken too, so records may have been created and modified at any time.
+ * With `commitAfterMs` the work is done now, with the stamps of now, and nobody sees it before that time is over.
+ */
 export function addData(org: Org, input: JsonObject): JsonObject {
   const object = knownObject(org, String(input['object']));
   const write: WriteContext = {
@@ -108,12 +112,51 @@ export function addData(org: Org, input: JsonObject): JsonObject {
   };
   const ids = list(input['records']).map((record) => {
     const result = change(write, object, asText(input['action'] ?? 'create'), record);
+    if (!result.ok) rollbackTo(write.tx, { undo: 0, changes: 0 });
     if (!result.ok)
       throw new ApiError(400, [{ errorCode: 'INVALID', message: result.errors[0]?.message ?? '' }]);
     return result.id;
   });
-  for (const done of write.tx.changes) org.ground.ledger.effect(done);
+  const delay = input['commitAfterMs'];
+  if (delay === undefined) report(org, write.tx);
+  else hold(org, write.tx, write.now + positive('commitAfterMs', delay));
   return { ids };
+}
+
+function report(org: Org, tx: Transaction): void {
+  for (const done of tx.changes) org.ground.ledger.effect(done);
+}
+
+/** Takes the work back until it is due; meanwhile its records are locked. */
+function hold(org: Org, tx: Transaction, dueAt: number): void {
+  const kept = { ...transaction(), redo: [...tx.redo], changes: [...tx.changes] };
+  rollbackTo(tx, { undo: 0, changes: 0 });
+  for (const change of kept.changes) org.store.held.add(change.id);
+  org.open.push({ dueAt, tx: kept });
+}
+
+/** Commits the transactions whose time has come. */
+export function settleOpen(org: Org): void {
+  const now = org.ground.clock.now();
+  const due = org.open.filter((one) => one.dueAt <= now);
+  if (due.length === 0) return;
+  org.open = org.open.filter((one) => one.dueAt > now);
+  for (const { tx } of due) {
+    for (const step of tx.redo) step();
+    for (const change of tx.changes) org.store.held.delete(change.id);
+    report(org, tx);
+  }
+}
+
+/** Records by object, live and in the recycle bin. */
+export function countData(org: Org): Counts {
+  const counts: Counts = {};
+  for (const object of org.schema.objects.values()) {
+    const all = [...scan(org.store, object, true, org.ground.clock.now())];
+    const deleted = all.filter((row) => isDeleted(row)).length;
+    if (all.length > 0) counts[object.name] = { live: all.length - deleted, deleted };
+  }
+  return counts;
 }
 
 function change(

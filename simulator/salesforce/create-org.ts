@@ -24,6 +24,7 @@ export function createOrg(ground: Ground, input: OrgInput): Org {
     quota: createQuota(),
     cursors: new Map(),
     jobs: new Map(),
+    open: [],
     counters: new Map(),
     recent: new Map(),
   };
@@ -38,6 +39,8 @@ function defaultSettings(rotation: boolean): Settings {
     duplicateRules: [],
     locks: [],
     bulkPolls: 1,
+    bulkFailures: [],
+    bulkLifeMs: 7 * 86_400_000,
     queryLocatorMs: 2 * 86_400_000,
     queryLocators: 200,
     bulkResultPage: 1_000_000,

@@ -11,7 +11,16 @@ import {
   type StartOptions,
 } from '../kit/index.ts';
 import { serveData } from './api/serve.ts';
-import { addData, changeSchema, objectOf, readData, setQuotas, setSettings } from './control.ts';
+import {
+  addData,
+  changeSchema,
+  countData,
+  objectOf,
+  readData,
+  setQuotas,
+  setSettings,
+  settleOpen,
+} from './control.ts';
 import { createOrg } from './create-org.ts';
 import { serveIdentity } from './identity.ts';
 import { defaultScopes, serveLogin } from './login.ts';
@@ -63,6 +72,8 @@ export async function startSalesforce(options: SalesforceOptions = {}): Promise<
     addSchema: (input) => changeSchema(state.org, input),
     addData: (input) => addData(state.org, input),
     readData: (object, id) => readData(state.org, object, id),
+    counts: () => countData(state.org),
+    settle: () => settleOpen(state.org),
   };
   const running = await startServer(provider, ground, { ...options, records });
   return {

@@ -5,7 +5,7 @@ import type { Quota } from './quota.ts';
 import type { Schema, SObject } from './schema/object-types.ts';
 import type { Plan } from './soql/compiled.ts';
 import type { DuplicateRule } from './store/duplicates.ts';
-import type { Row, Store } from './store/store.ts';
+import type { Row, Store, Transaction } from './store/store.ts';
 import type { LockRule } from './store/write.ts';
 
 /** What tests may set through `POST /__sim/settings`. */
@@ -23,9 +23,18 @@ export type Settings = {
   queryLocatorMs: number;
   /** Most open query locators; the oldest goes first. */
   queryLocators: number;
+  /** Bulk jobs that fail when they would be complete: the next `times` of a kind and object. */
+  bulkFailures: BulkFailure[];
+  /** Life of a bulk job and its results, ms; after that there is no such job. */
+  bulkLifeMs: number;
   /** Rows in one page of bulk query results when the caller names no number. */
   bulkResultPage: number;
 };
+
+export type BulkFailure = { kind?: BulkJob['kind']; object?: string; times: number; message?: string };
+
+/** A transaction that has begun and is not committed: its stamps are those of its beginning. */
+export type OpenTransaction = { dueAt: number; tx: Transaction };
 
 /** A query result that is read page by page. */
 export type Cursor = { plan: Plan; rows: Row[]; batch: number; expiresAt: number };
@@ -41,6 +50,7 @@ export type Org = {
   quota: Quota;
   cursors: Map<string, Cursor>;
   jobs: Map<string, BulkJob>;
+  open: OpenTransaction[];
   counters: Map<string, number>;
   /** Records lately read or written by id, newest last; `/recent` shows them. */
   recent: Map<string, SObject>;

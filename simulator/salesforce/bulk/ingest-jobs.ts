@@ -70,6 +70,10 @@ function ingest(context: ApiContext, job: BulkJob): void {
   const object = findObject(context.org.schema, job.object);
   const [header = [], ...rows] = parseCsv(job.upload ?? '', delimiters[job.columnDelimiter] ?? ',');
   job.columns = header;
+  if (job.errorMessage !== null) {
+    job.unprocessed = rows;
+    return;
+  }
   const unknown = object ? header.find((name) => !knowsColumn(context.org.schema, object, name)) : job.object;
   if (!object || unknown !== undefined) {
     job.errorMessage = `InvalidBatch : Field name not found : ${unknown}`;

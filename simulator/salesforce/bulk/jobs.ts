@@ -1,6 +1,6 @@
 import { empty, json, type JsonObject, type Reply } from '../../kit/index.ts';
 import { apiError, notFound } from '../errors.ts';
-import { nextThingId } from '../org.ts';
+import { nextThingId, type Org } from '../org.ts';
 import { objectBody, param, type ApiContext } from '../api/context.ts';
 import { formatDatetime } from '../store/times.ts';
 import { asText } from '../text.ts';
@@ -40,7 +40,7 @@ export function newJob(
     columnDelimiter,
     lineEnding,
     externalIdFieldName: null,
-    errorMessage: null,
+    errorMessage: failureOf(org, kind, object),
     upload: null,
     columns: [],
     rows: [],
@@ -52,14 +52,30 @@ export function newJob(
   return job;
 }
 
+/** Why this job is going to fail, when a test wants it to. */
+function failureOf(org: Org, kind: BulkJob['kind'], object: string): string | null {
+  const rule = org.settings.bulkFailures.find(
+    (one) =>
+      one.times > 0 &&
+      (one.kind === undefined || one.kind === kind) &&
+      (one.object === undefined || one.object.toLowerCase() === object.toLowerCase()),
+  );
+  if (!rule) return null;
+  rule.times -= 1;
+  return rule.message ?? 'InternalServerError : the job could not be processed';
+}
+
 export function invalidJob(message: string): Error {
   return apiError(400, 'INVALIDJOB', message);
 }
 
 /** The job a path names; 404 when there is none of this kind. */
 export function jobParam(context: ApiContext, kind: BulkJob['kind']): BulkJob {
-  const job = context.org.jobs.get(param(context, 'id'));
-  if (job?.kind !== kind) throw notFound();
+  const { org } = context;
+  const job = org.jobs.get(param(context, 'id'));
+  const expired = job && job.createdAt + org.settings.bulkLifeMs <= org.ground.clock.now();
+  if (expired) org.jobs.delete(job.id);
+  if (expired || job?.kind !== kind) throw notFound();
   return job;
 }
 
@@ -86,8 +102,10 @@ export function jobJson(job: BulkJob): JsonObject {
   };
   const done = job.state === 'JobComplete' || job.state === 'Failed';
   if (job.kind === 'query') {
+    const failure = job.state === 'Failed' ? { errorMessage: job.errorMessage } : {};
+    const processed = job.state === 'Failed' ? 0 : job.rows.length;
     return done
-      ? { ...common, jobType: 'V2Query', numberRecordsProcessed: job.rows.length, retries: 0 }
+      ? { ...common, jobType: 'V2Query', numberRecordsProcessed: processed, retries: 0, ...failure }
       : common;
   }
   const counts = {
