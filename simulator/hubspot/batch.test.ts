@@ -181,4 +181,16 @@ describe('simulator/hubspot/batch', () => {
     };
     expect((await hub.api('POST', CONTACTS, bad)).status).toBe(400);
   });
+
+  it('refuses a whole batch of updates by a property that is not unique, before any is written', async () => {
+    const { effects } = await hub.sim('GET', '/counts');
+    const inputs = [
+      { id: '501', properties: { city: 'Nowhere' } },
+      { id: 'Berlin', idProperty: 'city', properties: { jobtitle: 'X' } },
+    ];
+    const answer = await hub.api('POST', '/crm/v3/objects/contacts/batch/update', { inputs });
+    expect(answer).toMatchObject({ status: 400, body: { category: 'VALIDATION_ERROR' } });
+    expect(answer.body['message']).toContain('city is not a unique identifier');
+    expect((await hub.sim('GET', '/counts'))['effects']).toEqual(effects);
+  });
 });

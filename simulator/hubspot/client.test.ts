@@ -227,24 +227,34 @@ describe('simulator/hubspot/client', () => {
     });
   });
 
-  it('merges contacts and forgets the loser', async () => {
-    const [winner, loser] = await Promise.all(
+  it('merges contacts into a new one that both old ids lead to', async () => {
+    const [primary, other] = await Promise.all(
       ['win@example.com', 'lose@example.com'].map((email) =>
         contacts().basicApi.create({ properties: { email, city: email } }),
       ),
     );
-    await contacts().basicApi.update(loser!.id, { properties: { phone: '123' } });
-    await contacts().basicApi.merge({ primaryObjectId: winner!.id, objectIdToMerge: loser!.id });
-    const merged = await contacts().basicApi.getById(winner!.id, ['phone', 'city', 'hs_merged_object_ids']);
-    expect(merged.properties).toMatchObject({
-      phone: '123',
-      city: 'win@example.com',
-      hs_merged_object_ids: loser!.id,
-    });
-    await expect(contacts().basicApi.getById(loser!.id)).rejects.toMatchObject({ code: 404 });
-    await contacts().basicApi.purge({ objectId: winner!.id });
+    const ids = [primary!.id, other!.id];
+    await contacts().basicApi.update(other!.id, { properties: { phone: '123' } });
+    const merged = await contacts().basicApi.merge({ primaryObjectId: ids[0]!, objectIdToMerge: ids[1]! });
+    expect(ids).not.toContain(merged.id);
+    for (const id of [...ids, merged.id]) {
+      const read = await contacts().basicApi.getById(id, ['email', 'phone', 'city', 'hs_merged_object_ids']);
+      expect(read.id).toBe(merged.id);
+      expect(read.properties).toMatchObject({
+        email: 'win@example.com',
+        phone: '123',
+        city: 'win@example.com',
+        hs_merged_object_ids: ids.join(';'),
+      });
+    }
+    await contacts().basicApi.update(ids[1]!, { properties: { city: 'Bern' } });
+    expect((await contacts().basicApi.getById(merged.id, ['city'])).properties['city']).toBe('Bern');
+    const again = await contacts().basicApi.create({ properties: { email: 'third@example.com' } });
+    const twice = await contacts().basicApi.merge({ primaryObjectId: again.id, objectIdToMerge: merged.id });
+    expect((await contacts().basicApi.getById(ids[0]!)).id).toBe(twice.id);
+    await contacts().basicApi.purge({ objectId: twice.id });
     await expect(
-      contacts().basicApi.getById(winner!.id, undefined, undefined, undefined, true),
+      contacts().basicApi.getById(twice.id, undefined, undefined, undefined, true),
     ).rejects.toMatchObject({ code: 404 });
   });
 

@@ -122,6 +122,53 @@ describe('simulator/hubspot/objects', () => {
     expect(missing.body).toMatchObject({ status: 'error', message: 'resource not found' });
   });
 
+  it('answers 204 to the delete of an id that never was, and changes nothing', async () => {
+    const { records } = await hub.sim('GET', '/counts');
+    expect((await hub.api('DELETE', `${CONTACTS}/987654321`)).status).toBe(204);
+    expect((await hub.sim('GET', '/counts'))['records']).toEqual(records);
+    expect((await hub.api('DELETE', `${CONTACTS}/nobody`)).status).toBe(404);
+  });
+
+  it('refuses a create that says nothing of properties', async () => {
+    const single = await hub.api('POST', CONTACTS, { email: 'top@example.com' });
+    expect(single).toMatchObject({ status: 400, body: { category: 'VALIDATION_ERROR' } });
+    expect(single.body['message']).toContain('Some required fields were not set: [properties]');
+    expect((await hub.api('POST', `${CONTACTS}/batch/create`, { inputs: [{}] })).status).toBe(400);
+  });
+
+  it.each(['0x10', '1,200', ' 5', '5 ', 'Infinity', '1_000', '1e', '--1'])(
+    'takes %j for no number',
+    async (annualrevenue) => {
+      const answer = await create({ email: 'strict@example.com', annualrevenue });
+      expect(answer.body).toMatchObject({ errors: [{ code: 'INVALID_INTEGER' }] });
+    },
+  );
+
+  it.each(['2024-02-30', '01/02/2024', '2024', 'Jan 1 2024', '2024-1-1', '2024-01-01T10:00:00Z', '86400001'])(
+    'takes %j for no date',
+    async (date_of_birth) => {
+      const answer = await create({ email: 'strict@example.com', date_of_birth });
+      expect(answer.body).toMatchObject({ errors: [{ code: 'INVALID_DATE' }] });
+    },
+  );
+
+  it('answers days and times in ISO 8601, whatever they were written in', async () => {
+    const noon = Date.parse('2024-03-01T12:00:00Z');
+    const made = await create({ date_of_birth: String(Date.parse('1815-12-10')), email: 'iso@example.com' });
+    expect(made.body['properties']).toMatchObject({ date_of_birth: '1815-12-10' });
+    const deals = '/crm/v3/objects/deals';
+    const closing = async (closedate: unknown) => {
+      const properties = { dealname: 'D', dealstage: 'appointmentscheduled', closedate };
+      const { body } = await hub.api('POST', deals, { properties });
+      return body['properties']?.['closedate'] ?? body['errors'];
+    };
+    expect(await closing(noon)).toBe('2024-03-01T12:00:00Z');
+    expect(await closing('2024-03-01T13:00:00.250+0100')).toBe('2024-03-01T12:00:00.250Z');
+    expect(await closing('2024-03-01')).toBe('2024-03-01T00:00:00Z');
+    expect(await closing('March 1')).toMatchObject([{ code: 'INVALID_DATE' }]);
+    expect(await closing('2024-03-01T12:00:00')).toMatchObject([{ code: 'INVALID_DATE' }]);
+  });
+
   it('ignores associations in an update', async () => {
     const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 279 }];
     const body = { properties: { city: 'Rome' }, associations: [{ to: { id: '502' }, types }] };

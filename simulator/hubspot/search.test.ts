@@ -93,6 +93,44 @@ describe('simulator/hubspot/search', () => {
     expect(await total(filter('jobtitle', 'EQ', { value: 'poet' }))).toBe(1);
   });
 
+  it('shows a deleted record until the index has heard of it', async () => {
+    await hub.sim('POST', '/settings', { searchLagMs: 30_000 });
+    const byId = (id: string) => filter('hs_object_id', 'EQ', { value: id });
+    await hub.api('DELETE', '/crm/v3/objects/contacts/507');
+    await hub.api('POST', '/crm/v3/objects/contacts/gdpr-delete', { objectId: '508' });
+    const stale = await search(byId('507'));
+    expect(listOf(stale.body['results'])[0]).toMatchObject({ id: '507', archived: false });
+    expect(stale.text).not.toContain('archivedAt');
+    expect(await total(byId('508'))).toBe(1);
+    await hub.sim('POST', '/clock', { advanceMs: 31_000 });
+    expect([await total(byId('507')), await total(byId('508'))]).toEqual([0, 0]);
+    await hub.sim('POST', '/settings', { searchLagMs: 0 });
+  });
+
+  it('brings changes in out of order, each late by a lag of its own, and ends with the newest', async () => {
+    await hub.sim('POST', '/settings', { searchLagMs: 1000, searchLagJitterMs: 60_000 });
+    await hub.sim('POST', '/clock', { freezeAt: '2027-01-01T00:00:00Z' });
+    const { accessToken } = await hub.sim('POST', '/tokens', { action: 'issue' });
+    const token = str(accessToken);
+    const path = '/crm/v3/objects/contacts/';
+    const seen = async (title: string): Promise<number> => {
+      const body = filter('jobtitle', 'EQ', { value: title });
+      return Number((await hub.api('POST', `${path}search`, body, token)).body['total']);
+    };
+    for (let id = 520; id < 560; id += 1)
+      await hub.api('PATCH', path + id, { properties: { jobtitle: 'Early' } }, token);
+    for (let id = 520; id < 560; id += 1)
+      await hub.api('PATCH', path + id, { properties: { jobtitle: 'Late' } }, token);
+    await hub.sim('POST', '/clock', { advanceMs: 30_000 });
+    const halfway = [await seen('early'), await seen('late')];
+    expect(Math.min(...halfway)).toBeGreaterThan(0);
+    expect(halfway[0]! + halfway[1]!).toBeLessThan(40);
+    await hub.sim('POST', '/clock', { advanceMs: 31_000 });
+    expect([await seen('early'), await seen('late')]).toEqual([0, 40]);
+    await hub.sim('POST', '/clock', { shiftMs: 0 });
+    await hub.sim('POST', '/settings', { searchLagMs: 0, searchLagJitterMs: 0 });
+  });
+
   it('never shows archived records', async () => {
     await hub.api('DELETE', '/crm/v3/objects/contacts/506');
     expect(await total(filter('hs_object_id', 'EQ', { value: '506' }))).toBe(0);

@@ -17,7 +17,7 @@ testConnector('hubspot', async () => {
     },
     badRecord: { fields: { lastname: 'Bad', nosuchproperty: 'x' } },
     missingId: '999999999',
-    deleteAgain: 'applied',
+    deleteGone: 'applied',
     writePath: '/crm/v3/objects/contacts',
     tooMany: {
       status: 429,

@@ -13,7 +13,7 @@ testConnector('salesforce', async () => {
     record: (text) => ({ fields: { Name: text } }),
     badRecord: { fields: { Name: 'Bad', NumberOfEmployees: 'many' } },
     missingId: '001000000000ZZZAAA',
-    deleteAgain: 'notApplied',
+    deleteGone: 'notApplied',
     writePath: '/services/data/v60.0/',
     tooMany: {
       status: 403,
