@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 function errorPage(code: string, kind: ProblemKind): string {
   return `# ${code}
 
-**${kind.title}** · HTTP ${kind.status} · ${kind.retryable ? 'may succeed when sent again' : 'will not succeed unchanged'}
+**${kind.title}** · HTTP ${kind.status} · ${mayBeRepeated(kind, 'may succeed when sent again', 'will not succeed unchanged')}
 
 ${kind.about}
 
@@ -22,10 +22,14 @@ ${kind.about}
 `;
 }
 
+function mayBeRepeated({ retryable, varies }: ProblemKind, yes: string, no: string): string {
+  return varies ? 'see `retryable`' : retryable ? yes : no;
+}
+
 function errorIndex(kinds: [string, ProblemKind][]): string {
   const rows = kinds.map(
     ([code, kind]) =>
-      `| [\`${code}\`](${code}.md) | ${kind.status} | ${kind.title} | ${kind.retryable ? 'yes' : 'no'} |`,
+      `| [\`${code}\`](${code}.md) | ${kind.status} | ${kind.title} | ${mayBeRepeated(kind, 'yes', 'no')} |`,
   );
   return `# Problems
 

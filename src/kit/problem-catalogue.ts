@@ -2,8 +2,10 @@
 export interface ProblemKind {
   status: number;
   title: string;
-  /** Whether the same request may succeed later without a change. */
+  /** Whether the same request may succeed later without a change, and may be sent again without doing anything twice. */
   retryable: boolean;
+  /** An occurrence may say otherwise: it depends on what failed. */
+  varies?: true;
   /** What the caller can do, unless the occurrence says something more exact. */
   remedy: string;
   /** When it arises, for its page in docs/errors. */
@@ -23,6 +25,8 @@ const kind = (
   remedy,
   about,
 });
+
+const varying = (...row: Parameters<typeof kind>): ProblemKind => ({ ...kind(...row), varies: true });
 
 /** Every problem that this service answers with, by its stable code (contract, Errors). Pages in docs/errors derive from it. */
 export const problemKinds = {
@@ -315,25 +319,24 @@ export const problemKinds = {
     'The limit per key (`SVC_RATE_LIMIT_PER_KEY`) is reached.',
     true,
   ),
-  'provider-unreachable': kind(
+  'provider-unreachable': varying(
     502,
     'The provider cannot be reached',
     'Try again later.',
-    'The connection to the provider failed, or its answer could not be understood.',
+    'The connection to the provider failed, or its answer could not be understood. Of a write, nothing was done.',
     true,
   ),
-  'provider-timeout': kind(
+  'provider-timeout': varying(
     504,
     'The provider did not answer in time',
-    'Try again later; look the operation up before repeating a create.',
-    'The provider did not answer within the limit for one call.',
-    true,
+    'Look whether it was done before you repeat it: of a write, the operation up and, once it has ended, the record in the provider. What only reads may be repeated.',
+    'The provider did not answer within the limit for one call. What was asked for may be done, or may still be done later. An update or a delete may be repeated (`retryable` is true), a create may not.',
   ),
-  'outcome-unknown': kind(
+  'outcome-unknown': varying(
     502,
     'The outcome is not known',
     'Look the operation up: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
-    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again.',
+    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true), a create may not.',
   ),
   'egress-refused': kind(
     502,
@@ -362,10 +365,10 @@ export const problemKinds = {
     'More requests wait than this node takes.',
     true,
   ),
-  internal: kind(
+  internal: varying(
     500,
     'Something went wrong here',
-    'Try again; if it stays, report the `requestId` to the operator.',
+    'Report the `requestId` to the operator. If `retryable` is false, it is not known whether the request was done: look before you repeat it.',
     'A fault of this service. The log holds the details under the same request id.',
     true,
   ),

@@ -21,6 +21,8 @@ export interface ProviderAnswerSummary {
 export interface ProblemDetails {
   detail?: string;
   remedy?: string;
+  /** Where it is not that of the kind: what failed knows better whether it may be repeated. */
+  retryable?: boolean;
   issues?: Issue[];
   /** Seconds until a retry makes sense. */
   retryAfterSeconds?: number;
@@ -49,6 +51,11 @@ export class Problem extends Error {
   get status(): number {
     return problemKinds[this.code].status;
   }
+
+  /** Whether the same request may be sent again. */
+  get retryable(): boolean {
+    return this.details.retryable ?? problemKinds[this.code].retryable;
+  }
 }
 
 /** Makes a problem: `throw problem('not-found', { detail: 'There is no project acme.' })`. */
@@ -68,8 +75,8 @@ export function refuse(issues: Issue[], code: ProblemCode = 'invalid-request'): 
 
 /** The body of a problem, RFC 9457 with the members of the contract. */
 export function renderProblem(error: Problem, requestId: string, now = new Date()): Record<string, unknown> {
-  const { status, title, retryable, remedy } = error.kind;
-  const { details } = error;
+  const { status, title, remedy } = error.kind;
+  const { details, retryable } = error;
   return {
     type: `urn:svc:problem:${error.code}`,
     code: error.code,

@@ -169,7 +169,7 @@ describe('test/journeys/write-failures', () => {
     const { result: answer, requests } = await during(platform.hubspot, () => createKeyless());
     expect(answer).toMatchObject({
       status: 504,
-      body: { code: 'provider-timeout', category: 'unknownOutcome' },
+      body: { code: 'provider-timeout', category: 'unknownOutcome', retryable: false },
     });
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     const { operationId } = answer.body;
@@ -179,6 +179,25 @@ describe('test/journeys/write-failures', () => {
       `/projects/default/operations/${operationId}/records`,
     );
     expect(records.body.results).toMatchObject([{ index: 0, success: false, resolution: 'unknown' }]);
+  });
+
+  it('the lost answer of an update is called unknown, too, and may be sent again', async () => {
+    const id = await created();
+    for (const kind of ['hang', 'reset-after']) {
+      await fault(platform.hubspot, { method: 'PATCH', path: id, fault: { kind, effect: true } });
+      const answer = await hubspot.write<ProblemBody>('contacts', {
+        type: 'update',
+        record: { id, firstname: 'Ada' },
+      });
+      expect([kind, answer.body]).toMatchObject([
+        kind,
+        {
+          code: kind === 'hang' ? 'provider-timeout' : 'outcome-unknown',
+          category: 'unknownOutcome',
+          retryable: true,
+        },
+      ]);
+    }
   });
 
   it('an asynchronous create of unknown outcome is not sent again either', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureCategory, RecordOutcome } from '../../providers/index.ts';
+import { renderProblem } from '../../kit/problem.ts';
 import { answerWrite } from './answer.ts';
 import type { WritePlan } from './plan.ts';
 
@@ -37,6 +38,10 @@ function problemOf(answer: ReturnType<typeof answerWrite>): unknown {
   return 'problem' in answer
     ? [answer.problem.status, answer.problem.code, answer.problem.details.extra]
     : answer;
+}
+
+function renderedBy(answer: ReturnType<typeof answerWrite>): Record<string, unknown> {
+  return 'problem' in answer ? renderProblem(answer.problem, 'request') : answer.body;
 }
 
 describe('src/actions/write/answer', () => {
@@ -82,6 +87,32 @@ describe('src/actions/write/answer', () => {
     const expected = [status, code, { operationId: id, category }];
     expect(problemOf(answerWrite(plan(), id, [refused(category)]))).toEqual(expected);
     expect(problemOf(answerWrite(batch(), id, [refused(category), refused(category)]))).toEqual(expected);
+  });
+
+  it('says retryable as the failure does, whatever the code; a create of unknown outcome never is', () => {
+    const lost = (retryable: boolean, timedOut: boolean): RecordOutcome => ({
+      kind: 'unknown',
+      failure: {
+        category: 'unknownOutcome',
+        message: 'lost',
+        retryable,
+        retryAfterMs: 1_000,
+        ...(timedOut ? { timedOut } : {}),
+      },
+    });
+    for (const retryable of [true, false]) {
+      for (const timedOut of [true, false]) {
+        const answer = answerWrite(plan({ kind: 'update' }), id, [lost(retryable, timedOut)]);
+        expect(renderedBy(answer)).toMatchObject({ retryable });
+        expect('retryAfter' in renderedBy(answer)).toBe(retryable);
+      }
+    }
+    const mixed = answerWrite(batch(), id, [lost(true, false), lost(false, true)]);
+    expect(renderedBy(mixed)).toMatchObject({ code: 'outcome-unknown', retryable: false });
+    expect(renderedBy(answerWrite(plan(), id, []))).toMatchObject({
+      code: 'outcome-unknown',
+      retryable: false,
+    });
   });
 
   it('§4.2.2 a batch with one record done is a partial success, in the order of the request', () => {

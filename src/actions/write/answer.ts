@@ -1,6 +1,11 @@
 import type { ProblemCode } from '../../kit/problem-catalogue.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
-import type { Failure, FailureCategory, RecordOutcome } from '../../providers/index.ts';
+import {
+  unknownOutcome,
+  type Failure,
+  type FailureCategory,
+  type RecordOutcome,
+} from '../../providers/index.ts';
 import type { WritePlan } from './plan.ts';
 import type { WriteResponse } from './schema.ts';
 
@@ -26,11 +31,7 @@ type Result = NonNullable<WriteResponse['result']>;
 function answerSingle(plan: AnsweredPlan, operationId: string, outcome: RecordOutcome | undefined): Answer {
   if (outcome?.kind === 'applied')
     return { status: 200, body: { operationId, result: resultOf(plan, 0, outcome) } };
-  const failure = outcome?.failure ?? {
-    category: 'internal',
-    retryable: true,
-    message: 'there is no outcome',
-  };
+  const failure = outcome?.failure ?? unknownOutcome('there is no outcome', false);
   const unreached = problemOf(failure, operationId);
   if (unreached) return { problem: unreached };
   const raw = failure.provider?.message;
@@ -52,7 +53,7 @@ function answerBatch(plan: AnsweredPlan, operationId: string, outcomes: readonly
   const first = failures[0];
   const unreached =
     successCount === 0 && first && failures.every(({ category }) => category === first.category)
-      ? problemOf(first, operationId)
+      ? problemOf({ ...first, retryable: failures.every(({ retryable }) => retryable) }, operationId)
       : undefined;
   if (unreached) return { problem: unreached };
   return {
@@ -91,11 +92,12 @@ function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Res
 
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
 function problemOf(failure: Failure, operationId: string): Problem | undefined {
-  const { category, message, provider, retryAfterMs } = failure;
+  const { category, message, provider, retryable, retryAfterMs } = failure;
   const details = {
     detail: message,
+    retryable,
     ...(provider ? { provider } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1000 }),
+    ...(retryAfterMs === undefined || !retryable ? {} : { retryAfterSeconds: retryAfterMs / 1000 }),
     extra: { operationId, category },
   };
   const code = failure.timedOut ? 'provider-timeout' : problemCodes[category];

@@ -184,8 +184,8 @@ export function failureOfProblem(error: unknown): Failure {
     const retryAfterMs = (error.details.retryAfterSeconds ?? 1) * 1000;
     return { category: 'rateLimit', retryable: true, message: error.message, retryAfterMs };
   }
-  const category = isAuth ? 'auth' : error.kind.retryable ? 'providerDown' : 'internal';
-  return { category, retryable: error.kind.retryable, message: error.message };
+  const category = isAuth ? 'auth' : error.retryable ? 'providerDown' : 'internal';
+  return { category, retryable: error.retryable, message: error.message };
 }
 
 function finish(

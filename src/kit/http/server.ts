@@ -111,7 +111,12 @@ export function toProblem(error: unknown): Problem {
   }
   return (
     problemOfFramework(error) ??
-    problem('internal', { detail: 'An unexpected fault of this service.', cause: error })
+    // It may have come after something was done.
+    problem('internal', {
+      detail: 'An unexpected fault of this service.',
+      retryable: false,
+      cause: error,
+    })
   );
 }
 
