@@ -238,6 +238,12 @@ export const variables = {
     about:
       'The longest that one call through the proxy may take in total, in milliseconds; `SVC_PROVIDER_CALL_MS` is the longest silence in it.',
   }),
+  lateEffectMs: variable({
+    name: 'SVC_LATE_EFFECT_MS',
+    read: (value): number | undefined => (value === undefined ? undefined : integer(0, 3_600_000)(value)),
+    about:
+      'How long after its answer was lost a create may still take effect at the provider, in milliseconds: until then it is not called undone, nor sent again unless its unique value is enforced. By default the longest that the provider works on a request (HubSpot 100 s, Salesforce 10 minutes).',
+  }),
   leaseMs: variable({
     name: 'SVC_LEASE_MS',
     default: '60000',
@@ -258,7 +264,13 @@ type Values = {
 
 export interface Config extends Omit<
   Values,
-  'bodyLimit' | 'recordLimit' | 'nestingLimit' | 'providerCallMs' | 'connectMs' | 'proxyCallMs'
+  | 'bodyLimit'
+  | 'recordLimit'
+  | 'nestingLimit'
+  | 'providerCallMs'
+  | 'connectMs'
+  | 'proxyCallMs'
+  | 'lateEffectMs'
 > {
   production: boolean;
   limits: Limits;
@@ -285,8 +297,16 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       issues.push(`${spec.name} ${(error as Error).message}`);
     }
   }
-  const { bodyLimit, recordLimit, nestingLimit, providerCallMs, connectMs, proxyCallMs, ...rest } =
-    values as unknown as Values;
+  const {
+    bodyLimit,
+    recordLimit,
+    nestingLimit,
+    providerCallMs,
+    connectMs,
+    proxyCallMs,
+    lateEffectMs,
+    ...rest
+  } = values as unknown as Values;
   const production = rest.databaseUrl !== undefined;
   if (production && rest.encryptionKeys === undefined && issues.length === 0) {
     issues.push(
@@ -306,6 +326,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       providerCallMs,
       connectMs,
       proxyCallMs,
+      ...(lateEffectMs === undefined ? {} : { lateEffectMs }),
     },
   };
 }

@@ -47,7 +47,11 @@ export interface OperationBody {
   result: string;
   errors?: { message: string; category: string; index?: number; retryable?: boolean }[];
   counts?: { total: number; succeeded: number; failed: number; unknown: number };
-  metadata?: { retry?: { attempts: number }; objects?: string[]; successfulRecordIds?: string[] };
+  metadata?: {
+    retry?: { attempts: number; nextAttempt?: string };
+    objects?: string[];
+    successfulRecordIds?: string[];
+  };
 }
 
 /** A problem (contract, Errors) as far as tests look into it. */

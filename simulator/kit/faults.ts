@@ -8,6 +8,8 @@ export type Fault =
   | { kind: 'reset-after' }
   | { kind: 'truncate' }
   | { kind: 'hang'; effect?: boolean }
+  /** Never answered, and performed only after `ms`. */
+  | { kind: 'late'; ms: number }
   | { kind: 'malformed' }
   | { kind: 'html'; status: number };
 
@@ -36,7 +38,17 @@ export type Faults = {
   readonly size: number;
 };
 
-const KINDS = ['status', 'delay', 'reset-before', 'reset-after', 'truncate', 'hang', 'malformed', 'html'];
+const KINDS = [
+  'status',
+  'delay',
+  'reset-before',
+  'reset-after',
+  'truncate',
+  'hang',
+  'late',
+  'malformed',
+  'html',
+];
 
 /** Keeps the list of fault rules; the first rule that matches wins. */
 export function createFaults(random: Random): Faults {

@@ -94,6 +94,7 @@ function answer(
   response: ServerResponse,
 ): void {
   if (fault?.kind === 'reset-before') return reset(response);
+  if (fault?.kind === 'late') return performLater(served, call, entry, fault.ms);
   if (fault?.kind === 'html') return reply(entry, response, html(fault.status, htmlError(fault.status)));
   const performed = fault === undefined || !('effect' in fault) ? performs(fault) : fault.effect === true;
   const result = performed ? perform(served, call, entry) : json(500, {});
@@ -116,6 +117,10 @@ function answer(
         headers: fault.headers ?? {},
       });
   }
+}
+
+function performLater(served: Served, call: Call, entry: RequestEntry, ms: number): void {
+  setTimeout(() => perform(served, call, entry), ms).unref();
 }
 
 function performs(fault: Fault | undefined): boolean {

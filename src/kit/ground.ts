@@ -25,6 +25,8 @@ export interface Limits {
   /** For one provider call in total. */
   providerCallMs: number;
   connectMs: number;
+  /** How long after its answer was lost a create may still take effect; unless told, as each provider documents. */
+  lateEffectMs?: number;
   /** For one call through the proxy in total, however its bodies flow; an hour unless told. */
   proxyCallMs?: number;
 }

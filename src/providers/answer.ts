@@ -68,18 +68,22 @@ export function isSuccess(answer: HttpAnswer): boolean {
   return answer.status >= 200 && answer.status < 300;
 }
 
-// 5xx by which a gateway says that nothing reached the application: it is down (503, 521), could not be connected to
-// (522, 523, 525, 526), or does not know the call (501, 505).
-const notReached = new Set([501, 503, 505, 521, 522, 523, 525, 526]);
-
-/** Whether a refusal of this status leaves open that the write was done all the same (reliability 1.1). */
-function leavesOpen(status: number): boolean {
+/**
+ * Whether a refusal of this status leaves open that the write was done all the same (reliability 1.1). Of a 5xx it does,
+ * unless the provider documents that a call so answered has not reached it.
+ */
+function leavesOpen(status: number, notReached: ReadonlySet<number>): boolean {
   return status === 408 || (status >= 500 && !notReached.has(status));
 }
 
 /** The same outcome for every record of a call whose answer is about the call as a whole. */
-export function wholeCall(call: WriteCall, answer: HttpAnswer, failure: Failure): RecordOutcome[] {
-  if (!leavesOpen(answer.status)) {
+export function wholeCall(
+  call: WriteCall,
+  answer: HttpAnswer,
+  failure: Failure,
+  notReached: ReadonlySet<number>,
+): RecordOutcome[] {
+  if (!leavesOpen(answer.status, notReached)) {
     // Of several records, the provider does not say whose the clash is.
     const { existingRecordId: _existing, ...common } = failure;
     const own = call.records.length > 1 ? common : failure;

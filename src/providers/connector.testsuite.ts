@@ -28,6 +28,8 @@ export interface ConnectorFixture {
   deleteGone: 'applied' | 'notApplied';
   /** Part of the path of every write, for faults. */
   writePath: string;
+  /** Statuses by which the provider says that the call did not reach it. */
+  notReached: readonly number[];
   /** The provider's own answer that too many calls were made. */
   tooMany: { status: number; body: unknown };
   close(): Promise<void>;
@@ -222,13 +224,18 @@ export function testConnector(name: string, start: () => Promise<ConnectorFixtur
       expect(ids.map((id) => labels.get(id))).toEqual(ids.map((_id, index) => `New ${index}`));
     });
 
-    it('does not know whether a create was done that was answered with 500, 502, 504, half a body or HTML', async () => {
+    it('does not know whether a create was done that was answered with a 5xx, half a body or HTML', async () => {
       const faults = [
-        ...[500, 502, 504].map((status) => ({ kind: 'status', status, effect: true })),
+        ...[500, 501, 502, 503, 504, 505, 520, 522, 524].map((status) => ({
+          kind: 'status',
+          status,
+          effect: true,
+        })),
         { kind: 'reset-after' },
         { kind: 'truncate' },
         { kind: 'malformed' },
         { kind: 'html', status: 502 },
+        { kind: 'html', status: 503 },
       ];
       for (const what of faults) {
         await fault(what);
@@ -255,13 +262,15 @@ export function testConnector(name: string, start: () => Promise<ConnectorFixtur
       expect(outcome).toMatchObject({ kind: 'unknown', failure: { retryable: true } });
     });
 
-    it('knows that nothing was done when the provider was away (503) or had too many calls', async () => {
-      await fault({ kind: 'status', status: 503 });
-      const [away] = await write(callOf('create', [fresh()]));
-      expect(away).toMatchObject({
-        kind: 'notApplied',
-        failure: { category: 'providerDown', retryable: true },
-      });
+    it('knows that nothing was done where the provider documents that the call did not reach it, or had too many', async () => {
+      for (const status of at.notReached) {
+        await fault({ kind: 'status', status });
+        const [away] = await write(callOf('create', [fresh()]));
+        expect([status, away]).toMatchObject([
+          status,
+          { kind: 'notApplied', failure: { category: 'providerDown', retryable: true } },
+        ]);
+      }
       await fault({ kind: 'status', ...at.tooMany });
       const busy = await write(callOf('create', [fresh(), fresh()]));
       for (const outcome of busy) {

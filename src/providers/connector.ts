@@ -108,8 +108,10 @@ export interface StandingRecord {
  * every write that is finished: no search index.
  */
 export interface ResolveAbility {
-  /** A create whose answer was lost has taken effect after this many milliseconds, or never will. */
+  /** What the provider has finished is seen by the read after this many milliseconds. */
   settleMs: number;
+  /** The provider works on one request for this many milliseconds at most: until then a create whose answer was lost may still take effect. */
+  longestRequestMs: number;
   /** Times of creation are rounded down to this many milliseconds. */
   createdPrecisionMs: number;
   /** The most values of one read. */
@@ -153,6 +155,8 @@ export interface Connector {
   /** Judges any answer that is not a success, by the provider's own bodies and codes. */
   failureOf(answer: HttpAnswer): Failure;
   write?: WriteAbility;
+  /** The one form of a record's id where the provider takes several; missing where it takes one only. Pure. */
+  canonicalId?(id: string): string;
   /** The most records of one batch call; absent means no batch. */
   batchLimit?: number;
   /** Kinds of batch that the provider commits in part even when all or none was asked (specification 4.2, rule 2). */

@@ -13,6 +13,11 @@ export function connectorOf(provider: string): Connector | undefined {
   return connectors.get(provider);
 }
 
+/** A record's id in its one form, so that two requests for a record are seen to be for the same. */
+export function canonicalIdOf(provider: string, id: string): string {
+  return connectors.get(provider)?.canonicalId?.(id) ?? id;
+}
+
 /** What can be done with a provider beside the proxy, read from the members that its connector has. */
 export interface Abilities {
   write: readonly WriteKind[];

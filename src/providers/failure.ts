@@ -29,6 +29,8 @@ export interface Failure {
   timedOut?: true;
   /** The outcome is unknown only as yet: the provider is to be asked for the record before anything is sent again. */
   pending?: true;
+  /** Nothing is sent until the provider can no longer do what was sent before: then what is not there was never done. */
+  quiet?: true;
   /** The answer of an attempt was lost, and the record was looked for by this unique field. */
   lookedUpBy?: string;
 }

@@ -14,7 +14,7 @@ export type {
   WriteCall,
   WriteKind,
 } from './connector.ts';
-export { abilitiesOf, connectorOf, type Abilities } from './connectors.ts';
+export { abilitiesOf, canonicalIdOf, connectorOf, type Abilities } from './connectors.ts';
 export { credentialHeaders, type ClearCredential } from './credential.ts';
 export {
   failureOfRead,

@@ -4,6 +4,7 @@ import {
   effects,
   fault,
   install,
+  manifest,
   type Customer,
   type OperationBody,
   type ProblemBody,
@@ -248,6 +249,63 @@ describe('test/journeys/resolve', () => {
       status: 404,
       body: { code: 'installation-not-found' },
     });
+  });
+
+  it('retry is held to the config and the manifest of now, as a new write is', async () => {
+    const settings = { objectName: 'contacts', deletionSettings: { enabled: true } };
+    const bound = await install(platform, 'hubspot-crm', 'bound', {
+      write: { objects: { contacts: settings } },
+    });
+    const configure = async (contacts: Record<string, unknown>) => {
+      const path = `/projects/default/integrations/hubspot-crm/installations/${bound.installationId}`;
+      const content = { provider: 'hubspot', write: { objects: { contacts } } };
+      const answer = await platform.call('PATCH', path, {
+        updateMask: ['config.content.write.objects'],
+        installation: { config: { content } },
+      });
+      expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+    };
+    const made = await bound.write('contacts', { type: 'create', record: { email: 'bound@example.com' } });
+    const id = made.body.result?.recordId;
+    const refuseOnce = () =>
+      fault(platform.hubspot, { path: `/contacts/${id}`, fault: { kind: 'status', status: 423 } });
+    const changes = async (kind: string) =>
+      (await effects(platform.hubspot, 'contacts')).filter((one) => one.id === id && one.kind === kind);
+
+    await refuseOnce();
+    const removal = await bound.write('contacts', { type: 'delete', record: { id } });
+    expect(removal).toMatchObject({ status: 422, body: { errors: [{ category: 'conflict' }] } });
+    await refuseOnce();
+    const record = { id, firstname: 'Ada', lastname: 'Lovelace', jobtitle: 'Countess' };
+    const update = await bound.write('contacts', { type: 'update', record });
+    expect(update.status).toBe(422);
+    await configure({
+      objectName: 'contacts',
+      selectedFieldSettings: {
+        firstname: { writeOnUpdate: 'never' },
+        jobtitle: { writeOnUpdate: 'ifEmpty' },
+      },
+    });
+    expect(await retry(removal.body.operationId)).toMatchObject({
+      status: 422,
+      body: { code: 'delete-not-enabled' },
+    });
+    expect(await changes('delete')).toEqual([]);
+    await bound.write('contacts', { type: 'update', record: { id, jobtitle: 'Analyst' } });
+    const again = await retry(update.body.operationId);
+    expect(await bound.settled(again.body.operationId)).toMatchObject({ status: 'success' });
+    expect((await changes('update')).at(-1)?.fields).toEqual({ lastname: 'Lovelace' });
+
+    await refuseOnce();
+    const last = await bound.write('contacts', { type: 'update', record: { id, lastname: 'King' } });
+    await deploy(
+      platform,
+      manifest.replace(/        - objectName: contacts\n {10}inheritMapping: true\n/, ''),
+    );
+    const asNew = await bound.write('contacts', { type: 'update', record: { id, lastname: 'Byron' } });
+    const retried = await retry(last.body.operationId);
+    await deploy(platform);
+    expect([retried.status, retried.body.code]).toEqual([asNew.status, asNew.body.code]);
   });
 
   it('only a key that may write reaches them, and one of another group finds nothing', async () => {

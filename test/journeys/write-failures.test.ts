@@ -9,6 +9,7 @@ import {
   simulator,
   type Customer,
   type ProblemBody,
+  type WriteBody,
 } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
@@ -124,7 +125,7 @@ describe('test/journeys/write-failures', () => {
   });
 
   it('§7.1 a provider that is down is 502, retryable, with the operation', async () => {
-    await fault(platform.hubspot, { path: '/contacts', fault: { kind: 'html', status: 503 } });
+    await fault(platform.hubspot, { path: '/contacts', fault: { kind: 'html', status: 521 } });
     const answer = await create();
     expect(answer).toMatchObject({
       status: 502,
@@ -135,6 +136,23 @@ describe('test/journeys/write-failures', () => {
       status: 'failure',
       counts: { failed: 1, unknown: 0 },
     });
+  });
+
+  it('a 503 does not say that nothing was done: what was is not done again, what nothing tells is called unknown', async () => {
+    const away = { kind: 'status', status: 503, effect: true };
+    await fault(platform.hubspot, { method: 'POST', path: '/contacts$', fault: away });
+    const found = await create<WriteBody>();
+    expect(found).toMatchObject({ status: 200, body: { result: { success: true } } });
+    await fault(platform.hubspot, { method: 'POST', path: '/companies$', fault: away });
+    const { result: done, requests } = await during(platform.hubspot, async () =>
+      hubspot.settled((await createKeyless({ mode: 'asynchronous' })).body.operationId),
+    );
+    expect(done).toMatchObject({
+      status: 'failure',
+      counts: { unknown: 1 },
+      errors: [{ category: 'unknownOutcome', retryable: false }],
+    });
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it('a create whose answer is lost is called unknown and is not sent again', async () => {
@@ -337,6 +355,35 @@ describe('test/journeys/write-failures', () => {
     for (const operationId of ids)
       expect(await hubspot.settled(operationId)).toMatchObject({ status: 'success' });
     expect((await effectsOf(id, 'update')).map(({ fields }) => fields['firstname'])).toEqual(names);
+  });
+
+  it('the two forms of a Salesforce id are one record: one order, and one place in a batch', async () => {
+    const made = await salesforce.write('Contact', { type: 'create', record: { LastName: 'Two' } });
+    const long = made.body.result?.recordId ?? '';
+    const forms = [long, long.slice(0, 15), long.toLowerCase()];
+    await fault(platform.salesforce, { method: 'PATCH', path: 'Contact', fault: { kind: 'delay', ms: 300 } });
+    const names = ['s1', 's2', 's3', 's4', 's5', 's6'];
+    const ids: string[] = [];
+    for (const [at, LastName] of names.entries()) {
+      const record = { id: forms[at % forms.length], LastName };
+      const taken = await salesforce.write('Contact', { type: 'update', mode: 'asynchronous', record });
+      ids.push(taken.body.operationId);
+    }
+    for (const id of ids) expect(await salesforce.settled(id)).toMatchObject({ status: 'success' });
+    const batch = forms.map((id, at) => ({ record: { id, LastName: `b${at}` } }));
+    const inBatch = await salesforce.write('Contact', { type: 'update', batch });
+    expect(inBatch).toMatchObject({ status: 200, body: { successCount: 3 } });
+    const updates = (await effects(platform.salesforce, 'Contact')).filter(({ kind }) => kind === 'update');
+    expect(updates.map(({ fields }) => fields['LastName'])).toEqual([...names, 'b0', 'b1', 'b2']);
+    const together = await salesforce.write('Contact', {
+      type: 'update',
+      batch,
+      batchPolicy: { allOrNone: true },
+    });
+    expect(together).toMatchObject({
+      status: 422,
+      body: { code: 'ability-unsupported', issues: [{ name: 'batch[1].record.id' }, {}] },
+    });
   });
 
   it('an expired token is renewed once and the write repeated', async () => {

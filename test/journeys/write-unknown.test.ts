@@ -30,7 +30,10 @@ describe('test/journeys/write-unknown', () => {
 
   beforeAll(async () => {
     test = await createTestDatabase();
-    platform = await startPlatform({ databaseUrl: test.url, env: { SVC_LEASE_MS: '2000' } });
+    platform = await startPlatform({
+      databaseUrl: test.url,
+      env: { SVC_LEASE_MS: '2000', SVC_PROVIDER_CALL_MS: '1500' },
+    });
     await deploy(platform);
     customer = await install(platform, 'hubspot-crm', 'acme');
   });
@@ -55,6 +58,8 @@ describe('test/journeys/write-unknown', () => {
     const path = `/projects/default/operations/${operationId}/records`;
     return (await platform.call<{ results: RecordBody[] }>('GET', path)).body.results;
   };
+  const later = (interval: string) =>
+    test.database.raw('UPDATE clock SET shift = shift + $1::interval', [interval]);
   const logsOf = async (operationId: string) => {
     const path = `/projects/default/operations/${operationId}/logs`;
     return (await platform.call<{ message: { details: Record<string, string> } }[]>('GET', path)).body;
@@ -79,23 +84,42 @@ describe('test/journeys/write-unknown', () => {
     });
   });
 
-  it('one that never arrived is 502, retryable, and says that nothing was written', async () => {
-    await lose('reset-before');
-    const record = contact();
-    const answer = await customer.write<ProblemBody & { operationId: string }>('contacts', {
-      type: 'create',
-      record,
-    });
-    expect(answer).toMatchObject({
-      status: 502,
-      body: { code: 'provider-unreachable', retryable: true, category: 'providerDown' },
-    });
-    expect(answer.body.detail).toContain('nothing was written');
-    expect(await creates(record.email)).toEqual([]);
-    expect(await customer.operation(answer.body.operationId)).toMatchObject({
-      status: 'failure',
-      counts: { failed: 1, unknown: 0 },
-    });
+  it('one that is not there is unknown, and in progress, until it can no longer come', async () => {
+    const rules = { 'reset-before': {}, late: { fault: { kind: 'late', ms: 8_000 } } };
+    for (const [kind, rule] of Object.entries(rules)) {
+      await lose(kind, rule);
+      const record = contact();
+      const key = { headers: { 'idempotency-key': `absent-${kind}` } };
+      const answer = await customer.write<ProblemBody & { operationId: string }>(
+        'contacts',
+        { type: 'create', record },
+        key,
+      );
+      expect(answer.body).toMatchObject({ category: 'unknownOutcome', retryable: false });
+      expect(answer.headers.get('retry-after')).toBeNull();
+      const { operationId } = answer.body;
+      const waiting = await customer.operation(operationId);
+      expect(waiting).toMatchObject({
+        status: 'in_progress',
+        errors: [{ category: 'unknownOutcome', retryable: false }],
+        metadata: { retry: { nextAttempt: expect.any(String) } },
+      });
+      if (kind === 'late')
+        await expect.poll(() => creates(record.email), { timeout: 10_000 }).toHaveLength(1);
+      await later('2 minutes');
+      const isLate = kind === 'late';
+      expect(await customer.settled(operationId)).toMatchObject({
+        status: isLate ? 'success' : 'failure',
+        counts: { succeeded: isLate ? 1 : 0, failed: isLate ? 0 : 1, unknown: 0 },
+      });
+      expect(await creates(record.email)).toHaveLength(isLate ? 1 : 0);
+      const replayed = await customer.write<ProblemBody>('contacts', { type: 'create', record }, key);
+      expect(replayed).toMatchObject(
+        isLate
+          ? { status: 200, body: { operationId, result: { success: true } } }
+          : { status: 502, body: { code: 'provider-unreachable', retryable: true } },
+      );
+    }
   });
 
   it('one that would have been refused as a duplicate is that refusal, with the id of the other', async () => {
@@ -182,24 +206,32 @@ describe('test/journeys/write-unknown', () => {
     };
   }
 
-  it('a synchronous create whose node died before it recorded the answer is found by another node, not sent again', async () => {
-    for (const [kind, expected] of [
-      ['delay', { status: 'success', counts: { succeeded: 1 } }],
-      ['reset-before', { status: 'failure', counts: { failed: 1, unknown: 0 } }],
-    ] as const) {
+  it.each([
+    ['was done', 'delay', { status: 'success', counts: { succeeded: 1 } }],
+    ['never arrived', 'reset-before', { status: 'failure', counts: { failed: 1, unknown: 0 } }],
+  ] as const)(
+    'a synchronous create that %s and whose node died before it recorded the answer is looked for by another node, not sent again',
+    async (_what, kind, expected) => {
       const { write } = await dyingNode('before-record:1');
       await lose(kind, kind === 'delay' ? { fault: { kind, ms: 10 } } : {});
       const record = contact();
       const { requests } = await during(platform.hubspot, async () => {
         await expect(write('contacts', { type: 'create', record })).rejects.toThrow('not answered');
-        await expect.poll(async () => (await newest()).status, { timeout: 15_000 }).not.toBe('in_progress');
+        if (kind === 'reset-before') {
+          const nextAttempt = async () => (await newest()).metadata?.retry?.nextAttempt;
+          await expect.poll(nextAttempt, { timeout: 25_000 }).toEqual(expect.any(String));
+          expect(await newest()).toMatchObject({ status: 'in_progress' });
+          await later('2 minutes');
+        }
+        await expect.poll(async () => (await newest()).status, { timeout: 25_000 }).not.toBe('in_progress');
       });
       expect(await newest()).toMatchObject(expected);
       expect(
         requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/contacts')),
       ).toHaveLength(1);
-    }
-  });
+    },
+    90_000,
+  );
 
   async function newest(): Promise<OperationBody> {
     const { integration, installationId } = customer;

@@ -146,8 +146,7 @@ export async function accept(world: World, name: RequestName, target: string): P
     records: plan.records as unknown as RecordPayload[],
     deadlineSeconds: plan.deadlineSeconds,
     orderKeys: orderKeysOf(
-      installationId,
-      objectName,
+      { installationId, provider: 'hubspot', objectName },
       plan.records.map(({ id }) => id),
     ),
   });
@@ -286,6 +285,12 @@ function handlersOf({ provider: { client } }: World): Handlers {
   const parts = (item: WorkItem, work: WorkContext) => ({
     job: item.request as unknown as StoredWrite,
     records: item.records.map(({ payload }) => payload as unknown as PlannedRecord),
+    earlier: new Map(
+      item.records.flatMap(({ index }, slot) => {
+        const failure = item.earlier.get(index);
+        return failure ? [[slot, failure] as const] : [];
+      }),
+    ),
     context: {
       connector,
       client,
@@ -301,26 +306,16 @@ function handlersOf({ provider: { client } }: World): Handlers {
       execute: (items, work) =>
         Promise.all(
           items.map(async (item) => {
-            const { job, records, context } = parts(item, work);
-            const earlier = new Map(
-              item.records.flatMap(({ index }, slot) => {
-                const failure = item.earlier.get(index);
-                return failure ? [[slot, failure] as const] : [];
-              }),
-            );
-            const outcomes = await attemptWrite(
-              job,
-              { operationId: item.operationId, records, earlier },
-              context,
-            );
+            const { job, context, ...given } = parts(item, work);
+            const outcomes = await attemptWrite(job, { operationId: item.operationId, ...given }, context);
             return { kind: 'outcomes' as const, outcomes };
           }),
         ),
       resolveUnknown: (items, work) =>
         Promise.all(
           items.map(async (item) => {
-            const { job, records, context } = parts(item, work);
-            const outcomes = await resolveStopped(job, { operationId: item.operationId, records }, context);
+            const { job, context, ...given } = parts(item, work);
+            const outcomes = await resolveStopped(job, { operationId: item.operationId, ...given }, context);
             return { kind: 'outcomes' as const, outcomes };
           }),
         ),

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { newId } from '../../kit/ids.ts';
+import { sleep } from '../../kit/retry.ts';
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
 import { attemptWrite, resolveStopped, type AttemptContext, type AttemptJob } from './attempt.ts';
 import type { PlannedRecord } from './plan.ts';
@@ -30,6 +31,11 @@ interface Case {
   key: string;
   /** An object without a unique field. */
   keyless: { object: string; writePath: string; field: string };
+  missingId: string;
+  /** The provider's own answer that too many calls were made, for the shortest time that it knows. */
+  tooMany: { status: number; body: unknown };
+  /** Values that tell a record from no other. */
+  unkeyed: Record<string, unknown>;
   record(key: string, name?: string): PlannedRecord;
   bad(key: string): PlannedRecord;
 }
@@ -42,6 +48,9 @@ const cases: Case[] = [
     writePath: '/objects/contacts',
     batchPath: '/batch/create',
     key: 'email',
+    missingId: '999999999',
+    tooMany: { status: 429, body: { policyName: 'SECONDLY' } },
+    unkeyed: { firstname: 'Nobody' },
     keyless: { object: 'companies', writePath: '/objects/companies', field: 'name' },
     record: (key, name = 'Ada') => ({ fields: { email: `${key}@Example.com`, firstname: name } }),
     bad: (key) => ({ fields: { email: `${key}@example.com`, nosuch: 1 } }),
@@ -53,11 +62,27 @@ const cases: Case[] = [
     writePath: '/sobjects/Contact',
     batchPath: '/composite/sobjects',
     key: 'External_Id__c',
+    missingId: '003000000000ZZZAAA',
+    tooMany: {
+      status: 403,
+      body: [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'ConcurrentRequests Limit exceeded.' }],
+    },
+    unkeyed: { LastName: 'Nobody' },
     keyless: { object: 'Task', writePath: '/sobjects/Task', field: 'Subject' },
     record: (key, name = 'Ada') => ({ fields: { External_Id__c: `o'${key}`, LastName: name } }),
     bad: (key) => ({ fields: { External_Id__c: key } }),
   },
 ];
+
+function failureOf([outcome]: RecordOutcome[]): Failure {
+  if (outcome === undefined || outcome.kind === 'applied') throw new Error('it was applied');
+  return outcome.failure;
+}
+
+function idOf(outcome: RecordOutcome | undefined): string {
+  if (outcome?.kind !== 'applied' || outcome.recordId === undefined) throw new Error('not applied');
+  return outcome.recordId;
+}
 
 describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   let sim: Simulated;
@@ -74,6 +99,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   const fresh = (name?: string): PlannedRecord => at.record(`k${process.pid}-${++count}`, name);
   const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
     kind: 'create',
+    mode: 'asynchronous',
     objectName: at.object,
     allOrNone: false,
     headers: [],
@@ -98,6 +124,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   const creates = (effects: { kind: string }[]): number =>
     effects.filter(({ kind }) => kind === 'create').length;
   const keyless = (): PlannedRecord => ({ fields: { [at.keyless.field]: `n${++count}` } });
+  const noKey = (): PlannedRecord => ({ fields: at.unkeyed });
   const pending: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };
 
   test.each(lostAnswers)('a create that was done is found after %s', async (_what, fault) => {
@@ -108,20 +135,93 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   });
 
   test.each(lostRequests)(
-    'a create that never arrived is known not to be done after %s, and may be sent again',
+    'a create that is not there after %s is not called undone, and is sent again where its value is enforced',
     async (_what, fault) => {
       await sim.fault({ method: 'POST', path: at.writePath, fault });
       const record = fresh();
       const { result, effects } = await sim.during(() => attempt([record]));
       expect(result).toMatchObject([
-        { kind: 'notApplied', failure: { category: 'providerDown', retryable: true, lookedUpBy: at.key } },
+        { kind: 'unknown', failure: { retryable: false, pending: true, lookedUpBy: at.key } },
       ]);
       expect(effects).toEqual([]);
-      const [outcome] = result;
-      const failure = outcome?.kind === 'notApplied' ? outcome.failure : pending;
-      expect(await attempt([record], { earlier: [[0, failure]] })).toMatchObject([{ kind: 'applied' }]);
+      const again = await sim.during(() => attempt([record], { earlier: [[0, failureOf(result)]] }));
+      expect(again.result).toMatchObject([{ kind: 'applied' }]);
+      expect(creates(again.effects)).toBe(1);
     },
   );
+
+  test('a create that takes effect after it was looked for does not become two', async () => {
+    for (const isLateAgain of [true, false]) {
+      await sim.fault({ method: 'POST', path: at.writePath, fault: { kind: 'late', ms: 1_200 } });
+      const record = fresh();
+      const operationId = newId();
+      const { result, effects } = await sim.during(async () => {
+        const first = await attempt([record], { operationId });
+        expect(first).toMatchObject([{ kind: 'unknown', failure: { pending: true } }]);
+        if (isLateAgain) await sleep(1_500);
+        const second = await attempt([record], { earlier: [[0, failureOf(first)]], operationId });
+        await sleep(1_500);
+        return second;
+      });
+      expect(result).toMatchObject([{ kind: 'applied' }]);
+      expect(creates(effects)).toBe(1);
+    }
+  });
+
+  test('a synchronous create that is not there is looked for until it can no longer come, and is not sent again', async () => {
+    for (const ms of [undefined, 1_200]) {
+      const fault = ms === undefined ? { kind: 'hang' } : { kind: 'late', ms };
+      await sim.fault({ method: 'POST', path: at.writePath, fault });
+      const record = fresh();
+      const synchronous = { mode: 'synchronous', onUnknown: 'retry' } as const;
+      const operationId = newId();
+      const { result, effects } = await sim.during(async () => {
+        const first = await attempt([record], { job: synchronous, operationId });
+        expect(first).toMatchObject([
+          {
+            kind: 'unknown',
+            failure: { retryable: false, pending: true, quiet: true, retryAfterMs: 10_050 },
+          },
+        ]);
+        const earlier = new Map([[0, failureOf(first)]]);
+        await sleep(1_500);
+        return resolveStopped(
+          job(synchronous),
+          { operationId, records: [record], earlier },
+          sim.context(at.object),
+        );
+      });
+      expect(result).toMatchObject([
+        ms === undefined
+          ? { kind: 'notApplied', failure: { category: 'providerDown', retryable: true } }
+          : { kind: 'applied', lookedUpBy: at.key },
+      ]);
+      expect(creates(effects)).toBe(ms === undefined ? 0 : 1);
+    }
+  });
+
+  test('a resend that is not done leaves open what the first one did', async () => {
+    await sim.fault({ method: 'POST', path: at.writePath, fault: { kind: 'late', ms: 1_000 } });
+    await sim.fault({ method: 'POST', path: `${at.writePath}$`, fault: { kind: 'status', ...at.tooMany } });
+    const record = fresh();
+    const operationId = newId();
+    const first = await attempt([record], { operationId });
+    const second = await attempt([record], { earlier: [[0, failureOf(first)]], operationId });
+    expect(second).toMatchObject([
+      {
+        kind: 'unknown',
+        failure: {
+          category: 'unknownOutcome',
+          retryable: false,
+          pending: true,
+          retryAfterMs: expect.any(Number),
+        },
+      },
+    ]);
+    await sleep(1_000);
+    const third = await attempt([record], { earlier: [[0, failureOf(second)]], operationId });
+    expect(third).toMatchObject([{ kind: 'applied', lookedUpBy: at.key }]);
+  });
 
   test('a record that stood there before is a conflict, although it holds the same values', async () => {
     const record = fresh();
@@ -151,6 +251,62 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     await sim.control('POST', '/clock', { shiftMs: 0 });
   });
 
+  test('all or none: one record that is found tells of the others, and none is sent again', async () => {
+    const records = [fresh(), noKey(), fresh()];
+    await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-after' } });
+    const { result, effects } = await sim.during(() => attempt(records, { job: { allOrNone: true } }));
+    expect(result).toMatchObject([
+      { kind: 'applied', lookedUpBy: at.key },
+      { kind: 'applied' },
+      { kind: 'applied', lookedUpBy: at.key },
+    ]);
+    expect(creates(effects)).toBe(3);
+  });
+
+  test('all or none: what never came is sent again as one call, also the record without a key', async () => {
+    const records = [noKey(), fresh(), fresh()];
+    await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-before' } });
+    const allOrNone = { job: { allOrNone: true } };
+    const first = await attempt(records, allOrNone);
+    expect(first.map((one) => one.kind === 'unknown' && one.failure.pending)).toEqual([true, true, true]);
+    const earlier = first.map((one, slot): [number, Failure] => [slot, failureOf([one])]);
+    const { result, requests, effects } = await sim.during(() => attempt(records, { ...allOrNone, earlier }));
+    expect(result.map(({ kind }) => kind)).toEqual(['applied', 'applied', 'applied']);
+    expect(
+      requests.filter(({ method, path }) => method === 'POST' && path.includes(at.batchPath)),
+    ).toHaveLength(1);
+    expect(creates(effects)).toBe(3);
+  });
+
+  test('all or none: a record that stands there already refuses the whole, also when the answer is lost', async () => {
+    const old = fresh();
+    await attempt([old]);
+    await sim.control('POST', '/clock', { advanceMs: 60_000 });
+    await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-after' } });
+    const { result, effects } = await sim.during(() =>
+      attempt([fresh(), old, noKey()], { job: { allOrNone: true } }),
+    );
+    expect(result).toMatchObject(Array(3).fill({ kind: 'notApplied', failure: { retryable: false } }));
+    expect(result[1]).toMatchObject({ failure: { existingRecordId: expect.any(String) } });
+    expect(effects).toEqual([]);
+  });
+
+  test('all or none: an id that is not there keeps all back when a field is written only if it is empty', async () => {
+    const [one, two] = await attempt([fresh(), fresh()]);
+    const change = { [at.provider === 'hubspot' ? 'firstname' : 'LastName']: 'Grace' };
+    const records: PlannedRecord[] = [
+      { id: idOf(one), fields: change },
+      { id: at.missingId, fields: change, ifEmpty: Object.keys(change) },
+      { id: idOf(two), fields: change },
+    ];
+    const update = { kind: 'update', allOrNone: true } as const;
+    const { result, effects } = await sim.during(() => attempt(records, { job: update }));
+    expect(result).toMatchObject(
+      Array(3).fill({ kind: 'notApplied', failure: { category: 'notFound', retryable: false } }),
+    );
+    expect(effects).toEqual([]);
+  });
+
   test('without a unique value the outcome stays unknown, and nothing is sent again', async () => {
     const { object: objectName, writePath: path } = at.keyless;
     await sim.fault({ method: 'POST', path, fault: { kind: 'reset-after' } });
@@ -171,10 +327,9 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     await sim.fault({ method: 'POST', path, fault: { kind: 'reset-after' } });
     const record = keyless();
     const first = await attempt([record], { job: retry });
-    expect(first).toMatchObject([{ kind: 'unknown', failure: { retryable: true } }]);
-    const failure = first[0]?.kind === 'unknown' ? first[0].failure : pending;
+    expect(first).toMatchObject([{ kind: 'unknown', failure: { retryable: false, pending: true } }]);
     const { result, effects } = await sim.during(() =>
-      attempt([record], { job: retry, earlier: [[0, failure]] }),
+      attempt([record], { job: retry, earlier: [[0, failureOf(first)]] }),
     );
     expect(result).toMatchObject([{ kind: 'applied' }]);
     expect(creates(effects)).toBe(1);
@@ -224,20 +379,18 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     await attempt([old]);
     await sim.control('POST', '/clock', { advanceMs: 60_000 });
     const done = [fresh(), fresh()];
-    const noKey: PlannedRecord = { fields: { LastName: 'Nobody', firstname: 'Nobody' } };
-    if (at.provider === 'hubspot') delete noKey.fields['LastName'];
-    else delete noKey.fields['firstname'];
-    const records = [done[0], at.bad(`b${++count}`), old, noKey, done[1]] as PlannedRecord[];
+    const records = [done[0], at.bad(`b${++count}`), old, noKey(), done[1]] as PlannedRecord[];
     await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-after' } });
     const { result, effects } = await sim.during(() => attempt(records));
     expect(result.map(({ kind }) => kind)).toEqual([
       'applied',
-      'notApplied',
+      'unknown',
       'notApplied',
       'unknown',
       'applied',
     ]);
-    expect(result[1]).toMatchObject({ failure: { category: 'providerDown', retryable: true } });
+    expect(result[1]).toMatchObject({ failure: { pending: true, lookedUpBy: at.key } });
+    expect(result[3]).not.toHaveProperty('failure.pending');
     expect(result[2]).toMatchObject({ failure: { category: 'conflict' } });
     expect(creates(effects)).toBe(3);
     const ids = effects.filter(({ kind }) => kind === 'create').map(({ id }) => id);
@@ -267,12 +420,12 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     const records = [fresh(), fresh()];
     const [done] = await attempt([records[0]!]);
     const { result, effects } = await sim.during(() =>
-      resolveStopped(job(), { operationId, records }, sim.context(at.object)),
+      resolveStopped(job(), { operationId, records, earlier: new Map() }, sim.context(at.object)),
     );
     expect(effects).toEqual([]);
     expect(result).toMatchObject([
       { kind: 'applied', recordId: (done as { recordId: string }).recordId },
-      { kind: 'notApplied', failure: { category: 'providerDown', retryable: true } },
+      { kind: 'unknown', failure: { retryable: false, pending: true, lookedUpBy: at.key } },
     ]);
   });
 
@@ -280,7 +433,11 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     for (const kind of ['update', 'delete'] as const) {
       const records = [{ id: '1', fields: {} }];
       const { result, requests } = await sim.during(() =>
-        resolveStopped(job({ kind }), { operationId: newId(), records }, sim.context(at.object)),
+        resolveStopped(
+          job({ kind }),
+          { operationId: newId(), records, earlier: new Map() },
+          sim.context(at.object),
+        ),
       );
       expect(result).toMatchObject([{ kind: 'unknown', failure: { retryable: true } }]);
       expect(requests).toEqual([]);
@@ -325,4 +482,47 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
       ),
     );
   });
+});
+
+describe('src/actions/write/attempt: a value that is meant to be unique, and nothing sees to it', () => {
+  let sim: Simulated;
+  const objectName = 'UpsertTable__c';
+  const job: AttemptJob = {
+    kind: 'create',
+    mode: 'asynchronous',
+    objectName,
+    allOrNone: false,
+    headers: [],
+  };
+
+  beforeAll(async () => {
+    sim = await startSimulated('salesforce', startSalesforce, 400);
+  });
+  afterAll(() => sim.close());
+
+  test.each([1_200, undefined])(
+    'a lost create is sent again only when it can no longer come (after %s ms)',
+    async (ms) => {
+      const operationId = newId();
+      const records: PlannedRecord[] = [{ fields: { ExtId__c: `x${ms}`, Name: 'Ada' } }];
+      const fault = ms === undefined ? { kind: 'hang' } : { kind: 'late', ms };
+      await sim.fault({ method: 'POST', path: `/sobjects/${objectName}`, fault });
+      const attempt = (earlier: [number, Failure][]): Promise<RecordOutcome[]> =>
+        attemptWrite(job, { operationId, records, earlier: new Map(earlier) }, sim.context(objectName));
+      const { effects } = await sim.during(async () => {
+        const first = await attempt([]);
+        expect(first).toMatchObject([
+          { kind: 'unknown', failure: { pending: true, quiet: true, retryAfterMs: 10_050 } },
+        ]);
+        // An answer that it is not there is not enough as long as the provider may still be at it.
+        const { quiet: _quiet, ...early } = failureOf(first);
+        expect(await attempt([[0, early]])).toMatchObject([{ kind: 'unknown', failure: { quiet: true } }]);
+        await sleep(1_500);
+        const last = await attempt([[0, failureOf(first)]]);
+        expect(last).toMatchObject([{ kind: 'applied' }]);
+        expect('lookedUpBy' in (last[0] as object)).toBe(ms !== undefined);
+      });
+      expect(effects.filter(({ kind }) => kind === 'create')).toHaveLength(1);
+    },
+  );
 });

@@ -5,13 +5,13 @@ import {
   type ObjectDescription,
   type RecordOutcome,
 } from '../../providers/index.ts';
-import { executeWrite, type WriteContext, type WriteJob } from './execute.ts';
+import { executeWrite, isOneCall, type WriteContext, type WriteJob } from './execute.ts';
 import type { PlannedRecord } from './plan.ts';
 import { readBack, type LostRecord } from './read-back.ts';
-import { afterVerdict, maySendAgain, type Verdict } from './resolve.ts';
+import { afterVerdict, maySendAgain, notThisTime, oneFate, type Course, type Verdict } from './resolve.ts';
 
 /** A job with what holds for its lost answers. */
-export type AttemptJob = WriteJob & { onUnknown?: 'fail' | 'retry' };
+export type AttemptJob = WriteJob & Pick<Course, 'mode' | 'onUnknown'>;
 
 /** The records of one attempt, and how the attempt before ended for them, by slot. */
 export interface AttemptRecords {
@@ -27,6 +27,8 @@ export interface AttemptContext extends WriteContext {
   tries: number;
   /** How long to look for lost records at most, in milliseconds. */
   patienceMs?: number;
+  /** How long after it was lost a create may still take effect, in milliseconds; unless told, what the provider documents. */
+  lateEffectMs?: number | undefined;
 }
 
 /** Nodes may disagree about the time by so much: an operation's id carries the time of the one that accepted it. */
@@ -43,70 +45,107 @@ export async function attemptWrite(
 ): Promise<RecordOutcome[]> {
   if (job.kind !== 'create') return executeWrite(job, records, context);
   const acceptedAt = timeOfId(operationId) - clockMarginMs;
-  const outcomes = await lookForEarlier(job, records, earlier, acceptedAt, context);
-  const toSend = [...records.keys()].filter((slot) => maySend(outcomes.get(slot)));
+  const before = await lookForEarlier(job, records, earlier, acceptedAt, context);
+  const outcomes = new Map(before.settled);
+  const toSend = [...records.keys()].filter((slot) => !outcomes.has(slot));
   const startedAt = Date.now();
-  const sent = await executeWrite(
-    job,
-    toSend.map((slot) => records[slot] as PlannedRecord),
-    context,
-  );
+  const sent = await executeWrite(job, recordsAt(toSend, records), context);
   // What an attempt before lost may have been done late, when nobody looked any more.
-  const marks = new Map(
-    toSend.map((slot) => [slot, markOf(outcomes.get(slot)) ?? earlier.get(slot)?.lookedUpBy]),
+  const markOf = (slot: number): string | undefined =>
+    before.absent.get(slot)?.by ?? earlier.get(slot)?.lookedUpBy;
+  const course = courseOf(job, context);
+  const reopened = new Set<number>();
+  toSend.forEach((slot, i) => {
+    const outcome = sent[i] as RecordOutcome;
+    const isSure = before.absent.get(slot)?.surely ?? !before.open.has(slot);
+    const open = isSure ? undefined : stillOpen(outcome, markOf(slot), course);
+    if (open) reopened.add(slot);
+    outcomes.set(slot, open ?? marked(outcome, markOf(slot)));
+  });
+  const lost = toSend.filter(
+    (slot) => !reopened.has(slot) && isLost(outcomes.get(slot), markOf(slot) !== undefined),
   );
-  toSend.forEach((slot, i) => outcomes.set(slot, marked(sent[i] as RecordOutcome, marks.get(slot))));
-  const lost = toSend.filter((slot) => isLost(outcomes.get(slot), marks.get(slot) !== undefined));
   const verdicts = await look(
     job,
     lost.map((slot) => ({
       record: records[slot] as PlannedRecord,
-      startedAt: marks.get(slot) === undefined ? startedAt : acceptedAt,
+      startedAt: markOf(slot) === undefined ? startedAt : acceptedAt,
+      quiet: false,
     })),
-    context,
+    { ...context, twice: true },
     [...outcomes.values()],
   );
   lost.forEach((slot, i) => {
-    outcomes.set(
-      slot,
-      afterVerdict(outcomes.get(slot) as RecordOutcome, verdicts[i] ?? 'later', job.onUnknown),
-    );
+    outcomes.set(slot, afterVerdict(outcomes.get(slot) as RecordOutcome, verdicts[i] ?? 'later', course));
   });
   return records.map((_, slot) => outcomes.get(slot) as RecordOutcome);
 }
 
-/** What became of an attempt whose node stopped before the outcome was recorded. Nothing is sent. */
+/**
+ * What became of an attempt whose node stopped before the outcome was recorded, or which the provider could not be asked
+ * about. Nothing is sent. Of a synchronous write, nothing was sent after its one attempt either.
+ */
 export async function resolveStopped(
   job: AttemptJob,
-  { operationId, records }: Omit<AttemptRecords, 'earlier'>,
+  { operationId, records, earlier }: AttemptRecords,
   context: AttemptContext,
 ): Promise<RecordOutcome[]> {
   const stopped = stoppedOutcome(job);
   if (job.kind !== 'create') return records.map(() => stopped);
   const startedAt = timeOfId(operationId) - clockMarginMs;
+  const isQuiet = (slot: number): boolean => job.mode === 'synchronous' && earlier.get(slot)?.quiet === true;
   const verdicts = await look(
     job,
-    records.map((record) => ({ record, startedAt })),
-    context,
+    records.map((record, slot) => ({ record, startedAt, quiet: isQuiet(slot) })),
+    { ...context, twice: true },
     [],
   );
-  return verdicts.map((verdict) => afterVerdict(stopped, verdict, job.onUnknown));
+  const course = courseOf(job, context);
+  return verdicts.map((verdict, slot) => afterVerdict(leftOpen(job, earlier.get(slot)), verdict, course));
 }
 
 /** The same where the provider cannot be asked, for want of a connection; for now, or for good. */
 export function unknownForAll(
   job: AttemptJob,
-  records: readonly PlannedRecord[],
+  { records, earlier }: Pick<AttemptRecords, 'records' | 'earlier'>,
   { retryable }: Failure,
 ): RecordOutcome[] {
   const stopped = stoppedOutcome(job);
-  const isCreate = job.kind === 'create';
-  return records.map(() => (isCreate ? afterVerdict(stopped, retryable ? 'later' : 'untellable') : stopped));
+  if (job.kind !== 'create') return records.map(() => stopped);
+  const course = { ...job, quietMs: 0 };
+  return records.map((_, slot) =>
+    afterVerdict(leftOpen(job, earlier.get(slot)), retryable ? 'later' : 'untellable', course),
+  );
+}
+
+function courseOf(job: AttemptJob, { connector, lateEffectMs }: AttemptContext): Course {
+  const { longestRequestMs = 0, settleMs = 0 } = connector.resolve ?? {};
+  return { ...job, quietMs: lateEffectMs ?? longestRequestMs + settleMs };
 }
 
 function stoppedOutcome({ kind }: AttemptJob): RecordOutcome {
   const why = 'the lease of the node that sent it ended before the answer was recorded';
   return { kind: 'unknown', failure: unknownOutcome(why, kind !== 'create') };
+}
+
+/** What is open now: of a synchronous write what its attempt left open, of another perhaps one that came after that. */
+function leftOpen(job: AttemptJob, earlier: Failure | undefined): RecordOutcome {
+  const isOwn = job.mode === 'synchronous' && earlier?.category === 'unknownOutcome';
+  return isOwn ? unknownAs(earlier) : stoppedOutcome(job);
+}
+
+/** The outcome that the attempt before left open. */
+function unknownAs({ pending: _pending, retryAfterMs: _wish, ...failure }: Failure): RecordOutcome {
+  return { kind: 'unknown', failure };
+}
+
+interface Before {
+  /** What is not to be sent. */
+  settled: Map<number, RecordOutcome>;
+  /** What is sent although an attempt before may have been done. */
+  open: Set<number>;
+  /** Of what is sent, what was looked for and is not there. */
+  absent: Map<number, { by: string; surely: boolean }>;
 }
 
 async function lookForEarlier(
@@ -115,29 +154,40 @@ async function lookForEarlier(
   earlier: ReadonlyMap<number, Failure>,
   acceptedAt: number,
   context: AttemptContext,
-): Promise<Map<number, RecordOutcome>> {
+): Promise<Before> {
   const lost = [...earlier].filter(([, failure]) => failure.category === 'unknownOutcome');
   const verdicts = await look(
     job,
-    lost.map(([slot]) => ({ record: records[slot] as PlannedRecord, startedAt: acceptedAt })),
-    context,
+    lost.map(([slot, { quiet = false }]) => ({
+      record: records[slot] as PlannedRecord,
+      startedAt: acceptedAt,
+      quiet,
+    })),
+    { ...context, twice: false },
     [],
   );
-  return new Map(
-    lost.map(([slot, { pending: _pending, ...failure }], i) => [
-      slot,
-      afterVerdict({ kind: 'unknown', failure }, verdicts[i] ?? 'later', job.onUnknown),
-    ]),
-  );
+  const course = courseOf(job, context);
+  const before: Before = { settled: new Map(), open: new Set(), absent: new Map() };
+  lost.forEach(([slot, failure], i) => {
+    const verdict = verdicts[i] ?? 'later';
+    if (!maySendAgain(verdict, course)) {
+      before.settled.set(slot, afterVerdict(unknownAs(failure), verdict, course));
+    } else {
+      before.open.add(slot);
+      if (typeof verdict === 'object' && 'absent' in verdict)
+        before.absent.set(slot, { by: verdict.absent.key.name, surely: verdict.surely });
+    }
+  });
+  return before;
 }
 
-function look(
+async function look(
   job: AttemptJob,
   lost: readonly LostRecord[],
-  { patienceMs, ...context }: AttemptContext,
+  { patienceMs, ...context }: AttemptContext & { twice: boolean },
   known: readonly RecordOutcome[],
 ): Promise<Verdict[]> {
-  if (lost.length === 0) return Promise.resolve([]);
+  if (lost.length === 0) return [];
   const signal =
     patienceMs === undefined
       ? context.signal
@@ -145,11 +195,12 @@ function look(
   const claimed = known.flatMap((one) =>
     one.kind === 'applied' && one.recordId !== undefined ? [one.recordId] : [],
   );
-  return readBack(job.objectName, lost, { ...context, signal, claimed });
+  const verdicts = await readBack(job.objectName, lost, { ...context, signal, claimed });
+  return isOneCall(job, context.connector) ? oneFate(verdicts) : verdicts;
 }
 
-function maySend(known: RecordOutcome | undefined): boolean {
-  return known === undefined || maySendAgain(known);
+function recordsAt(slots: readonly number[], records: readonly PlannedRecord[]): PlannedRecord[] {
+  return slots.map((slot) => records[slot] as PlannedRecord);
 }
 
 /** A refusal for a record that stands there already may be about the very record that an earlier attempt made. */
@@ -158,8 +209,21 @@ function isLost(outcome: RecordOutcome | undefined, isMarked: boolean): boolean 
   return isMarked && outcome?.kind === 'notApplied' && outcome.failure.category === 'conflict';
 }
 
-function markOf(outcome: RecordOutcome | undefined): string | undefined {
-  return outcome && outcome.kind !== 'applied' ? outcome.failure.lookedUpBy : undefined;
+/**
+ * Of a record that was sent again: that it was not done this time says nothing of the time before, unless the record itself
+ * is what was refused. Undefined: the outcome holds for both.
+ */
+function stillOpen(
+  outcome: RecordOutcome,
+  mark: string | undefined,
+  { quietMs }: Course,
+): RecordOutcome | undefined {
+  if (outcome.kind !== 'notApplied') return undefined;
+  const { failure } = outcome;
+  if (failure.retryable) return notThisTime(failure, { pending: true });
+  if (mark === undefined) return notThisTime(failure, {});
+  if (failure.category === 'validation' || failure.category === 'conflict') return undefined;
+  return notThisTime({ ...failure, retryAfterMs: quietMs }, { pending: true, quiet: true });
 }
 
 function marked(outcome: RecordOutcome, mark: string | undefined): RecordOutcome {

@@ -59,7 +59,8 @@ describe('actions/write/execute', () => {
 
   test.each<[string, HttpResult]>([
     ['was lost', { fault: { kind: 'broken', sent: true, message: 'reset' } }],
-    ['may be repeated', { answer: { status: 503, headers: {}, body: '{}' } }],
+    ['may be repeated', { answer: { status: 521, headers: {}, body: '{}' } }],
+    ['may have been done', { answer: { status: 503, headers: {}, body: '{}' } }],
   ])('a change waits while an earlier one of its record %s; its neighbours go', async (_what, first) => {
     const { sent, context } = answering([first]);
     const records = [change('a', 'a1'), change('a', 'a2'), change('b', 'b1'), change('a', 'a3')];

@@ -46,19 +46,66 @@ export async function executeWrite(
   const { allowed, refused } = sift(job, records, context.connector);
   for (const [slot, failure] of refused) outcomes.set(slot, { kind: 'notApplied', failure });
   const toSend = await withoutFilledFields(job, allowed, context, outcomes);
+  const unchanged = [...outcomes.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied');
+  if (job.allOrNone) keepAllBack(records, toSend, outcomes);
   const unsettled = new Set<string>();
+  const idAt = idsOf(toSend, context.connector);
   for (const planned of callsOf(job, toSend, context.connector)) {
-    const { slots, call } = withoutUnsettled(job, toSend, planned, unsettled, outcomes);
+    const { slots, call } = withoutUnsettled(job, toSend, planned, unsettled, outcomes, idAt);
     if (slots.length === 0) continue;
     const judged = await narrowDown(call, (part) => sendCall(part, context));
     slots.forEach((slot, i) => {
       const outcome = finish(job, call, i, judged[i], context);
       outcomes.set(slot, outcome);
-      const id = toSend.get(slot)?.id;
+      const id = idAt(slot);
       if (id !== undefined && mayComeLater(outcome)) unsettled.add(id);
     });
   }
+  if (isOneCall(job, context.connector)) shareFate(outcomes, unchanged);
   return records.map((_, slot) => outcomes.get(slot) ?? notAnswered());
+}
+
+/** Whether the records stand or fall together: not where the provider commits what it can, whatever is asked. */
+export function isOneCall({ allOrNone, kind }: WriteJob, { partialOnly = [] }: Connector): boolean {
+  return allOrNone && !partialOnly.includes(kind);
+}
+
+/** Of all or none, a record that cannot be sent keeps the others back. */
+function keepAllBack(
+  records: readonly PlannedRecord[],
+  toSend: Map<number, PlannedRecord>,
+  outcomes: Map<number, RecordOutcome>,
+): void {
+  const failures = failuresIn(outcomes);
+  const [first] = failures;
+  if (!first) return;
+  const { category, provider, retryAfterMs } = first;
+  const failure: Failure = {
+    category,
+    retryable: failures.every(({ retryable }) => retryable),
+    message: `not sent, since all or none was asked for and another record cannot be: ${first.message}`,
+    ...(provider ? { provider } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+  records.forEach((_, slot) => {
+    if (outcomes.get(slot)?.kind !== 'notApplied') outcomes.set(slot, { kind: 'notApplied', failure });
+  });
+  toSend.clear();
+}
+
+/** All are sent again or none is; what had nothing to change fares as the others. */
+function shareFate(outcomes: Map<number, RecordOutcome>, unchanged: readonly number[]): void {
+  const failed = [...outcomes.values()].find((one) => one.kind !== 'applied');
+  if (!failed) return;
+  for (const slot of unchanged) outcomes.set(slot, failed);
+  const retryable = failuresIn(outcomes).every((failure) => failure.retryable);
+  for (const [slot, outcome] of outcomes)
+    if (outcome.kind !== 'applied')
+      outcomes.set(slot, { ...outcome, failure: { ...outcome.failure, retryable } });
+}
+
+function failuresIn(outcomes: ReadonlyMap<number, RecordOutcome>): Failure[] {
+  return [...outcomes.values()].flatMap((one) => (one.kind === 'applied' ? [] : [one.failure]));
 }
 
 /** Done yet perhaps, or done by a repetition: nothing that must stand after it may go before it. */
@@ -73,8 +120,9 @@ function withoutUnsettled(
   planned: PlannedCall,
   unsettled: ReadonlySet<string>,
   outcomes: Map<number, RecordOutcome>,
+  idAt: IdAt,
 ): PlannedCall {
-  const waits = (slot: number): boolean => unsettled.has(toSend.get(slot)?.id ?? '');
+  const waits = (slot: number): boolean => unsettled.has(idAt(slot) ?? '');
   if (!planned.slots.some(waits)) return planned;
   for (const slot of planned.slots.filter(waits))
     outcomes.set(slot, { kind: 'notApplied', failure: keptBack });
@@ -109,10 +157,20 @@ interface PlannedCall {
 export function callsOf(
   job: WriteJob,
   toSend: ReadonlyMap<number, PlannedRecord>,
-  { batchLimit = 1 }: Connector,
+  connector: Connector,
 ): PlannedCall[] {
-  const groups = splitCalls([...toSend.keys()], (slot) => toSend.get(slot)?.id, batchLimit);
+  const groups = splitCalls([...toSend.keys()], idsOf(toSend, connector), connector.batchLimit ?? 1);
   return groups.map((slots) => ({ slots, call: callOf(job, recordsAt(slots, toSend)) }));
+}
+
+type IdAt = (slot: number) => string | undefined;
+
+/** The ids of records in their one form: what stands twice in a request may stand there in two. */
+function idsOf(records: ReadonlyMap<number, PlannedRecord>, { canonicalId }: Connector): IdAt {
+  return (slot) => {
+    const id = records.get(slot)?.id;
+    return id === undefined ? undefined : (canonicalId?.(id) ?? id);
+  };
 }
 
 function recordsAt(slots: readonly number[], of: ReadonlyMap<number, PlannedRecord>): PlannedRecord[] {
@@ -131,11 +189,7 @@ function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
 }
 
 /** Groups slots into calls of at most `limit`; an id that stands twice goes into a later call, in order (contract, Write). */
-export function splitCalls(
-  slots: readonly number[],
-  idOf: (slot: number) => string | undefined,
-  limit: number,
-): number[][] {
+export function splitCalls(slots: readonly number[], idOf: IdAt, limit: number): number[][] {
   const calls: { slots: number[] }[] = [];
   const lastOf = new Map<string, number>();
   for (const slot of slots) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shapeFields, type FieldRule, type FieldRules } from './fields.ts';
+import { applyPolicies, shapeFields, type FieldRule, type FieldRules } from './fields.ts';
 
 function rules(settings: Record<string, FieldRule> = {}, more: Partial<FieldRules> = {}): FieldRules {
   return { settings, valueDefaults: {}, mappings: {}, unsetMappings: [], ...more };
@@ -105,5 +105,24 @@ describe('actions/write/fields', () => {
     expect(shapeFields('create', { address: { city: 'Bern' } }, rules({}, { mappings })).fields).toEqual({
       BillingCity: 'Bern',
     });
+  });
+
+  test('policies alone leave names and defaults as they were planned', () => {
+    const settings: Record<string, FieldRule> = {
+      phone: { writeOnUpdate: 'never' },
+      Title: { writeOnUpdate: 'ifEmpty' },
+      city: { writeOnUpdate: 'never' },
+      missing: { writeOnUpdate: 'ifEmpty' },
+      added: { default: { stringValue: 'x' } },
+    };
+    const mapped = rules(settings, {
+      mappings: { phone: 'mobile', mobile: 'fax', city: "$['address']['city']" },
+    });
+    const planned = { Mobile: 1, fax: 2, title: 'T', address: { city: 'C', zip: 'Z' } };
+    expect(applyPolicies('update', planned, mapped)).toEqual({
+      fields: { fax: 2, title: 'T', address: { zip: 'Z' } },
+      ifEmpty: ['title'],
+    });
+    expect(applyPolicies('create', planned, mapped)).toEqual({ fields: planned, ifEmpty: [] });
   });
 });

@@ -52,6 +52,26 @@ export function shapeFields(
   return shaped;
 }
 
+/** The write policies alone, for fields that have the provider's names already. */
+export function applyPolicies(
+  kind: 'create' | 'update',
+  planned: Readonly<Record<string, unknown>>,
+  rules: FieldRules,
+): Pick<ShapedFields, 'fields' | 'ifEmpty'> {
+  let fields: Record<string, unknown> = { ...planned };
+  const ifEmpty: string[] = [];
+  for (const [name, rule] of Object.entries(rules.settings)) {
+    const policy = policyFor(kind, rule);
+    const path = providerName(name, rules);
+    const [root = path, ...inner] = isPath(path) ? segmentsOf(path) : [path];
+    const own = Object.keys(fields).find((key) => key.toLowerCase() === root.toLowerCase());
+    if (own === undefined || readPath(fields, [own, ...inner]) === undefined) continue;
+    if (policy === 'never') fields = without(fields, [own, ...inner]);
+    if (policy === 'ifEmpty') ifEmpty.push(isPath(path) ? path : own);
+  }
+  return { fields, ifEmpty };
+}
+
 function policyFor(kind: 'create' | 'update', rule: FieldRule | undefined): 'always' | 'never' | 'ifEmpty' {
   return (kind === 'create' ? rule?.writeOnCreate : rule?.writeOnUpdate) ?? 'always';
 }

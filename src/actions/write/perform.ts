@@ -16,7 +16,13 @@ import type {
   WorkItem,
 } from '../../operations/index.ts';
 import type { Projects } from '../../projects/index.ts';
-import { connectorOf, type Connector, type Failure, type ProviderClient } from '../../providers/index.ts';
+import {
+  canonicalIdOf,
+  connectorOf,
+  type Connector,
+  type Failure,
+  type ProviderClient,
+} from '../../providers/index.ts';
 import { budgetOf, refuseClosed } from './budget.ts';
 import { attemptWrite, resolveStopped, unknownForAll, type AttemptContext } from './attempt.ts';
 import { descriptionsOf } from './descriptions.ts';
@@ -55,11 +61,9 @@ export async function enqueueWrite(
   plan: WritePlan,
   key: KeyClaim | undefined,
 ): Promise<{ operationId: string; replayed?: true }> {
-  const orderKeys = orderKeysOf(
-    target.installationId,
-    plan.objectName,
-    plan.records.map(({ id }) => id),
-  );
+  const { installationId, provider } = target;
+  const ids = plan.records.map(({ id }) => id);
+  const orderKeys = orderKeysOf({ installationId, provider, objectName: plan.objectName }, ids);
   const laneId = target.connectionId;
   const { records, ...intake } = intakeOf(target, plan);
   const [record] = records;
@@ -78,11 +82,11 @@ export async function enqueueWrite(
 
 /** Writes to one record of an installation are done in the order in which they were accepted. `ids`: one for each record. */
 export function orderKeysOf(
-  installationId: string,
-  objectName: string,
+  { installationId, provider, objectName }: { installationId: string; provider: string; objectName: string },
   ids: readonly unknown[],
 ): (string | null)[] {
-  return ids.map((id) => (typeof id === 'string' ? `${installationId}/${objectName}/${id}` : null));
+  const place = `${installationId}/${objectName.toLowerCase()}`;
+  return ids.map((id) => (typeof id === 'string' ? `${place}/${canonicalIdOf(provider, id)}` : null));
 }
 
 /** Accepts a plan as started, executes it at once and records what became of it; with a key that stands already, nothing. */
@@ -100,8 +104,7 @@ export async function performWrite(
   const send: Send = async (operationId, work) => {
     const context = contextOf(deps, storedOf(target, plan), budget.guard(client), work);
     const outcomes = await attemptWrite(
-      // There is no second attempt: nothing of unknown outcome is sent again.
-      { ...plan, onUnknown: 'fail' },
+      plan,
       { operationId, records: plan.records, earlier: new Map() },
       { ...context, patienceMs },
     );
@@ -148,15 +151,12 @@ async function resolveItem(deps: WriteDeps, item: WorkItem, work: WorkContext): 
   const stored = item.request as unknown as StoredWrite;
   const found = await findClient(deps, item.projectId, stored.connectionId);
   const records = recordsOf(item);
+  const earlier = earlierOf(item);
   if ('failure' in found)
-    return { kind: 'outcomes', outcomes: unknownForAll(stored, records, found.failure) };
+    return { kind: 'outcomes', outcomes: unknownForAll(stored, { records, earlier }, found.failure) };
   const budget = await budgetOf(deps.connections, item.projectId, stored.connectionId);
   const context = contextOf(deps, stored, budget.guard(found.client), work);
-  const outcomes = await resolveStopped(
-    stored.mode === 'synchronous' ? { ...stored, onUnknown: 'fail' } : stored,
-    { operationId: item.operationId, records },
-    context,
-  );
+  const outcomes = await resolveStopped(stored, { operationId: item.operationId, records, earlier }, context);
   return { kind: 'outcomes', outcomes };
 }
 
@@ -171,7 +171,7 @@ function earlierOf(item: WorkItem): Map<number, Failure> {
 }
 
 function contextOf(
-  { connections }: WriteDeps,
+  { connections, ground }: WriteDeps,
   { provider, connectionId, objectName }: StoredWrite,
   client: ProviderClient,
   work: WorkContext,
@@ -185,6 +185,7 @@ function contextOf(
     describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, client),
     signal: work.signal,
     tries,
+    lateEffectMs: ground.limits.lateEffectMs,
   };
 }
 

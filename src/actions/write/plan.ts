@@ -2,13 +2,14 @@ import { isExactNumber, jsonDepth } from '../../kit/json.ts';
 import { problem, refuse, type Issue, type Problem } from '../../kit/problem.ts';
 import type { Limits } from '../../kit/ground.ts';
 import {
+  canonicalIdOf,
   isForwardable,
   isHeaderValue,
   type Abilities,
   type Association,
   type WriteKind,
 } from '../../providers/index.ts';
-import { shapeFields, type FieldRules } from './fields.ts';
+import { applyPolicies, shapeFields, type FieldRules } from './fields.ts';
 import { maxRecordIdLength } from '../../operations/schema.ts';
 import type { WriteRequest } from './schema.ts';
 
@@ -101,6 +102,30 @@ function deadlineOf({ mode, autoBatchPolicy, retryPolicy }: WriteRequest): numbe
   if (mode !== 'asynchronous') return synchronousDeadlineSeconds;
   const hours = autoBatchPolicy ? autoBatchPolicy.retryDeadlineHours : retryPolicy?.deadlineHours;
   return (hours ?? defaultDeadlineHours) * 3600;
+}
+
+/**
+ * Records that were planned before, under the config and manifest of now: what is written never any more is left away, and
+ * what is written only if it is empty is so now. Names and defaults stay as they were planned. Pure.
+ */
+export function planAgain(
+  kind: WriteKind,
+  records: readonly PlannedRecord[],
+  scope: WriteScope,
+): { records: PlannedRecord[] } | { refusal: Problem } {
+  const { abilities, provider } = scope;
+  const isAble = abilities.write.includes(kind);
+  const refusal = isAble
+    ? refuseDeletion(kind, scope)
+    : refuse([issue('type', `${kind} is not supported for the provider ${provider}`)], 'ability-unsupported');
+  if (refusal) return { refusal };
+  if (kind === 'delete') return { records: [...records] };
+  return {
+    records: records.map(({ ifEmpty: _before, ...record }) => {
+      const { fields, ifEmpty } = applyPolicies(kind, record.fields, scope.rules);
+      return { ...record, fields, ...(ifEmpty.length > 0 ? { ifEmpty } : {}) };
+    }),
+  };
 }
 
 interface Item {
@@ -227,13 +252,14 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
 }
 
 /** Two changes of one record cannot stand or fall together: they are successive calls (contract, Write). */
-function repeatedIds(request: WriteRequest): Issue[] {
+function repeatedIds(request: WriteRequest, { provider }: WriteScope): Issue[] {
   const seen = new Set<string>();
   return (request.batch ?? []).flatMap(({ record }, index) => {
     const id = record['id'] === undefined ? undefined : idText(record['id']);
     if (request.type !== 'update' || id === undefined) return [];
-    if (!seen.has(id)) {
-      seen.add(id);
+    const canonical = canonicalIdOf(provider, id);
+    if (!seen.has(canonical)) {
+      seen.add(canonical);
       return [];
     }
     return [
@@ -265,14 +291,21 @@ function refuseAbility(request: WriteRequest, scope: WriteScope): Problem | unde
   if (usesIfEmpty && !abilities.ifEmpty)
     lacks('type', 'an update with `writeOnUpdate: ifEmpty` in the config');
   if (missing.length > 0) return refuse(missing, 'ability-unsupported');
-  const repeated = request.batchPolicy?.allOrNone ? repeatedIds(request) : [];
+  if (request.batchPolicy?.allOrNone && (request.batch?.length ?? 0) > abilities.batchLimit)
+    return refuse(
+      [issue('batch', `allOrNone takes one call, of ${abilities.batchLimit} records for ${provider}`)],
+      'ability-unsupported',
+    );
+  const repeated = request.batchPolicy?.allOrNone ? repeatedIds(request, scope) : [];
   if (repeated.length > 0) return refuse(repeated, 'ability-unsupported');
-  if (request.type === 'delete' && !scope.deletionEnabled) {
-    return problem('delete-not-enabled', {
-      detail: `Deletion of ${scope.objectName} is not enabled in the installation's config.`,
-    });
-  }
-  return undefined;
+  return refuseDeletion(request.type, scope);
+}
+
+function refuseDeletion(kind: WriteKind, { deletionEnabled, objectName }: WriteScope): Problem | undefined {
+  if (kind !== 'delete' || deletionEnabled) return undefined;
+  return problem('delete-not-enabled', {
+    detail: `Deletion of ${objectName} is not enabled in the installation's config.`,
+  });
 }
 
 function refuseHeaders(request: WriteRequest): Problem | undefined {

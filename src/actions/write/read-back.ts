@@ -15,7 +15,6 @@ import {
   comparableFields,
   earliestCreation,
   judgeStanding,
-  neverArrived,
   searchOf,
   type Search,
   type Verdict,
@@ -25,6 +24,8 @@ import {
 export interface LostRecord {
   record: PlannedRecord;
   startedAt: number;
+  /** Nothing was sent for so long that what is not there cannot come any more. */
+  quiet: boolean;
 }
 
 export interface ReadBackContext {
@@ -35,6 +36,8 @@ export interface ReadBackContext {
   signal: AbortSignal;
   /** A read that fails is made this many times in all. */
   tries: number;
+  /** Also to look again, after the settle time, for what is not there at once and may still come. */
+  twice: boolean;
   /** Ids of records that are known to be another's. */
   claimed: readonly string[];
 }
@@ -44,7 +47,7 @@ interface Lost extends LostRecord {
   search: Search;
 }
 
-/** Looks for the records of lost creates by their unique values, at once and again after the provider's settle time. A verdict for each, in order. */
+/** Looks for the records of lost creates by their unique values. A verdict for each, in order. */
 export async function readBack(
   objectName: string,
   lost: readonly LostRecord[],
@@ -86,9 +89,13 @@ async function lookFor(
     claimed: new Set(context.claimed),
   };
   const missing = await readRound(reader, searched);
-  if (missing.length === 0) return;
+  const setAbsent = ({ at, search, quiet }: Lost): unknown =>
+    verdicts.set(at, { absent: search, surely: quiet });
+  const mayCome = missing.filter(({ quiet }) => context.twice && !quiet);
+  missing.filter((one) => !mayCome.includes(one)).forEach(setAbsent);
+  if (mayCome.length === 0) return;
   await sleep(ability.settleMs, context.signal);
-  for (const { at, search } of await readRound(reader, missing)) verdicts.set(at, neverArrived(search));
+  (await readRound(reader, mayCome)).forEach(setAbsent);
 }
 
 interface Reader {

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { RecordOutcome, StandingRecord } from '../../providers/index.ts';
+import type { RecordOutcome, StandingRecord, UniqueField } from '../../providers/index.ts';
 import {
   afterVerdict,
   comparableFields,
   earliestCreation,
   judgeStanding,
   maySendAgain,
-  neverArrived,
+  oneFate,
   searchOf,
+  type Course,
+  type Verdict,
 } from './resolve.ts';
 
 const email = { name: 'email', enforced: true };
@@ -92,34 +94,97 @@ describe('src/actions/write/resolve', () => {
     expect(earliestCreation(at, at, undefined, 1)).toBe(at - 5_000);
   });
 
+  const course: Course = { mode: 'asynchronous', quietMs: 600_000 };
+  const synchronous: Course = { ...course, mode: 'synchronous', onUnknown: 'retry' };
+  const found: RecordOutcome = { kind: 'applied', recordId: '7' };
+  const absent = (key: UniqueField, surely = false): Verdict => ({ absent: { key, value: 'v' }, surely });
+  const refused: RecordOutcome = {
+    kind: 'notApplied',
+    failure: { category: 'conflict', retryable: false, message: 'exists' },
+  };
+
   test('a finding settles it; what nobody can tell stays unknown, unless the caller prefers a duplicate', () => {
-    const found: RecordOutcome = { kind: 'applied', recordId: '7' };
-    expect(afterVerdict(unknown, found)).toBe(found);
-    expect(afterVerdict(unknown, 'untellable')).toMatchObject({
+    expect(afterVerdict(unknown, found, course)).toBe(found);
+    const ended = afterVerdict(unknown, 'untellable', course);
+    expect(ended).toMatchObject({ kind: 'unknown', failure: { retryable: false } });
+    expect(ended).not.toHaveProperty('failure.pending');
+    const again: Course = { ...course, onUnknown: 'retry' };
+    expect(afterVerdict(unknown, 'untellable', again)).toMatchObject({
       kind: 'unknown',
-      failure: { retryable: false },
+      failure: { retryable: false, pending: true },
     });
-    expect(afterVerdict(unknown, 'untellable', 'retry')).toMatchObject({
-      kind: 'unknown',
-      failure: { retryable: true },
-    });
+    expect(maySendAgain('untellable', again)).toBe(true);
+    expect(maySendAgain('untellable', course)).toBe(false);
+    expect(maySendAgain('untellable', synchronous)).toBe(false);
   });
 
   test('what could not be asked now is pending, and is not sent, whatever the caller prefers', () => {
-    const later = afterVerdict(unknown, 'later', 'retry');
+    const later = afterVerdict(unknown, 'later', { ...course, onUnknown: 'retry' });
     expect(later).toMatchObject({ kind: 'unknown', failure: { retryable: false, pending: true } });
-    expect(maySendAgain(later)).toBe(false);
-    expect(maySendAgain(neverArrived(search))).toBe(true);
+    expect(maySendAgain('later', { ...course, onUnknown: 'retry' })).toBe(false);
   });
 
-  test('a refusal gives way only to the finding that the record is ours', () => {
-    const refused: RecordOutcome = {
-      kind: 'notApplied',
-      failure: { category: 'conflict', retryable: false, message: 'exists' },
+  test('what is not there may still come: it waits for the longest request, unless its value is enforced', () => {
+    expect(maySendAgain(absent(email), course)).toBe(true);
+    expect(maySendAgain(absent(external), course)).toBe(false);
+    expect(maySendAgain(absent(external, true), course)).toBe(true);
+    expect(maySendAgain(absent(email, true), synchronous)).toBe(false);
+    const waits = { kind: 'unknown', failure: { pending: true, quiet: true, retryAfterMs: 600_000 } };
+    expect(afterVerdict(unknown, absent(external), course)).toMatchObject(waits);
+    expect(afterVerdict(unknown, absent(email), synchronous)).toMatchObject(waits);
+    const soon = afterVerdict(unknown, absent(email), course);
+    expect(soon).toMatchObject({ kind: 'unknown', failure: { pending: true, lookedUpBy: 'email' } });
+    expect(soon).not.toHaveProperty('failure.quiet');
+    for (const surely of [absent(external, true), absent(email, true)])
+      expect(afterVerdict(unknown, surely, synchronous)).toMatchObject({
+        kind: 'notApplied',
+        failure: { category: 'providerDown', retryable: true },
+      });
+  });
+
+  test('a create of unknown outcome never says that it may be repeated', () => {
+    const verdicts: Verdict[] = ['untellable', 'later', absent(email), absent(external)];
+    const careless: RecordOutcome = {
+      kind: 'unknown',
+      failure: { category: 'unknownOutcome', retryable: true, message: 'lost' },
     };
-    const found: RecordOutcome = { kind: 'applied', recordId: '7' };
-    expect(afterVerdict(refused, found)).toBe(found);
-    expect(afterVerdict(refused, neverArrived(search))).toBe(refused);
-    expect(afterVerdict(refused, 'later')).toBe(refused);
+    for (const verdict of verdicts)
+      for (const mode of ['synchronous', 'asynchronous'] as const)
+        for (const onUnknown of ['fail', 'retry'] as const)
+          expect(afterVerdict(careless, verdict, { mode, onUnknown, quietMs: 1 })).toMatchObject({
+            kind: 'unknown',
+            failure: { retryable: false },
+          });
+  });
+
+  test('a refusal gives way only to the finding that the record is ours, or to none', () => {
+    expect(afterVerdict(refused, found, course)).toBe(found);
+    expect(afterVerdict(refused, absent(email), course)).toBe(refused);
+    expect(afterVerdict(refused, 'later', course)).toMatchObject({
+      kind: 'unknown',
+      failure: { pending: true, retryable: false },
+    });
+  });
+
+  test('all or none: records of one call have one fate, or one is called unknown', () => {
+    const kinds = (verdicts: Verdict[]): unknown[] =>
+      oneFate(verdicts).map((one) =>
+        typeof one === 'string'
+          ? one
+          : 'kind' in one
+            ? one.kind
+            : `absent by ${one.absent.key.name} ${one.surely}`,
+      );
+    expect(kinds(['untellable', found, 'later'])).toEqual(['applied', 'applied', 'applied']);
+    expect(kinds([found, absent(email), refused])).toEqual(['applied', 'unknown', 'unknown']);
+    expect(kinds([absent(email, true), refused, 'untellable'])).toEqual(Array(3).fill('notApplied'));
+    expect(kinds(['untellable', absent(external), absent(email)])).toEqual(
+      Array(3).fill('absent by email false'),
+    );
+    expect(kinds(['later', absent(email), absent(external, true)])).toEqual(
+      Array(3).fill('absent by ExtId__c true'),
+    );
+    expect(kinds(['untellable', 'later'])).toEqual(['later', 'later']);
+    expect(kinds(['untellable', 'untellable'])).toEqual(['untellable', 'untellable']);
   });
 });

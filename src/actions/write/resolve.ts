@@ -1,5 +1,12 @@
 import { isExactNumber } from '../../kit/json.ts';
-import type { ObjectDescription, RecordOutcome, StandingRecord, UniqueField } from '../../providers/index.ts';
+import {
+  unknownOutcome,
+  type Failure,
+  type ObjectDescription,
+  type RecordOutcome,
+  type StandingRecord,
+  type UniqueField,
+} from '../../providers/index.ts';
 import type { PlannedRecord } from './plan.ts';
 import { sameValue } from './same-value.ts';
 
@@ -104,8 +111,8 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** The create was lost on its way: its record was looked for twice, and is not there. It may be sent again. */
-export function neverArrived({ key }: Search): RecordOutcome {
+/** The create was lost on its way: it was looked for after the longest that the provider works on a request, and is not there. */
+function neverArrived({ key }: Search): RecordOutcome {
   return {
     kind: 'notApplied',
     failure: {
@@ -117,30 +124,111 @@ export function neverArrived({ key }: Search): RecordOutcome {
   };
 }
 
-/** What is known of a lost create: its outcome; that nothing can tell; or that the provider could not be asked now. */
-export type Verdict = RecordOutcome | 'untellable' | 'later';
+/** Looked for, and not there. `surely`: for so long that what was sent can no longer come. */
+export interface Absent {
+  absent: Search;
+  surely: boolean;
+}
+
+/** What is known of a lost create: its outcome; that it is not there (yet); that nothing can tell; or that the provider could not be asked now. */
+export type Verdict = RecordOutcome | Absent | 'untellable' | 'later';
+
+/** What becomes of creates whose answer was lost. */
+export interface Course {
+  /** A synchronous write is never sent again. */
+  mode: 'synchronous' | 'asynchronous';
+  onUnknown?: 'fail' | 'retry';
+  /** So long after it was lost a create may still take effect, in milliseconds. */
+  quietMs: number;
+}
 
 /**
- * The outcome of an attempt, with the verdict on its record. What nothing can tell stays unknown, and is sent again only
- * if the caller prefers a duplicate to a gap; what could not be asked now is asked by the next attempt. A refusal of the
- * provider gives way only to the finding that the record is ours.
+ * Whether a lost create may be sent again: when it cannot come any more, or when the provider admits its unique value
+ * only once, so that whichever comes second is refused; or when the caller prefers a duplicate to a gap.
  */
-export function afterVerdict(
-  outcome: RecordOutcome,
-  verdict: Verdict,
-  onUnknown: 'fail' | 'retry' = 'fail',
-): RecordOutcome {
-  if (outcome.kind === 'applied') return outcome;
-  if (outcome.kind === 'notApplied')
-    return typeof verdict === 'object' && verdict.kind === 'applied' ? verdict : outcome;
-  if (typeof verdict === 'object') return verdict;
-  const { failure } = outcome;
-  return verdict === 'later'
-    ? { kind: 'unknown', failure: { ...failure, retryable: false, pending: true } }
-    : { kind: 'unknown', failure: { ...failure, retryable: onUnknown === 'retry' } };
+export function maySendAgain(verdict: Verdict, { mode, onUnknown }: Course): boolean {
+  if (mode === 'synchronous' || verdict === 'later') return false;
+  if (verdict === 'untellable') return onUnknown === 'retry';
+  return 'absent' in verdict && (verdict.surely || verdict.absent.key.enforced);
 }
 
-/** Whether a create that an earlier attempt may have done may be sent again, with what is known of it now. */
-export function maySendAgain(outcome: RecordOutcome): boolean {
-  return outcome.kind !== 'applied' && outcome.failure.retryable;
+/**
+ * The outcome of an attempt, with the verdict on its record. A create of unknown outcome never says that it may be repeated:
+ * what is still to be found out, or to be sent again by us, is pending. A refusal gives way only to the finding that the
+ * record is ours, or to none at all.
+ */
+export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: Course): RecordOutcome {
+  if (outcome.kind === 'applied') return outcome;
+  const isApplied = typeof verdict === 'object' && 'kind' in verdict && verdict.kind === 'applied';
+  if (outcome.kind === 'notApplied')
+    return isApplied
+      ? verdict
+      : verdict === 'later'
+        ? notThisTime(outcome.failure, { pending: true })
+        : outcome;
+  if (verdict === 'later') return pending(outcome.failure);
+  if (verdict === 'untellable')
+    return maySendAgain(verdict, course) ? pending(outcome.failure) : ended(outcome.failure);
+  if ('kind' in verdict) return verdict;
+  const { absent, surely } = verdict;
+  if (surely) return neverArrived(absent);
+  const failure = { ...outcome.failure, lookedUpBy: absent.key.name };
+  return maySendAgain(verdict, course)
+    ? pending(failure)
+    : pending({ ...failure, quiet: true, retryAfterMs: course.quietMs });
 }
+
+function pending(failure: Failure): RecordOutcome {
+  return { kind: 'unknown', failure: { ...failure, retryable: false, pending: true } };
+}
+
+function ended({ pending: _pending, quiet: _quiet, ...failure }: Failure): RecordOutcome {
+  return { kind: 'unknown', failure: { ...failure, retryable: false } };
+}
+
+/** The last attempt was not done, but one before it may have been, or may still be. */
+export function notThisTime(
+  { message, provider, retryAfterMs }: Failure,
+  more: Pick<Failure, 'pending' | 'quiet'>,
+): RecordOutcome {
+  const why = `an earlier attempt may have been done, the last one was not: ${message}`;
+  const wish = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return { kind: 'unknown', failure: { ...unknownOutcome(why, false, provider), ...wish, ...more } };
+}
+
+/**
+ * The verdicts on records that were sent to be written all or none: they are treated alike. If one of them was written, all
+ * were; if one exists already or surely never came, none was. Otherwise the whole waits, or is sent again, as one.
+ */
+export function oneFate(verdicts: readonly Verdict[]): Verdict[] {
+  if (verdicts.some((one) => isOutcome(one) && one.kind === 'applied')) return verdicts.map(withTheOthers);
+  const clash = verdicts.find((one) => isOutcome(one));
+  if (clash) return verdicts.map((one) => (isOutcome(one) ? one : clashElsewhere));
+  const absent = verdicts.filter((one) => typeof one === 'object' && 'absent' in one);
+  const told =
+    absent.find(({ surely }) => surely) ?? absent.find((one) => one.absent.key.enforced) ?? absent[0];
+  if (told) return verdicts.map(() => told);
+  return verdicts.includes('later') ? verdicts.map(() => 'later') : [...verdicts];
+}
+
+function isOutcome(verdict: Verdict): verdict is RecordOutcome {
+  return typeof verdict === 'object' && 'kind' in verdict;
+}
+
+/** Of a call that was done: what could not be asked for was written, too. What contradicts that stays in the open. */
+function withTheOthers(verdict: Verdict): RecordOutcome {
+  if (isOutcome(verdict) && verdict.kind === 'applied') return verdict;
+  if (verdict === 'untellable' || verdict === 'later') return { kind: 'applied' };
+  const why = 'the others of its request, all or none of which were to be written, are there, and it is not';
+  return { kind: 'unknown', failure: unknownOutcome(why, false) };
+}
+
+const clashElsewhere: RecordOutcome = {
+  kind: 'notApplied',
+  failure: {
+    category: 'conflict',
+    retryable: false,
+    message:
+      'the answer was lost, and nothing was written: another record of the request, all or none of which were to be written, exists already',
+  },
+};

@@ -4,7 +4,9 @@ import type { HttpServer } from '../../kit/http/server.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../operations/index.ts';
 import { orderKeysOf, type StoredWrite, type WriteDeps } from './perform.ts';
+import { planAgain, type PlannedRecord } from './plan.ts';
 import { refuseDead } from './routes.ts';
+import { scopeOf } from './scope.ts';
 
 const defaultDeadlineHours = 1;
 const RetryOptions = Type.Object(
@@ -39,7 +41,7 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         operationId: 'retryOperation',
         summary: 'Write the records of an operation again that failed',
         description:
-          'Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. Refused while a record is of unknown outcome. An operation is repeated once: a second call answers the operation of the first.',
+          'Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. What the config and the manifest forbid by now is refused or left away. Refused while a record is of unknown outcome. An operation is repeated once: a second call answers the operation of the first.',
         tags: ['operations'],
         params: Type.Object({ projectIdOrName: Type.String(), operationId: Type.String() }),
         body: RetryRequest,
@@ -90,12 +92,20 @@ async function retry(
 ): Promise<{ operationId: string; replayed?: true }> {
   const planned = planRetry(written);
   if ('refusal' in planned) throw planned.refusal;
-  const { id, projectId, integrationId, installationId, configId, resource } = written.operation;
+  const { id, projectId, integrationId, installationId, resource } = written.operation;
   const target = await deps.installations.findTarget(projectId, { installationId });
   if (!target) throw problem('installation-not-found', { detail: 'The installation was deleted.' });
+  const stored = written.request as unknown as StoredWrite;
+  const again = planAgain(
+    stored.kind,
+    planned.records as unknown as PlannedRecord[],
+    scopeOf(target, stored.objectName, deps.ground.limits),
+  );
+  if ('refusal' in again) throw again.refusal;
+  const records = again.records as unknown as RecordPayload[];
   refuseDead(target);
   const request: StoredWrite & { retryOf: string } = {
-    ...(written.request as unknown as StoredWrite),
+    ...stored,
     mode: 'asynchronous',
     connectionId: target.connectionId,
     retryOf: id,
@@ -104,17 +114,16 @@ async function retry(
     projectId,
     integrationId,
     installationId,
-    configId,
+    configId: target.configId,
     laneId: target.connectionId,
     actionType: 'write',
     resource,
     request,
-    records: planned.records,
+    records,
     deadlineSeconds: deadlineHours * 3600,
     orderKeys: orderKeysOf(
-      installationId,
-      request.objectName,
-      planned.records.map((record) => record['id']),
+      { installationId, provider: request.provider, objectName: request.objectName },
+      records.map((record) => record['id']),
     ),
     // Ours, not a caller's: of two calls at once, one makes the operation.
     key: { principal: 'retry', key: id, hash: createHash('sha256').update(id).digest(), forever: true },

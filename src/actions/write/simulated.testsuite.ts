@@ -52,7 +52,10 @@ export async function startSimulated(
   const ours = connectorOf(provider);
   if (!ours?.resolve) throw new Error(`no connector for ${provider}`);
   // A simulator has done what it does by the time it breaks a connection.
-  const connector: Connector = { ...ours, resolve: { ...ours.resolve, settleMs: 50 } };
+  const connector: Connector = {
+    ...ours,
+    resolve: { ...ours.resolve, settleMs: 50, longestRequestMs: 10_000 },
+  };
 
   const control: Simulated['control'] = async <Body>(method: string, path: string, body?: unknown) => {
     const answer = await fetch(`${simulator.url}/__sim${path}`, {

@@ -19,6 +19,7 @@ testConnector('hubspot', async () => {
     missingId: '999999999',
     deleteGone: 'applied',
     writePath: '/crm/v3/objects/contacts',
+    notReached: [521, 523, 525, 526],
     tooMany: {
       status: 429,
       body: {

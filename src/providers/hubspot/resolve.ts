@@ -9,6 +9,8 @@ const moreEmails = 'hs_additional_emails';
 /** Batch read by a unique property, which sees what is written at once; the search index lags (providers H3, H4). */
 export const resolve: ResolveAbility = {
   settleMs: 3_000,
+  // The network before HubSpot gives a request up after 100 seconds (524; HubSpot's page on error handling).
+  longestRequestMs: 100_000,
   createdPrecisionMs: 1,
   valuesPerRead: 100,
   uniqueFields(objectName, description) {

@@ -185,7 +185,7 @@ describe('src/providers/hubspot/write', () => {
     }
   });
 
-  it.each([503, 521, 522, 523])(
+  it.each([521, 523, 525, 526])(
     'knows that nothing was done when the origin was not reached (%i)',
     (status) => {
       expect(write.judge(call('create', [person('a')]), answer(status, ''))).toMatchObject([

@@ -9,6 +9,12 @@ import { faultOfId, faultOfObjectName, objectPath, recordPath } from './paths.ts
 /** The most inputs of one batch call (providers H4). */
 export const batchLimit = 100;
 
+/**
+ * Statuses of the network before HubSpot by which it says that no connection to HubSpot came about: refused (521), no route
+ * (523), no TLS (525, 526). HubSpot's page on error handling. Of 500, 502, 503, 504, 522 and 524 it says no such thing.
+ */
+const notReached = new Set([521, 523, 525, 526]);
+
 export const write: WriteAbility = { kinds: ['create', 'update', 'delete'], refusal, build, judge };
 
 function refusal(call: WriteCall): Failure | undefined {
@@ -56,7 +62,7 @@ function inputOf(record: WriteRecord, kind: WriteCall['kind']): JsonObject {
 }
 
 function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
-  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer));
+  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notReached);
   if (call.kind === 'delete') return judgeDelete(call, answer);
   const body = bodyOf(answer);
   if (!isObject(body))

@@ -15,6 +15,7 @@ testConnector('salesforce', async () => {
     missingId: '001000000000ZZZAAA',
     deleteGone: 'notApplied',
     writePath: '/services/data/v60.0/',
+    notReached: [],
     tooMany: {
       status: 403,
       body: [{ message: 'TotalRequests Limit exceeded.', errorCode: 'REQUEST_LIMIT_EXCEEDED' }],

@@ -2,6 +2,7 @@ import type { Connector } from '../connector.ts';
 import { currentFields } from './current-fields.ts';
 import { describe } from './describe.ts';
 import { failureOf } from './failure.ts';
+import { canonicalId } from './ids.ts';
 import { resolve } from './resolve.ts';
 import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
@@ -10,6 +11,7 @@ import { batchLimit, write } from './write.ts';
 export const salesforce: Connector = {
   failureOf,
   write,
+  canonicalId,
   batchLimit,
   forwardHeaders: true,
   currentFields,

@@ -18,6 +18,12 @@ import { collectionPath, faultOfId, faultOfObjectName, objectPath, recordPath } 
 /** Ours; a collection call of Salesforce takes 200 (providers S4). */
 export const batchLimit = 100;
 
+/**
+ * None: of 500, 502 and 503 Salesforce's page on status codes says that the request could not be completed, or that the
+ * server is down or overloaded, and not that nothing of it was done; nor does `SERVER_UNAVAILABLE`.
+ */
+const notReached: ReadonlySet<number> = new Set();
+
 export const write: WriteAbility = { kinds: ['create', 'update', 'delete'], refusal, build, judge };
 
 function refusal(call: WriteCall): Failure | undefined {
@@ -74,7 +80,7 @@ function forwarded(call: WriteCall): Record<string, string> {
 }
 
 function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
-  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer));
+  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notReached);
   if (call.records.length > 1) return judgeCollection(call, answer);
   if (call.kind === 'create') return judgeCreate(call, answer);
   // An update answers 204 without a body, a delete too: there is nothing that could be cut off.

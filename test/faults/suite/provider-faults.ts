@@ -10,17 +10,25 @@ interface Weighed {
 /** Half of all faults: done, and the answer lost. */
 const doneAndLost: Weighed[] = [
   { weight: 13, fault: { kind: 'reset-after' } },
-  { weight: 13, fault: { kind: 'status', status: 500, effect: true } },
+  { weight: 8, fault: { kind: 'status', status: 500, effect: true } },
+  { weight: 5, fault: { kind: 'status', status: 503, effect: true } },
   { weight: 12, fault: { kind: 'truncate' } },
   { weight: 8, fault: { kind: 'malformed' } },
   { weight: 4, fault: { kind: 'hang', effect: true } },
 ];
-const refusal: Weighed = { weight: 10, fault: { kind: 'status', status: 503 } };
+/** The providers' ways of saying that nothing was done, and that it may be tried again. */
+const refusal: Record<'hubspot' | 'salesforce', Weighed> = {
+  hubspot: { weight: 10, fault: { kind: 'status', status: 423, body: { message: 'locked' } } },
+  salesforce: {
+    weight: 10,
+    fault: { kind: 'status', status: 400, body: [{ errorCode: 'UNABLE_TO_LOCK_ROW', message: 'locked' }] },
+  },
+};
 /** The other half: not done, of which some say so. */
 const notDone: Weighed[] = [
   { weight: 14, fault: { kind: 'reset-before' } },
   { weight: 13, fault: { kind: 'status', status: 500 } },
-  refusal,
+  { weight: 5, fault: { kind: 'status', status: 503 } },
   { weight: 7, fault: { kind: 'html', status: 502 } },
   { weight: 4, fault: { kind: 'hang' } },
 ];
@@ -61,10 +69,10 @@ export async function addFaults(
   { faultRate: rate, traffic }: Settings,
 ): Promise<void> {
   const all = {
-    mixed: [...doneAndLost, ...notDone, tooMany[provider]],
+    mixed: [...doneAndLost, ...notDone, refusal[provider], tooMany[provider]],
     'plain creates': [...doneAndLost, ...notDone],
     // A refusal is known at once: a node that wakes up records it before it knows that it lost its lane.
-    'keyed creates': [refusal],
+    'keyed creates': [refusal[provider]],
   }[traffic];
   const sum = all.reduce((total, { weight }) => total + weight, 0);
   for (const method of ['POST', 'PATCH'])

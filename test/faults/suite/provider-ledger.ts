@@ -46,6 +46,6 @@ function noteFault({ faults, lost }: ProviderLedger, { fault, status, body }: Re
   const name = fault === 'status' ? `status ${status}` : fault;
   faults[name] = (faults[name] ?? 0) + 1;
   // These say that nothing was done; whatever else goes wrong leaves it open.
-  if (status === 429 || status === 403 || status === 503) return;
+  if ([400, 403, 423, 429].includes(status)) return;
   for (const marker of markersIn(body)) lost.add(marker);
 }

@@ -179,6 +179,8 @@ async function createNodes(
         SVC_LOG_LEVEL: 'fatal',
         SVC_LEASE_MS: String(leaseMs),
         SVC_PROVIDER_CALL_MS: String(settings.providerCallMs),
+        // The simulators do what they do before they break a connection.
+        SVC_LATE_EFFECT_MS: '1000',
         SVC_PROVIDER_ORIGINS: `hubspot=${hubspot},salesforce=${salesforce}`,
         SVC_EGRESS_ALLOW: '127.0.0.1',
         SVC_RETURN_URLS: 'http://app.example',
