@@ -2,6 +2,7 @@ const room = (name) => `^src/${name}/`;
 // Lowest first. A room may import the rooms before it, never one after it.
 const order = [
   'kit',
+  'events',
   'providers',
   'projects',
   'connections',

@@ -10,6 +10,7 @@ const steps: { name: string; command: string[] }[] = [
   { name: 'types', command: ['tsc', '--noEmit'] },
   { name: 'import directions', command: ['npm', 'run', '--silent', 'imports'] },
   { name: 'dead code', command: ['knip'] },
+  { name: 'migrations', command: [node, 'scripts/check-migrations.ts'] },
   { name: 'generated files (OpenAPI, docs)', command: [node, 'scripts/generate.ts', '--check'] },
   { name: 'specification coverage', command: [node, 'scripts/coverage-spec.ts', '--check'] },
 ];

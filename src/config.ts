@@ -200,6 +200,12 @@ export const variables = {
     about:
       'How many requests with wrong credentials from one address are answered 401 within a minute; more are answered 429. Valid credentials are not affected.',
   }),
+  auditKeepDays: variable({
+    name: 'SVC_AUDIT_KEEP_DAYS',
+    default: '400',
+    read: integer(1, 36_500),
+    about: 'How long the audit log is kept, in days; it goes by whole months.',
+  }),
   bodyLimit: variable({
     name: 'SVC_BODY_LIMIT_BYTES',
     default: String(10 * 1024 * 1024),

@@ -4,11 +4,13 @@ import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
 import { retryRoutes, writeRoutes } from './actions/write/index.ts';
 import { callbackRoutes, connectionRoutes, eventRoutes } from './connections/index.ts';
 import { installationRoutes } from './installations/index.ts';
+import { auditRoutes } from './events/index.ts';
 import { documentApi } from './kit/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import { problem } from './kit/problem.ts';
 import { operationRoutes } from './operations/index.ts';
 import {
+  actorHook,
   authenticationHook,
   projectRoutes,
   providerCatalogueRoutes,
@@ -55,17 +57,25 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   await server.register(callbackRoutes(app.connections));
   await server.register(async (scope) => {
     scope.addHook('onRequest', authenticationHook(app.projects));
-    await scope.register(providerCatalogueRoutes(app.catalog), { prefix: '/v1' });
-    await scope.register(projectRoutes(app.projects), { prefix: '/v1' });
-    await scope.register(connectionRoutes(app.connections), { prefix: '/v1' });
-    await scope.register(eventRoutes(app), { prefix: '/v1' });
-    await scope.register(installationRoutes(app.installations), { prefix: '/v1' });
-    await scope.register(operationRoutes(app.operations, app), { prefix: '/v1' });
-    await scope.register(retryRoutes(app), { prefix: '/v1' });
-    await scope.register(proxyLogRoutes(app), { prefix: '/v1' });
+    await scope.register(managementRoutes(app), { prefix: '/v1' });
     await scope.register(writeRoutes(app), { prefix: '/write/v1' });
   });
   return server;
+}
+
+function managementRoutes(app: App): (server: HttpServer) => Promise<void> {
+  return async (scope) => {
+    scope.addHook('preHandler', actorHook);
+    await scope.register(providerCatalogueRoutes(app.catalog));
+    await scope.register(projectRoutes(app.projects));
+    await scope.register(auditRoutes(app));
+    await scope.register(connectionRoutes(app.connections));
+    await scope.register(eventRoutes(app));
+    await scope.register(installationRoutes(app.installations));
+    await scope.register(operationRoutes(app.operations, app));
+    await scope.register(retryRoutes(app));
+    await scope.register(proxyLogRoutes(app));
+  };
 }
 
 /** Starts the listeners of the `api` role. */

@@ -1,5 +1,6 @@
 import { writeHandler } from './actions/write/index.ts';
 import { createWorker, type Worker } from './operations/index.ts';
+import { createAuditKeeper } from './events/index.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 
@@ -13,10 +14,12 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   await worker.start();
   const { keepAlive } = app.connections;
   keepAlive.start();
+  const audit = createAuditKeeper(app.ground, config.auditKeepDays);
+  audit.start();
   return {
     ...worker,
     async stop(withinMs) {
-      await Promise.all([worker.stop(withinMs), keepAlive.stop()]);
+      await Promise.all([worker.stop(withinMs), keepAlive.stop(), audit.stop()]);
     },
   };
 }

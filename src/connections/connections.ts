@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId } from '../kit/ids.ts';
 import { problem, refuse } from '../kit/problem.ts';
@@ -58,7 +59,7 @@ export interface Connections {
   /** On the wire, without secrets. */
   present(connection: Connection): WireConnection;
   /** On the wire, with the access token and, if asked for, the refresh token; for scope `full` only. */
-  presentWithSecrets(connection: Connection, refreshToken: boolean): WireConnection;
+  presentWithSecrets(connection: Connection, refreshToken: boolean): Promise<WireConnection>;
   /** Starts OAuth in a browser; returns the URL to open. */
   startOAuth(projectId: string, request: OAuthConnectRequest): Promise<string>;
   /** The same, for a connection that is there. */
@@ -113,8 +114,18 @@ function reading({ ground, catalog }: FlowDeps): Reading {
       return row && connectionOf(row);
     },
     present: (connection) => present(connection),
-    presentWithSecrets: (connection, refreshToken) =>
-      present(connection, { secrets: holdRow(ground, catalog, connection.row).secrets(), refreshToken }),
+    async presentWithSecrets({ id, row, ...connection }, refreshToken) {
+      await record(ground.database, {
+        projectId: row.project_id,
+        action: 'connection.disclosed',
+        targetId: id,
+        details: { groupRef: row.group_ref, refreshToken },
+      });
+      return present(
+        { ...connection, id, row },
+        { secrets: holdRow(ground, catalog, row).secrets(), refreshToken },
+      );
+    },
   };
 }
 
@@ -145,8 +156,13 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
       const { row } = await load(ground, key);
       const provider = catalog.get(row.provider);
       const plan = planUpdate(provider, row, request);
-      if (plan.kind === 'describe') await describeConnection(ground.database, key, plan.description);
-      else {
+      if (plan.kind === 'describe') {
+        await ground.database.transaction(async (tx) => {
+          await describeConnection(tx, key, plan.description);
+          const details = { changed: Object.keys(plan.description) };
+          await record(tx, { projectId, action: 'connection.updated', targetId: id, details });
+        });
+      } else {
         const obtained = await obtainCredentials(deps, projectId, provider, plan.request);
         const owner = { groupRef: row.group_ref, consumerRef: row.consumer_ref };
         await saveCredentials(ground, projectId, { ...obtained, owner }, id);
@@ -157,7 +173,11 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
     async delete(projectId, id) {
       const key: ConnectionKey = [projectId, id];
       const { row } = await load(ground, key);
-      await deleteConnection(ground.database, key);
+      await ground.database.transaction(async (tx) => {
+        if (!(await deleteConnection(tx, key))) return;
+        const details = { provider: row.provider, groupRef: row.group_ref };
+        await record(tx, { projectId, action: 'connection.deleted', targetId: id, details });
+      });
       keeper.forget(key);
       await revokeAtProvider(deps, catalog.find(row.provider), holdRow(ground, catalog, row));
     },
@@ -172,6 +192,12 @@ type Calling = Pick<
 function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling {
   return {
     async refresh(projectId, id, when) {
+      await record(ground.database, {
+        projectId,
+        action: 'connection.refreshed',
+        targetId: id,
+        details: { when },
+      });
       if (when === 'force') await keeper.refresh([projectId, id]);
       else await keeper.credential([projectId, id]);
     },

@@ -74,7 +74,7 @@ describe('connections/refresh', () => {
   }
   const statusOf = async (id: string) => (await first.get(harness.projectId, id)).status;
   const refreshTokenOf = async (id: string) =>
-    first.presentWithSecrets(await first.get(harness.projectId, id), true).oauth2AuthorizationCode
+    (await first.presentWithSecrets(await first.get(harness.projectId, id), true)).oauth2AuthorizationCode
       ?.refreshToken?.token;
 
   it('makes one token request for 50 callers on two nodes with an expired rotating token', async () => {

@@ -148,16 +148,16 @@ function getRoute(server: HttpServer, connections: Connections): void {
       response: { 200: Connection },
     },
     config: { scopes: ['read', 'frontend'] },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { includeCreds = false, includeRefreshToken = false, refresh } = request.query;
       const { projectId, id, connection } = await owned(connections, request);
       const showsSecrets = includeCreds || includeRefreshToken;
       if (showsSecrets || refresh) requireFull(request.principal);
       if (refresh) await connections.refresh(projectId, id, refresh);
       const current = refresh ? await connections.get(projectId, id) : connection;
-      return showsSecrets
-        ? connections.presentWithSecrets(current, includeRefreshToken)
-        : connections.present(current);
+      if (!showsSecrets) return connections.present(current);
+      reply.header('cache-control', 'no-store');
+      return connections.presentWithSecrets(current, includeRefreshToken);
     },
   });
 }

@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
@@ -29,6 +30,7 @@ export async function saveCredentials(
   connectionId?: string,
 ): Promise<string> {
   const { owner, secrets } = given;
+  const described = { provider: given.provider, groupRef: owner.groupRef, credentials: secrets.kind };
   const contentFor = (id: string): ConnectionContent => ({
     ...given,
     credentials: sealSecrets(ground.vault, projectId, id, secrets),
@@ -41,6 +43,7 @@ export async function saveCredentials(
       const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known));
       if (replaced) {
         await recordConnectionEvent(tx, [projectId, known], 'connection.updated');
+        await record(tx, { projectId, action: 'connection.updated', targetId: known, details: described });
         return known;
       }
       if (connectionId !== undefined)
@@ -49,6 +52,7 @@ export async function saveCredentials(
     const id = newId();
     await insertConnection(tx, [projectId, id], owner, contentFor(id));
     await recordConnectionEvent(tx, [projectId, id], 'connection.created');
+    await record(tx, { projectId, action: 'connection.created', targetId: id, details: described });
     return id;
   });
 }

@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import { compileCheck } from '../kit/http/validation.ts';
 import { newId } from '../kit/ids.ts';
 import { problem, refuse } from '../kit/problem.ts';
@@ -102,6 +103,12 @@ async function save(
     const isFirst = await followConfig(tx, before, config, connectionId);
     if (!isFirst) return undefined;
     await recordInstallationEvent(tx, projectId, before.id, 'installation.updated', before.content);
+    const details = {
+      configId: config.id,
+      groupRef: before.group_ref,
+      ...(isSwapped ? { connectionId } : {}),
+    };
+    await record(tx, { projectId, action: 'installation.updated', targetId: before.id, details });
     return readInstallation(tx, projectId, before.id);
   });
 }

@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import { sqlState } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
@@ -56,6 +57,8 @@ export async function createInstallation(
       if (!(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
       await insertInstallation(tx, made, { id: newId(), revisionId: latestRevision.id, createdBy, content });
       await recordInstallationEvent(tx, projectId, made.id, 'installation.created');
+      const details = { integrationId: integration.id, groupRef, connectionId };
+      await record(tx, { projectId, action: 'installation.created', targetId: made.id, details });
       return readInstallation(tx, projectId, made.id);
     })
     .catch((error: unknown) => {

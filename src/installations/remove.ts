@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import { Problem } from '../kit/problem.ts';
 import type { Principal } from '../projects/index.ts';
 import { recordInstallationEvent } from './event-store.ts';
@@ -16,6 +17,13 @@ export async function removeInstallation(
   const { database } = room.ground;
   const connectionId = await database.transaction(async (tx) => {
     await recordInstallationEvent(tx, scope.projectId, row.id, 'installation.deleted');
+    const details = { integrationId: scope.integration.id, groupRef: row.group_ref };
+    await record(tx, {
+      projectId: scope.projectId,
+      action: 'installation.deleted',
+      targetId: row.id,
+      details,
+    });
     return deleteInstallation(tx, scope.projectId, row.id);
   });
   forgetTarget(room, scope, row);

@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import type { Database } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Issue, type Problem } from '../kit/problem.ts';
@@ -96,6 +97,8 @@ export async function resolveRecords(
     const planned = planResolution(request, await store.written(tx, projectId, operationId));
     if ('refusal' in planned) throw planned.refusal;
     const { resolutions } = planned;
+    const details = { records: resolutions };
+    await record(tx, { projectId, action: 'operation.resolved', targetId: operationId, details });
     if (resolutions.length > 0) {
       const log = logOf(operationId, locked?.resource ?? '', by, resolutions);
       await store.resolve(tx, { projectId, operationId }, by, resolutions, log);

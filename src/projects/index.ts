@@ -1,5 +1,5 @@
 export { sealedProjectColumns } from './apps/provider-apps.ts';
-export { authenticationHook } from './auth/hook.ts';
+export { actorHook, authenticationHook } from './auth/hook.ts';
 export { reachingScopes, type Principal } from './auth/principal.ts';
 export { providerCatalogueRoutes } from './catalogue-routes.ts';
 export type { Integration } from './integrations/store.ts';

@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import { sqlState } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
@@ -35,8 +36,11 @@ export interface Projects {
   /** Throws not-found for every project but the principal's own. */
   resolveProject(principal: Principal, idOrName: string): { id: string; name: string };
   get(id: string): Promise<Project>;
-  /** A new project with its first key. Throws already-exists. */
-  create(given: { name: string; appName?: string }): Promise<Project & { apiKey: ApiKey }>;
+  /** A new project with its first key, made by a key of another one. Throws already-exists. */
+  create(
+    given: { name: string; appName?: string },
+    byProjectId?: string,
+  ): Promise<Project & { apiKey: ApiKey }>;
   update(id: string, change: { name?: string; appName?: string }): Promise<Project>;
   getIntegration(projectId: string, idOrName: string): Promise<Integration>;
   listIntegrations(projectId: string): Promise<Integration[]>;
@@ -87,11 +91,16 @@ export function createProjects(
     authorize,
     resolveProject,
     get: async (id) => (await store.findProject(database, id)) ?? absent(id),
-    async create({ name, appName = name }) {
+    async create({ name, appName = name }, byProjectId) {
       const project = { id: newId(), name: projectName(name), appName };
       return orTaken(name, () =>
         database.transaction(async (tx) => {
           const created = await store.insertProject(tx, project);
+          // Both its own people and those who made it find it.
+          for (const projectId of new Set([project.id, byProjectId ?? project.id])) {
+            const details = { name: project.name, appName };
+            await record(tx, { projectId, action: 'project.created', targetId: project.id, details });
+          }
           const apiKey = await apiKeys.create(created.id, { label: 'first key', scopes: ['full'] }, tx);
           return { ...created, apiKey };
         }),
@@ -102,9 +111,19 @@ export function createProjects(
         ...(name === undefined ? {} : { name: projectName(name) }),
         ...(appName === undefined ? {} : { appName }),
       };
-      const updated = await orTaken(name ?? '', () => store.updateProject(database, id, change));
+      const updated = await orTaken(name ?? '', () =>
+        database.transaction(async (tx) => {
+          await record(tx, {
+            projectId: id,
+            action: 'project.updated',
+            targetId: id,
+            details: { ...change },
+          });
+          return (await store.updateProject(tx, id, change)) ?? absent(id);
+        }),
+      );
       if (name !== undefined) await Promise.all([apiKeys.forgetProject(id), jwtKeys.forgetProject(id)]);
-      return updated ?? absent(id);
+      return updated;
     },
     getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
     listIntegrations: (projectId) => integrations.list(projectId),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
+import { record } from '../../events/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../operations/index.ts';
 import { orderKeysOf, type StoredWrite, type WriteDeps } from './perform.ts';
@@ -104,6 +105,8 @@ async function retry(
   if ('refusal' in again) throw again.refusal;
   const records = again.records as unknown as RecordPayload[];
   refuseDead(target);
+  // The acceptance is a commit of many: who asked for it is written first.
+  await record(deps.ground.database, { projectId, action: 'operation.retried', targetId: id });
   const request: StoredWrite & { retryOf: string } = {
     ...stored,
     mode: 'asynchronous',

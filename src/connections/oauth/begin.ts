@@ -1,3 +1,4 @@
+import { currentActor } from '../../events/index.ts';
 import type { Ground } from '../../kit/ground.ts';
 import type { Catalog, Provider } from '../../providers/index.ts';
 import type { Projects } from '../../projects/index.ts';
@@ -56,7 +57,9 @@ export function beginUpdate(deps: FlowDeps, row: ConnectionRow): Promise<string>
   });
 }
 
-type Asked = Omit<FlowRequest, 'provider' | 'providerAppId' | 'scopes'> & { providerAppId?: string };
+type Asked = Omit<FlowRequest, 'provider' | 'providerAppId' | 'scopes' | 'startedBy'> & {
+  providerAppId?: string;
+};
 
 async function begin(deps: FlowDeps, projectId: string, provider: Provider, asked: Asked): Promise<string> {
   const { ground, projects } = deps;
@@ -73,7 +76,13 @@ async function begin(deps: FlowDeps, projectId: string, provider: Provider, aske
     state,
     challenge,
   });
-  const request: FlowRequest = { ...asked, provider: provider.name, providerAppId: app.id, scopes };
+  const request: FlowRequest = {
+    ...asked,
+    provider: provider.name,
+    providerAppId: app.id,
+    scopes,
+    startedBy: currentActor(),
+  };
   await saveFlow(ground.database, ground.vault, state, { projectId, request, verifier });
   return url;
 }

@@ -1,3 +1,4 @@
+import { actAs } from '../../events/index.ts';
 import { problem, Problem } from '../../kit/problem.ts';
 import { baseUrlOf, withoutSecrets, type Provider } from '../../providers/index.ts';
 import { askAccount, type Account } from '../account.ts';
@@ -33,7 +34,9 @@ export async function finishFlow(deps: FlowDeps, query: CallbackQuery): Promise<
         status: 400,
       };
     }
-    const connectionId = await complete(deps, flow, query);
+    const taken = flow;
+    const actor = taken.request.startedBy ?? { kind: 'service' };
+    const connectionId = await actAs(actor, () => complete(deps, taken, query));
     return { connectionId, projectId: flow.projectId, ...returnOf(flow) };
   } catch (error) {
     if (!(error instanceof Problem)) {

@@ -1,3 +1,4 @@
+import { record, type Actor } from '../../events/index.ts';
 import type { Database } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { problem } from '../../kit/problem.ts';
@@ -20,6 +21,8 @@ export interface FlowRequest {
   returnUrl?: string;
   /** The connection whose credentials are replaced (oauth-update). */
   connectionId?: string;
+  /** Who began it; absent in flows of an older release. */
+  startedBy?: Actor;
 }
 
 export interface Flow {
@@ -72,7 +75,14 @@ export async function saveFlow(database: Database, vault: Vault, state: string, 
   const hash = hashState(state);
   const verifier = vault.seal(flow.verifier, verifierPlace(flow.projectId, hash));
   await database.rows(sweep);
-  await database.rows(insert, [flow.projectId, hash, JSON.stringify(flow.request), verifier]);
+  const { projectId, request } = flow;
+  await database.transaction(async (tx) => {
+    await tx.rows(insert, [projectId, hash, JSON.stringify(request), verifier]);
+    const { provider, groupRef, consumerRef, connectionId } = request;
+    const details = { provider, groupRef, consumerRef };
+    const targetId = connectionId ?? groupRef;
+    await record(tx, { projectId, action: 'connection.authorizing', targetId, details });
+  });
 }
 
 /** The flow of a state, once; undefined when it is unknown, used or over. */

@@ -143,7 +143,7 @@ async function readJournal(client: Client): Promise<AppliedMigration[]> {
 }
 
 /** Reads the folder and refuses what could not be applied in the same way everywhere. */
-async function readMigrations(directory: string): Promise<MigrationFile[]> {
+export async function readMigrations(directory: string): Promise<MigrationFile[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
     names.map(async (fileName, index) => {

@@ -1,3 +1,4 @@
+import { record } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
@@ -45,7 +46,7 @@ export function createProviderApps(
     async create(projectId, given) {
       check(given, catalog);
       const id = newId();
-      const row = await store.insertProviderApp(database, {
+      const app = {
         project_id: projectId,
         id,
         provider: given.provider,
@@ -54,8 +55,14 @@ export function createProviderApps(
         external_ref: given.externalRef ?? null,
         scopes: given.scopes ?? null,
         metadata: given.metadata ?? {},
+      };
+      const { provider, clientId, scopes } = given;
+      const details = { provider, clientId, scopes };
+      return database.transaction(async (tx) => {
+        const row = await store.insertProviderApp(tx, app);
+        await record(tx, { projectId, action: 'providerApp.created', targetId: id, details });
+        return row ? present(row) : absent(id);
       });
-      return row ? present(row) : absent(id);
     },
     async update(projectId, id, change) {
       if (!isId(id)) absent(id);
@@ -63,11 +70,17 @@ export function createProviderApps(
         const row = (await store.lockProviderApp(tx, projectId, id)) ?? absent(id);
         const merged = merge(row, change, vault);
         check({ provider: merged.provider, scopes: merged.scopes ?? [] }, catalog);
+        const details = { changed: Object.keys(change) };
+        await record(tx, { projectId, action: 'providerApp.updated', targetId: id, details });
         return present((await store.updateProviderApp(tx, merged)) ?? absent(id));
       });
     },
     async delete(projectId, id) {
-      if (!isId(id) || !(await store.deleteProviderApp(database, projectId, id))) absent(id);
+      if (!isId(id)) absent(id);
+      await database.transaction(async (tx) => {
+        if (!(await store.deleteProviderApp(tx, projectId, id))) absent(id);
+        await record(tx, { projectId, action: 'providerApp.deleted', targetId: id });
+      });
     },
     async secrets(projectId, provider, id) {
       const row = await find(database, projectId, provider, id);

@@ -1,4 +1,5 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { actAs } from '../../events/index.ts';
 import type { Projects } from '../projects.ts';
 import { refuseConfined, type Principal, type RouteScopes } from './principal.ts';
 
@@ -13,6 +14,18 @@ declare module 'fastify' {
     /** Set by the authentication hook on every route that is not public. */
     principal: Principal;
   }
+}
+
+/** A preHandler hook: what is done for the request is done by its caller. */
+export function actorHook(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const { principal } = request as { principal?: Principal };
+  if (!principal) return done();
+  const { kind, keyId, groupRef, consumerRef } = principal;
+  const whose = {
+    ...(groupRef === undefined ? {} : { groupRef }),
+    ...(consumerRef === undefined ? {} : { consumerRef }),
+  };
+  actAs({ kind, keyId, ...whose, address: request.ip, requestId: request.id }, done);
 }
 
 /** An onRequest hook that admits a caller by the scopes that the matched route declares. */

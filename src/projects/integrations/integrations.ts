@@ -1,3 +1,4 @@
+import { record } from '../../events/index.ts';
 import type { Database, Queryable } from '../../kit/db/database.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
@@ -71,7 +72,10 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
         if (await store.findIntegrationByName(tx, projectId, name)) {
           throw problem('already-exists', { detail: `The integration ${name} exists already.` });
         }
-        await store.insertIntegration(tx, projectId, { id: newId(), name, provider }, revision);
+        const made = { id: newId(), name, provider };
+        await store.insertIntegration(tx, projectId, made, revision);
+        const details = { name, provider, revisionId: revision.id };
+        await record(tx, { projectId, action: 'integration.created', targetId: made.id, details });
       });
     },
     async deploy(projectId, text, { destructive, only }) {
@@ -80,6 +84,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
         await store.lockDeploys(tx, projectId);
         const plan = planOrRefuse(manifest, await store.listIntegrations(tx, projectId), check, only);
         await apply(tx, projectId, plan, destructive);
+        await record(tx, { projectId, action: 'deploy.done', targetId: projectId, details: summaryOf(plan) });
         const deployed = new Set(plan.integrations.map(({ shown }) => shown.name));
         const live = await store.listIntegrations(tx, projectId);
         return { integrations: live.filter(({ name }) => deployed.has(name)), warnings: check.warnings };
@@ -92,11 +97,12 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       return { dryRun: true, integrations, untouched: plan.untouched, warnings: check.warnings };
     },
     async delete(projectId, idOrName) {
-      const { id } = await get(projectId, idOrName);
+      const { id, name } = await get(projectId, idOrName);
       await database.transaction(async (tx) => {
         await store.lockDeploys(tx, projectId);
         for (const hook of hooks) await hook(tx, projectId, id);
         await store.deleteIntegration(tx, projectId, id);
+        await record(tx, { projectId, action: 'integration.deleted', targetId: id, details: { name } });
       });
     },
     beforeDelete: (hook) => void hooks.push(hook),
@@ -125,6 +131,12 @@ function placed({ path, ...finding }: Finding, { locate }: ManifestCheck): Manif
   return { ...finding, path: renderPath(path), ...locate(path) };
 }
 
+/** What a deploy did, by integration; those that stayed as they were are not named. */
+function summaryOf({ integrations }: DeployPlan): Record<string, unknown> {
+  const changed = integrations.filter(({ change }) => change !== 'unchanged');
+  return Object.fromEntries(changed.map(({ change, shown }) => [shown.name, change]));
+}
+
 async function apply(
   tx: Queryable,
   projectId: string,
@@ -138,9 +150,15 @@ async function apply(
     const revision = { id: newId(), specVersion, content, destructive };
     if (step.change === 'created') {
       const { name, provider } = content;
-      await store.insertIntegration(tx, projectId, { id: newId(), name, provider }, revision);
+      const made = { id: newId(), name, provider };
+      await store.insertIntegration(tx, projectId, made, revision);
+      const details = { name, provider, revisionId: revision.id };
+      await record(tx, { projectId, action: 'integration.created', targetId: made.id, details });
     } else {
-      await store.reviseIntegration(tx, projectId, step.live.id, revision);
+      const targetId = step.live.id;
+      await store.reviseIntegration(tx, projectId, targetId, revision);
+      const details = { name: content.name, revisionId: revision.id, destructive };
+      await record(tx, { projectId, action: 'integration.revised', targetId, details });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { createCache } from '../../kit/cache.ts';
+import { record } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { createLookup } from '../../kit/lookup.ts';
@@ -9,17 +10,20 @@ import { generateApiKey, hashSecret, parseApiKey, secretFits, type KeyParts } fr
 import * as store from './api-key-store.ts';
 import { createUseLog } from './use-log.ts';
 
+interface GivenApiKey {
+  label: string;
+  scopes: readonly Scope[];
+  groupRef?: string;
+  expiresAt?: string;
+}
+
 export interface ApiKeys {
   /** The principal of a key, without SQL while it is fresh. Throws unauthenticated. */
   authenticate(key: string): Promise<Principal>;
   /** The same without waiting; undefined means: ask {@link authenticate}. */
   peek(key: string): Principal | undefined;
   /** `key` is shown in this answer and nowhere else. */
-  create(
-    projectId: string,
-    given: { label: string; scopes: readonly Scope[]; groupRef?: string; expiresAt?: string },
-    db?: Queryable,
-  ): Promise<ApiKey>;
+  create(projectId: string, given: GivenApiKey, tx?: Queryable): Promise<ApiKey>;
   list(projectId: string, active?: boolean): Promise<ApiKey[]>;
   get(projectId: string, id: string): Promise<ApiKey>;
   update(projectId: string, id: string, change: store.ApiKeyChange): Promise<ApiKey>;
@@ -60,22 +64,26 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
       const parts = parseApiKey(key);
       return parts && admit(parts, cache.peek(parts.id));
     },
-    async create(projectId, given, db = database) {
-      const { id, secret, key } = generateApiKey();
-      const created = { ...given, id, secretHash: hashSecret(secret), scopes: [...new Set(given.scopes)] };
-      return { ...(await store.insertApiKey(db, projectId, created)), key };
+    async create(projectId, given, tx) {
+      if (!tx) return database.transaction(async (own) => createApiKey(own, projectId, given));
+      return createApiKey(tx, projectId, given);
     },
     list: listKeys,
     get: async (projectId, id) => (await store.getApiKey(database, projectId, id)) ?? absent(id),
     async update(projectId, id, change) {
-      const updated = await store.updateApiKey(database, projectId, id, change);
+      const updated = await database.transaction(async (tx) => {
+        await record(tx, { projectId, action: 'apiKey.updated', targetId: id, details: { ...change } });
+        return (await store.updateApiKey(tx, projectId, id, change)) ?? absent(id);
+      });
       cache.invalidate(id);
-      return updated ?? absent(id);
+      return updated;
     },
     async delete(projectId, id) {
-      const existed = await store.deleteApiKey(database, projectId, id);
+      await database.transaction(async (tx) => {
+        if (!(await store.deleteApiKey(tx, projectId, id))) absent(id);
+        await record(tx, { projectId, action: 'apiKey.deleted', targetId: id });
+      });
       cache.invalidate(id);
-      if (!existed) absent(id);
     },
     async forgetProject(projectId) {
       for (const { id } of await listKeys(projectId)) cache.invalidate(id);
@@ -85,6 +93,20 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
       await uses.close();
     },
   };
+}
+
+/** Makes a key in the transaction, and shows it. */
+async function createApiKey(tx: Queryable, projectId: string, given: GivenApiKey): Promise<ApiKey> {
+  const { id, secret, key } = generateApiKey();
+  const scopes = [...new Set(given.scopes)];
+  const made = await store.insertApiKey(tx, projectId, {
+    ...given,
+    id,
+    secretHash: hashSecret(secret),
+    scopes,
+  });
+  await record(tx, { projectId, action: 'apiKey.created', targetId: id, details: { ...given, scopes } });
+  return { ...made, key };
 }
 
 function principalOf(

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
+import { record } from '../../events/index.ts';
 import { createCache } from '../../kit/cache.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
@@ -65,20 +66,29 @@ export function createJwtKeys(ground: Pick<Ground, 'database' | 'log'>): JwtKeys
       const fault = faultOfPem(given.publicKeyPem);
       if (fault !== undefined) throw refuse([{ in: 'body', name: 'publicKeyPem', detail: fault }]);
       const id = newId();
-      await store.insertJwtKey(database, projectId, { id, ...given });
+      const { publicKeyPem: _long, ...details } = given;
+      await database.transaction(async (tx) => {
+        await store.insertJwtKey(tx, projectId, { id, ...given });
+        await record(tx, { projectId, action: 'jwtKey.created', targetId: id, details });
+      });
       return { kid: id };
     },
     list: (projectId, activeOnly) => store.listJwtKeys(database, projectId, activeOnly),
     get: async (projectId, id) => (await store.getJwtKey(database, projectId, id)) ?? absent(id),
     async update(projectId, id, change) {
-      const updated = await store.updateJwtKey(database, projectId, id, change);
+      const updated = await database.transaction(async (tx) => {
+        await record(tx, { projectId, action: 'jwtKey.updated', targetId: id, details: { ...change } });
+        return (await store.updateJwtKey(tx, projectId, id, change)) ?? absent(id);
+      });
       cache.invalidate(id);
-      return updated ?? absent(id);
+      return updated;
     },
     async delete(projectId, id) {
-      const existed = await store.deleteJwtKey(database, projectId, id);
+      await database.transaction(async (tx) => {
+        if (!(await store.deleteJwtKey(tx, projectId, id))) absent(id);
+        await record(tx, { projectId, action: 'jwtKey.deleted', targetId: id });
+      });
       cache.invalidate(id);
-      if (!existed) absent(id);
     },
     async forgetProject(projectId) {
       for (const { id } of await store.listJwtKeys(database, projectId, false)) cache.invalidate(id);

@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Who does something, for the audit log. */
+export interface Actor {
+  /** `operator`: somebody with a shell on the server; `service`: nobody asked. */
+  kind: 'apiKey' | 'jwt' | 'operator' | 'service';
+  /** The id of the API key, or the `kid` of the token. */
+  keyId?: string;
+  /** Whose the token is, or to which group the key is confined. */
+  groupRef?: string;
+  consumerRef?: string;
+  address?: string;
+  requestId?: string;
+}
+
+const acting = new AsyncLocalStorage<Actor>();
+
+/** Runs the work for somebody: what is recorded in it, however deep, is theirs. */
+export function actAs<T>(actor: Actor, work: () => T): T {
+  return acting.run(actor, work);
+}
+
+export function currentActor(): Actor {
+  return acting.getStore() ?? { kind: 'service' };
+}

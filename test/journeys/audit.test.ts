@@ -1,0 +1,217 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationsOf, requestOf, type Operation } from '../access-requests.ts';
+import { fill, openProject, type Refs, type World } from '../access-world.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Answer, type Platform } from '../platform.ts';
+
+interface Entry {
+  id: string;
+  time: string;
+  action: string;
+  target: { type: string; id: string };
+  actor: { kind: string; keyId?: string; groupRef?: string; consumerRef?: string };
+  address?: string;
+  requestId?: string;
+  details?: Record<string, unknown>;
+}
+interface Page {
+  results: Entry[];
+  pagination: { done: boolean; nextPageToken?: string };
+}
+
+/** Management operations that write nothing of their own: none may be added without a reason. */
+const silent = new Set<string>();
+
+describe('test/journeys/audit', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let operations: Operation[];
+  let world: World;
+  let log: string;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    operations = operationsOf((await platform.call<never>('GET', '/openapi.json')).body);
+    world = await fill(await openProject(platform, 'audited'), 'audited');
+    log = '/projects/audited/audit-log';
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const read = async (query = ''): Promise<Entry[]> => {
+    const answer: Answer<Page> = await world.platform.call('GET', `${log}${query}`);
+    expect(answer.status).toBe(200);
+    return answer.body.results;
+  };
+
+  /** Bodies that succeed, where those of the walk do only for their shape; and an operation of unknown outcome. */
+  async function successfulBodies(): Promise<Record<string, (refs: Refs) => unknown>> {
+    const { publicKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const shown = await world.platform.call<{ oauth2AuthorizationCode: { accessToken: { token: string } } }>(
+      'GET',
+      `/projects/audited/connections/${world.acme.connection}?includeCreds=true`,
+    );
+    const { accessToken } = shown.body.oauth2AuthorizationCode;
+    const outcome = {
+      kind: 'unknown',
+      failure: { category: 'unknownOutcome', retryable: false, message: 'lost' },
+    };
+    await test.database.raw('UPDATE record SET outcome = $2 WHERE operation_id = $1', [
+      world.globex.operation,
+      JSON.stringify(outcome),
+    ]);
+    return {
+      createJwtKey: () => ({ label: 'audited', algorithm: 'RS256', publicKeyPem: publicKey }),
+      generateConnection: ({ group }) => ({
+        provider: 'hubspot',
+        groupRef: group,
+        consumerRef: 'walker',
+        oauth2AuthorizationCode: { accessToken: { token: accessToken.token } },
+      }),
+      updateInstallationObject: ({ installation }) => ({
+        installationId: installation,
+        action: 'write',
+        changes: [{ op: 'add', path: '', value: { objectName: 'contacts' } }],
+      }),
+    };
+  }
+
+  it('tells who made the project, in it and where they come from', async () => {
+    const [, operatorKey] = platform.apiKey.split('_');
+    const made = (await read('?action=project.created'))[0];
+    expect(made).toMatchObject({
+      target: { type: 'project', id: world.platform.projectId },
+      actor: { kind: 'apiKey', keyId: operatorKey },
+      address: '127.0.0.1',
+    });
+    const own = await platform.call<Page>('GET', '/projects/default/audit-log?action=project.created');
+    expect(own.body.results[0]?.target.id).toBe(world.platform.projectId);
+  });
+
+  it('says which end user did it', async () => {
+    const headers = { authorization: `Bearer ${await world.token(world.globex.group)}` };
+    const path = `/projects/audited/connections/${world.globex.connection}`;
+    const change = {
+      updateMask: ['providerMetadata'],
+      connection: { providerMetadata: { colour: { value: 'red', source: 'input' } } },
+    };
+    expect((await platform.call('PATCH', path, change, { key: null, headers })).status).toBe(200);
+    const entries = await read(`?targetId=${world.globex.connection}`);
+    expect(entries[0]).toMatchObject({
+      action: 'connection.updated',
+      actor: { kind: 'jwt', keyId: world.acme.jwtKey, groupRef: world.globex.group, consumerRef: 'ada' },
+    });
+  });
+
+  it('has an entry of every change over the management surface, found by its request', async () => {
+    const order = ['POST', 'PATCH', 'PUT', 'DELETE'];
+    const last = [
+      'createRevision',
+      'deleteInstallation',
+      'deleteConnection',
+      'deleteProviderApp',
+      'deleteIntegration',
+    ];
+    const keys = (await world.makeKey({ scopes: ['full'] })).key;
+    const changing = operations
+      .filter(({ method, path }) => method !== 'GET' && path.startsWith('/v1/'))
+      .sort(
+        (a, b) =>
+          last.indexOf(a.operationId) - last.indexOf(b.operationId) ||
+          order.indexOf(a.method) - order.indexOf(b.method),
+      );
+    expect(changing.length).toBeGreaterThan(24);
+    const bodyOf = await successfulBodies();
+    const wrong: unknown[] = [];
+    for (const operation of changing) {
+      const refs = operation.operationId === 'resolveOperation' ? world.globex : world.acme;
+      const { method, path, body } = requestOf(operation, refs, bodyOf[operation.operationId]);
+      const key = operation.operationId === 'createProject' ? platform.apiKey : keys;
+      const answer = await platform.call(method, path, body, { key });
+      const id = answer.headers.get('x-request-id');
+      const found = await test.database.raw('SELECT action FROM audit_log WHERE request_id = $1', [id]);
+      const isRecorded = found.length > 0 || silent.has(operation.operationId);
+      if (answer.status >= 300 || !isRecorded)
+        wrong.push([operation.operationId, answer.status, answer.text.slice(0, 300), found]);
+    }
+    expect(wrong).toEqual([]);
+  }, 60_000);
+
+  it('has an entry of each disclosure of a credential, and of the refusal none', async () => {
+    const path = `/projects/audited/connections/${world.globex.connection}`;
+    const before = (await read('?action=connection.disclosed')).length;
+    const shown = await world.platform.call('GET', `${path}?includeCreds=true`);
+    expect(shown.status).toBe(200);
+    expect(shown.headers.get('cache-control')).toBe('no-store');
+    const reading = (await world.makeKey({ scopes: ['read'] })).key;
+    expect(
+      (await platform.call('GET', `${path}?includeCreds=true`, undefined, { key: reading })).status,
+    ).toBe(403);
+    const entries = await read('?action=connection.disclosed');
+    expect(entries).toHaveLength(before + 1);
+    expect(entries[0]).toMatchObject({
+      target: { type: 'connection', id: world.globex.connection },
+      requestId: shown.headers.get('x-request-id'),
+    });
+  });
+
+  it('holds no secret', async () => {
+    const all = JSON.stringify(await test.database.raw('SELECT * FROM audit_log'));
+    expect(all).toContain('apiKey.created');
+    expect(all).not.toMatch(/svc_[0-9a-f]{16}_/);
+    for (const secret of ['clientSecret', 'client-secret', 'accessToken', 'BEGIN PUBLIC KEY'])
+      expect(all).not.toContain(secret);
+  });
+
+  it('is read page by page, filtered, by full keys of the project only', async () => {
+    const all = await read('?pageSize=1000');
+    const paged: Entry[] = [];
+    let token = '';
+    do {
+      const page = await world.platform.call<Page>('GET', `${log}?pageSize=5${token}`);
+      paged.push(...page.body.results);
+      token = page.body.pagination.done ? '' : `&pageToken=${page.body.pagination.nextPageToken}`;
+    } while (token !== '');
+    expect(paged).toEqual(all);
+    const [newest, second] = all;
+    expect(await read(`?from=${newest?.time}&pageSize=1000`)).toEqual([newest]);
+    expect((await read(`?to=${second?.time}`))[0]?.id).not.toBe(newest?.id);
+    expect((await read(`?keyId=${newest?.actor.keyId}`)).map(({ id }) => id)).toContain(newest?.id);
+    const { key } = await world.makeKey({ scopes: ['read'] });
+    expect((await platform.call('GET', log, undefined, { key })).status).toBe(403);
+    expect((await platform.call('GET', log)).status).toBe(404);
+  });
+
+  it('a change that fails leaves no entry', async () => {
+    const before = await read('?pageSize=1000');
+    const missing = '0190a5d4-7d3c-7a2b-8c1d-2e3f4a5b6c7d';
+    for (const path of ['api-keys', 'jwt-keys', 'provider-apps', 'integrations', 'connections'])
+      expect((await world.platform.call('DELETE', `/projects/audited/${path}/${missing}`)).status).toBe(404);
+    expect(await read('?pageSize=1000')).toEqual(before);
+  });
+
+  it('keeps whole months, and has a year of them ahead', async () => {
+    const months = async () =>
+      (
+        await test.database.raw(
+          "SELECT relid::regclass::text AS name FROM pg_partition_tree('audit_log') WHERE isleaf ORDER BY 1",
+        )
+      ).map(({ name }) => name);
+    expect((await months()).length).toBe(13);
+    await test.database.raw(`CREATE TABLE audit_log_202001 (LIKE audit_log INCLUDING ALL);
+      ALTER TABLE audit_log ATTACH PARTITION audit_log_202001
+        FOR VALUES FROM (svc_uuid_floor('2020-01-01Z')) TO (svc_uuid_floor('2020-02-01Z'))`);
+    await test.database.raw('SELECT svc_rotate_audit_log(36500)');
+    expect(await months()).toContain('audit_log_202001');
+    await test.database.raw('SELECT svc_rotate_audit_log(400)');
+    expect((await months()).length).toBe(13);
+  });
+});
