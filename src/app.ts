@@ -5,7 +5,7 @@ import { createInstallations, type Installations } from './installations/index.t
 import { openDatabase } from './kit/db/database.ts';
 import { startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
 import { ensurePartitions, migrate } from './kit/db/migrate.ts';
-import { createEgress } from './kit/http/egress.ts';
+import { createEgress, isRefused } from './kit/http/egress.ts';
 import type { Ground } from './kit/ground.ts';
 import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
@@ -76,6 +76,10 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
       connectTimeoutMs: config.limits.connectMs,
       ...(config.outboundProxy ? { outboundProxy: config.outboundProxy } : {}),
       ...(config.extraCa ? { extraCa: config.extraCa } : {}),
+      onFailure: (error, host) => {
+        if (isRefused(error)) log.warn({ err: error, host }, 'an address was refused');
+        else log.info({ err: error, host }, 'a connection failed');
+      },
     }),
     metrics: createMetrics(),
     limits: config.limits,

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { reference } from '../kit/reference.ts';
 import { ProviderApp } from '../projects/schema.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -109,8 +110,8 @@ export const OAuthConnectRequest = Type.Object(
   {
     projectIdOrName: ref('The project, by id or name.'),
     provider: ref('A key of GET /providers.'),
-    groupRef: ref("The group, by the builder's own id."),
-    consumerRef: ref("The person who connects, by the builder's own id."),
+    groupRef: reference("The group, by the builder's own id."),
+    consumerRef: reference("The person who connects, by the builder's own id."),
     groupName: Type.Optional(ref('Default: groupRef.')),
     consumerName: Type.Optional(ref('Default: consumerRef.')),
     providerWorkspaceRef: Type.Optional(ref('The account at the provider, such as a subdomain.')),
@@ -189,9 +190,9 @@ const credentialBlocks = {
 
 const requestFields = {
   provider: Type.Optional(ref('A key of GET /providers.')),
-  groupRef: Type.Optional(ref("The group, by the builder's own id.")),
+  groupRef: Type.Optional(reference("The group, by the builder's own id.")),
   groupName: Type.Optional(ref('Default: groupRef.')),
-  consumerRef: Type.Optional(ref("The person who connects, by the builder's own id.")),
+  consumerRef: Type.Optional(reference("The person who connects, by the builder's own id.")),
   consumerName: Type.Optional(ref('Default: consumerRef.')),
   providerWorkspaceRef: Type.Optional(ref('The account at the provider, such as a subdomain.')),
   providerMetadata: Type.Optional(ProviderMetadata),

@@ -98,7 +98,9 @@ interface Compared {
 function compared(message: RawMessage | undefined, exempt: ReadonlySet<string>): Compared {
   if (!message) throw new Error('there is no message');
   const { startLine, headers, body, trailers } = message;
-  const length = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? '0';
+  const told = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? '0';
+  // A 204 has none to tell (RFC 9110, 8.6).
+  const length = /^HTTP\/1.1 204 /.test(startLine) ? '0' : told;
   return {
     startLine,
     length,

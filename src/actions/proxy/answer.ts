@@ -3,7 +3,16 @@ import type { Dispatcher } from 'undici';
 import type { HttpAnswer } from '../../kit/http/client.ts';
 import type { Quota, QuotaNames } from '../../connections/index.ts';
 import { replayLimitBytes } from './body.ts';
-import { asRecord, isChunkedOnly, rawPairs, readAnswerHead, trailersOf, type AnswerHead } from './headers.ts';
+import {
+  asRecord,
+  isChunkedOnly,
+  rawPairs,
+  readAnswerHead,
+  trailersOf,
+  withoutHeader,
+  withoutQueryKeys,
+  type AnswerHead,
+} from './headers.ts';
 import { lookBytes, readableStart } from './throttle.ts';
 
 /** What is done with an answer besides passing it on. */
@@ -12,6 +21,8 @@ export interface AnswerRules {
   /** Keep a small 401 back, so that the call can be made again with a new token. */
   holdRejection: boolean;
   quotaNames: QuotaNames | undefined;
+  /** The credential that we put into the query of the call; a header of the answer may repeat it. */
+  query: Readonly<Record<string, string>> | undefined;
   /** The provider's answer has begun. */
   onBegin(): void;
   /** The headers that tell the caller the quota. */
@@ -180,7 +191,8 @@ export class Answer implements Dispatcher.DispatchHandler {
   }
 
   #begin(status: number, message: string, head: AnswerHead, extra: string[]): void {
-    const { headers, quota, trailer, hasLength } = head;
+    const { quota, trailer, hasLength } = head;
+    const headers = this.#passing(status, head);
     if (quota) headers.push(...this.#rules.onQuota(quota));
     headers.push(...extra, 'X-Svc-Request-Id', this.#rules.requestId);
     const { req } = this.#response;
@@ -194,6 +206,13 @@ export class Answer implements Dispatcher.DispatchHandler {
     queueMicrotask(() => {
       if (this.#head) setTimeout(() => this.#showHead(), headPatienceMs);
     });
+  }
+
+  #passing(status: number, { headers, hasLength }: AnswerHead): string[] {
+    const { query } = this.#rules;
+    const shown = query ? withoutQueryKeys(headers, query) : headers;
+    // RFC 9110, 8.6.
+    return status === 204 && hasLength ? withoutHeader(shown, 'content-length') : shown;
   }
 
   /** A stream that has nothing to say yet has begun all the same. */

@@ -14,21 +14,36 @@ export interface CallBody {
   again(): Buffer | null | undefined;
 }
 
+const broken = new WeakMap<IncomingMessage, Error>();
+
+/** Tells whoever reads the body, now or later, that the rest of it cannot be read. */
+export function breakBody(request: IncomingMessage, error: Error): void {
+  broken.set(request, error);
+  request.emit('error', error);
+}
+
 /**
  * Reads a small body of known length; streams everything else, and everything when `isNative`: then the caller may not have
- * begun to send, or trailers follow. Undefined when the caller left midway.
+ * begun to send, or trailers follow. Undefined when the caller left midway; throws when the body is broken.
  */
 export async function readCallBody(
   request: IncomingMessage,
   isNative: boolean,
 ): Promise<CallBody | undefined> {
+  refuseBroken(request);
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const length = isChunked ? Infinity : Number(request.headers['content-length'] ?? 0);
   if (length === 0) return { first: null, again: () => null };
   if (isChunked || isNative) return keepWhileSmall(request, isNative ? streamOf : lend);
   if (length > replayLimitBytes) return { first: lend(request), again: () => undefined };
   const whole = await collect(request);
+  refuseBroken(request);
   return whole && { first: whole, again: () => whole };
+}
+
+function refuseBroken(request: IncomingMessage): void {
+  const error = broken.get(request);
+  if (error) throw error;
 }
 
 function collect(request: IncomingMessage): Promise<Buffer | undefined> {
@@ -111,6 +126,7 @@ function streamOf(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): 
   request.on('data', give);
   request.pause();
   request.once('end', () => body.push(null));
+  request.once('error', (error) => body.destroy(error));
   request.once('close', () => {
     if (!request.complete) body.destroy(new Error('the caller has left'));
   });

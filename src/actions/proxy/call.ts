@@ -60,7 +60,7 @@ export async function proxyCall(
   let journey: Journey | undefined;
   try {
     refuseMethod(request);
-    const read = readProxyCall(request.url ?? '', request.rawHeaders);
+    const read = readProxyCall(request.url ?? '', request.rawHeaders, request.httpVersion === '1.1');
     if ('refusal' in read) throw read.refusal;
     const { call } = read;
     const target = await findTarget(deps, call, request);
@@ -198,12 +198,12 @@ function forwardWith(
       totalMs: limits.proxyCallMs ?? hourMs,
       expectsContinue,
       isNative: isNative(journey),
-      rules: rulesOf(journey, holdRejection),
+      rules: rulesOf(journey, query, holdRejection),
     },
   );
 }
 
-function rulesOf(journey: Journey, holdRejection: boolean): AnswerRules {
+function rulesOf(journey: Journey, query: Credential['query'], holdRejection: boolean): AnswerRules {
   const { target, requestId, call } = journey;
   const { budget } = journey.deps.connections;
   const { projectId, connectionId, provider } = target;
@@ -212,6 +212,7 @@ function rulesOf(journey: Journey, holdRejection: boolean): AnswerRules {
     holdRejection,
     isThrottled: call.throttle,
     quotaNames: budget.quotaNames(provider),
+    query,
     onBegin: () => {
       journey.answeredAt ??= performance.now();
     },

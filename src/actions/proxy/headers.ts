@@ -70,7 +70,7 @@ export function trailersOf(rawTrailers: readonly string[]): string[] {
 
 /** What there is to know of the head of a provider's answer. */
 export interface AnswerHead {
-  /** For the caller: without hop-by-hop and `Set-Cookie`. */
+  /** For the caller: without hop-by-hop, `Set-Cookie` and what only we may say. */
   headers: string[];
   hasLength: boolean;
   /** The names of the trailers that were announced. */
@@ -100,10 +100,49 @@ export function readAnswerHead(rawHeaders: readonly string[], quotaNames?: Quota
     else if (key === 'trailer') head.trailer = [head.trailer, value].filter(Boolean).join(', ');
     const member = quotaNames?.get(key);
     if (member) addToQuota((head.quota ??= {}), member, value);
-    if (hopByHop.has(key) || key === 'set-cookie' || named.has(key)) continue;
+    if (hopByHop.has(key) || key === 'set-cookie' || key.startsWith('x-svc-') || named.has(key)) continue;
     head.headers.push(name, value);
   }
   return head;
+}
+
+/** The same headers without one of them. */
+export function withoutHeader(headers: readonly string[], key: string): string[] {
+  return headers.filter((_part, index) => keyOf(headers[index - (index % 2)] ?? '') !== key);
+}
+
+type Query = Readonly<Record<string, string>>;
+
+/** Headers that may repeat the URL of the call (`Location`, `Link`), without the credential that we put into its query. */
+export function withoutQueryKeys(headers: readonly string[], query: Query): string[] {
+  return headers.map((part, index) => (index % 2 === 0 ? part : withoutKeys(part, query)));
+}
+
+/** The query of a URL, also inside a text. */
+const queryPart = /\?([^#\s"<>]*)/g;
+/** Anything shorter could stand in a URL for another reason. */
+const leastSecret = 8;
+
+function withoutKeys(value: string, query: Query): string {
+  const cut = value.replace(queryPart, (_whole, text: string) => {
+    const kept = text.split('&').filter((part) => {
+      const [name = '', told = ''] = part.split('=', 2);
+      return query[decoded(name)] !== decoded(told);
+    });
+    return kept.length > 0 ? `?${kept.join('&')}` : '';
+  });
+  // Inside another parameter, such as the place to return to.
+  return Object.values(query)
+    .flatMap((secret) => (secret.length < leastSecret ? [] : [secret, encodeURIComponent(secret)]))
+    .reduce((text, secret) => text.replaceAll(secret, ''), cut);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
 }
 
 /** Whether a list of transfer codings is `chunked` and nothing else: another one would be lost on the next hop. */

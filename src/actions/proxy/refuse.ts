@@ -1,9 +1,9 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isDatabaseAway } from '../../kit/db/database.ts';
-import { EgressRefused } from '../../kit/http/egress.ts';
+import { describeFault, isRefused } from '../../kit/http/egress.ts';
 import type { Logger } from '../../kit/log.ts';
-import { problem, renderProblem, type Problem } from '../../kit/problem.ts';
+import { Problem, problem, renderProblem } from '../../kit/problem.ts';
 
 /** Answers with a problem of ours, which says so (contract, Proxy). `extra`: names and values in turn. */
 export function answerProblem(
@@ -46,12 +46,12 @@ function rendered(answer: Problem, requestId: string): { headers: string[]; body
 
 /** The problem of a call that the provider did not answer. */
 export function problemOfFault(error: Error): Problem {
-  const code = 'code' in error ? String(error.code) : '';
-  if (error instanceof EgressRefused || error.cause instanceof EgressRefused)
-    return problem('egress-refused', { detail: error.message, cause: error });
-  if (/TIMEOUT/.test(code)) return problem('provider-timeout', { cause: error });
+  if (error instanceof Problem) return error;
+  const { code, message } = describeFault(error);
+  if (isRefused(error)) return problem('egress-refused', { detail: message, cause: error });
+  if (/TIMEOUT|ETIMEDOUT/.test(code)) return problem('provider-timeout', { cause: error });
   return problem('provider-unreachable', {
-    detail: `The provider cannot be reached: ${error.message}`,
+    detail: `The provider cannot be reached: ${message}.`,
     cause: error,
   });
 }

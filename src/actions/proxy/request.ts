@@ -23,26 +23,31 @@ const controlHeaders = new Set([
   'x-svc-rate-limiter-mode',
   // Not ours, but it decides where the message ends.
   'transfer-encoding',
+  'host',
 ]);
 
-/** Reads our headers and the target of a call. Pure; `rawHeaders` as node:http gives them, so that a repeated one is seen. */
+/** `host[:port]`, or nothing (RFC 9112, 3.2; RFC 3986, 3.2.2): no user, no path. */
+const hostForm = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+
+/**
+ * Reads our headers and the target of a call. Pure; `rawHeaders` as node:http gives them, so that a repeated one is seen.
+ * `needsHost`: HTTP/1.1, not 1.0.
+ */
 export function readProxyCall(
   target: string,
   rawHeaders: readonly string[],
+  needsHost = false,
 ): { call: ProxyCall } | { refusal: Problem } {
   const { values, repeated } = controlValues(rawHeaders);
   const apiKey = values.get('x-api-key');
-  if (repeated.length > 0) {
-    return {
-      refusal: refuse(
-        repeated.map((name) => issue(name, 'must be sent once')),
-        'proxy-request-invalid',
-      ),
-    };
-  }
+  const malformed = repeated.map((name) => issue(name, 'must be sent once'));
+  const host = values.get('host');
+  if (host === undefined ? needsHost : !hostForm.test(host))
+    malformed.push(issue('host', 'must be sent, as a host with or without a port'));
+  if (malformed.length > 0) return { refusal: refuse(malformed, 'proxy-request-invalid') };
   if (!apiKey)
     return { refusal: problem('unauthenticated', { detail: 'The proxy needs the header x-api-key.' }) };
-  const issues = controlIssues(target, values);
+  const issues = [...readTexts(values), ...controlIssues(target, values)];
   const selector = selectorOf(values);
   if (issues.length > 0 || !selector) return { refusal: refuse(issues, 'proxy-request-invalid') };
   const throttle = values.has('x-svc-rate-limiter-mode');
@@ -56,9 +61,29 @@ function controlValues(rawHeaders: readonly string[]): { values: Map<string, str
     const name = keyOf(rawHeaders[i] ?? '');
     if (!controlHeaders.has(name)) continue;
     if (values.has(name)) repeated.push(name);
-    values.set(name, (rawHeaders[i + 1] ?? '').trim());
+    values.set(name, rawHeaders[i + 1] ?? '');
   }
   return { values, repeated };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Names outside ASCII come as UTF-8, which node shows byte by byte. */
+function readTexts(values: Map<string, string>): Issue[] {
+  return ['x-svc-integration-name', 'x-svc-group-ref']
+    .filter((name) => !readText(values, name))
+    .map((name) => issue(name, 'must be UTF-8'));
+}
+
+function readText(values: Map<string, string>, name: string): boolean {
+  const value = values.get(name);
+  if (value === undefined || !/[\x80-\xff]/.test(value)) return true;
+  try {
+    values.set(name, utf8.decode(Buffer.from(value, 'latin1')));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function controlIssues(target: string, values: ReadonlyMap<string, string>): Issue[] {

@@ -1,8 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
+import { breakageOn, endAfter, watchConnections } from '../../kit/http/broken-connection.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem, refuse, type Problem } from '../../kit/problem.ts';
+import { breakBody } from './body.ts';
 import { proxyCall, type ProxyDeps } from './call.ts';
 import { createProxyLog } from './log-writer.ts';
 import { answerOnSocket, answerProblem } from './refuse.ts';
@@ -29,12 +31,21 @@ export function createProxyServer(
     keepAliveTimeout: 65_000,
     headersTimeout: 30_000,
     requestTimeout: 0,
+    // Said by ourselves, with a problem.
+    requireHostHeader: false,
     highWaterMark: 64 * 1024,
   });
+  watchConnections(server);
   // A caller who neither reads nor sends; longer than the provider may be silent.
   server.timeout = ground.limits.providerCallMs + 30_000;
-  server.on('request', (request, response) => void proxyCall(deps, request, response, false));
-  server.on('checkContinue', (request, response) => void proxyCall(deps, request, response, true));
+  const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    proxyCall(deps, request, response, expectsContinue).catch((error: unknown) => {
+      ground.log.error({ err: error, surface: 'proxy' }, 'a call ended as it must not');
+      response.destroy();
+    });
+  };
+  server.on('request', (request, response) => take(request, response, false));
+  server.on('checkContinue', (request, response) => take(request, response, true));
   server.on('checkExpectation', (_request, response) => {
     const issue = { in: 'header', name: 'expect', detail: 'must be 100-continue, or not be sent' } as const;
     answerProblem(ground.log, response, refuse([issue], 'proxy-request-invalid'), newId());
@@ -44,11 +55,7 @@ export function createProxyServer(
     const detail = 'The proxy opens no tunnels.';
     answerOnSocket(socket, problem('proxy-method-refused', { detail }), newId());
   });
-  server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
-    // Nobody is there any more, or nothing was asked yet.
-    if (error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
-    else answerOnSocket(socket, unreadable(error), newId());
-  });
+  server.on('clientError', onUnreadable);
   return {
     server,
     async close() {
@@ -61,6 +68,19 @@ export function createProxyServer(
   };
 }
 
+function onUnreadable(error: Error & { code?: string }, socket: Duplex): void {
+  const breakage = breakageOn(socket);
+  const isGone = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  // Nobody is there any more, nothing was asked yet, or all is said.
+  if (isGone || breakage.kind === 'answered') socket.destroy();
+  else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
+  else if (breakage.kind === 'request') answerOnSocket(socket, unreadable(error), newId());
+  else {
+    breakage.response.shouldKeepAlive = false;
+    breakBody(breakage.request, unreadableBody());
+  }
+}
+
 /** What node's strict parser refuses: a message that two readers could cut differently (reliability 5). */
 function unreadable(error: Error & { code?: string }): Problem {
   return problem('proxy-request-invalid', {
@@ -68,6 +88,15 @@ function unreadable(error: Error & { code?: string }): Problem {
       error.code === 'HPE_HEADER_OVERFLOW'
         ? 'The headers of the request are larger than 16 KiB.'
         : 'The request is not valid HTTP/1.1; nothing was sent.',
-    remedy: 'Let an HTTP client frame the request.',
+    remedy,
   });
 }
+
+function unreadableBody(): Problem {
+  return problem('proxy-request-invalid', {
+    detail: 'The body of the request is not valid HTTP/1.1; what came before may have reached the provider.',
+    remedy,
+  });
+}
+
+const remedy = 'Let an HTTP client frame the request.';

@@ -2,9 +2,11 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { newId } from '../ids.ts';
 import { problem, renderProblem, type Problem } from '../problem.ts';
+import { breakageOn, endAfter, watchConnections } from './broken-connection.ts';
 
 /** What node answers by itself, or not at all, before a request reaches the router: as problems, too. */
 export function answerClientFaults(server: Server, headers: Readonly<Record<string, string>>): void {
+  watchConnections(server);
   server.on('checkExpectation', ({ headers: { expect } }: IncomingMessage, response: ServerResponse) => {
     const detail = `The expectation ${expect} is not known.`;
     const answer = rendered(problem('expectation-failed', { detail }), headers);
@@ -18,13 +20,12 @@ export function answerClientFaults(server: Server, headers: Readonly<Record<stri
 /** What node's parser refuses. */
 export function answerUnreadable(
   error: Error & { code?: string },
-  socket: Duplex & { _httpMessage?: ServerResponse | null },
+  socket: Duplex,
   headers: Readonly<Record<string, string>>,
 ): void {
-  const pending = socket._httpMessage;
-  // The answer to an earlier request is on its way, or has begun: this one would be taken for it, or for its end.
-  const isTaken = pending && (pending.req.complete || pending.headersSent);
-  if (error.code === 'ECONNRESET' || isTaken) socket.destroy();
+  const breakage = breakageOn(socket);
+  if (error.code === 'ECONNRESET' || breakage.kind === 'answered') socket.destroy();
+  else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
   else answerOnSocket(socket, unreadable(error), headers);
 }
 

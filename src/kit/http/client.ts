@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { EgressRefused, failedToConnect } from './egress.ts';
+import { describeFault, failedToConnect, isRefused } from './egress.ts';
 
 /** A request whose body fits in memory. `url` is absolute and was built from the catalogue, never from a caller's text alone. */
 export interface HttpRequest {
@@ -142,15 +142,10 @@ function fault(kind: TransportFault['kind'], sent: boolean, message: string): Ht
 }
 
 function explain(error: unknown, sent: boolean): TransportFault {
-  const message = error instanceof Error ? error.message || error.name : String(error);
-  if (findCause(error, (cause) => cause instanceof EgressRefused))
-    return { kind: 'refused', sent: false, message };
+  const { message } = describeFault(error);
+  if (isRefused(error)) return { kind: 'refused', sent: false, message };
   if (failedToConnect(error)) return { kind: 'connect', sent: false, message };
   return { kind: 'broken', sent, message };
-}
-
-function findCause(error: unknown, test: (cause: Error) => boolean): boolean {
-  return error instanceof Error && (test(error) || findCause(error.cause, test));
 }
 
 /** The first value of a header, by its lower-case name. */

@@ -17,6 +17,8 @@ export interface EgressOptions {
   ports?: readonly number[];
   /** Who turns names into addresses. Default: the system. */
   resolve?: Resolve;
+  /** Told of each connection that fails; callers are not told its address. */
+  onFailure?: (error: Error, host: string) => void;
 }
 
 /** Tells all addresses of a name, as dns.lookup does with `all`. */
@@ -37,6 +39,34 @@ const systemResolve: Resolve = (hostname, options, callback) =>
   lookup(hostname, { ...options, all: true }, callback);
 const dialers = new WeakMap<Dispatcher, buildConnector.connector>();
 const connectFailures = new WeakSet<Error>();
+
+/** True when the address was refused. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof Error && (error instanceof EgressRefused || isRefused(error.cause));
+}
+
+const connectFaults: Record<string, string> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  ETIMEDOUT: 'connecting took too long',
+  UND_ERR_CONNECT_TIMEOUT: 'connecting took too long',
+};
+
+/** What callers are told of a failed call: never the address that a name led to. The log has the error itself. */
+export function describeFault(error: unknown): { code: string; message: string } {
+  const { code: told } = Object(error) as { code?: unknown };
+  const code = typeof told === 'string' ? told : '';
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  if (isRefused(error) || !failedToConnect(error)) return { code, message };
+  const known =
+    connectFaults[code] ??
+    (/CERT|ALTNAME|SIGNATURE|ISSUER/.test(code) ? 'its certificate is not trusted' : undefined);
+  return { code, message: known ?? `the connection failed${code ? ` (${code})` : ''}` };
+}
 
 /** True when the error arose while connecting: no byte of the request can have left. */
 export function failedToConnect(error: unknown): boolean {
@@ -91,11 +121,12 @@ function connectorOf(options: EgressOptions): buildConnector.connector {
       ? directly(policy, settings)
       : throughTunnel(policy, settings, { proxy, timeoutMs, ...(ca ? { ca } : {}) });
   return (target, callback) => {
-    const done: buildConnector.Callback = (error, socket) => {
-      if (error) callback(marked(error), null);
-      else callback(null, socket);
-    };
     const { host, port } = placeOf(target);
+    const done: buildConnector.Callback = (error, socket) => {
+      if (!error) return callback(null, socket);
+      options.onFailure?.(error, host);
+      return callback(marked(error), null);
+    };
     const refusal = refuseTarget(policy, host, port);
     if (refusal) done(refusal, null);
     else connect(target, done);
@@ -168,7 +199,7 @@ function checkedLookup({ rules, resolve }: Policy, trusted: boolean): LookupFunc
       );
       if (bad)
         return callback(
-          new EgressRefused(`${hostname} resolves to ${bad.address}, which is not a public address`),
+          new EgressRefused(`${hostname} resolves to what is not a public address`, { cause: bad }),
           '',
           0,
         );

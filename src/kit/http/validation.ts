@@ -3,6 +3,7 @@ import addFormatsModule from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifySchema } from 'fastify/types/schema.js';
 import { isExactNumber } from '../json.ts';
 import type { Issue } from '../problem.ts';
+import { patternAdvice } from '../reference.ts';
 
 // The package's type says module, its code is the function itself.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
@@ -134,6 +135,8 @@ function describe(error: ErrorObject): string {
     case 'anyOf':
     case 'oneOf':
       return describeUnion(error);
+    case 'pattern':
+      return patternAdvice[String(error.schema)] ?? error.message ?? 'is not valid';
     default:
       return error.message ?? 'is not valid';
   }

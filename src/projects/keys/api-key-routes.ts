@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
+import { reference } from '../../kit/reference.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
 import { ExpiresAt, orNull, refusePast } from './expiry.ts';
@@ -16,9 +17,7 @@ const NewApiKey = Type.Object(
   {
     label: Label,
     scopes: Type.Optional(Type.Array(Scope, { minItems: 1, description: 'Only `full` unless given.' })),
-    groupRef: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Confines the key to this group.' }),
-    ),
+    groupRef: Type.Optional(reference('Confines the key to this group.')),
     expiresAt: Type.Optional(ExpiresAt),
   },
   closed,

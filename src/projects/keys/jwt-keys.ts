@@ -6,6 +6,7 @@ import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { createLookup } from '../../kit/lookup.ts';
 import { problem, refuse } from '../../kit/problem.ts';
+import { isReference } from '../../kit/reference.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JwtKey } from '../schema.ts';
 import * as store from './jwt-key-store.ts';
@@ -151,16 +152,13 @@ function principalOf(payload: JWTPayload, { id, projectId, projectName }: Verify
       detail: `The token’s \`exp\` is more than ${maxLifetimeSeconds} seconds ahead.`,
     });
   }
-  if (!isRef(groupRef) || !isRef(consumerRef)) {
+  if (!isReference(groupRef) || !isReference(consumerRef)) {
     throw problem('unauthenticated', {
-      detail: 'The claims `groupRef` and `consumerRef` must be texts, not empty and without U+0000.',
+      detail:
+        'The claims `groupRef` and `consumerRef` must be texts, not empty, without white space around them and without control characters.',
     });
   }
   return { kind: 'jwt', keyId: id, projectId, projectName, scopes: ['frontend'], groupRef, consumerRef };
-}
-
-function isRef(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && !value.includes('\0') && value.isWellFormed();
 }
 
 /** Why the text is not the public key that RS256 needs, or undefined. */
