@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 export async function startWorker(app: App, config: Config): Promise<Worker> {
   const worker = createWorker(app.ground, {
     handlers: { write: writeHandler(app) },
+    shareOf: ({ projectId, id }) => app.connections.originOf(projectId, id),
     leaseMs: config.leaseMs,
   });
   app.operations.onQueued((laneId) => worker.hint(laneId));

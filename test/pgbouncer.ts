@@ -55,6 +55,8 @@ export async function startPgbouncer(program: string, serverUrl: string, prepare
       'max_client_conn = 1000',
       // So that a test's database can be dropped.
       'server_idle_timeout = 5',
+      // By default it tries a server that was away only after 15 seconds.
+      'server_login_retry = 1',
       ...(prepared === undefined ? [] : [`max_prepared_statements = ${prepared}`]),
     ].join('\n'),
   );

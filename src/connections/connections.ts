@@ -73,6 +73,8 @@ export interface Connections {
   refresh(projectId: string, id: string, when: 'force' | 'ifExpired'): Promise<void>;
   /** Speaks to the provider as the connection. Throws connection-bad-credentials, not-found. */
   client(projectId: string, id: string): Promise<ProviderClient>;
+  /** Scheme, host and port that its calls go to. Throws not-found, credentials-rejected; nobody is called. */
+  originOf(projectId: string, id: string): Promise<string>;
   /** What to put on a call, from memory while it is fresh. Throws connection-bad-credentials, not-found. */
   credential(projectId: string, id: string): Promise<Credential>;
   /** After a 401 with the given generation: the next one, or the same when the 401 is not about its age. One refresh over all nodes. */
@@ -186,7 +188,7 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
 
 type Calling = Pick<
   Connections,
-  'refresh' | 'client' | 'credential' | 'renew' | 'markWorking' | 'markBadCredentials'
+  'refresh' | 'client' | 'originOf' | 'credential' | 'renew' | 'markWorking' | 'markBadCredentials'
 >;
 
 function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling {
@@ -214,6 +216,7 @@ function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling 
         observe: (answer) => void budget.observe(projectId, id, row.provider, answer),
       });
     },
+    originOf: async (projectId, id) => (await keeper.held([projectId, id])).credential().origin,
     credential: (projectId, id) => keeper.credential([projectId, id]),
     renew: (projectId, id, generation) => keeper.renew([projectId, id], generation),
     markWorking: (projectId, id) => keeper.markWorking([projectId, id]),

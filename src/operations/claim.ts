@@ -1,15 +1,13 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
-import { rescue } from './store/items.ts';
 import { claim, release } from './store/lanes.ts';
-import type { HeldLane, TakenItem } from './work.ts';
+import type { HeldLane } from './work.ts';
 
-/** A claimed lane, and what its former holder had sent without recording the outcome. */
+/** A claimed lane. What its former holder had sent without recording the outcome is still to be rescued. */
 export interface Claimed {
   lane: HeldLane;
   /** Monotonic; not later than the database's end of the lease. */
   leaseEndsAt: number;
-  rescued: TakenItem[];
 }
 
 export interface ClaimOptions {
@@ -22,10 +20,8 @@ export interface ClaimOptions {
 }
 
 const perProject = 5;
-/** More lost items of one lane than this are rescued by the next claim. */
-const rescueAtOnce = 500;
 
-/** Claims due lanes and rescues what was lost in them. */
+/** Claims due lanes. */
 export async function claimDue(database: Database, options: ClaimOptions): Promise<Claimed[]> {
   const { afterProject, limit, leaseMs, lost } = options;
   if (lost.size > 0) {
@@ -37,12 +33,6 @@ export async function claimDue(database: Database, options: ClaimOptions): Promi
   lost.add(lease);
   const lanes = await claim(database, { afterProject, perProject, limit, lease, leaseMs });
   if (lanes.length > 0) crashPoint('after-claim');
-  const asked = lanes.map((lane) => ({ ...lane, room: rescueAtOnce }));
-  const rescued = lanes.length > 0 ? await rescue(database, asked) : [];
   lost.delete(lease);
-  return lanes.map((lane) => ({
-    lane,
-    leaseEndsAt,
-    rescued: rescued.filter((item) => item.laneId === lane.id),
-  }));
+  return lanes.map((lane) => ({ lane, leaseEndsAt }));
 }

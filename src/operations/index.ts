@@ -6,6 +6,7 @@ export type { WrittenOperation } from './read.ts';
 export { isUnresolved } from './resolve.ts';
 export type {
   EarlierUse,
+  Heard,
   Intake,
   ItemResult,
   KeyClaim,

@@ -1,11 +1,12 @@
 import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
 import { attempt, resolveRescued, type Handlers } from './attempt.ts';
+import type { Breaker } from './breaker.ts';
 import type { Claimed } from './claim.ts';
 import { contextOf } from './context.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import type { RetryPolicy } from './next-step.ts';
-import type { Permits } from './permits.ts';
+import type { Pool } from './pool.ts';
 import type { Recorder } from './recorder.ts';
 import { settle, settleSynchronous } from './settle.ts';
 import type { GivenLane } from './store/lanes.ts';
@@ -19,12 +20,17 @@ const sealPauseMs = 50;
 export interface RunnerDeps {
   handlers: Handlers;
   take(request: TakeRequest): Promise<TakenItem[]>;
+  rescue(request: TakeRequest): Promise<TakenItem[]>;
   unmark(lane: HeldLane, except: readonly string[]): Promise<void>;
   giveBack(lane: GivenLane): Promise<void>;
   /** Turns auto-batches of the lane that are due or full into items; answers how many. */
   seal(lane: HeldLane): Promise<number>;
   recorder: Recorder;
-  permits: Permits;
+  /** Of what runs at once. */
+  places: Pool;
+  breaker: Breaker;
+  /** What the calls of a lane share with those of others; those of a share stand or fall together. */
+  shareOf(lane: HeldLane): Promise<string>;
   policy: RetryPolicy;
   log: Logger;
   leaseMs: number;
@@ -40,6 +46,8 @@ export interface RunnerDeps {
 export interface RunningLane {
   readonly lane: HeldLane;
   leaseEndsAt: number;
+  /** When something of it began or ended last; what only waits for answers does not move. */
+  readonly movedAt: number;
   /** There may be new items. */
   poke(): void;
   /** The lease is lost, or time is up: what is under way is aborted. */
@@ -54,12 +62,20 @@ interface Holding {
   deps: RunnerDeps;
   context: WorkContext;
   cutter: AbortController;
+  /** The lane is to be left: its lease is lost, or nothing more is to be taken. */
+  leaving: AbortSignal;
   bell: Doorbell;
+  share: string;
   since: number;
+  movedAt: number;
   inFlight: Set<string>;
   blockedUntil: number;
+  /** There may be items that its former holder sent. */
+  rescues: boolean;
   /** The answer to a take was lost: it may have marked items that nobody will send. */
   takeFailed: boolean;
+  /** The answer to a rescue was lost: what it has of them falls to the next holder. */
+  rescueFailed: boolean;
   /** Auto-batches are looked for from then on. */
   sealAt: number;
   /** Sent, and their outcome could not be recorded: they stay marked for the rescue. */
@@ -67,7 +83,7 @@ interface Holding {
 }
 
 /** Works on one claimed lane until it is empty, throttled, lost or its turn is over; then gives it back. */
-export function runLane({ lane, leaseEndsAt, rescued }: Claimed, deps: RunnerDeps): RunningLane {
+export function runLane({ lane, leaseEndsAt }: Claimed, deps: RunnerDeps): RunningLane {
   const lease = { leaseEndsAt };
   const cutter = new AbortController();
   const holding: Holding = {
@@ -75,15 +91,20 @@ export function runLane({ lane, leaseEndsAt, rescued }: Claimed, deps: RunnerDep
     deps,
     context: contextOf(lease, cutter.signal, deps.leaseMs),
     cutter,
+    leaving: AbortSignal.any([cutter.signal, deps.stopping]),
     bell: createDoorbell(),
+    share: lane.id,
     since: performance.now(),
+    movedAt: performance.now(),
     inFlight: new Set(),
     blockedUntil: -Infinity,
+    rescues: true,
     takeFailed: false,
+    rescueFailed: false,
     sealAt: lane.gathers ? -Infinity : performance.now() + deps.pollMs,
     unrecorded: [],
   };
-  const done = work(holding, rescued);
+  const done = work(holding);
   return {
     lane,
     get leaseEndsAt() {
@@ -91,6 +112,9 @@ export function runLane({ lane, leaseEndsAt, rescued }: Claimed, deps: RunnerDep
     },
     set leaseEndsAt(at) {
       lease.leaseEndsAt = at;
+    },
+    get movedAt() {
+      return holding.movedAt;
     },
     poke() {
       holding.sealAt = Math.min(holding.sealAt, performance.now() + sealPauseMs);
@@ -101,9 +125,10 @@ export function runLane({ lane, leaseEndsAt, rescued }: Claimed, deps: RunnerDep
   };
 }
 
-async function work(holding: Holding, rescued: TakenItem[]): Promise<void> {
-  const { deps, context, inFlight, bell } = holding;
-  for (const item of rescued) start(holding, item, () => resolveRescued(item, deps.handlers, context));
+async function work(holding: Holding): Promise<void> {
+  const { lane, deps, inFlight, bell } = holding;
+  // Without an answer it shares with nobody.
+  holding.share = await deps.shareOf(lane).catch(() => lane.id);
   let empty = false;
   for (;;) {
     if (performance.now() >= holding.sealAt && mayTake(holding)) {
@@ -111,8 +136,8 @@ async function work(holding: Holding, rescued: TakenItem[]): Promise<void> {
       empty = false;
     }
     // A take for every single place that falls free would be a statement for every item.
-    if (!empty && inFlight.size <= deps.itemsPerLane / 2 && mayTake(holding)) {
-      empty = await takeSome(holding);
+    if (!empty && inFlight.size <= mostAtOnce(holding) / 2 && mayTake(holding)) {
+      empty = await (holding.rescues ? rescueSome(holding) : takeSome(holding));
       continue;
     }
     if (inFlight.size === 0) break;
@@ -122,10 +147,22 @@ async function work(holding: Holding, rescued: TakenItem[]): Promise<void> {
   await leave(holding);
 }
 
-function mayTake({ deps, context, since, blockedUntil, takeFailed }: Holding): boolean {
+/** In the lane of a node that is gone stand calls to many hosts, and none of them is sent from here. */
+function isNodes({ lane }: Holding): boolean {
+  return lane.kind === 'node';
+}
+
+function mostAtOnce(holding: Holding): number {
+  const { lane, deps, share } = holding;
+  if (isNodes(holding)) return deps.itemsPerLane;
+  return deps.breaker.isProbing(share) ? 1 : Math.min(deps.itemsPerLane, deps.breaker.mostOf(lane.id));
+}
+
+function mayTake({ deps, context, since, blockedUntil, takeFailed, rescueFailed }: Holding): boolean {
   const now = performance.now();
   return (
     !takeFailed &&
+    !rescueFailed &&
     !deps.stopping.aborted &&
     now >= blockedUntil &&
     context.mayStillSend() &&
@@ -146,37 +183,61 @@ async function sealSome(holding: Holding): Promise<void> {
 }
 
 /** Answers whether there was less than asked for. */
-async function takeSome(holding: Holding): Promise<boolean> {
-  const { lane, deps, inFlight, bell, cutter } = holding;
-  bell.clear();
-  const room = await deps.permits.acquire(deps.itemsPerLane - inFlight.size, cutter.signal);
+async function rescueSome(holding: Holding): Promise<boolean> {
+  const { lane, deps, inFlight } = holding;
+  // Beside what is sent: a host that rests is asked all the same what became of this.
+  const share = `rescue ${holding.share}`;
+  const room = await deps.places.acquire(share, 1, deps.itemsPerLane - inFlight.size, holding.leaving);
   if (room === 0) return true;
+  const items = await deps.rescue({ ...lane, room }).catch((error: unknown) => {
+    deps.log.warn({ err: error, lane: lane.id }, 'rescuing items failed; the lane goes back');
+    holding.rescueFailed = true;
+    return [];
+  });
+  deps.places.release(share, room - items.length);
+  for (const item of items) start(holding, item, resolveRescued, () => deps.places.release(share, 1));
+  holding.rescues = items.length === room;
+  // Nothing else is taken before they are all known.
+  return false;
+}
+
+/** Answers whether there was less than asked for, or nothing may be sent now. */
+async function takeSome(holding: Holding): Promise<boolean> {
+  const { lane, deps, share, inFlight, bell } = holding;
+  bell.clear();
+  const { places, breaker } = deps;
+  const wanted = mostAtOnce(holding) - inFlight.size;
+  if (wanted <= 0 || rests(holding)) return true;
+  if (!isNodes(holding) && breaker.isProbing(share)) breaker.probe(share, lane.id);
+  const room = await places.acquire(share, 1, wanted, holding.leaving);
+  if (room === 0) {
+    breaker.giveUp(share, lane.id);
+    rests(holding);
+    return true;
+  }
   const items = await deps.take({ ...lane, room }).catch((error: unknown) => {
     deps.log.warn({ err: error, lane: lane.id }, 'taking items failed; the lane goes back');
     holding.takeFailed = true;
     return [];
   });
-  deps.permits.release(room - items.length);
+  places.release(share, room - items.length);
+  if (items.length === 0) breaker.giveUp(share, lane.id);
   // In the lane of a node that is gone stand synchronous writes that nobody sends again.
-  const run = lane.kind === 'node' ? resolveRescued : attempt;
-  for (const item of items) {
-    start(
-      holding,
-      item,
-      () => run(item, deps.handlers, holding.context),
-      () => deps.permits.release(1),
-    );
-  }
+  const run = isNodes(holding) ? resolveRescued : attempt;
+  for (const item of items) start(holding, item, run, () => places.release(share, 1));
   return items.length < room && !bell.rung();
 }
 
-function start(
-  holding: Holding,
-  item: TakenItem,
-  run: () => Promise<ItemResult>,
-  release?: () => void,
-): void {
+/** Whether the share has to rest; then the lane waits as long. */
+function rests(holding: Holding): boolean {
+  const restMs = isNodes(holding) ? 0 : holding.deps.breaker.restMs(holding.share);
+  if (restMs > 0) holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + restMs);
+  return restMs > 0;
+}
+
+function start(holding: Holding, item: TakenItem, run: typeof attempt, release: () => void): void {
   const { inFlight, deps } = holding;
+  holding.movedAt = performance.now();
   inFlight.add(item.seq);
   void finishItem(holding, item, run)
     .catch((error: unknown) => {
@@ -186,14 +247,16 @@ function start(
     })
     .finally(() => {
       inFlight.delete(item.seq);
-      release?.();
+      holding.movedAt = performance.now();
+      release();
       holding.bell.ring();
     });
 }
 
-async function finishItem(holding: Holding, item: TakenItem, run: () => Promise<ItemResult>): Promise<void> {
+async function finishItem(holding: Holding, item: TakenItem, run: typeof attempt): Promise<void> {
   const { deps, cutter, lane } = holding;
-  const result = await run();
+  const result = await run(item, deps.handlers, holding.context);
+  note(holding, result);
   if (result.kind === 'throttled') {
     holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + result.inMs);
   }
@@ -201,6 +264,15 @@ async function finishItem(holding: Holding, item: TakenItem, run: () => Promise<
   const kept = await deps.recorder.record(settled, cutter.signal);
   if (kept) return;
   deps.log.warn({ operation: item.operationId }, 'an outcome came after the lease was lost and was refused');
+}
+
+/** What was cut off by us says nothing of the other side. */
+function note(holding: Holding, { heard }: ItemResult): void {
+  const { deps, share, lane, cutter } = holding;
+  if (isNodes(holding)) return;
+  if (heard === undefined || cutter.signal.aborted) return deps.breaker.giveUp(share, lane.id);
+  deps.breaker.heard(share, lane.id, heard);
+  if (deps.breaker.restMs(share) > 0) deps.places.turnAway(share);
 }
 
 /** Tried again while the lease holds: a lane that is not given back rests until its lease ends. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createBreaker } from './breaker.ts';
 import { createDoorbell } from './doorbell.ts';
-import { createPermits } from './permits.ts';
+import { createPool } from './pool.ts';
 import { describeProgress, describeResult } from './sentence.ts';
 import { storable, storableJson } from './store/text.ts';
 import type { Tally } from './work.ts';
@@ -8,27 +9,81 @@ import type { Tally } from './work.ts';
 const never = new AbortController().signal;
 
 describe('operations/parts', () => {
-  describe('permits', () => {
-    it('hands out no more than there are, and shares what is scarce', async () => {
-      const permits = createPermits(10);
-      expect(await permits.acquire(4, never)).toBe(4);
-      const waiting = [permits.acquire(20, never), permits.acquire(20, never), permits.acquire(20, never)];
-      // Six were left for the first of them; the others share what comes back.
-      expect(await waiting[0]).toBe(6);
-      permits.release(4);
-      expect(await Promise.all(waiting.slice(1))).toEqual([2, 2]);
+  describe('pool', () => {
+    it('gives one share two thirds, and leaves something for each other one', async () => {
+      const pool = createPool(600);
+      expect(await pool.acquire('a', 1, 600, never)).toBe(400);
+      expect(await pool.acquire('b', 1, 600, never)).toBe(133);
+      expect(await pool.acquire('c', 1, 600, never)).toBe(44);
+      const more = pool.acquire('a', 1, 600, never);
+      pool.release('b', 133);
+      pool.release('c', 44);
+      pool.release('a', 100);
+      expect(await more).toBeGreaterThan(0);
     });
 
-    it('lets a waiter leave, and gives its share to the next', async () => {
-      const permits = createPermits(1);
-      await permits.acquire(1, never);
+    it('shares what is scarce, and keeps nobody waiting behind one who has his part', async () => {
+      const pool = createPool(12);
+      expect(await pool.acquire('a', 1, 12, never)).toBe(8);
+      let isServed = false;
+      const waiting = pool.acquire('a', 1, 12, never).then(() => (isServed = true));
+      expect(await pool.acquire('b', 1, 12, never)).toBe(2);
+      expect(await pool.acquire('c', 1, 12, never)).toBe(1);
+      expect(isServed).toBe(false);
+      pool.release('a', 8);
+      await waiting;
+      expect(isServed).toBe(true);
+    });
+
+    it('lets a waiter leave, or turns all of a share away, and gives what they wait for to the next', async () => {
+      const pool = createPool(1);
+      await pool.acquire('a', 1, 1, never);
       const leaving = new AbortController();
-      const left = permits.acquire(1, leaving.signal);
-      const next = permits.acquire(1, never);
+      const left = pool.acquire('b', 1, 1, leaving.signal);
+      const sent = pool.acquire('c', 1, 1, never);
+      const next = pool.acquire('d', 1, 1, never);
       leaving.abort();
-      expect(await left).toBe(0);
-      permits.release(1);
+      pool.turnAway('c');
+      expect([await left, await sent]).toEqual([0, 0]);
+      pool.release('a', 1);
       expect(await next).toBe(1);
+    });
+  });
+
+  describe('breaker', () => {
+    it('lets a share rest after five silences in a row, twice as long each time, and tries it by one lane', () => {
+      let now = 0;
+      const breaker = createBreaker(() => now);
+      for (let n = 0; n < 4; n += 1) breaker.heard('host', `lane ${n}`, 'silence');
+      expect(breaker.restMs('host')).toBe(0);
+      for (let n = 4; n < 9; n += 1) breaker.heard('host', `lane ${n}`, 'silence');
+      expect(breaker.restMs('host')).toBe(1_000);
+      expect(breaker.restMs('other')).toBe(0);
+      now = 1_000;
+      expect([breaker.restMs('host'), breaker.isProbing('host')]).toEqual([0, true]);
+      breaker.probe('host', 'lane 1');
+      expect(breaker.restMs('host')).toBeGreaterThan(0);
+      // Of a call that began before.
+      breaker.heard('host', 'lane 2', 'silence');
+      now = 1_500;
+      breaker.heard('host', 'lane 1', 'silence');
+      expect(breaker.restMs('host')).toBe(2_000);
+      now = 3_500;
+      breaker.probe('host', 'lane 3');
+      breaker.giveUp('host', 'lane 3');
+      expect(breaker.restMs('host')).toBe(0);
+      breaker.heard('host', 'lane 4', 'answer');
+      expect([breaker.restMs('host'), breaker.isProbing('host')]).toEqual([0, false]);
+    });
+
+    it('lets a lane have twice as many calls with each answer, and one after a silence', () => {
+      const breaker = createBreaker(() => 0);
+      expect(breaker.mostOf('lane')).toBe(2);
+      breaker.heard('host', 'lane', 'answer');
+      breaker.heard('host', 'lane', 'answer');
+      expect(breaker.mostOf('lane')).toBe(8);
+      breaker.heard('host', 'lane', 'silence');
+      expect(breaker.mostOf('lane')).toBe(1);
     });
   });
 

@@ -2,7 +2,7 @@ import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
 import { createGroupCommit } from '../kit/group-commit.ts';
 import { seal } from './auto-batch/store.ts';
-import { take, type TakeRequest } from './store/items.ts';
+import { rescue, take, type TakeRequest } from './store/items.ts';
 import { giveBack, type GivenLane, type LaneKey } from './store/lanes.ts';
 import type { TakenItem } from './work.ts';
 
@@ -11,6 +11,7 @@ const options = { maxGroup: 50, maxInFlight: 2, maxWaiting: Number.MAX_SAFE_INTE
 /** What the lanes of one worker ask for at the same time goes out in one statement. */
 export function shareStatements(database: Database): {
   take(request: TakeRequest): Promise<TakenItem[]>;
+  rescue(request: TakeRequest): Promise<TakenItem[]>;
   giveBack(lane: GivenLane): Promise<void>;
   seal(lane: LaneKey): Promise<number>;
 } {
@@ -20,6 +21,13 @@ export function shareStatements(database: Database): {
       const taken = await take(database, requests);
       if (taken.length > 0) crashPoint('after-mark');
       return requests.map(({ id }) => taken.filter((item) => item.laneId === id));
+    },
+  });
+  const rescues = createGroupCommit<TakeRequest, TakenItem[]>({
+    ...options,
+    commit: async (requests) => {
+      const rescued = await rescue(database, requests);
+      return requests.map(({ id }) => rescued.filter((item) => item.laneId === id));
     },
   });
   const givings = createGroupCommit<GivenLane, void>({
@@ -39,6 +47,7 @@ export function shareStatements(database: Database): {
   });
   return {
     take: (request) => takes.submit(request),
+    rescue: (request) => rescues.submit(request),
     giveBack: (lane) => givings.submit(lane),
     seal: (lane) => seals.submit(lane),
   };

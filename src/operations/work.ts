@@ -98,8 +98,16 @@ export interface WorkItem {
   lease: string;
 }
 
-/** What a handler says of one item. The outcomes stand in the order of the item's records. */
-export type ItemResult =
+/** How the other side behaved: it answered something, or it was called and not heard of. */
+export type Heard = 'answer' | 'silence';
+
+/**
+ * What a handler says of one item. The outcomes stand in the order of the item's records. `heard` is missing when nobody was
+ * called.
+ */
+export type ItemResult = { heard?: Heard | undefined } & Ending;
+
+type Ending =
   | { kind: 'outcomes'; outcomes: readonly RecordOutcome[] }
   /** Nothing was sent; the item waits, and no attempt is counted. */
   | { kind: 'postponed'; inMs: number }

@@ -1,6 +1,7 @@
 import type { Ground } from '../kit/ground.ts';
 import { sleep } from '../kit/retry.ts';
 import type { Handlers } from './attempt.ts';
+import { createBreaker } from './breaker.ts';
 import { claimDue } from './claim.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { createHousekeeping, type Housekeeping } from './housekeeping.ts';
@@ -8,7 +9,7 @@ import { createInstallationStatus, type InstallationStatus } from './installatio
 import { createListener } from './hints.ts';
 import { runLane, type RunnerDeps, type RunningLane } from './lane-runner.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
-import { createPermits } from './permits.ts';
+import { createPool } from './pool.ts';
 import { createRecorder } from './recorder.ts';
 import { shareStatements } from './shared-statements.ts';
 import { unmark } from './store/items.ts';
@@ -17,11 +18,14 @@ import { extend, firstProject, fold, giveBack } from './store/lanes.ts';
 export interface WorkerOptions {
   /** By action type. */
   handlers: Handlers;
+  /** What the calls of a lane share with those of other lanes, such as their host; by itself a lane shares with nobody. */
+  shareOf?: (lane: { projectId: string; id: string }) => Promise<string>;
   /** How long a claim holds without renewal; a dead node's work is taken over after it. */
   leaseMs?: number;
   /** Looks for work this often when nobody announces any; at most 2 s. */
   pollMs?: number;
   lanesPerClaim?: number;
+  /** Lanes that move; those that only wait for answers are not counted, up to ten times as many. */
   maxLanes?: number;
   /** Items being done at once, over all lanes, and in one lane. */
   maxConcurrentItems?: number;
@@ -47,7 +51,7 @@ const defaults = {
   pollMs: 1_000,
   lanesPerClaim: 20,
   maxLanes: 100,
-  maxConcurrentItems: 400,
+  maxConcurrentItems: 600,
   itemsPerLane: 20,
   sliceMs: 2_000,
 };
@@ -57,6 +61,8 @@ type Settings = typeof defaults;
 const minPauseMs = 5;
 /** For recording what was aborted, after the deadline of a stop. */
 const graceMs = 1_500;
+/** A lane of which nothing began or ended for so long does not move. */
+const stillAfterMs = 500;
 /** After a failure leases are renewed again so soon. */
 const renewAgainMs = 1_000;
 /** After the database was away, for its holders to renew what they hold and to record what they know. */
@@ -118,7 +124,7 @@ export function createWorker(ground: Ground, options: WorkerOptions): Worker {
 
 function createState(ground: Ground, options: WorkerOptions): State {
   const { database, log } = ground;
-  const { handlers, retryPolicy, ...given } = options;
+  const { handlers, retryPolicy, shareOf, ...given } = options;
   const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...defaults, ...(Object.fromEntries(chosen) as Partial<Settings>) };
   settings.pollMs = Math.min(settings.pollMs, 2_000);
@@ -134,7 +140,9 @@ function createState(ground: Ground, options: WorkerOptions): State {
       housekeeping.completed(ended.length);
       installationStatus.note(ended);
     }),
-    permits: createPermits(settings.maxConcurrentItems),
+    places: createPool(settings.maxConcurrentItems),
+    breaker: createBreaker(),
+    shareOf: async (lane) => (lane.kind === 'node' ? lane.id : ((await shareOf?.(lane)) ?? lane.id)),
     policy: { ...defaultRetryPolicy, ...retryPolicy },
     log,
     shouldYield: (heldMs) => state.full && heldMs > settings.sliceMs,
@@ -186,11 +194,12 @@ async function foldAndClaim(state: State): Promise<boolean> {
   const folded = await fold(ground.database);
   for (const { id } of folded) lanes.get(id)?.poke();
   if (holdersComeFirst(state)) return false;
-  state.full = lanes.size >= settings.maxLanes;
+  const room = roomForLanes(state);
+  state.full = room <= 0;
   if (state.full) return false;
   const claimed = await claimDue(ground.database, {
     afterProject: state.cursor,
-    limit: Math.min(settings.lanesPerClaim, settings.maxLanes - lanes.size),
+    limit: Math.min(settings.lanesPerClaim, room),
     leaseMs: settings.leaseMs,
     lost: state.lost,
   });
@@ -209,6 +218,13 @@ async function foldAndClaim(state: State): Promise<boolean> {
     .at(-1);
   state.cursor = last ?? firstProject;
   return claimed.length > 0 || folded.length >= 1_000 || wentRound;
+}
+
+/** A lane whose calls are not answered keeps no other out: it costs little more than its lease. */
+function roomForLanes({ lanes, settings: { maxLanes } }: State): number {
+  const movedSince = performance.now() - stillAfterMs;
+  const moving = [...lanes.values()].filter(({ movedAt }) => movedAt > movedSince).length;
+  return Math.min(maxLanes - moving, maxLanes * 10 - lanes.size);
 }
 
 /**

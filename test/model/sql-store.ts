@@ -2,7 +2,7 @@ import { newId } from '../../src/kit/ids.ts';
 import type { Database } from '../../src/kit/db/database.ts';
 import { claimDue } from '../../src/operations/claim.ts';
 import { insertGroup } from '../../src/operations/store/accept.ts';
-import { take } from '../../src/operations/store/items.ts';
+import { rescue, take } from '../../src/operations/store/items.ts';
 import { extend, fold, giveBack } from '../../src/operations/store/lanes.ts';
 import { record } from '../../src/operations/store/record.ts';
 import type { StoredOutcome } from '../../src/operations/settle.ts';
@@ -25,7 +25,7 @@ export function createSqlStore(database: Database): LedgerStore {
       await fold(database);
       const claimed = await claimDue(database, { afterProject, limit: 1, leaseMs, lost: new Set() });
       const own = claimed.find(({ lane }) => lane.id === laneId);
-      return own && { lane: own.lane, rescued: own.rescued };
+      return own && { lane: own.lane, rescued: await rescue(database, [{ ...own.lane, room: 500 }]) };
     },
     take: (lane, room) => take(database, [{ ...lane, room }]),
     record: async (settlement) => (await record(database, [settlement]))[0] === true,

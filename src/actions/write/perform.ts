@@ -4,6 +4,7 @@ import type { Connections } from '../../connections/index.ts';
 import type { Installations, Target } from '../../installations/index.ts';
 import type {
   AnswerOf,
+  Heard,
   Intake,
   ItemResult,
   KeyClaim,
@@ -137,13 +138,14 @@ async function executeItem(deps: WriteDeps, item: WorkItem, work: WorkContext): 
       outcomes: records.map(() => ({ kind: 'notApplied', failure: found.failure })),
     };
   }
+  const { client, heard } = listenTo(found.client);
   const outcomes = await attemptWrite(
     stored,
     { operationId: item.operationId, records, earlier: earlierOf(item) },
-    { ...contextOf(deps, stored, budget.guard(found.client), work), isRepeat: item.attempt > 1 },
+    { ...contextOf(deps, stored, budget.guard(client), work), isRepeat: item.attempt > 1 },
   );
   budget.note(outcomes);
-  return { kind: 'outcomes', outcomes };
+  return { kind: 'outcomes', outcomes, heard: heard() };
 }
 
 /** An item whose node stopped while it was on its way. A synchronous write is not sent again, whatever becomes of it. */
@@ -155,9 +157,26 @@ async function resolveItem(deps: WriteDeps, item: WorkItem, work: WorkContext): 
   if ('failure' in found)
     return { kind: 'outcomes', outcomes: unknownForAll(stored, { records, earlier }, found.failure) };
   const budget = await budgetOf(deps.connections, item.projectId, stored.connectionId);
-  const context = contextOf(deps, stored, budget.guard(found.client), work);
+  const { client, heard } = listenTo(found.client);
+  const context = contextOf(deps, stored, budget.guard(client), work);
   const outcomes = await resolveStopped(stored, { operationId: item.operationId, records, earlier }, context);
-  return { kind: 'outcomes', outcomes };
+  return { kind: 'outcomes', outcomes, heard: heard() };
+}
+
+/** Whether the provider answers at all: one answer is enough; what was kept back here says nothing. */
+function listenTo(client: ProviderClient): { client: ProviderClient; heard(): Heard | undefined } {
+  let heard: Heard | undefined;
+  return {
+    heard: () => heard,
+    client: {
+      async send(request, maySend) {
+        const result = await client.send(request, maySend);
+        if ('answer' in result) heard = 'answer';
+        else if (result.fault.kind === 'timeout' || result.fault.kind === 'connect') heard ??= 'silence';
+        return result;
+      },
+    },
+  };
 }
 
 function recordsOf(item: WorkItem): PlannedRecord[] {

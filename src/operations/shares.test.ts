@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { sleep } from '../kit/retry.ts';
+import { applied, clearLedger, count, groundOf, intake, until } from './harness.testsuite.ts';
+import {
+  createOperations,
+  createWorker,
+  type ItemResult,
+  type Operations,
+  type Worker,
+  type WorkHandler,
+  type WorkItem,
+} from './index.ts';
+
+/** A provider that took the call and says nothing. */
+function silence(item: WorkItem): ItemResult {
+  return {
+    kind: 'outcomes',
+    heard: 'silence',
+    outcomes: item.records.map(() => ({
+      kind: 'notApplied',
+      failure: { category: 'providerDown', retryable: true, message: 'timed out' },
+    })),
+  };
+}
+
+describe('operations/shares', () => {
+  let test: TestDatabase;
+  let operations: Operations;
+  const workers: Worker[] = [];
+  /** Lanes of the host that does not answer. */
+  const hanging = new Set<string>();
+
+  beforeAll(async () => {
+    test = await createTestDatabase({ poolSize: 20 });
+    operations = createOperations(groundOf(test.database));
+    operations.onQueued((lane) => workers.forEach((worker) => worker.hint(lane)));
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop(0)));
+    await clearLedger(test.database);
+    hanging.clear();
+  });
+  afterAll(async () => {
+    await operations.close();
+    await test.drop();
+  });
+
+  async function work(write: WorkHandler, shareOf?: (laneId: string) => string): Promise<void> {
+    const worker = createWorker(groundOf(test.database), {
+      handlers: { write },
+      pollMs: 200,
+      retryPolicy: { baseMs: 20, random: () => 0.5 },
+      ...(shareOf ? { shareOf: ({ id }) => Promise.resolve(shareOf(id)) } : {}),
+    });
+    workers.push(worker);
+    await worker.start();
+  }
+  const queue = (laneId: string, times = 1) =>
+    Promise.all(Array.from({ length: times }, () => operations.acceptQueued(intake({ laneId }))));
+  const hostOf = (laneId: string): string => (hanging.has(laneId) ? 'hangs.example' : 'other.example');
+
+  /** Hangs until it is aborted, as a call does whose provider says nothing. */
+  function untilAborted(item: WorkItem, signal: AbortSignal): Promise<ItemResult> {
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(silence(item)), { once: true });
+    });
+  }
+  const doneIn = async (laneId: string): Promise<number> => {
+    const startedAt = performance.now();
+    const [taken] = await queue(laneId);
+    await until(
+      'the write of the other provider is done',
+      async () =>
+        (await count(test.database, "operation WHERE id = $1 AND status = 'success'", [
+          taken?.operationId,
+        ])) === 1,
+      20_000,
+    );
+    return performance.now() - startedAt;
+  };
+
+  it.each([
+    ['one host', hostOf, 40],
+    ['one host, more of them than lanes are worked on at once', hostOf, 250],
+    ['hosts of their own', (laneId: string) => laneId, 120],
+  ])(
+    'a hundred and more calls that hang at %s delay nobody else',
+    async (_what, shareOf, lanes) => {
+      let started = 0;
+      const handler: WorkHandler = {
+        execute: (items, { signal }) =>
+          Promise.all(
+            items.map((item) => {
+              if (!hanging.has(item.laneId)) return applied(item);
+              started += 1;
+              return untilAborted(item, signal);
+            }),
+          ),
+      };
+      await work(handler, shareOf);
+      await doneIn(randomUUID());
+      const alone = await doneIn(randomUUID());
+      for (let n = 0; n < lanes; n += 1) hanging.add(randomUUID());
+      await Promise.all([...hanging].map((laneId) => queue(laneId, 10)));
+      await until('they hang', () => started >= Math.min(lanes, 100), 20_000);
+      await sleep(2_500);
+      for (let times = 0; times < 3; times += 1)
+        expect(await doneIn(randomUUID())).toBeLessThan(1_000 + 3 * alone);
+      // What hangs holds little, and is marked as started only as far as it was.
+      expect(await count(test.database, 'work WHERE state = 1')).toBe(started);
+    },
+    60_000,
+  );
+
+  it('a host that only times out is tried by one call at a time, and what waits for it spends no attempt', async () => {
+    let sent = 0;
+    let running = 0;
+    let most = 0;
+    let answers = false;
+    await work(
+      {
+        execute: (items) =>
+          Promise.all(
+            items.map(async (item) => {
+              sent += 1;
+              running += 1;
+              most = Math.max(most, sent > 30 ? running : 0);
+              await sleep(20);
+              running -= 1;
+              return answers ? { ...applied(item), heard: 'answer' as const } : silence(item);
+            }),
+          ),
+      },
+      () => 'hangs.example',
+    );
+    const lanes = Array.from({ length: 10 }, () => randomUUID());
+    await Promise.all(lanes.map((laneId) => queue(laneId, 20)));
+    await sleep(3_500);
+    const before = sent;
+    // Those that were under way when it tripped, and a probe after one and after three seconds.
+    expect(before).toBeLessThan(40);
+    expect(most).toBeLessThanOrEqual(1);
+    expect(await count(test.database, 'work WHERE attempt > 0')).toBeLessThanOrEqual(before);
+    answers = true;
+    await until('all is done', async () => (await count(test.database, 'work')) === 0, 25_000);
+    const attempts = await test.database.raw('SELECT sum(attempts)::int AS n FROM operation');
+    expect(attempts).toEqual([{ n: sent }]);
+    expect(sent).toBeLessThan(before + 201);
+  }, 60_000);
+});
