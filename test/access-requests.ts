@@ -79,15 +79,17 @@ const pathValues: Record<string, (refs: Refs) => string> = {
 /** Query parameters that name something; each is sent. */
 const queryValues: Record<string, (refs: Refs) => string> = {
   groupRef: (refs) => refs.group,
+  keyId: (refs) => refs.apiKey,
+  targetId: (refs) => refs.connection,
   connectionId: (refs) => refs.connection,
   installationId: (refs) => refs.installation,
 };
 
 /** Parameters that name nothing of anybody; a new parameter has to be put here or above. */
 const plainParameters = new Set(
-  `active code consumerRef destructive dryRun error error_description excludeReadOnly
+  `action active code consumerRef destructive dryRun error error_description excludeReadOnly from
    idempotency-key includeCreds includeRefreshToken method pageSize pageToken path provider
-   refresh since skipSampling state status type until`.split(/\s+/),
+   refresh since skipSampling state status to type until`.split(/\s+/),
 );
 
 const yaml =

@@ -36,7 +36,7 @@ export interface Projects {
   /** Throws not-found for every project but the principal's own. */
   resolveProject(principal: Principal, idOrName: string): { id: string; name: string };
   get(id: string): Promise<Project>;
-  /** A new project with its first key, made by a key of another one. Throws already-exists. */
+  /** A new project with its first key. Throws already-exists. */
   create(
     given: { name: string; appName?: string },
     byProjectId?: string,
@@ -91,16 +91,14 @@ export function createProjects(
     authorize,
     resolveProject,
     get: async (id) => (await store.findProject(database, id)) ?? absent(id),
-    async create({ name, appName = name }, byProjectId) {
+    async create({ name, appName = name }) {
       const project = { id: newId(), name: projectName(name), appName };
       return orTaken(name, () =>
         database.transaction(async (tx) => {
           const created = await store.insertProject(tx, project);
-          // Both its own people and those who made it find it.
-          for (const projectId of new Set([project.id, byProjectId ?? project.id])) {
-            const details = { name: project.name, appName };
-            await record(tx, { projectId, action: 'project.created', targetId: project.id, details });
-          }
+          const { id, name: kept } = created;
+          const details = { name: kept, appName };
+          await record(tx, { projectId: id, action: 'project.created', targetId: id, details });
           const apiKey = await apiKeys.create(created.id, { label: 'first key', scopes: ['full'] }, tx);
           return { ...created, apiKey };
         }),

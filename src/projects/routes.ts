@@ -80,7 +80,7 @@ function listAndCreate(server: HttpServer, projects: Projects): void {
       reply
         .code(201)
         .header('cache-control', 'no-store')
-        .send(await projects.create(request.body, request.principal.projectId)),
+        .send(await projects.create(request.body)),
   });
 }
 
