@@ -37,10 +37,7 @@ export interface Projects {
   resolveProject(principal: Principal, idOrName: string): { id: string; name: string };
   get(id: string): Promise<Project>;
   /** A new project with its first key. Throws already-exists. */
-  create(
-    given: { name: string; appName?: string },
-    byProjectId?: string,
-  ): Promise<Project & { apiKey: ApiKey }>;
+  create(given: { name: string; appName?: string }): Promise<Project & { apiKey: ApiKey }>;
   update(id: string, change: { name?: string; appName?: string }): Promise<Project>;
   getIntegration(projectId: string, idOrName: string): Promise<Integration>;
   listIntegrations(projectId: string): Promise<Integration[]>;
