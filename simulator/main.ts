@@ -3,47 +3,88 @@ import { startHubspot } from './hubspot/index.ts';
 import type { Running, StartOptions } from './kit/index.ts';
 import { startSalesforce } from './salesforce/index.ts';
 
-const USAGE = 'usage: node simulator/main.ts [hubspot|salesforce] [--port N] [--records N] [--seed N]';
-const STARTERS: Record<string, (options: StartOptions) => Promise<Running>> = {
-  hubspot: startHubspot,
-  salesforce: startSalesforce,
-};
+type Simulator = { name: string; port: number; start: (options: StartOptions) => Promise<Running> };
 
-/** Starts one simulator, or both; with both, the second listens on the port after the first's. */
+const simulators: Simulator[] = [
+  { name: 'hubspot', port: 4010, start: startHubspot },
+  { name: 'salesforce', port: 4011, start: startSalesforce },
+];
+
+const usage = `npm run simulator -- [hubspot|salesforce] [options]
+
+Starts the simulated HubSpot on port 4010 and the simulated Salesforce on port 4011, or only the one that is named.
+Each shows at its address what is there, and how to control it.
+
+  --port N      the port of the first one; the second takes the next (0: any free one)
+  --host ADDR   the address to listen on (127.0.0.1)
+  --records N   how many contacts to begin with
+  --seed N      another seed makes other data
+  --help        this text`;
+
+const options = {
+  port: { type: 'string' },
+  records: { type: 'string' },
+  seed: { type: 'string' },
+  host: { type: 'string' },
+  help: { type: 'boolean' },
+} as const;
+
 async function main(): Promise<void> {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      port: { type: 'string' },
-      records: { type: 'string' },
-      seed: { type: 'string' },
-      host: { type: 'string' },
-    },
-  });
-  const names = positionals.length > 0 ? positionals : Object.keys(STARTERS);
-  const running: Running[] = [];
-  for (const [index, name] of names.entries()) {
-    const start = STARTERS[name];
-    if (!start) throw new Error(USAGE);
-    const options: StartOptions = {};
-    if (values.port) options.port = toNumber(values.port) && toNumber(values.port) + index;
-    if (values.records) options.records = toNumber(values.records);
-    if (values.seed) options.seed = toNumber(values.seed);
-    if (values.host) options.host = values.host;
-    const one = await start(options);
-    running.push(one);
-    console.log(`${name} simulator at ${one.url}`);
-  }
-  const stop = (): void => {
-    void Promise.all(running.map((one) => one.close())).then(() => process.exit(0));
+  const { positionals, values } = parseArgs({ allowPositionals: true, options });
+  if (values.help) return console.log(usage);
+  const chosen = simulators.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const unknown = positionals.find((name) => !simulators.some((one) => one.name === name));
+  if (unknown !== undefined) throw new Error(`there is no simulator "${unknown}"\n\n${usage}`);
+  const first = values.port === undefined ? undefined : toNumber('port', values.port);
+  const common: StartOptions = {
+    ...(values.records === undefined ? {} : { records: toNumber('records', values.records) }),
+    ...(values.seed === undefined ? {} : { seed: toNumber('seed', values.seed) }),
+    ...(values.host === undefined ? {} : { host: values.host }),
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  const running: Running[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(running.map((one) => one.close()));
+  };
+  try {
+    for (const [index, one] of chosen.entries()) {
+      const port = first === undefined ? one.port : first && first + index;
+      running.push(await startOn(one, { ...common, port }));
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  tell(chosen, running);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => void stop().then(() => process.exit(0)));
 }
 
-function toNumber(text: string): number {
+async function startOn({ name, start }: Simulator, startOptions: StartOptions): Promise<Running> {
+  try {
+    return await start(startOptions);
+  } catch (error) {
+    const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (!inUse) throw error;
+    throw new Error(
+      `Port ${startOptions.port} for ${name} is taken. Name another with --port N, or end what listens there.`,
+      { cause: error },
+    );
+  }
+}
+
+function tell(chosen: Simulator[], running: Running[]): void {
+  const urls = running.map((one) => new URL(one.url));
+  for (const [index, { name }] of chosen.entries())
+    console.log(`${name}: ${urls[index]?.origin}   open it to see what is there`);
+  const origins = chosen.map(({ name }, index) => `${name}=${urls[index]?.origin}`).join(',');
+  const hosts = [...new Set(urls.map((url) => url.host))].join(',');
+  console.log(`\nThe platform calls them in place of the providers with\n`);
+  console.log(`  SVC_PROVIDER_ORIGINS=${origins} SVC_EGRESS_ALLOW=${hosts} npm start`);
+}
+
+function toNumber(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value)) throw new Error(`${text} is not a number. ${USAGE}`);
+  if (!Number.isInteger(value) || value < 0) throw new Error(`--${name} ${text} is not a number\n\n${usage}`);
   return value;
 }
 

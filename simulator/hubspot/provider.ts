@@ -6,6 +6,7 @@ import { controlData, controlSchema, controlSettings, countData, readData } from
 import { invalid, isRefusal, notFound, notJson, refuse, toReply } from './errors.ts';
 import type { Refusal } from './errors.ts';
 import { createPortal, DEFAULT_PORTAL, DEFAULT_SETTINGS } from './hub.ts';
+import { hubspotGuide } from './guide.ts';
 import type { Hub } from './hub.ts';
 import { createLimits, DEFAULT_QUOTAS } from './limits.ts';
 import { createHubspotOAuth, DEFAULT_SCOPES } from './oauth.ts';
@@ -36,6 +37,7 @@ export function createHubspot(ground: Ground, options: HubspotOptions): Provider
       return finish({ status: 500, body: refuse(500, message, 'INTERNAL_ERROR').body }, {});
     },
     oauth: hub.oauth,
+    guide: hubspotGuide,
     defaultAccount: DEFAULT_PORTAL,
     defaultScopes: DEFAULT_SCOPES,
     objectOf: (call) => objectOf(hub, call),

@@ -5,21 +5,24 @@ import type { App } from './oauth.ts';
 import type { Filter } from './oauth-tokens.ts';
 import type { Provider } from './provider.ts';
 import { createRouter } from './router.ts';
-import type { Router } from './router.ts';
 
 export type ControlDefaults = { seed: number; records: number };
 type Work = (body: JsonObject, call: Call) => unknown;
 
+/** One call of the control API, as it is served and as the page at `/` shows it. */
+export type Control = {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  about: string;
+  /** A body that can be sent as it stands. */
+  example?: JsonObject;
+  work: Work;
+};
+
 /** The control API under /__sim/; a bad request answers 400 `{error}`. */
-export function createControl(
-  ground: Ground,
-  provider: Provider,
-  defaults: ControlDefaults,
-): (call: Call) => Reply {
+export function createControl(provider: Provider, controls: Control[]): (call: Call) => Reply {
   const router = createRouter<Work>();
-  addState(router, ground, provider, defaults);
-  addLedger(router, ground, provider);
-  addOAuth(router, ground, provider);
+  for (const { method, path, work } of controls) router.add(method, path, work);
   return (call) => {
     const route = router.match(call.method, call.path);
     if (!route) return json(404, { error: `no control path ${call.path}` });
@@ -36,61 +39,117 @@ export function createControl(
   };
 }
 
-function addState(router: Router<Work>, ground: Ground, provider: Provider, defaults: ControlDefaults): void {
-  router.add('GET', '/__sim/health', () => ({ name: provider.name, ok: true, now: ground.clock.iso() }));
-  router.add('POST', '/__sim/reset', (body) => {
-    const seed = integer(body, 'seed') ?? defaults.seed;
-    const records = integer(body, 'records') ?? defaults.records;
-    ground.reset(seed);
-    provider.oauth.reset();
-    provider.reset({ seed, records });
-    return { seed, records };
-  });
-  router.add('POST', '/__sim/clock', (body) => {
-    ground.clock.set(body);
-    return { now: ground.clock.iso() };
-  });
-  router.add('GET', '/__sim/quotas', () => provider.quotas({}));
-  router.add('POST', '/__sim/quotas', (body) => provider.quotas(body));
-  router.add('POST', '/__sim/settings', (body) => {
-    const latencyMs = integer(body, 'latencyMs');
-    if (latencyMs !== undefined) ground.latencyMs = latencyMs;
-    if (typeof body['ledger'] === 'boolean') ground.ledger.enabled = body['ledger'];
-    return { latencyMs: ground.latencyMs, ledger: ground.ledger.enabled, ...provider.settings(body) };
-  });
-  router.add('POST', '/__sim/schema', (body) => provider.addSchema(body));
-  router.add('POST', '/__sim/data', (body) => provider.addData(body));
-  router.add('GET', '/__sim/data/:object', (_body, call) => provider.readData(call.params['object'] ?? ''));
-  router.add('GET', '/__sim/data/:object/:id', (_body, call) =>
-    provider.readData(call.params['object'] ?? '', call.params['id']),
-  );
+/** All controls of a simulator, in the order in which the page shows them. */
+export function controlsOf(ground: Ground, provider: Provider, defaults: ControlDefaults): Control[] {
+  return [
+    ...stateControls(ground, provider, defaults),
+    ...dataControls(ground, provider),
+    ...ledgerControls(ground, provider),
+    ...accessControls(ground, provider),
+  ];
 }
 
-function addLedger(router: Router<Work>, ground: Ground, provider: Provider): void {
-  const since = (call: Call): number => Number(call.query.get('since') ?? 0);
-  router.add('GET', '/__sim/requests', (_body, call) => ({
-    requests: ground.ledger.requests(since(call), call.query.get('path') ?? ''),
-  }));
-  router.add('DELETE', '/__sim/requests', () => {
-    ground.ledger.clear();
+function get(path: string, about: string, work: Work): Control {
+  return { method: 'GET', path: `/__sim/${path}`, about, work };
+}
+
+function post(path: string, about: string, example: JsonObject, work: Work): Control {
+  return { method: 'POST', path: `/__sim/${path}`, about, example, work };
+}
+
+function clear(path: string, about: string, clearAll: () => void): Control {
+  const work = (): JsonObject => {
+    clearAll();
     return {};
-  });
-  router.add('GET', '/__sim/effects', (_body, call) => ({
-    effects: ground.ledger.effects(since(call), call.query.get('object') ?? undefined),
-  }));
-  router.add('GET', '/__sim/counts', (_body, call) => counts(ground, provider, since(call)));
-  router.add('POST', '/__sim/hooks', (body) => ground.hooks.add(body));
-  router.add('GET', '/__sim/hooks', () => ({ hooks: ground.hooks.list() }));
-  router.add('DELETE', '/__sim/hooks', () => {
-    ground.hooks.clear();
-    return {};
-  });
-  router.add('POST', '/__sim/faults', (body) => ground.faults.add(body));
-  router.add('GET', '/__sim/faults', () => ({ faults: ground.faults.list() }));
-  router.add('DELETE', '/__sim/faults', () => {
-    ground.faults.clear();
-    return {};
-  });
+  };
+  return { method: 'DELETE', path: `/__sim/${path}`, about, work };
+}
+
+function stateControls(ground: Ground, provider: Provider, defaults: ControlDefaults): Control[] {
+  return [
+    get('health', 'Whether it runs, and its time.', () => ({
+      name: provider.name,
+      ok: true,
+      now: ground.clock.iso(),
+    })),
+    post('reset', 'Starts over with fresh data.', { ...defaults }, (body) => {
+      const seed = integer(body, 'seed') ?? defaults.seed;
+      const records = integer(body, 'records') ?? defaults.records;
+      ground.reset(seed);
+      provider.oauth.reset();
+      provider.reset({ seed, records });
+      return { seed, records };
+    }),
+    post('clock', 'Moves the time: `advanceMs`, `shiftMs` or `freezeAt`.', { advanceMs: 60_000 }, (body) => {
+      ground.clock.set(body);
+      return { now: ground.clock.iso() };
+    }),
+    get('quotas', 'The limits of calls.', () => provider.quotas({})),
+    post('quotas', 'Sets limits of calls; the answer names all.', provider.guide.quotas, (body) =>
+      provider.quotas(body),
+    ),
+    post('settings', 'Sets how it behaves (below); the answer names all.', { latencyMs: 0 }, (body) => {
+      const latencyMs = integer(body, 'latencyMs');
+      if (latencyMs !== undefined) ground.latencyMs = latencyMs;
+      if (typeof body['ledger'] === 'boolean') ground.ledger.enabled = body['ledger'];
+      return { latencyMs: ground.latencyMs, ledger: ground.ledger.enabled, ...provider.settings(body) };
+    }),
+  ];
+}
+
+function dataControls(ground: Ground, provider: Provider): Control[] {
+  const { data, schema } = provider.guide;
+  const hook = { method: 'GET', path: data.listPath, after: 2, data: [data.example] };
+  return [
+    post('schema', schema.about, schema.example, (body) => provider.addSchema(body)),
+    post('data', data.about, data.example, (body) => provider.addData(body)),
+    get('data/:object', 'All records of an object, deleted ones too.', (_body, call) =>
+      provider.readData(call.params['object'] ?? ''),
+    ),
+    get('data/:object/:id', 'One record as it is stored.', (_body, call) =>
+      provider.readData(call.params['object'] ?? '', call.params['id']),
+    ),
+    post(
+      'hooks',
+      'Changes data right after the answer to the `after`-th successful request that matches `method`, `path`, `object` and `contains`: an edit between two pages.',
+      hook,
+      (body) => ground.hooks.add(body),
+    ),
+    get('hooks', 'The hooks that wait.', () => ({ hooks: ground.hooks.list() })),
+    clear('hooks', 'Forgets them.', () => ground.hooks.clear()),
+  ];
+}
+
+const since = (call: Call): number => Number(call.query.get('since') ?? 0);
+
+function ledgerControls(ground: Ground, provider: Provider): Control[] {
+  const fault = { path: provider.guide.data.listPath, times: 1, fault: { kind: 'status', status: 503 } };
+  return [
+    post(
+      'faults',
+      'Breaks the next `times` requests that match: `status`, `delay`, `reset-before`, `reset-after`, `truncate`, `hang`, `malformed`, `html`; `probability` skips some.',
+      fault,
+      (body) => ground.faults.add(body),
+    ),
+    get('faults', 'The faults that wait.', () => ({ faults: ground.faults.list() })),
+    clear('faults', 'Forgets them.', () => ground.faults.clear()),
+    get('requests', 'Every request (`?since=`, `?path=`).', (_body, call) => ({
+      requests: ground.ledger.requests(since(call), call.query.get('path') ?? ''),
+    })),
+    clear('requests', 'Forgets requests and effects.', () => ground.ledger.clear()),
+    get(
+      'effects',
+      'Every change of a record, with the request that made it (`?since=`, `?object=`).',
+      (_body, call) => ({
+        effects: ground.ledger.effects(since(call), call.query.get('object') ?? undefined),
+      }),
+    ),
+    get(
+      'counts',
+      'Records by object, requests by status and path, effects by kind and object.',
+      (_body, call) => counts(ground, provider, since(call)),
+    ),
+  ];
 }
 
 /** Records by object, requests by status and path, effects by kind and object. */
@@ -108,22 +167,44 @@ function counts(ground: Ground, provider: Provider, since: number): JsonObject {
   return { records: provider.counts(), requests, effects };
 }
 
-function addOAuth(router: Router<Work>, ground: Ground, provider: Provider): void {
+function accessControls(ground: Ground, provider: Provider): Control[] {
   const { oauth } = provider;
-  router.add('POST', '/__sim/apps', (body) => {
-    const clientId = body['clientId'];
-    if (typeof clientId !== 'string') throw new Error('clientId must be a string');
-    oauth.apps.set(clientId, body as App);
-    return { clientId };
-  });
-  router.add('POST', '/__sim/consent', (body) => {
-    const mode = body['mode'];
-    if (mode === 'page' || mode === 'approve' || mode === 'deny') oauth.consent.mode = mode;
-    else if (mode !== undefined) throw new Error('mode must be page, approve or deny');
-    if (typeof body['account'] === 'string') oauth.consent.account = body['account'];
-    return oauth.consent;
-  });
-  router.add('POST', '/__sim/tokens', (body) => changeTokens(body, ground, provider));
+  const app = {
+    clientId: 'my-app',
+    clientSecret: 'my-secret',
+    redirectUris: ['http://127.0.0.1:4000/callbacks/v1/oauth'],
+  };
+  return [
+    post(
+      'apps',
+      'Registers an OAuth client, which is then held to its secret, redirect addresses and scopes.',
+      app,
+      (body) => {
+        const clientId = body['clientId'];
+        if (typeof clientId !== 'string') throw new Error('clientId must be a string');
+        oauth.apps.set(clientId, body as App);
+        return { clientId };
+      },
+    ),
+    post(
+      'consent',
+      'What the consent page does: `approve` at once, `deny`, or `page` to ask.',
+      { mode: 'page' },
+      (body) => {
+        const mode = body['mode'];
+        if (mode === 'page' || mode === 'approve' || mode === 'deny') oauth.consent.mode = mode;
+        else if (mode !== undefined) throw new Error('mode must be page, approve or deny');
+        if (typeof body['account'] === 'string') oauth.consent.account = body['account'];
+        return oauth.consent;
+      },
+    ),
+    post(
+      'tokens',
+      '`issue` makes a pair of tokens, `expire` ends access tokens, `revoke` refresh tokens (or `which: "access"`), of a `token` or an `account`.',
+      { action: 'issue' },
+      (body) => changeTokens(body, ground, provider),
+    ),
+  ];
 }
 
 /** `expire` access tokens, `revoke` refresh (or, `which: 'access'`, access) tokens, `issue` a pair. */

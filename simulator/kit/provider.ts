@@ -4,6 +4,21 @@ import type { OAuth } from './oauth.ts';
 /** How many records of each object there are, and how many deleted ones are still known. */
 export type Counts = Record<string, { live: number; deleted: number }>;
 
+/** What the page at `/` tells of a simulator. */
+export type Guide = {
+  title: string;
+  /** Sentences on its accounts and tokens. */
+  accounts: string[];
+  /** A call of the API, as its path with a query. */
+  firstCall: string;
+  quotas: JsonObject;
+  schema: { about: string; example: JsonObject };
+  /** `listPath` is part of the path of a call that lists records page by page. */
+  data: { about: string; example: JsonObject; listPath: string };
+  /** What each setting does, by name. */
+  settings: Record<string, string>;
+};
+
 /** What a simulator supplies; the kit serves it, breaks it and controls it. */
 export type Provider = {
   name: string;
@@ -12,6 +27,7 @@ export type Provider = {
   /** The answer when `handle` throws. */
   crashed: (error: unknown) => Reply;
   oauth: OAuth;
+  guide: Guide;
   /** What tokens minted without consent get. */
   defaultAccount: string;
   defaultScopes: string[];

@@ -1,17 +1,24 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createControl } from './control.ts';
+import { controlsOf, createControl } from './control.ts';
+import type { Control } from './control.ts';
 import type { Fault } from './faults.ts';
 import type { Ground, StartOptions } from './ground.ts';
 import { html, json, readText, toCall } from './http.ts';
 import type { Call, Reply } from './http.ts';
 import type { RequestEntry } from './ledger.ts';
+import { guidePage } from './page.ts';
 import type { Provider } from './provider.ts';
 
 export type Running = { url: string; close: () => Promise<void> };
 
-type Served = { ground: Ground; provider: Provider; control: (call: Call) => Reply };
+type Served = {
+  ground: Ground;
+  provider: Provider;
+  controls: Control[];
+  control: (call: Call) => Reply;
+};
 
 /** Serves a provider on 127.0.0.1 (port 0 unless named) with its control API. */
 export async function startServer(
@@ -20,7 +27,8 @@ export async function startServer(
   options: StartOptions,
 ): Promise<Running> {
   const defaults = { seed: options.seed ?? 1, records: options.records ?? 0 };
-  const served = { ground, provider, control: createControl(ground, provider, defaults) };
+  const controls = controlsOf(ground, provider, defaults);
+  const served = { ground, provider, controls, control: createControl(provider, controls) };
   const server = createServer((message, response) => {
     serve(served, message, response).catch(() => response.destroy());
   });
@@ -54,6 +62,8 @@ async function serve(served: Served, message: IncomingMessage, response: ServerR
   const { ground, provider } = served;
   const call = toCall(message, await readText(message));
   if (call.path.startsWith('/__sim/')) return send(response, served.control(call));
+  if (call.path === '/' && call.method === 'GET')
+    return send(response, guidePage(provider, served.controls, ground.url));
   // The simulated clock is the provider's: whoever compares times with this header must see no other.
   response.setHeader('date', new Date(ground.clock.now()).toUTCString());
   const { method, target, headers, text } = call;

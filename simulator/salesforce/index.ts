@@ -22,6 +22,7 @@ import {
   settleOpen,
 } from './control.ts';
 import { createOrg } from './create-org.ts';
+import { salesforceGuide } from './guide.ts';
 import { serveIdentity } from './identity.ts';
 import { defaultScopes, serveLogin } from './login.ts';
 import type { Org } from './org.ts';
@@ -61,6 +62,7 @@ export async function startSalesforce(options: SalesforceOptions = {}): Promise<
       ]);
     },
     oauth,
+    guide: salesforceGuide,
     defaultAccount: adminUsername,
     defaultScopes,
     objectOf: (call) => objectOf(state.org, call.target, call.text),

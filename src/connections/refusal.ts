@@ -18,6 +18,7 @@ export function refusalOf(outcome: TokenRefusal, provider: Provider): Problem {
       ? {}
       : { retryAfterSeconds: Math.ceil(outcome.retryAfterMs / 1000) }),
   };
+  if (outcome.kind === 'egress') return problem('egress-refused', details);
   if (outcome.kind === 'config') return problem('provider-app-invalid', details);
   if (outcome.kind === 'revoked') return problem('credentials-rejected', details);
   return problem('provider-unreachable', details);

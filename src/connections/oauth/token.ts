@@ -46,7 +46,7 @@ export interface TokenGrant {
 
 /**
  * What a token endpoint answered. `revoked`: the customer's authorization is gone. `config`: the client (the builder's, or
- * the customer's own) is at fault. `transient`: it may work later.
+ * the customer's own) is at fault. `transient`: it may work later. `egress`: the address is not one that may be called.
  */
 export type TokenOutcome =
   | {
@@ -57,7 +57,7 @@ export type TokenOutcome =
   | TokenRefusal;
 
 export interface TokenRefusal {
-  kind: 'revoked' | 'config' | 'transient';
+  kind: 'revoked' | 'config' | 'transient' | 'egress';
   /** One sentence, secrets removed. */
   message: string;
   provider?: ProviderAnswerSummary;
@@ -79,7 +79,10 @@ export async function requestToken(
   const askedAt = performance.now();
   const sent = await sendGrant(ground, provider, place, client, grant);
   if ('fault' in sent)
-    return { kind: 'transient', message: `the token endpoint did not answer: ${sent.fault.message}` };
+    return {
+      kind: sent.fault.kind === 'refused' ? 'egress' : 'transient',
+      message: `the token endpoint did not answer: ${sent.fault.message}`,
+    };
   const { answer } = sent;
   const token = answer.status < 300 ? readTokenAnswer(provider, answer.body) : undefined;
   if (token) return { kind: 'granted', answer: token, askedAt };

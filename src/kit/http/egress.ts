@@ -32,6 +32,11 @@ export type Resolve = (
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';
   readonly code = 'SVC_EGRESS_REFUSED';
+
+  /** `allow` is the entry of the operator's list that would open the address. */
+  constructor(why: string, allow: string, options?: ErrorOptions) {
+    super(`${why}; the operator can allow it with ${allow} in SVC_EGRESS_ALLOW`, options);
+  }
 }
 
 const webPorts = [80, 443];
@@ -183,10 +188,15 @@ function placeOf({ hostname, port, protocol }: buildConnector.Options): { host: 
 function refuseTarget({ rules, ports }: Policy, host: string, port: number): EgressRefused | undefined {
   if (rules.allows(host, port)) return undefined;
   if (isIP(host) && !isPublicAddress(host) && !rules.allowsAddress(host)) {
-    return new EgressRefused(`${host} is not a public address`);
+    return new EgressRefused(`${host} is not a public address`, entryOf(host, port));
   }
   const listed = isIP(host) !== 0 && rules.allowsAddress(host);
-  return ports.has(port) || listed ? undefined : new EgressRefused(`port ${port} of ${host} is not allowed`);
+  if (ports.has(port) || listed) return undefined;
+  return new EgressRefused(`port ${port} of ${host} is not allowed`, entryOf(host, port));
+}
+
+function entryOf(host: string, port: number): string {
+  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** Resolves once and hands on what was checked, so that a second answer cannot differ; one bad address refuses the set. */
@@ -199,7 +209,7 @@ function checkedLookup({ rules, resolve }: Policy, trusted: boolean): LookupFunc
       );
       if (bad)
         return callback(
-          new EgressRefused(`${hostname} resolves to what is not a public address`, { cause: bad }),
+          new EgressRefused(`${hostname} resolves to what is not a public address`, hostname, { cause: bad }),
           '',
           0,
         );
