@@ -129,6 +129,13 @@ export const problemKinds = {
     'Two changes of the same thing met; this one was not applied.',
     true,
   ),
+  'record-busy': kind(
+    409,
+    'Earlier writes of the record are not done',
+    'Send the same request again after `retryAfter`, or send it with `mode: "asynchronous"`: it is done when its turn comes.',
+    'Writes of one record are done in the order in which they were accepted. A synchronous one waits 10 s for those before it: queued ones, or another synchronous one. They did not end in that time, so nothing was sent and nothing is kept of this request.',
+    true,
+  ),
   'idempotency-key-in-flight': kind(
     409,
     'The first request with this key is still being done',

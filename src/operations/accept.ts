@@ -5,14 +5,16 @@ import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import { findEarlierUse } from './keys.ts';
-import { findAccepted, insertGroup, type AcceptRow } from './store/accept.ts';
+import { findAccepted, insertGroup, parked, type AcceptRow } from './store/accept.ts';
 import type { EarlierUse, Intake } from './work.ts';
 
 /**
- * The work row of something accepted; undefined when the node's lane was lost and nothing was inserted. `earlier`: the key of
+ * The work row of something accepted; `waits`: it is parked behind another of its record. Undefined when the node's lane was lost and nothing was inserted. `earlier`: the key of
  * the intake stands for this operation, and nothing was inserted.
  */
-export type Accepted = { operationId: string; seq: string; earlier?: EarlierUse } | undefined;
+export type Accepted =
+  | { operationId: string; seq: string; waits?: boolean; earlier?: EarlierUse }
+  | undefined;
 
 export interface Acceptor {
   /**
@@ -63,11 +65,11 @@ export function createAcceptor(database: Database): Acceptor {
   };
 }
 
-function answer(row: AcceptRow, found: Map<string, { seq: string }>): Accepted {
+function answer(row: AcceptRow, found: Map<string, { seq: string; state: number }>): Accepted {
   const accepted = found.get(row.operationId);
   // Found again, but rescued meanwhile: as good as not accepted, since nothing was sent.
   if (!accepted || (row.lease !== null && accepted.seq === '')) return undefined;
-  return { operationId: row.operationId, seq: accepted.seq };
+  return { operationId: row.operationId, seq: accepted.seq, waits: accepted.state === parked };
 }
 
 function isLarge(payloads: readonly string[]): boolean {

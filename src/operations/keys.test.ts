@@ -110,8 +110,8 @@ describe('operations/keys', () => {
   it('keeps the key and the operation in one transaction', async () => {
     await test.database.raw(`
       CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no' USING ERRCODE = '23000'; END $$;
-      CREATE TRIGGER fail BEFORE INSERT ON work FOR EACH ROW WHEN (NEW.prio = 7) EXECUTE FUNCTION fail()`);
-    const lost = nodes[0].acceptQueued(intake({ key: claim('lost'), prio: 7 }));
+      CREATE TRIGGER fail BEFORE INSERT ON work FOR EACH ROW WHEN (NEW.prio = 3) EXECUTE FUNCTION fail()`);
+    const lost = nodes[0].acceptQueued(intake({ key: claim('lost'), prio: 3 }));
     const [kept] = await Promise.all([queue(claim('kept')), expect(lost).rejects.toThrow('no')]);
     await test.database.raw('DROP FUNCTION fail CASCADE');
     const keys = await test.database.raw(

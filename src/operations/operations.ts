@@ -21,6 +21,8 @@ import type { EarlierUse, Intake, KeyClaim } from './work.ts';
 export interface OperationsOptions {
   /** How long this node's own lane of synchronous writes holds without renewal. */
   leaseMs?: number;
+  /** How long a synchronous write waits for those of its record that were accepted before it. */
+  waitForTurnMs?: number;
 }
 
 /** The ledger: takes operations in, keeps them, and tells what became of them. */
@@ -36,8 +38,8 @@ export interface Operations extends Reader {
    */
   acceptAutoBatched(intake: AutoBatchIntake): Promise<{ operationId: string; replayed?: true }>;
   /**
-   * A synchronous write: commits it as started, calls `send` once, and records what it answers. Rejects, with nothing sent,
-   * when it could not be committed; never rejects for what `send` does. `answerOf` is asked once, if the intake has a key.
+   * A synchronous write: commits it as started, calls `send` once, and records what it answers. It waits a while for those of
+   * its record that were accepted before. Rejects, with nothing sent, when it could not be committed or has no turn; never rejects for what `send` does. `answerOf` is asked once, if the intake has a key.
    */
   acceptMarked(intake: Omit<Intake, 'laneId'>, send: Send, answerOf?: AnswerOf): Promise<Performed>;
   /** What an idempotency key stands for, if it does; throws `idempotency-key-reused` for another request. */
@@ -59,12 +61,13 @@ export interface Operations extends Reader {
 }
 
 const defaultLeaseMs = 60_000;
+const defaultWaitForTurnMs = 10_000;
 /** For recording what was aborted at the deadline of a close. */
 const graceMs = 1_500;
 
 export function createOperations(ground: Ground, options: OperationsOptions = {}): Operations {
   const { database, log } = ground;
-  const leaseMs = options.leaseMs ?? defaultLeaseMs;
+  const { leaseMs = defaultLeaseMs, waitForTurnMs = defaultWaitForTurnMs } = options;
   const acceptor = createAcceptor(database);
   const gatherer = createGatherer(database);
   const announcer = createAnnouncer(database.directUrl, log);
@@ -99,7 +102,15 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
     },
     earlierUse: (projectId, claim) => findEarlierUse(database, projectId, claim),
     acceptMarked(intake, send, answerOf) {
-      const deps = { acceptor, nodeLanes, recorder, leaseMs, closing: closing.signal };
+      const deps = {
+        database,
+        acceptor,
+        nodeLanes,
+        recorder,
+        leaseMs,
+        waitForTurnMs,
+        closing: closing.signal,
+      };
       const performed = performMarked(deps, { ...intake, laneId: '' }, send, answerOf);
       const settled = performed.catch(() => undefined).finally(() => performing.delete(settled));
       performing.add(settled);

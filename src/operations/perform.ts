@@ -1,8 +1,10 @@
+import type { Database } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import type { RecordOutcome } from '../providers/index.ts';
 import type { Accepted, Acceptor } from './accept.ts';
+import { takeTurn } from './turn.ts';
 import { contextOf } from './context.ts';
 import type { NodeLane, NodeLanes } from './node-lane.ts';
 import type { Recorder } from './recorder.ts';
@@ -27,10 +29,12 @@ export interface Performed {
 }
 
 interface PerformDeps {
+  database: Database;
   acceptor: Acceptor;
   nodeLanes: NodeLanes;
   recorder: Recorder;
   leaseMs: number;
+  waitForTurnMs: number;
   /** Aborted when the process gives up waiting. */
   closing: AbortSignal;
 }
@@ -39,7 +43,10 @@ interface PerformDeps {
 const waitForRecordMs = 5_000;
 const laneAttempts = 3;
 
-/** Accept already marked, send, record: two commits in all (work.md, rule 7). */
+/**
+ * Accept already marked, send, record: two commits in all (work.md, rule 7). A write that stands behind another of its record
+ * is marked when its turn comes.
+ */
 export async function performMarked(
   deps: PerformDeps,
   intake: Intake,
@@ -49,6 +56,11 @@ export async function performMarked(
   const { lane, accepted } = await acceptUnderNodeLane(deps, intake);
   const { operationId, earlier } = accepted;
   if (earlier) return { operationId, outcomes: [], recorded: false, earlier };
+  if (accepted.waits) {
+    const { key } = intake;
+    const parked = { lane, seq: accepted.seq, operationId, key };
+    await takeTurn(deps.database, parked, deps.waitForTurnMs, deps.closing);
+  }
   const context = contextOf(lane, AbortSignal.any([lane.cut.signal, deps.closing]), deps.leaseMs);
   const outcomes = await send(operationId, context).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);

@@ -82,7 +82,11 @@ export function deadlinePassed(item: TakenItem): ItemResult {
   const outcomes = item.records.map(({ index }): RecordOutcome => {
     const before = item.earlier.get(index);
     if (!before) {
-      const message = 'the deadline passed before an attempt could start; nothing was sent';
+      const reason =
+        item.remainingMs > 0
+          ? 'its node stopped before its turn came'
+          : 'the deadline passed before an attempt could start';
+      const message = `${reason}; nothing was sent`;
       return { kind: 'notApplied', failure: { category: 'internal', retryable: true, message } };
     }
     const { category, retryable, provider } = before;

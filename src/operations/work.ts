@@ -20,8 +20,8 @@ export interface Intake {
   records: readonly RecordPayload[];
   /** Attempts may start until this many seconds from now. */
   deadlineSeconds: number;
-  /** 0 interactive, 1 write, 2 read, 3 backfill. */
-  prio?: number;
+  /** 0 interactive, 1 write, 2 read, 3 backfill: within a lane the lower one goes first. */
+  prio?: 0 | 1 | 2 | 3;
   /** One for each record: those with the same key are done one after the other, in the order of acceptance. */
   orderKeys?: readonly (string | null)[] | null;
   /** The first attempt starts no earlier than this many seconds from now. */

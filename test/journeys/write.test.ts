@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, during, install, simulator, type Customer, type ProblemBody } from '../customer.ts';
+import { deploy, during, fault, install, simulator, type Customer, type ProblemBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
@@ -111,6 +111,22 @@ describe('test/journeys/write', () => {
       });
       expect(requests.map(({ method }) => method)).toEqual(['PATCH']);
       expect(await stored(side, id)).toMatchObject(side.change);
+    });
+
+    it('an update does not overtake a queued one of the same record, nor the one that is being sent', async () => {
+      const customer = customers[side.name];
+      const made = await customer.write(side.object, { type: 'create', record: side.required(unique()) });
+      const id = made.body.result!.recordId!;
+      const [field = ''] = Object.keys(side.change);
+      await fault(urlOf(side), { method: 'PATCH', fault: { kind: 'delay', ms: 700 }, times: 1 });
+      const update = (mode: string, value: string) =>
+        customer.write(side.object, { type: 'update', mode, record: { id, [field]: value } });
+      await update('asynchronous', 'first');
+      await update('asynchronous', 'second');
+      expect((await update('synchronous', 'third')).body.result).toMatchObject({ success: true });
+      expect(await stored(side, id)).toMatchObject({ [field]: 'third' });
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(await stored(side, id)).toMatchObject({ [field]: 'third' });
     });
 
     it('§4.2.1, §2.5 a delete needs deletionSettings.enabled and the id only; mode is not used', async () => {

@@ -109,15 +109,16 @@ function accept(memory: Memory, intake: Intake): string {
     unknown: 0,
   };
   memory.operations.push(operation);
+  const orderKeys = [...new Set((intake.orderKeys ?? []).filter((key) => key !== null))];
   memory.work.push({
     seq: (memory.seq += 1),
     operation,
     dueAt: memory.now,
     deadline: memory.now + intake.deadlineSeconds * 1_000,
-    state: 0,
+    state: memory.work.some((other) => sharesKey(other, orderKeys)) ? 2 : 0,
     attempt: 0,
     lease: null,
-    orderKeys: [...new Set((intake.orderKeys ?? []).filter((key) => key !== null))],
+    orderKeys,
   });
   memory.wakes.push(memory.now);
   return operation.id;
@@ -148,20 +149,37 @@ function claim(memory: Memory): { lane: HeldLane; rescued: TakenItem[] } | undef
   return { lane: held, rescued: lost.map((row) => itemOf(memory, row, false)) };
 }
 
+function sharesKey(row: Work, orderKeys: readonly string[]): boolean {
+  return row.orderKeys.some((key) => orderKeys.includes(key));
+}
+
+/** As the trigger on `turn`: the next one of each key becomes ready, and wakes the lane. */
+function passTurns(memory: Memory, gone: Work): void {
+  for (const key of gone.orderKeys) {
+    const next = memory.work.find((row) => row.seq > gone.seq && row.orderKeys.includes(key));
+    if (!next || next.state === 1) continue;
+    next.state = 0;
+    memory.wakes.push(memory.now);
+  }
+}
+
 function holds({ lane, now }: Memory, { lease }: HeldLane): boolean {
   return lane?.lease === lease && lane.dueAt > now;
 }
 
 function take(memory: Memory, { lease }: HeldLane, room: number): TakenItem[] {
   const { now, work, lane } = memory;
-  const chosen = work
+  const late = work
+    .filter((row) => row.state === 2 && row.deadline <= now)
+    .sort((a, b) => a.deadline - b.deadline);
+  const ready = work
     .filter((row) => row.state === 0 && row.dueAt <= now && row.lease !== lease)
     .filter((row) => row.deadline <= now || ((lane?.notBefore ?? 0) <= now && isItsTurn(memory, row)))
-    .sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
-    .slice(0, room);
-  return chosen.map((row) => {
+    .sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
+  return [...late, ...ready].slice(0, room).map((row) => {
     const expired = row.deadline <= now;
     row.lease = lease;
+    row.state = 0;
     if (!expired) {
       row.state = 1;
       row.attempt += 1;
@@ -171,9 +189,7 @@ function take(memory: Memory, { lease }: HeldLane, room: number): TakenItem[] {
 }
 
 function isItsTurn({ work }: Memory, row: Work): boolean {
-  return !work.some(
-    (other) => other.seq < row.seq && other.orderKeys.some((key) => row.orderKeys.includes(key)),
-  );
+  return !work.some((other) => other.seq < row.seq && sharesKey(other, row.orderKeys));
 }
 
 function itemOf({ now }: Memory, row: Work, expired: boolean): TakenItem {
@@ -218,8 +234,10 @@ function record(memory: Memory, settled: Settlement): boolean {
   const row = memory.work.find(({ seq, lease }) => String(seq) === settled.seq && lease === settled.lease);
   if (!row) return false;
   const { operation } = row;
-  if (settled.done) memory.work = memory.work.filter((other) => other !== row);
-  else {
+  if (settled.done) {
+    memory.work = memory.work.filter((other) => other !== row);
+    passTurns(memory, row);
+  } else {
     row.state = 0;
     row.lease = null;
     row.dueAt = memory.now + settled.waitMs;
@@ -241,9 +259,15 @@ function giveBack(memory: Memory, { lease, wakes }: HeldLane, blockedMs: number)
   const ready = work.filter(({ state }) => state === 0);
   const eligible = Math.min(...ready.filter((row) => isItsTurn(memory, row)).map(({ dueAt }) => dueAt));
   const front = Math.min(...ready.map(({ dueAt }) => dueAt));
+  const late = Math.min(...work.filter(({ state }) => state === 2).map(({ deadline }) => deadline));
   lane.lease = null;
   lane.notBefore = notBefore;
   if (work.some(({ state }) => state === 1)) lane.dueAt = now;
   else if (Number(wakes) !== lane.wakes) lane.dueAt = notBefore;
-  else lane.dueAt = Math.min(Math.max(eligible, notBefore), Math.max(front, now) + recheckMs);
+  else
+    lane.dueAt = Math.min(
+      Math.max(eligible, notBefore),
+      Math.max(front, now) + recheckMs,
+      Math.max(late, now),
+    );
 }

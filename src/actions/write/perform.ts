@@ -62,9 +62,7 @@ export async function enqueueWrite(
   plan: WritePlan,
   key: KeyClaim | undefined,
 ): Promise<{ operationId: string; replayed?: true }> {
-  const { installationId, provider } = target;
-  const ids = plan.records.map(({ id }) => id);
-  const orderKeys = orderKeysOf({ installationId, provider, objectName: plan.objectName }, ids);
+  const orderKeys = plannedKeys(target, plan);
   const laneId = target.connectionId;
   const { records, ...intake } = intakeOf(target, plan);
   const [record] = records;
@@ -79,6 +77,12 @@ export async function enqueueWrite(
     record,
     orderKey: orderKeys[0] ?? null,
   });
+}
+
+function plannedKeys(target: Target, plan: WritePlan): (string | null)[] {
+  const { installationId, provider } = target;
+  const ids = plan.records.map(({ id }) => id);
+  return orderKeysOf({ installationId, provider, objectName: plan.objectName }, ids);
 }
 
 /** Writes to one record of an installation are done in the order in which they were accepted. `ids`: one for each record. */
@@ -112,7 +116,8 @@ export async function performWrite(
     budget.note(outcomes);
     return outcomes;
   };
-  return deps.operations.acceptMarked({ ...intakeOf(target, plan), key }, send, answerOf);
+  const orderKeys = plannedKeys(target, plan);
+  return deps.operations.acceptMarked({ ...intakeOf(target, plan), key, orderKeys }, send, answerOf);
 }
 
 /** Does queued writes: the items of a lane are of one connection and run at once. */

@@ -2,6 +2,7 @@ import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { Intake } from '../work.ts';
 import { claimKeys, keyColumns } from './keys.ts';
+import { markedOrParked } from './lanes.ts';
 import { storable } from './text.ts';
 import { turnKey } from './turn-key.ts';
 
@@ -16,12 +17,18 @@ export interface AcceptRow extends Intake {
 export interface AcceptedRow {
   operation_id: string;
   seq: string;
+  state: number;
 }
+
+/** The state of an item that waits for its turn. */
+export const parked = 2;
 
 /** What the statement has only where a row of the group has a key, or concerns a record that others may concern. */
 interface AcceptParts {
   keys: string;
   unlessReplayed: string;
+  behind: string;
+  isBehind: string;
   turns: string;
 }
 
@@ -29,11 +36,14 @@ interface AcceptParts {
  * A whole group in one statement (work.md, ACCEPT). What many rows of a group have in common is sent once: row `n` has the
  * share `s`, and a record the number of its row. Marked rows are inserted only while their node's lane is still held;
  * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them (rule 4). A row whose
- * idempotency key stands already is not inserted.
+ * idempotency key stands already is not inserted. A row that stands behind another of its record is parked; a marked one is
+ * not marked then, and its node waits for its turn.
  */
 const acceptText = ({
   keys,
   unlessReplayed,
+  behind,
+  isBehind,
   turns,
 }: AcceptParts): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
@@ -51,6 +61,7 @@ const acceptText = ({
     WHERE i.lease IS NULL OR EXISTS (SELECT FROM held h WHERE h.project_id = i.project_id AND h.id = i.lane_id)),
   ${keys}
   accepted AS MATERIALIZED (SELECT w.* FROM wanted w ${unlessReplayed}),
+  ${behind}
   operations AS (
     INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
       status, total, created_at, updated_at)
@@ -64,33 +75,55 @@ const acceptText = ({
   works AS (
     INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline, state, attempt, lease, ordered)
     SELECT project_id, id, lane_id, action_type, prio, now + due_s * interval '1 second', now + deadline_s * interval '1 second',
-      (lease IS NOT NULL)::int, (lease IS NOT NULL)::int, lease, ordered
-    FROM accepted, clock ORDER BY n
-    RETURNING project_id, operation_id, seq),
+      CASE WHEN behind THEN 2 ELSE marked END, CASE WHEN behind THEN 0 ELSE marked END, lease, ordered
+    FROM (SELECT *, (lease IS NOT NULL)::int AS marked, ${isBehind} AS behind FROM accepted) a, clock ORDER BY n
+    RETURNING project_id, operation_id, seq, state),
   ${turns}
   wakes AS (
     INSERT INTO wake (project_id, lane_id, due_at)
     SELECT project_id, lane_id, min(now + due_s * interval '1 second') FROM accepted, clock
     WHERE lease IS NULL GROUP BY project_id, lane_id)
-  SELECT operation_id, seq FROM works`;
+  SELECT operation_id, seq, state FROM works`;
+
+/**
+ * Who parks holds a turn before its own until the commit: whoever takes that away sees then to whom it passes. A turn that
+ * is being taken away is not waited for; the item is ready then, and its take looks again. A synchronous write parks behind
+ * any, since its node looks for itself.
+ */
+const behind = `wanted_turns AS MATERIALIZED (
+    SELECT DISTINCT a.n, a.project_id, a.id, a.lease IS NOT NULL AS marked, t.order_key
+    FROM unnest($21::uuid[], $22::text[]) AS t(operation_id, order_key) JOIN accepted a ON a.id = t.operation_id),
+  behind AS MATERIALIZED (
+    SELECT n FROM (
+      SELECT t.n FROM wanted_turns t CROSS JOIN LATERAL (
+        SELECT e.seq FROM turn e WHERE e.project_id = t.project_id AND e.order_key = t.order_key
+        ORDER BY e.seq DESC LIMIT 1 FOR KEY SHARE OF e SKIP LOCKED) e
+      WHERE NOT t.marked) queued
+    UNION
+    SELECT t.n FROM wanted_turns t WHERE t.marked AND EXISTS (
+      SELECT FROM turn e WHERE e.project_id = t.project_id AND e.order_key = t.order_key)
+    UNION
+    SELECT n FROM (SELECT n, row_number() OVER (PARTITION BY project_id, order_key ORDER BY n) AS place FROM wanted_turns) g
+    WHERE place > 1),`;
 
 const turnsInsert = `turns AS (
     INSERT INTO turn (project_id, order_key, seq)
-    SELECT DISTINCT w.project_id, t.order_key, w.seq
-    FROM unnest($21::uuid[], $22::text[]) AS t(operation_id, order_key) JOIN works w ON w.operation_id = t.operation_id),`;
+    SELECT w.project_id, t.order_key, w.seq FROM wanted_turns t JOIN works w ON w.operation_id = t.id),`;
 
 const acceptGroup = statement(
   'ledger_accept',
   acceptText({
     keys: `${claimKeys(23, 'wanted')},`,
     unlessReplayed: 'WHERE w.n NOT IN (SELECT n FROM replayed)',
+    behind,
+    isBehind: 'n IN (SELECT n FROM behind)',
     turns: turnsInsert,
   }),
 );
 /** The same for a group without keys and turns, as most are: what concerns them is a third of a small group's cost. */
 const acceptPlainGroup = statement(
   'ledger_accept_plain',
-  acceptText({ keys: '', unlessReplayed: '', turns: '' }),
+  acceptText({ keys: '', unlessReplayed: '', behind: '', isBehind: 'false', turns: '' }),
 );
 
 // LIMIT keeps the look-up apart, so that it is by the whole key and not by reading all of a partition that was empty once.
@@ -102,10 +135,9 @@ const findOperations = statement(
 
 const findMarked = statement(
   'ledger_find_marked',
-  `SELECT w.operation_id, w.seq FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
-    AS i(project_id, lane_id, operation_id, lease)
-  JOIN work w ON w.project_id = i.project_id AND w.lane_id = i.lane_id AND w.operation_id = i.operation_id
-    AND w.state = 1 AND w.lease = i.lease`,
+  `SELECT w.operation_id, w.seq, w.state FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
+    AS i(project_id, id, operation_id, lease)
+  CROSS JOIN LATERAL (${markedOrParked('w.operation_id = i.operation_id AND w.lease = i.lease')}) w`,
 );
 
 /**
@@ -185,7 +217,7 @@ function sharesOf(rows: readonly AcceptRow[]): { shares: Share[]; shareOf: numbe
   return { shares, shareOf };
 }
 
-/** Those of the rows that are in the ledger already; `seq` is empty unless it is marked and still under its lease. */
+/** Those of the rows that are in the ledger already; `seq` is empty unless it is marked, or parked, and still under its lease. */
 export async function findAccepted(
   db: Queryable,
   rows: readonly AcceptRow[],
@@ -196,8 +228,11 @@ export async function findAccepted(
   const lanes = rows.map((row) => row.laneId);
   const leases = rows.map((row) => row.lease);
   const marked = await db.rows<AcceptedRow>(findMarked, [projects, lanes, ids, leases]);
-  const seqs = new Map(marked.map((row) => [row.operation_id, row.seq]));
+  const held = new Map(marked.map((row) => [row.operation_id, row]));
   return new Map(
-    found.map(({ operation_id }) => [operation_id, { operation_id, seq: seqs.get(operation_id) ?? '' }]),
+    found.map(({ operation_id }) => [
+      operation_id,
+      held.get(operation_id) ?? { operation_id, seq: '', state: 0 },
+    ]),
   );
 }

@@ -1,11 +1,11 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { OperationError, RecordPayload, TakenItem } from '../work.ts';
-import { itsTurn, type LaneKey } from './lanes.ts';
+import { itsTurn, markedOrParked, priorities, type LaneKey } from './lanes.ts';
 
 /** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit (rule 4). */
 const heldLanes = (condition: string): string => `held AS MATERIALIZED (
-  SELECT l.project_id, l.id, l.lease, l.wakes, l.not_before, i.room
+  SELECT l.project_id, l.id, l.lease, l.wakes, l.not_before, l.kind, i.room
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) AS i(project_id, id, lease, room)
   JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
   WHERE l.due_at > (SELECT now FROM clock) ${condition}
@@ -17,29 +17,40 @@ const itemColumns = `m.project_id, m.seq, m.lane_id, m.lease, m.attempt, m.expir
   o.integration_id, o.installation_id, o.config_id, o.action_type, o.resource, o.request, o.total,
   o.succeeded, o.failed, o.unknown, o.errors, r.records`;
 
+// LIMIT keeps the look-up apart, so that no plan reads all of a partition that was empty once.
 const itemSources = `CROSS JOIN LATERAL (
-    SELECT * FROM operation o WHERE o.project_id = m.project_id AND o.id = m.operation_id) o
+    SELECT * FROM operation o WHERE o.project_id = m.project_id AND o.id = m.operation_id LIMIT 1) o
   CROSS JOIN LATERAL (
     SELECT json_agg(json_build_object('index', r.slot, 'payload', r.payload) ORDER BY r.slot) AS records
     FROM record r WHERE r.project_id = m.project_id AND r.operation_id = m.operation_id AND r.outcome IS NULL) r`;
 
-/** Take is mark: what is returned has its attempt committed before its first byte (rule 6). Past its deadline: not marked. */
+/**
+ * Take is mark: what is returned has its attempt committed before its first byte (rule 6). Past its deadline: not marked;
+ * and so what waited for its turn on a node that is gone, and which nobody sends. The more urgent first.
+ */
 const takeItems = statement(
   'work_take',
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now), ${heldLanes('AND NOT l.paused')},
   chosen AS MATERIALIZED (
-    SELECT w.project_id, w.seq, h.lease, w.deadline <= (SELECT now FROM clock) AS expired
-    FROM held h CROSS JOIN LATERAL (
-      SELECT w.project_id, w.seq, w.deadline FROM work w
-      WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0 AND w.due_at <= (SELECT now FROM clock)
-        AND w.lease IS DISTINCT FROM h.lease
-        AND (w.deadline <= (SELECT now FROM clock) OR (h.not_before <= (SELECT now FROM clock) AND ${itsTurn}))
-      ORDER BY w.due_at, w.seq LIMIT h.room FOR UPDATE OF w SKIP LOCKED) w),
+    SELECT w.project_id, w.seq, h.lease, w.expired FROM held h CROSS JOIN LATERAL (
+      SELECT * FROM (
+        SELECT w.project_id, w.seq, true AS expired FROM work w
+        WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 2
+          AND w.deadline <= CASE h.kind WHEN 'node' THEN 'infinity' ELSE (SELECT now FROM clock) END
+        ORDER BY w.deadline LIMIT h.room FOR UPDATE OF w SKIP LOCKED) late
+      UNION ALL
+      SELECT w.* FROM ${priorities} CROSS JOIN LATERAL (
+        SELECT w.project_id, w.seq, w.deadline <= (SELECT now FROM clock) AS expired FROM work w
+        WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0 AND w.prio = p.prio
+          AND w.due_at <= (SELECT now FROM clock) AND w.lease IS DISTINCT FROM h.lease
+          AND (w.deadline <= (SELECT now FROM clock) OR (h.not_before <= (SELECT now FROM clock) AND ${itsTurn}))
+        ORDER BY w.due_at, w.seq LIMIT h.room FOR UPDATE OF w SKIP LOCKED) w
+      LIMIT h.room) w),
   m AS (
     UPDATE work w SET lease = c.lease, state = (NOT c.expired)::int, attempt = w.attempt + (NOT c.expired)::int
     FROM chosen c WHERE w.project_id = c.project_id AND w.seq = c.seq
     RETURNING w.*, c.expired)
-  SELECT ${itemColumns} FROM m ${itemSources} ORDER BY m.due_at, m.seq`,
+  SELECT ${itemColumns} FROM m ${itemSources} ORDER BY m.prio, m.due_at, m.seq`,
 );
 
 /** Sent rows under another's lease: their node died or was cut off, and nobody knows what became of them (rule 4). */
@@ -57,13 +68,13 @@ const rescueItems = statement(
   SELECT ${itemColumns} FROM m ${itemSources} ORDER BY m.seq`,
 );
 
-/** What stands as sent under the leases of a node and is none of the operations that it knows. */
+/** What stands as sent, or waits for its turn, under the leases of a node and is none of the operations that it knows. */
 const findStrayItems = statement(
   'work_stray',
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   m AS MATERIALIZED (
     SELECT w.*, false AS expired FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i(project_id, id, lease)
-    JOIN work w ON w.project_id = i.project_id AND w.lane_id = i.id AND w.state = 1 AND w.lease = i.lease
+    CROSS JOIN LATERAL (${markedOrParked('w.lease = i.lease')}) w
     WHERE w.operation_id <> ALL ($4::uuid[]) LIMIT 100)
   SELECT ${itemColumns} FROM m ${itemSources}`,
 );

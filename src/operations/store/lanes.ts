@@ -8,6 +8,18 @@ export const firstProject = '00000000-0000-0000-0000-000000000000';
 /** A lane whose work cannot start now for a reason that is not a time is looked at again after this long. */
 const recheck = `interval '60 seconds'`;
 
+/** What is asked of a lane's ready items is asked for each priority, in their order: an index has them one after the other. */
+export const priorities = `(VALUES (0), (1), (2), (3)) AS p(prio)`;
+
+/** Items of a lane `i` that a node has marked, or waits for; one index for each. */
+export const markedOrParked = (condition: string): string =>
+  [1, 2]
+    .map(
+      (state) => `SELECT w.* FROM work w
+    WHERE w.project_id = i.project_id AND w.lane_id = i.id AND w.state = ${state} AND ${condition}`,
+    )
+    .join(' UNION ALL ');
+
 /** An item may start: nothing accepted earlier concerns one of its records (work.md, rule 8). */
 export const itsTurn = `(NOT w.ordered OR NOT EXISTS (
   SELECT FROM turn mine JOIN turn earlier
@@ -75,7 +87,8 @@ const extendLeases = statement(
 
 /**
  * The row's own counter decides against a wake that was folded meanwhile: an update that waited for the fold sees it.
- * Sent rows keep the lane due, so that whoever claims it next rescues them (rule 4). FOR UPDATE keeps takes out.
+ * Sent rows keep the lane due, so that whoever claims it next rescues them (rule 4); so do writes that wait for their turn in
+ * a node's lane, which nobody sends any more. FOR UPDATE keeps takes out.
  */
 const giveBackLanes = statement(
   'lane_give_back',
@@ -87,20 +100,25 @@ const giveBackLanes = statement(
     JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
     ORDER BY l.project_id, l.id FOR UPDATE OF l),
   planned AS MATERIALIZED (
-    SELECT h.*, sent.remain OR front.due_at IS NOT NULL AS holds, coalesce(CASE
-      WHEN sent.remain THEN now
+    SELECT h.*, sent.remain OR front.due_at IS NOT NULL OR parked.deadline IS NOT NULL AS holds, coalesce(CASE
+      WHEN sent.remain OR (h.kind = 'node' AND parked.deadline IS NOT NULL) THEN now
       WHEN h.paused THEN 'infinity'
       WHEN h.wakes <> h.wakes_now THEN least(h.not_before, batch.due_at)
-      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.not_before), greatest(front.due_at, now) + ${recheck},
-        batch.due_at)
+      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.not_before), batch.due_at,
+        CASE WHEN front.due_at IS NOT NULL THEN greatest(front.due_at, now) + ${recheck} END,
+        CASE WHEN parked.deadline IS NOT NULL THEN greatest(parked.deadline, now) END)
       END, 'infinity') AS due_at
     FROM clock, held h
     CROSS JOIN LATERAL (SELECT EXISTS (
       SELECT FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 1) AS remain) sent
-    LEFT JOIN LATERAL (SELECT w.due_at FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0
-      ORDER BY w.due_at LIMIT 1) front ON true
-    LEFT JOIN LATERAL (SELECT w.due_at FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0
-      AND ${itsTurn} ORDER BY w.due_at LIMIT 1) eligible ON true
+    CROSS JOIN LATERAL (SELECT min(w.due_at) AS due_at FROM ${priorities} CROSS JOIN LATERAL (
+      SELECT w.due_at FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0 AND w.prio = p.prio
+      ORDER BY w.due_at LIMIT 1) w) front
+    CROSS JOIN LATERAL (SELECT min(w.due_at) AS due_at FROM ${priorities} CROSS JOIN LATERAL (
+      SELECT w.due_at FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 0 AND w.prio = p.prio
+        AND ${itsTurn} ORDER BY w.due_at LIMIT 1) w) eligible
+    LEFT JOIN LATERAL (SELECT w.deadline FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 2
+      ORDER BY w.deadline LIMIT 1) parked ON true
     LEFT JOIN LATERAL (SELECT greatest(b.close_at, least(h.not_before, now + ${recheck})) AS due_at FROM ab_batch b
       WHERE b.project_id = h.project_id AND b.lane_id = h.id ORDER BY b.close_at LIMIT 1) batch ON true),
   gone AS (

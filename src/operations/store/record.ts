@@ -5,8 +5,8 @@ import { storable, storableJson } from './text.ts';
 
 /**
  * Everything that the end of an attempt changes, for a group of items in one statement (work.md, RECORD). An item whose
- * fence no longer holds changes nothing and is missing from the answer. Whoever waits in another lane for the turn of a
- * finished item is woken. What a record is looked for by comes from one table (`outcomes`): of two, the plan for a small
+ * fence no longer holds changes nothing and is missing from the answer. The turn of a finished item passes on by a trigger
+ * (migration 13). What a record is looked for by comes from one table (`outcomes`): of two, the plan for a small
  * partition takes the slot alone, and reads the whole index once it has grown.
  */
 const recordGroup = statement(
@@ -29,15 +29,6 @@ const recordGroup = statement(
   freed AS (
     DELETE FROM turn t USING finished f
     WHERE f.ordered AND t.project_id = f.project_id AND t.seq = f.seq),
-  woken AS (
-    INSERT INTO wake (project_id, lane_id, due_at)
-    SELECT DISTINCT w.project_id, w.lane_id, now FROM clock, finished f
-    JOIN turn t ON t.project_id = f.project_id AND t.seq = f.seq
-    CROSS JOIN LATERAL (
-      SELECT seq FROM turn s WHERE s.project_id = t.project_id AND s.order_key = t.order_key AND s.seq > t.seq
-      ORDER BY seq LIMIT 1) next
-    JOIN work w ON w.project_id = f.project_id AND w.seq = next.seq AND w.lane_id <> f.lane_id
-    WHERE f.ordered),
   outcomes AS MATERIALIZED (
     SELECT k.project_id, k.operation_id, x.slot, x.outcome, x.record_id
     FROM unnest($13::bigint[], $14::int[], $15::json[], $20::text[]) AS x(n, slot, outcome, record_id)

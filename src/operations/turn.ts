@@ -1,0 +1,50 @@
+import { isDatabaseAway, type Database } from '../kit/db/database.ts';
+import { problem } from '../kit/problem.ts';
+import { sleep } from '../kit/retry.ts';
+import type { NodeLane } from './node-lane.ts';
+import { mark, withdraw, type ParkedWrite } from './store/turns.ts';
+
+const firstPauseMs = 15;
+const longestPauseMs = 250;
+
+type WaitingWrite = ParkedWrite & { lane: NodeLane };
+
+/**
+ * Waits until everything accepted earlier of the write's record has ended, and marks it as started. When that takes too long,
+ * or the lane is lost, the acceptance is taken back and this rejects, with nothing sent.
+ */
+export async function takeTurn(
+  database: Database,
+  parked: WaitingWrite,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const endsAt = performance.now() + waitMs;
+  let fault: unknown;
+  for (let pauseMs = firstPauseMs; performance.now() < endsAt && !signal.aborted;) {
+    await sleep(pauseMs, signal);
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    try {
+      if (await mark(database, parked)) return;
+      fault = undefined;
+    } catch (error) {
+      fault = error;
+    }
+  }
+  await takeBack(database, parked);
+  if (fault !== undefined && !isDatabaseAway(fault)) throw fault;
+  throw fault
+    ? problem('database-unavailable', { cause: fault })
+    : problem('record-busy', { retryAfterSeconds: 5 });
+}
+
+/** What fails here is ended unsent with the next renewal of the lane, as nothing that this node does. */
+async function takeBack(database: Database, parked: WaitingWrite): Promise<void> {
+  const { lane, operationId, key } = parked;
+  try {
+    await withdraw(database, parked);
+  } catch {
+    if (key) lane.underWay.doubtful.set(operationId, key);
+  }
+  lane.underWay.operations.delete(operationId);
+}
