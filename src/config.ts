@@ -4,6 +4,7 @@ import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
 import { parseTrustedProxies } from './kit/http/caller-address.ts';
 import type { Limits } from './kit/ground.ts';
 import { parseMasterKeys, type MasterKey } from './kit/vault.ts';
+import { carriedErrors } from './last-resort.ts';
 
 /** What a variable means, how it is read and what it is when absent: the one place; docs/configuration.md derives from it. */
 export interface Variable<Value> {
@@ -348,7 +349,7 @@ function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | unde
 /** A mistyped name would otherwise pass in silence. */
 function unknownNames(env: NodeJS.ProcessEnv): string[] {
   const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
-  const others = new Set(['SVC_API_KEY', 'SVC_API_URL', 'SVC_CRASH_AT']);
+  const others = new Set(['SVC_API_KEY', 'SVC_API_URL', 'SVC_CRASH_AT', carriedErrors]);
   return Object.keys(env)
     .filter((name) => name.startsWith('SVC_') && !known.has(name) && !others.has(name))
     .map((name) => `${name} is not a known variable (see docs/configuration.md)`);

@@ -6,6 +6,7 @@ import { createApp, migrateDatabase, prepareDatabase, type App } from './app.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts';
 import type { Health } from './health.ts';
 import { createLog, type Logger } from './kit/log.ts';
+import { replaceOnUncaught } from './last-resort.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
 import { listen, type Surfaces } from './server.ts';
 import { startWorker } from './worker.ts';
@@ -16,6 +17,9 @@ setFlagsFromString('--external-memory-accounted-in-global-limit');
 
 const roles = ['all', 'api', 'worker', 'migrate', 'keys rotate'] as const;
 type Role = (typeof roles)[number];
+
+/** Beyond what is in flight, for the database to be left in order. */
+const stopMarginMs = 4_000;
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -72,7 +76,7 @@ function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => P
     const deadline = setTimeout(() => {
       log.error('what was in flight did not end in time; it will be taken over');
       process.exit(1);
-    }, config.shutdownMs + 4_000);
+    }, config.shutdownMs + stopMarginMs);
     deadline.unref();
     stop().then(
       () => process.exit(0),
@@ -101,11 +105,14 @@ async function run(): Promise<void> {
   await bootstrap(app, config);
   const worker = role === 'api' ? undefined : await startWorker(app, config);
   const surfaces = role === 'worker' ? undefined : await listen(app, config, health);
-  stopOnSignal(health, log, config, async () => {
+  const stop = async (): Promise<void> => {
     await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
     await app.close();
     await embedded?.stop();
-  });
+  };
+  stopOnSignal(health, log, config, stop);
+  const patienceMs = config.shutdownMs + stopMarginMs;
+  replaceOnUncaught({ health, log, metrics: app.ground.metrics, patienceMs, stop });
   if (surfaces)
     announce(
       surfaces,

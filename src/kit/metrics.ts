@@ -8,6 +8,7 @@ export interface Metrics {
   readonly operations: Counter<'action' | 'status'>;
   readonly proxyCalls: Counter<'provider' | 'status'>;
   readonly tokenRefreshes: Counter<'provider' | 'outcome'>;
+  readonly uncaughtErrors: Counter;
   readonly authenticationFailures: Counter<'surface' | 'answer'>;
 }
 
@@ -50,6 +51,11 @@ export function createMetrics(): Metrics {
       help: 'Refreshes of access tokens.',
       registers,
       labelNames: ['provider', 'outcome'],
+    }),
+    uncaughtErrors: new Counter({
+      name: 'svc_uncaught_errors_total',
+      help: 'Errors that nobody caught; each replaced the process.',
+      registers,
     }),
     authenticationFailures: new Counter({
       name: 'svc_authentication_failures_total',
