@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { control, createHarness, type Harness } from './harness.testsuite.ts';
@@ -37,6 +38,7 @@ describe('connections/generate', () => {
       marketo: url,
       smartlead: url,
       copper: url,
+      activeCampaign: url,
     });
   });
   beforeEach(() => {
@@ -48,8 +50,8 @@ describe('connections/generate', () => {
     await Promise.all([hubspot.close(), recorder.close()]);
   });
 
-  const generate = (body: Record<string, unknown>, key?: string) =>
-    harness.call('POST', `${base}:generate`, { groupRef: 'acme', consumerRef: 'ada', ...body }, key);
+  const generate = (body: Record<string, unknown>) =>
+    harness.call('POST', `${base}:generate`, { groupRef: 'acme', consumerRef: 'ada', ...body });
   const call = async (id: string) => {
     const client = await harness.connections.client(harness.projectId, id);
     return client.send({ method: 'POST', path: '/things?page=1', body: { n: 1 } });
@@ -287,6 +289,77 @@ describe('connections/generate', () => {
     expect((await harness.call('GET', `${base}/${mine}?includeCreds=true`, undefined, key)).status).toBe(403);
     expect((await harness.call('GET', `${base}/not-an-id`)).status).toBe(404);
     expect((await harness.call('GET', base, undefined, 'nonsense')).status).toBe(401);
+  });
+
+  it('moves a stored secret nowhere: an address changes only with credentials, which are tried there', async () => {
+    const made = await generate({
+      provider: 'activeCampaign',
+      groupRef: 'moved',
+      providerWorkspaceRef: 'acme',
+      apiKey: 'secret-1',
+    });
+    expect(made.status).toBe(201);
+    const path = `${base}/${made.json.id}`;
+    const patch = (updateMask: string[], connection: object) =>
+      harness.call('PATCH', path, { updateMask, connection });
+    const moved = await patch(['providerWorkspaceRef'], { providerWorkspaceRef: 'evil' });
+    expect(moved).toMatchObject({
+      status: 400,
+      json: {
+        issues: [{ name: 'connection.providerWorkspaceRef' }],
+        remedy: expect.stringContaining('credentials in the same updateMask'),
+      },
+    });
+    const beside = { providerMetadata: { workspace: { value: 'evil', source: 'input' } } };
+    expect(await patch(['providerMetadata'], beside)).toMatchObject({
+      status: 400,
+      json: { issues: [{ name: 'connection.providerMetadata.workspace' }] },
+    });
+    expect((await harness.call('GET', path)).json.providerWorkspaceRef).toBe('acme');
+    recorder.seen.length = 0;
+    const together = () =>
+      patch(['providerWorkspaceRef', 'apiKey'], { providerWorkspaceRef: 'other', apiKey: 'secret-2' });
+    recorder.answers.push({ status: 403, body: {} });
+    expect(await together()).toMatchObject({ status: 422, json: { code: 'credentials-rejected' } });
+    expect((await harness.call('GET', path)).json.providerWorkspaceRef).toBe('acme');
+    expect(await together()).toMatchObject({ status: 200, json: { providerWorkspaceRef: 'other' } });
+    expect(recorder.seen.map(({ headers }) => headers['api-token'])).toEqual(['secret-2', 'secret-2']);
+  });
+
+  it("lets a person's token connect and change as that person only, and see what the group has", async () => {
+    const { publicKey, privateKey } = await generateKeyPair('RS256');
+    const { kid } = await harness.projects.jwtKeys.create(harness.projectId, {
+      label: 'front',
+      algorithm: 'RS256',
+      publicKeyPem: await exportSPKI(publicKey),
+    });
+    const token = await new SignJWT({ groupRef: 'shared', consumerRef: 'bob' })
+      .setProtectedHeader({ alg: 'RS256', kid })
+      .setExpirationTime('5 minutes')
+      .sign(privateKey);
+    const asBob = (method: string, path: string, body?: object) =>
+      harness.call(method, path, body, { authorization: `Bearer ${token}` });
+    const adas = (await generate({ provider: 'iterable', groupRef: 'shared', apiKey: 'a' })).json.id;
+    const key = { provider: 'iterable', groupRef: 'shared', apiKey: 'b' };
+    const bobs = await asBob('POST', `${base}:generate`, { ...key, consumerRef: 'bob' });
+    expect(bobs.status).toBe(201);
+    const change = { updateMask: ['apiKey'], connection: { apiKey: 'x' } };
+    const connect = { projectIdOrName: 'default', provider: 'hubspot', groupRef: 'shared' };
+    for (const [method, path, body] of [
+      ['POST', `${base}:generate`, { ...key, consumerRef: 'ada' }],
+      ['POST', '/v1/oauth-connect', { ...connect, consumerRef: 'ada' }],
+      ['PATCH', `${base}/${adas}`, change],
+      ['PATCH', `${base}/${adas}:oauth-update`],
+      ['DELETE', `${base}/${adas}`],
+    ] as const) {
+      expect(await asBob(method, path, body), `${method} ${path}`).toMatchObject({
+        status: 403,
+        json: { code: 'forbidden', detail: expect.stringContaining('consumer bob') },
+      });
+    }
+    expect((await asBob('GET', `${base}/${adas}`)).status).toBe(200);
+    expect((await asBob('PATCH', `${base}/${bobs.json.id}`, change)).status).toBe(200);
+    expect((await asBob('DELETE', `${base}/${bobs.json.id}`)).status).toBe(204);
   });
 
   it('finds the newest connection that works as the default of a group', async () => {

@@ -27,8 +27,13 @@ export interface Harness {
   apiKey: string;
   /** Another node over the same database. */
   secondNode(): Connections;
-  /** A request with the full key, or with another. */
-  call(method: string, path: string, body?: unknown, key?: string): Promise<Answered>;
+  /** A request with the full key, with another, or with the headers of somebody else. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    who?: string | Record<string, string>,
+  ): Promise<Answered>;
   /** The connections that a list answers. */
   list(query?: string, key?: string): Promise<WireConnection[]>;
   shiftClock(interval: string): Promise<void>;
@@ -67,11 +72,11 @@ export async function createHarness(
     for (const routes of options.routes ?? [])
       await scope.register(routes({ ground, projects }), { prefix: '/v1' });
   });
-  const call: Harness['call'] = async (method, path, body, key = apiKey) => {
+  const call: Harness['call'] = async (method, path, body, who = apiKey) => {
     const answer = await server.inject({
       method: method as 'GET',
       url: path,
-      headers: { 'x-api-key': key },
+      headers: typeof who === 'string' ? { 'x-api-key': who } : who,
       ...(body === undefined ? {} : { payload: body as object }),
     });
     const type = answer.headers['content-type'] ?? '';

@@ -38,7 +38,7 @@ function oauthRoutes(server: HttpServer, connections: Connections): void {
     config: frontend,
     handler: async (request, reply) => {
       const { id } = connections.projects.resolveProject(request.principal, request.body.projectIdOrName);
-      confine(request.principal, request.body.groupRef);
+      confine(request.principal, request.body);
       const url = await connections.startOAuth(id, request.body);
       return reply.type('text/plain; charset=utf-8').send(url);
     },
@@ -57,7 +57,7 @@ function oauthRoutes(server: HttpServer, connections: Connections): void {
     },
     config: frontend,
     handler: async (request, reply) => {
-      const { projectId, id } = await owned(connections, request);
+      const { projectId, id } = await ownedForChange(connections, request);
       const url = await connections.restartOAuth(projectId, id);
       return reply.type('text/plain; charset=utf-8').send(url);
     },
@@ -81,7 +81,7 @@ function generateRoute(server: HttpServer, connections: Connections): void {
     config: frontend,
     handler: async (request, reply) => {
       const { id } = connections.projects.resolveProject(request.principal, request.params.projectIdOrName);
-      confine(request.principal, request.body.groupRef);
+      confine(request.principal, request.body);
       return reply.code(201).send(connections.present(await connections.generate(id, request.body)));
     },
   });
@@ -170,6 +170,8 @@ function changeRoutes(server: HttpServer, connections: Connections): void {
     schema: {
       operationId: 'updateConnection',
       summary: 'Change the description or the credentials of a connection',
+      description:
+        "Account and inputs, which may decide where credentials are sent, change only together with new credentials; those are tried first. A token changes its own consumer's connections.",
       tags,
       params: ConnectionParams,
       body: UpdateConnectionRequest,
@@ -177,7 +179,7 @@ function changeRoutes(server: HttpServer, connections: Connections): void {
     },
     config: frontend,
     handler: async (request) => {
-      const { projectId, id } = await owned(connections, request);
+      const { projectId, id } = await ownedForChange(connections, request);
       return connections.present(await connections.update(projectId, id, request.body));
     },
   });
@@ -195,18 +197,26 @@ function changeRoutes(server: HttpServer, connections: Connections): void {
     },
     config: frontend,
     handler: async (request, reply) => {
-      const { projectId, id } = await owned(connections, request);
+      const { projectId, id } = await ownedForChange(connections, request);
       await connections.delete(projectId, id);
       return reply.code(204).send(null);
     },
   });
 }
 
+interface Addressed {
+  principal: Principal;
+  params: { projectIdOrName: string; connectionId: string };
+}
+
+interface Owned {
+  projectId: string;
+  id: string;
+  connection: StoredConnection;
+}
+
 /** The connection of the path, if it exists for the caller; another group's does not. */
-async function owned(
-  connections: Connections,
-  { principal, params }: { principal: Principal; params: { projectIdOrName: string; connectionId: string } },
-): Promise<{ projectId: string; id: string; connection: StoredConnection }> {
+async function owned(connections: Connections, { principal, params }: Addressed): Promise<Owned> {
   const { id: projectId } = connections.projects.resolveProject(principal, params.projectIdOrName);
   const connection = await connections.get(projectId, params.connectionId);
   if (principal.groupRef !== undefined && connection.groupRef !== principal.groupRef) {
@@ -215,10 +225,27 @@ async function owned(
   return { projectId, id: connection.id, connection };
 }
 
-/** Another group does not exist for a caller who is confined to one. */
-function confine({ groupRef: own }: Principal, groupRef: string | undefined): void {
-  if (own === undefined || groupRef === undefined || groupRef === own) return;
-  throw problem('not-found', { detail: `There is no group ${groupRef} for these credentials.` });
+/** The same, for changes: those who share a group see its connections, but a person's token changes only that person's. */
+async function ownedForChange(connections: Connections, addressed: Addressed): Promise<Owned> {
+  const found = await owned(connections, addressed);
+  assertOneself(addressed.principal, found.connection.consumerRef);
+  return found;
+}
+
+/** Another group does not exist for a caller who is confined to one, and a person connects as oneself. */
+function confine(principal: Principal, asked: { groupRef?: string; consumerRef?: string }): void {
+  const { groupRef: own } = principal;
+  if (own !== undefined && asked.groupRef !== undefined && asked.groupRef !== own)
+    throw problem('not-found', { detail: `There is no group ${asked.groupRef} for these credentials.` });
+  if (asked.consumerRef !== undefined) assertOneself(principal, asked.consumerRef);
+}
+
+function assertOneself({ consumerRef: own }: Principal, consumerRef: string): void {
+  if (own === undefined || own === consumerRef) return;
+  throw problem('forbidden', {
+    detail: `The token is of the consumer ${own}; this is the connection of the consumer ${consumerRef}.`,
+    remedy: `Use a token of that consumer, or an API key.`,
+  });
 }
 
 function requireFull({ scopes }: Principal): void {

@@ -57,6 +57,20 @@ function redirectNamesOf(oauth: ProviderDeclaration['oauth2Opts']): string[] {
   return (oauth?.callbackFields ?? []).map((field) => field.name);
 }
 
+/**
+ * The names of what may decide where a connection's credentials go: what a customer is asked for, and whatever stands in
+ * an address. `workspace` is the account itself.
+ */
+export function addressInputsOf(declaration: ProviderDeclaration): Set<string> {
+  const { instanceUrl, metadata } = declaration;
+  return new Set([
+    'workspace',
+    ...(metadata?.input ?? []).map((input) => input.name),
+    ...templatesOf(declaration).flatMap(({ text }) => variablesOf(text)),
+    ...(instanceUrl ? [instanceUrl.tokenField] : []),
+  ]);
+}
+
 type Stage = 'before' | 'redirect' | 'after';
 
 /** Every text that may hold variables, by the time at which it is needed. */
