@@ -119,7 +119,7 @@ export const variables = {
     name: 'SVC_PUBLIC_URL',
     read: httpUrl,
     about:
-      'Where browsers and callers reach this service, such as `https://svc.example.com`; the OAuth redirect URI is built from it. Default: `http://SVC_HOST:SVC_PORT`.',
+      'Where browsers and callers reach this service, such as `https://svc.example.com`; the OAuth redirect URI is built from it. With HTTPS the cookie that ties an OAuth flow to a browser has the prefix `__Host-`; without, as in development, browsers would refuse that. Default: `http://SVC_HOST:SVC_PORT`.',
   }),
   trustedProxies: variable({
     name: 'SVC_TRUSTED_PROXIES',

@@ -1,3 +1,4 @@
+import { newBrowser } from '../simulator/browser.ts';
 import type { Answer, Platform } from './platform.ts';
 
 /** A group with a connection and an installation, made through the API. */
@@ -252,8 +253,8 @@ export async function connect(
     ...(provider === 'salesforce' ? { providerWorkspaceRef: 'acme' } : {}),
   });
   if (started.status !== 200) throw new Error(`oauth-connect: ${started.status} ${started.text}`);
-  const page = await fetch(started.text);
-  if (!page.ok) throw new Error(`callback: ${page.status} ${await page.text()}`);
+  const page = await newBrowser().open(started.text);
+  if (page.status !== 200) throw new Error(`callback: ${page.status} ${page.text}`);
   const found = await platform.call<{ id: string }[]>(
     'GET',
     `/projects/${platform.projectId}/connections?groupRef=${groupRef}&provider=${provider}`,

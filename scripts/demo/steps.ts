@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newBrowser } from '../../simulator/browser.ts';
 import type { Api } from './api.ts';
 import { hubspotClient, proxyHeaders, salesforceClient } from './clients.ts';
 import type { Stage } from './processes.ts';
@@ -155,10 +156,10 @@ async function connectAndInstall(
       ...(provider === 'salesforce' ? { providerWorkspaceRef: 'acme' } : {}),
     });
     // A browser would show the consent page here; the simulator approves at once and redirects to our callback.
-    const page = await fetch(url);
-    if (!page.ok)
+    const page = await newBrowser().open(url);
+    if (page.status !== 200)
       throw new Error(
-        `the consent ended at ${page.url.split('?')[0]} with ${page.status}: ${(await page.text()).replaceAll(/<[^>]*>/g, ' ').slice(0, 400)}`,
+        `the consent ended at ${page.url.pathname} with ${page.status}: ${page.text.replaceAll(/<[^>]*>/g, ' ').slice(0, 400)}`,
       );
     const connections = await api.call<{ id: string; status: string }[]>(
       'GET',

@@ -62,7 +62,7 @@ describe('connections/account', () => {
       consumerRef: 'ada',
       ...body,
     });
-    const state = new URL(started.text).searchParams.get('state') ?? '';
+    const state = (await harness.open(started.text)).searchParams.get('state') ?? '';
     const query = new URLSearchParams({ ...told, code: 'c', state });
     return harness.call('GET', `/callbacks/v1/oauth?${query.toString()}`);
   };
@@ -146,7 +146,7 @@ describe('connections/account', () => {
     const { id } = (await list('books'))[0]!;
     const renew = async (realmId: string) => {
       const { text } = await harness.call('PATCH', `/v1/projects/default/connections/${id}:oauth-update`);
-      const state = new URL(text).searchParams.get('state') ?? '';
+      const state = (await harness.open(text)).searchParams.get('state') ?? '';
       return harness.call('GET', `/callbacks/v1/oauth?code=c&realmId=${realmId}&state=${state}`);
     };
     expect((await renew('2')).status).toBe(400);

@@ -10,7 +10,7 @@ import type { Credential } from './credential.ts';
 import { holdRow } from './held.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
-import { beginConnect, beginUpdate, type FlowDeps } from './oauth/begin.ts';
+import { beginConnect, beginUpdate, openFlow, type FlowDeps, type Opened } from './oauth/begin.ts';
 import { finishFlow, type FlowEnd } from './oauth/finish.ts';
 import type { CallbackQuery } from './oauth/redirect.ts';
 import { obtainCredentials } from './obtain.ts';
@@ -60,11 +60,14 @@ export interface Connections {
   present(connection: Connection): WireConnection;
   /** On the wire, with the access token and, if asked for, the refresh token; for scope `full` only. */
   presentWithSecrets(connection: Connection, refreshToken: boolean): Promise<WireConnection>;
-  /** Starts OAuth in a browser; returns the URL to open. */
+  /** Starts OAuth in a browser; returns the link to open. */
   startOAuth(projectId: string, request: OAuthConnectRequest): Promise<string>;
   /** The same, for a connection that is there. */
   restartOAuth(projectId: string, id: string): Promise<string>;
-  finishOAuth(query: CallbackQuery): Promise<FlowEnd>;
+  /** A browser opens the link; undefined when it is dead. */
+  openOAuth(state: string): Promise<Opened | undefined>;
+  /** The provider sends a browser back, with the header Cookie that it has here. */
+  finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
   /** Connects with credentials at hand, after trying them. */
   generate(projectId: string, request: ConnectionRequest): Promise<Connection>;
   update(projectId: string, id: string, request: UpdateConnectionRequest): Promise<Connection>;
@@ -133,7 +136,7 @@ function reading({ ground, catalog }: FlowDeps): Reading {
 
 type Connecting = Pick<
   Connections,
-  'startOAuth' | 'restartOAuth' | 'finishOAuth' | 'generate' | 'update' | 'delete'
+  'startOAuth' | 'restartOAuth' | 'openOAuth' | 'finishOAuth' | 'generate' | 'update' | 'delete'
 >;
 
 function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
@@ -141,8 +144,9 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
   return {
     startOAuth: (projectId, request) => beginConnect(deps, projectId, request),
     restartOAuth: async (projectId, id) => beginUpdate(deps, (await load(ground, [projectId, id])).row),
-    async finishOAuth(query) {
-      const end = await finishFlow(deps, query);
+    openOAuth: (state) => openFlow(deps, state),
+    async finishOAuth(query, cookies) {
+      const end = await finishFlow(deps, query, cookies);
       if ('connectionId' in end) keeper.forget([end.projectId, end.connectionId]);
       return end;
     },

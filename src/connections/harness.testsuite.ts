@@ -34,6 +34,10 @@ export interface Harness {
     body?: unknown,
     who?: string | Record<string, string>,
   ): Promise<Answered>;
+  /** A browser opens the link of a flow: where it is sent, at the provider. The harness keeps its cookies. */
+  open(link: string): Promise<URL>;
+  /** The same, and on to the provider's page, which sends it back to our callback, whose path and query are answered. */
+  visit(link: string): Promise<string>;
   /** The connections that a list answers. */
   list(query?: string, key?: string): Promise<WireConnection[]>;
   shiftClock(interval: string): Promise<void>;
@@ -72,11 +76,15 @@ export async function createHarness(
     for (const routes of options.routes ?? [])
       await scope.register(routes({ ground, projects }), { prefix: '/v1' });
   });
+  const cookies = new Map<string, string>();
   const call: Harness['call'] = async (method, path, body, who = apiKey) => {
     const answer = await server.inject({
       method: method as 'GET',
       url: path,
-      headers: typeof who === 'string' ? { 'x-api-key': who } : who,
+      headers: {
+        ...(typeof who === 'string' ? { 'x-api-key': who } : who),
+        ...(path.startsWith('/callbacks/') ? { cookie: [...cookies.values()].join('; ') } : {}),
+      },
       ...(body === undefined ? {} : { payload: body as object }),
     });
     const type = answer.headers['content-type'] ?? '';
@@ -88,6 +96,13 @@ export async function createHarness(
       location: answer.headers.location ?? '',
     };
   };
+  const open: Harness['open'] = async (link) => {
+    const answer = await server.inject({ method: 'GET', url: link.slice(publicUrl.length) });
+    const [cookie = ''] = String(answer.headers['set-cookie']).split(';');
+    cookies.set(cookie, cookie);
+    if (answer.statusCode !== 302) throw new Error(`not sent on: ${answer.statusCode} ${answer.body}`);
+    return new URL(String(answer.headers.location));
+  };
   return {
     ground,
     databaseUrl: test.url,
@@ -98,6 +113,14 @@ export async function createHarness(
     apiKey,
     secondNode: newNode,
     call,
+    open,
+    async visit(link) {
+      const answer = await fetch(await open(link), { redirect: 'manual' });
+      const location = answer.headers.get('location');
+      if (!location?.startsWith(publicUrl))
+        throw new Error(`not sent back: ${answer.status} ${location} ${await answer.text()}`);
+      return location.slice(publicUrl.length);
+    },
     list: async (query = '', key = apiKey) =>
       (await call('GET', `/v1/projects/default/connections${query}`, undefined, key))
         .json as unknown as WireConnection[],
@@ -107,7 +130,7 @@ export async function createHarness(
     async close() {
       for (const node of nodes) await node.close();
       await server.close();
-      projects.close();
+      await projects.close();
       await egress.close();
       await test.drop();
     },
@@ -124,15 +147,6 @@ export async function control(
   const answer = await fetch(`${simulator}/__sim/${path}`, init);
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   return (await answer.json()) as Record<string, unknown>;
-}
-
-/** Follows the browser's way: the authorization page redirects to our callback, whose path and query come back. */
-export async function visit(authorizationUrl: string): Promise<string> {
-  const answer = await fetch(authorizationUrl, { redirect: 'manual' });
-  const location = answer.headers.get('location');
-  if (!location?.startsWith(publicUrl))
-    throw new Error(`not sent back: ${answer.status} ${location} ${await answer.text()}`);
-  return location.slice(publicUrl.length);
 }
 
 /** How many requests of a grant type a simulator's token endpoint received. */

@@ -137,10 +137,13 @@ describe('connections/refresh', () => {
     await expect
       .poll(async () => (await control(salesforce.url, 'requests?path=token'))['requests'])
       .toHaveLength(1);
-    const { raw } = harness.ground.database;
-    await raw(`UPDATE connections SET refresh_lease = gen_random_uuid() WHERE id = $1`, [id]);
+    const { database } = harness.ground;
+    await database.raw(`UPDATE connections SET refresh_lease = gen_random_uuid() WHERE id = $1`, [id]);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    await raw(`UPDATE connections SET refresh_lease = NULL, status = 'bad_credentials' WHERE id = $1`, [id]);
+    await database.raw(
+      `UPDATE connections SET refresh_lease = NULL, status = 'bad_credentials' WHERE id = $1`,
+      [id],
+    );
     await refreshing;
     expect(await first.get(harness.projectId, id)).toMatchObject({ generation: 2, status: 'created' });
     await fetch(`${salesforce.url}/__sim/faults`, { method: 'DELETE' });

@@ -10,7 +10,12 @@ const tags = ['connections'];
 const frontend = { scopes: ['frontend' as const] };
 const ProjectParams = Type.Object({ projectIdOrName: Type.String() });
 const ConnectionParams = Type.Object({ projectIdOrName: Type.String(), connectionId: Type.String() });
-const Url = Type.String({ description: 'The URL to open in the browser.' });
+const Url = Type.String({
+  description: 'The link to open in the browser; it leads here first, then to the provider.',
+});
+
+const guarded =
+  'Only the browser that opened the link can end the flow, within ten minutes, once. That guards against an answer of the provider that is smuggled into another browser, and against a consent that is asked for from another one. It does not tell who opens the link: who does connects an account of theirs to the group, so hand it only to the person who is signed in with you, and to nobody by mail.';
 
 /** The management routes of connections (product-api 1.1). */
 export function connectionRoutes(connections: Connections): (server: HttpServer) => Promise<void> {
@@ -30,7 +35,7 @@ function oauthRoutes(server: HttpServer, connections: Connections): void {
     schema: {
       operationId: 'oauthConnect',
       summary: 'Start to connect an account through OAuth',
-      description: 'Answers the URL to open in a popup, or, with `returnUrl`, to send the browser to.',
+      description: `Answers the link to open in a popup, or, with \`returnUrl\`, to send the browser to. ${guarded}`,
       tags,
       body: OAuthConnectRequest,
       response: { 200: { content: { 'text/plain': { schema: Url } } } },
@@ -49,8 +54,7 @@ function oauthRoutes(server: HttpServer, connections: Connections): void {
     schema: {
       operationId: 'oauthUpdate',
       summary: 'Start to connect an account again',
-      description:
-        'Answers the URL to open. The connection keeps its credentials until the new ones are here.',
+      description: `Answers the link to open. The connection keeps its credentials until the new ones are here. ${guarded}`,
       tags,
       params: ConnectionParams,
       response: { 200: { content: { 'text/plain': { schema: Url } } } },

@@ -102,7 +102,7 @@ function faultOfOrigin(origin: string, declaration: ProviderDeclaration | undefi
   return undefined;
 }
 
-const urlFields = /^(?:(?:base|auth|token|refresh|revoke|introspect)URL|url)$/;
+const urlFields = /^(?:(?:base|auth|token|refresh|revoke|introspect)URL|url|issuer)$/;
 
 /** The declaration with the scheme and host of every URL replaced. */
 function moveTo(declaration: ProviderDeclaration, given: string): Provider {

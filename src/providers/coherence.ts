@@ -36,6 +36,8 @@ function faultsOfAuth(declaration: ProviderDeclaration): string[] {
     faults.push('oauth2Opts.assertionAudience belongs to the grantType jwtBearer');
   if (apiKeyOpts && !apiKeyOpts[apiKeyOpts.attachmentType])
     faults.push(`apiKeyOpts.${apiKeyOpts.attachmentType} is required`);
+  if (oauth2Opts?.issParameterSupported && !oauth2Opts.issuer)
+    faults.push('oauth2Opts.issParameterSupported needs issuer');
   const asksUser = oauth2Opts?.grantType.startsWith('authorizationCode') ?? false;
   if (asksUser && !oauth2Opts?.authURL) faults.push('oauth2Opts.authURL is required for this grantType');
   if (oauth2Opts?.grantType === 'authorizationCodePKCE' && !oauth2Opts.pkce)
@@ -79,7 +81,7 @@ function templatesOf(declaration: ProviderDeclaration): { text: string; stage: S
   const at = (stage: Stage, texts: (string | undefined)[]): { text: string; stage: Stage }[] =>
     texts.filter((text) => text !== undefined).map((text) => ({ text, stage }));
   return [
-    ...at('before', [oauth?.authURL, ...Object.values(oauth?.authURLParams ?? {})]),
+    ...at('before', [oauth?.authURL, oauth?.issuer, ...Object.values(oauth?.authURLParams ?? {})]),
     ...at('redirect', [
       oauth?.tokenURL,
       oauth?.refreshURL,

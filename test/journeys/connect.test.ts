@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newBrowser } from '../../simulator/browser.ts';
 import { connect, deploy, requestsOf, simulator, type ProblemBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Answer, type Platform } from '../platform.ts';
@@ -63,13 +64,15 @@ describe('test/journeys/connect', () => {
   const get = (id: string, query = '') => platform.call<Connection>('GET', `${at()}/${id}${query}`);
   const generate = <Body = Connection>(body: Record<string, unknown>) =>
     platform.call<Body>('POST', `${at()}:generate`, { consumerRef: 'ada', ...body });
-  /** The provider's consent; what the browser is sent to afterwards. */
-  const consent = async (authorizeUrl: string): Promise<URL> => {
-    const page = await fetch(authorizeUrl, { redirect: 'manual' });
-    return new URL(page.headers.get('location') ?? '');
+  const browser = newBrowser();
+  const isCallback = ({ pathname }: URL) => pathname === '/callbacks/v1/oauth';
+  /** Our link and the provider's consent; what the browser is sent to afterwards. */
+  const consent = async (link: string): Promise<URL> => {
+    const { next, text } = await browser.open(link, isCallback);
+    if (!next) throw new Error(`not sent back: ${text}`);
+    return next;
   };
-  const visit = (url: URL) =>
-    platform.call<string>('GET', url.pathname + url.search, undefined, { key: null });
+  const visit = (url: URL) => browser.open(url, () => true);
 
   it.each(['hubspot', 'salesforce'] as const)(
     '§4.7 a group connects %s by OAuth; the group and the person are recorded',
@@ -83,9 +86,10 @@ describe('test/journeys/connect', () => {
       });
       expect(started.status).toBe(200);
       expect(started.headers.get('content-type')).toMatch(/^text\/plain/);
-      const authorize = new URL(started.text);
-      expect(authorize.searchParams.get('redirect_uri')).toBe(`${platform.base}/callbacks/v1/oauth`);
-      expect(authorize.searchParams.get('code_challenge_method')).toBe('S256');
+      expect(new URL(started.text).origin).toBe(platform.base);
+      const { next: authorize } = await browser.open(started.text, () => true);
+      expect(authorize?.searchParams.get('redirect_uri')).toBe(`${platform.base}/callbacks/v1/oauth`);
+      expect(authorize?.searchParams.get('code_challenge_method')).toBe('S256');
       const page = await visit(await consent(started.text));
       expect(page.status).toBe(200);
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);

@@ -9,7 +9,6 @@ export interface AuthorizeInput {
   /** Parameters that the builder set on the provider app, such as HubSpot's optional scopes. */
   extra: Record<string, string[]>;
   redirectUri: string;
-  state: string;
   challenge: string;
 }
 
@@ -36,7 +35,7 @@ export function scopesFor(provider: Provider, appScopes: readonly string[] | und
   return [...scopes];
 }
 
-/** The URL to send the browser to (RFC 6749, 4.1.1; RFC 7636, 4.3). Throws invalid-request for a missing workspace. */
+/** The URL to send the browser to, but for the state (RFC 6749, 4.1.1; RFC 7636, 4.3). Throws invalid-request for a missing workspace. */
 export function authorizationUrl(provider: Provider, input: AuthorizeInput): string {
   const oauth = assertAuthorizes(provider);
   if (oauth.explicitWorkspaceRequired && !input.place.workspaceRef) {
@@ -52,20 +51,25 @@ export function authorizationUrl(provider: Provider, input: AuthorizeInput): str
     ...Object.fromEntries(fixed),
     ...(oauth.audience ? { audience: oauth.audience.join(' ') } : {}),
     ...Object.fromEntries(extra),
-    // Ours come last: nothing may stand in for the state or the redirect.
+    // Ours come last: nothing may stand in for the redirect.
     response_type: 'code',
     client_id: input.clientId,
     redirect_uri: input.redirectUri,
-    state: input.state,
     ...(input.scopes.length > 0 ? { scope: input.scopes.join(separator) } : {}),
     ...(oauth.pkce ? { code_challenge: input.challenge, code_challenge_method: 'S256' } : {}),
   };
+  // The state is ours alone, and the last parameter.
+  delete params['state'];
   // %20, not +: some consent pages show the plus signs (RFC 3986 knows no +).
   const query = Object.entries(params).map(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
   );
   url.search = [...(url.search ? [url.search.slice(1)] : []), ...query].join('&');
   return url.href;
+}
+
+export function withState(authorizeUrl: string, state: string): string {
+  return `${authorizeUrl}&state=${encodeURIComponent(state)}`;
 }
 
 /** Throws return-url-not-allowed unless the URL is http(s) and its origin is in the operator's list. */

@@ -5,8 +5,9 @@ import type { Projects } from '../../projects/index.ts';
 import { placeOf } from '../metadata.ts';
 import type { OAuthConnectRequest } from '../schema.ts';
 import type { ConnectionRow } from '../store.ts';
-import { assertAuthorizes, assertReturnUrl, authorizationUrl, scopesFor } from './authorize.ts';
-import { saveFlow, type FlowRequest } from './flow-store.ts';
+import { assertAuthorizes, assertReturnUrl, authorizationUrl, scopesFor, withState } from './authorize.ts';
+import { marking, startLink } from './browser.ts';
+import { findFlow, saveFlow, type FlowRequest } from './flow-store.ts';
 import { newState, newVerifier } from './state.ts';
 
 export interface FlowDeps {
@@ -22,7 +23,7 @@ export function redirectUriOf(ground: Ground): string {
   return `${ground.publicUrl}/callbacks/v1/oauth`;
 }
 
-/** Starts the connecting of a new account and returns the URL to open. */
+/** Starts the connecting of a new account and returns the link to open. */
 export function beginConnect(
   deps: FlowDeps,
   projectId: string,
@@ -57,7 +58,7 @@ export function beginUpdate(deps: FlowDeps, row: ConnectionRow): Promise<string>
   });
 }
 
-type Asked = Omit<FlowRequest, 'provider' | 'providerAppId' | 'scopes' | 'startedBy'> & {
+type Asked = Omit<FlowRequest, 'provider' | 'providerAppId' | 'scopes' | 'authorizeUrl' | 'startedBy'> & {
   providerAppId?: string;
 };
 
@@ -67,13 +68,12 @@ async function begin(deps: FlowDeps, projectId: string, provider: Provider, aske
   const scopes = scopesFor(provider, app.scopes);
   const state = newState();
   const { verifier, challenge } = newVerifier();
-  const url = authorizationUrl(provider, {
+  const authorizeUrl = authorizationUrl(provider, {
     place: placeOf(provider, asked.workspaceRef, asked.providerMetadata),
     clientId: app.clientId,
     scopes,
     extra: app.metadata?.authQueryParams ?? {},
     redirectUri: redirectUriOf(ground),
-    state,
     challenge,
   });
   const request: FlowRequest = {
@@ -81,8 +81,22 @@ async function begin(deps: FlowDeps, projectId: string, provider: Provider, aske
     provider: provider.name,
     providerAppId: app.id,
     scopes,
+    authorizeUrl,
     startedBy: currentActor(),
   };
   await saveFlow(ground.database, ground.vault, state, { projectId, request, verifier });
-  return url;
+  return startLink(ground.publicUrl, state);
+}
+
+/** Where a browser that opens a link goes on, and the cookie that it takes along. */
+export interface Opened {
+  location: string;
+  cookie: string;
+}
+
+/** Marks the browser that opens the link; undefined when the flow is unknown, used or over. */
+export async function openFlow({ ground }: FlowDeps, state: string): Promise<Opened | undefined> {
+  const request = await findFlow(ground.database, state);
+  if (!request) return undefined;
+  return { location: withState(request.authorizeUrl, state), cookie: marking(ground.publicUrl, state) };
 }

@@ -11,29 +11,48 @@ import type { ProviderMetadata } from '../schema.ts';
 import type { Secrets } from '../secrets.ts';
 import { findSameConnection, readConnection, type ConnectionRow } from '../store.ts';
 import { redirectUriOf, type FlowDeps } from './begin.ts';
+import { isMarked, unmarking } from './browser.ts';
 import { authorizationScheme } from './scheme.ts';
 import { takeFlow, type Flow } from './flow-store.ts';
-import { readRedirect, type CallbackQuery, type Redirected } from './redirect.ts';
+import { assertIssuer, readRedirect, type CallbackQuery, type Redirected } from './redirect.ts';
 import { requestToken, type TokenOutcome } from './token.ts';
 
-/** How a flow ended; `returnUrl` when the browser is to go on. */
-export type FlowEnd = { returnUrl?: string } & (
+/** How a flow ended; `returnUrl` when the browser is to go on, `cookie` to end its mark. */
+export type FlowEnd = { returnUrl?: string; cookie?: string } & (
   | { connectionId: string; projectId: string }
   | { error: string; status: number }
 );
 
-/** Ends a flow, whatever came back. Never throws for what the browser or the provider says; a failed one stores nothing. */
-export async function finishFlow(deps: FlowDeps, query: CallbackQuery): Promise<FlowEnd> {
+export const deadLink: FlowEnd = {
+  error: 'This link to connect an account was used already, is not known, or is older than ten minutes.',
+  status: 400,
+};
+const otherBrowser: FlowEnd = {
+  error: 'This browser did not open the link to connect the account. Open the link again, here.',
+  status: 400,
+};
+
+/**
+ * Ends a flow, whatever came back. Never throws for what the browser or the provider says; a failed one stores nothing. A
+ * browser that did not open the flow's link ends nothing: the one that did may still come.
+ */
+export async function finishFlow(
+  deps: FlowDeps,
+  query: CallbackQuery,
+  cookies: string | undefined,
+): Promise<FlowEnd> {
+  const { state } = query;
+  const { publicUrl } = deps.ground;
+  if (!state) return deadLink;
+  if (!isMarked(publicUrl, state, cookies)) return otherBrowser;
+  return { ...(await finishOwn(deps, query, state)), cookie: unmarking(publicUrl, state) };
+}
+
+async function finishOwn(deps: FlowDeps, query: CallbackQuery, state: string): Promise<FlowEnd> {
   let flow: Flow | undefined;
   try {
-    flow = query.state ? await takeFlow(deps.ground.database, deps.ground.vault, query.state) : undefined;
-    if (!flow) {
-      return {
-        error:
-          'This link to connect an account was used already, is not known, or is older than ten minutes.',
-        status: 400,
-      };
-    }
+    flow = await takeFlow(deps.ground.database, deps.ground.vault, state);
+    if (!flow) return deadLink;
     const taken = flow;
     const actor = taken.request.startedBy ?? { kind: 'service' };
     const connectionId = await actAs(actor, () => complete(deps, taken, query));
@@ -59,6 +78,7 @@ async function complete(deps: FlowDeps, flow: Flow, query: CallbackQuery): Promi
   const { ground, catalog, projects } = deps;
   const { projectId, request } = flow;
   const provider = catalog.get(request.provider);
+  assertIssuer(provider, placeOf(provider, request.workspaceRef, request.providerMetadata), query['iss']);
   if (query.error !== undefined || !query.code) throw refusedConsent(provider, query);
   const app = await projects.getProviderApp(projectId, provider.name, request.providerAppId);
   const told = readRedirect(provider, query);

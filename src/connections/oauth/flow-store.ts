@@ -5,7 +5,7 @@ import { problem } from '../../kit/problem.ts';
 import { sealedColumn } from '../../kit/rotation.ts';
 import type { Vault } from '../../kit/vault.ts';
 import type { ProviderMetadata } from '../schema.ts';
-import { hashState } from './state.ts';
+import { hashState, stateLifeSeconds } from './state.ts';
 
 /** What a started authorization is for; the answer cannot change any of it. */
 export interface FlowRequest {
@@ -18,6 +18,8 @@ export interface FlowRequest {
   workspaceRef?: string;
   providerMetadata: ProviderMetadata;
   scopes: string[];
+  /** Where the browser is sent; the state is added there, and not kept. */
+  authorizeUrl: string;
   returnUrl?: string;
   /** The connection whose credentials are replaced (oauth-update). */
   connectionId?: string;
@@ -38,18 +40,21 @@ interface FlowRow {
   live: boolean;
 }
 
-const lifeMinutes = 10;
-
 const insert = statement(
   'oauth_flows_insert',
   `INSERT INTO oauth_flows (project_id, state_hash, request, code_verifier, expires_at)
-   VALUES ($1, $2, $3, $4, svc_now() + ${lifeMinutes} * interval '1 minute')`,
+   VALUES ($1, $2, $3, $4, svc_now() + ${stateLifeSeconds} * interval '1 second')`,
 );
 
 const sweep = statement(
   'oauth_flows_sweep',
   `DELETE FROM oauth_flows WHERE state_hash IN
      (SELECT state_hash FROM oauth_flows WHERE expires_at < svc_now() ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)`,
+);
+
+const find = statement(
+  'oauth_flows_find',
+  `SELECT request FROM oauth_flows WHERE state_hash = $1 AND expires_at > svc_now()`,
 );
 
 // Taken by deleting: of two answers with one state, one finds it.
@@ -70,7 +75,7 @@ export const sealedVerifiers = sealedColumn({
   place: (projectId, hash) => verifierPlace(projectId, Buffer.from(hash)),
 });
 
-/** Keeps a flow for ten minutes, and drops those that are over. */
+/** Keeps a flow for a while, and drops those that are over. */
 export async function saveFlow(database: Database, vault: Vault, state: string, flow: Flow): Promise<void> {
   const hash = hashState(state);
   const verifier = vault.seal(flow.verifier, verifierPlace(flow.projectId, hash));
@@ -83,6 +88,11 @@ export async function saveFlow(database: Database, vault: Vault, state: string, 
     const targetId = connectionId ?? groupRef;
     await record(tx, { projectId, action: 'connection.authorizing', targetId, details });
   });
+}
+
+/** What a state was given out for; undefined when it is unknown, used or over. */
+export async function findFlow(database: Database, state: string): Promise<FlowRequest | undefined> {
+  return (await database.rows<Pick<FlowRow, 'request'>>(find, [hashState(state)]))[0]?.request;
 }
 
 /** The flow of a state, once; undefined when it is unknown, used or over. */

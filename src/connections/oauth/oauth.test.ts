@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
-import { control, createHarness, visit, type Harness } from '../harness.testsuite.ts';
+import type { Provider } from '../../providers/index.ts';
+import { control, createHarness, type Harness } from '../harness.testsuite.ts';
+import { isMarked, marking } from './browser.ts';
+import { assertIssuer } from './redirect.ts';
 
 describe('connections/oauth', () => {
   let hubspot: Awaited<ReturnType<typeof startHubspot>>;
@@ -14,7 +17,11 @@ describe('connections/oauth', () => {
       startHubspot({ records: 1 }),
       startSalesforce({ records: 1, rotation: true }),
     ]);
-    harness = await createHarness({ hubspot: hubspot.url, salesforce: salesforce.url });
+    harness = await createHarness({
+      hubspot: hubspot.url,
+      salesforce: salesforce.url,
+      google: hubspot.url,
+    });
     const { projects, projectId } = harness;
     const scopes = ['oauth', 'crm.objects.contacts.read'];
     await projects.providerApps.create(projectId, {
@@ -51,11 +58,12 @@ describe('connections/oauth', () => {
   it('connects HubSpot: the popup page names the connection, which names the portal and no secret', async () => {
     const started = await start({ groupName: 'Acme Inc.' });
     expect(started).toMatchObject({ status: 200, type: 'text/plain; charset=utf-8' });
-    const url = new URL(started.text);
+    expect(new URL(started.text).origin).toBe('http://svc.test');
+    const url = await harness.open(started.text);
     expect(url.searchParams.get('redirect_uri')).toBe('http://svc.test/callbacks/v1/oauth');
     expect(url.searchParams.get('scope')).toBe('oauth crm.objects.contacts.read');
     expect(url.searchParams.get('code_challenge_method')).toBe('S256');
-    const page = await harness.call('GET', await visit(started.text));
+    const page = await harness.call('GET', await harness.visit(started.text));
     expect(page).toMatchObject({ status: 200, type: 'text/html; charset=utf-8' });
     const message = messageIn(page.text);
     expect(message.eventType).toBe('AUTHORIZATION_SUCCEEDED');
@@ -81,7 +89,7 @@ describe('connections/oauth', () => {
 
   it('keeps the id when the same account is connected again, with new credentials', async () => {
     const before = (await list())[0]!;
-    const page = await harness.call('GET', await visit((await start({})).text));
+    const page = await harness.call('GET', await harness.visit((await start({})).text));
     expect(messageIn(page.text).data.connection).toBe(before.id);
     const after = await list();
     expect(after).toHaveLength(1);
@@ -93,7 +101,7 @@ describe('connections/oauth', () => {
     const missing = await start({ provider: 'salesforce' });
     expect(missing).toMatchObject({ status: 400, json: { issues: [{ name: 'providerWorkspaceRef' }] } });
     const { text } = await start({ provider: 'salesforce', providerWorkspaceRef: 'acme' });
-    const { connection: id } = messageIn((await harness.call('GET', await visit(text))).text).data;
+    const { connection: id } = messageIn((await harness.call('GET', await harness.visit(text))).text).data;
     const connection = await harness.connections.get(harness.projectId, id);
     expect(harness.connections.present(connection)).toMatchObject({
       authScheme: 'oauth2/authorizationCodePKCE',
@@ -112,7 +120,7 @@ describe('connections/oauth', () => {
     const count = (await list()).length;
     await control(hubspot.url, 'consent', { mode: 'deny' });
     const { text } = await start({ groupRef: 'denied' });
-    const page = await harness.call('GET', await visit(text));
+    const page = await harness.call('GET', await harness.visit(text));
     expect(page).toMatchObject({ status: 400, type: 'text/html; charset=utf-8' });
     expect(messageIn(page.text)).toEqual({
       eventType: 'AUTHORIZATION_FAILED',
@@ -122,13 +130,13 @@ describe('connections/oauth', () => {
   });
 
   it('takes a state once, only within ten minutes, and only one that it gave out', async () => {
-    const callback = await visit((await start({})).text);
+    const callback = await harness.visit((await start({})).text);
     expect((await harness.call('GET', callback)).status).toBe(200);
     expect(await harness.call('GET', callback)).toMatchObject({
       status: 400,
       text: expect.stringContaining('used already'),
     });
-    const late = await visit((await start({})).text);
+    const late = await harness.visit((await start({})).text);
     await harness.shiftClock('11 minutes');
     expect((await harness.call('GET', late)).status).toBe(400);
     await harness.shiftClock('-11 minutes');
@@ -139,7 +147,7 @@ describe('connections/oauth', () => {
   it('keeps only the hash of a state, and drops flows that are over when a new one starts', async () => {
     await start({});
     await harness.shiftClock('11 minutes');
-    const state = new URL((await start({})).text).searchParams.get('state')!;
+    const state = new URL((await start({})).text).searchParams.get('flow')!;
     await harness.shiftClock('-11 minutes');
     const rows = await harness.ground.database.raw(
       'SELECT state_hash, request::text, code_verifier FROM oauth_flows',
@@ -152,16 +160,64 @@ describe('connections/oauth', () => {
   it('refuses an exchange that the provider refuses, and stores nothing', async () => {
     const count = (await list()).length;
     const { text } = await start({ groupRef: 'refused' });
-    const callback = (await visit(text)).replace(/code=[^&]+/, 'code=forged');
+    const callback = (await harness.visit(text)).replace(/code=[^&]+/, 'code=forged');
     const page = await harness.call('GET', callback);
     expect(page.status).toBe(400);
     expect(messageIn(page.text).eventType).toBe('AUTHORIZATION_FAILED');
     expect(await list()).toHaveLength(count);
   });
 
+  it("refuses the answer of another server than the one that was asked, before the client's secret is sent", async () => {
+    const providerApp = { provider: 'google', clientId: 'g', clientSecret: 's', scopes: ['email'] };
+    await harness.projects.providerApps.create(harness.projectId, providerApp);
+    const answer = async (iss: string, more: string) => {
+      const link = (await start({ provider: 'google', groupRef: 'mixed-up' })).text;
+      const state = (await harness.open(link)).searchParams.get('state');
+      return harness.call('GET', `/callbacks/v1/oauth?state=${state}&iss=${encodeURIComponent(iss)}&${more}`);
+    };
+    await fetch(`${hubspot.url}/__sim/requests`, { method: 'DELETE' });
+    for (const more of ['code=x', 'error=access_denied']) {
+      const refused = await answer('https://evil.example.com', more);
+      expect(refused).toMatchObject({ status: 400, text: expect.stringContaining('not of the server') });
+    }
+    expect((await control(hubspot.url, 'requests'))['requests']).toEqual([]);
+    expect((await answer(hubspot.url, 'error=access_denied')).text).toContain('was not granted');
+    await answer(hubspot.url, 'code=x');
+    expect((await control(hubspot.url, 'requests'))['requests']).toHaveLength(1);
+  });
+
+  it('demands the issuer where the provider always says it', () => {
+    const oauth2Opts = { issuer: 'https://{{workspace}}.as.example', issParameterSupported: true };
+    const provider = { displayName: 'P', oauth2Opts } as unknown as Provider;
+    const check = (iss: unknown) => () => assertIssuer(provider, { workspaceRef: 'acme' }, iss);
+    expect(check('https://acme.as.example')).not.toThrow();
+    for (const iss of [
+      undefined,
+      '',
+      'https://acme.as.example/',
+      'https://evil.as.example',
+      ['https://acme.as.example'],
+    ])
+      expect(check(iss)).toThrow(/not of the server/);
+  });
+
+  it('marks a browser with a cookie of this origin alone, as far as the scheme allows', () => {
+    expect(marking('https://svc.example.com', 'st')).toMatch(
+      /^__Host-svc-oauth-[0-9a-f]{24}=st; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    expect(marking('http://localhost:4000', 'st')).toMatch(
+      /^svc-oauth-[0-9a-f]{24}=st; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+    const [cookie = ''] = marking('https://svc.example.com', 'st').split(';');
+    expect(isMarked('https://svc.example.com', 'st', `a=b; ${cookie}; c=d`)).toBe(true);
+    expect(isMarked('https://svc.example.com', 'st', cookie.replace('__Host-', ''))).toBe(false);
+    expect(isMarked('https://svc.example.com', 'other', cookie)).toBe(false);
+    expect(isMarked('https://svc.example.com', 'st', undefined)).toBe(false);
+  });
+
   it('escapes whatever the provider says', async () => {
     const { text } = await start({ groupRef: 'escaped' });
-    const state = new URL(text).searchParams.get('state')!;
+    const state = (await harness.open(text)).searchParams.get('state')!;
     const error = encodeURIComponent('</script><script>alert(1)</script>');
     const page = await harness.call('GET', `/callbacks/v1/oauth?state=${state}&error=${error}`);
     expect(page.status).toBe(400);
@@ -173,16 +229,16 @@ describe('connections/oauth', () => {
     const refused = await start({ returnUrl: 'https://app.example.com.evil.test/' });
     expect(refused).toMatchObject({ status: 422, json: { code: 'return-url-not-allowed' } });
     const { text } = await start({ returnUrl: 'https://app.example.com/done?tab=1' });
-    const end = await harness.connections.finishOAuth(
-      Object.fromEntries(new URL(await visit(text), 'http://svc.test').searchParams),
-    );
-    expect(end).toMatchObject({
-      returnUrl: 'https://app.example.com/done?tab=1',
-      connectionId: expect.any(String),
+    const done = await harness.call('GET', await harness.visit(text));
+    expect(done).toMatchObject({
+      status: 302,
+      location: expect.stringMatching(
+        /^https:\/\/app\.example\.com\/done\?tab=1&connectionId=[0-9a-f-]{36}$/,
+      ),
     });
     await control(hubspot.url, 'consent', { mode: 'deny' });
     const denied = await start({ returnUrl: 'https://app.example.com/done?tab=1' });
-    const answer = await harness.call('GET', await visit(denied.text));
+    const answer = await harness.call('GET', await harness.visit(denied.text));
     expect(answer).toMatchObject({
       status: 302,
       location: 'https://app.example.com/done?tab=1&error=Access+to+HubSpot+was+not+granted.',
@@ -196,7 +252,7 @@ describe('connections/oauth', () => {
     const url = await harness.call('PATCH', `${path}:oauth-update`);
     expect(url).toMatchObject({ status: 200, type: 'text/plain; charset=utf-8' });
     expect((await harness.connections.credential(harness.projectId, hub.id)).headers).toEqual(before.headers);
-    const page = await harness.call('GET', await visit(url.text));
+    const page = await harness.call('GET', await harness.visit(url.text));
     expect(messageIn(page.text).data.connection).toBe(hub.id);
     const after = await harness.connections.credential(harness.projectId, hub.id);
     expect(after.generation).toBe(before.generation + 1);
@@ -212,7 +268,7 @@ describe('connections/oauth', () => {
     const url = await harness.call('PATCH', `/v1/projects/default/connections/${hub.id}:oauth-update`);
     const fault = { kind: 'status', status: health };
     await control(hubspot.url, 'faults', { path: '/integrations/v1/me', fault });
-    const page = await harness.call('GET', await visit(url.text));
+    const page = await harness.call('GET', await harness.visit(url.text));
     await fetch(`${hubspot.url}/__sim/faults`, { method: 'DELETE' });
     expect(page.status).toBe(400);
     expect(messageIn(page.text).eventType).toBe('AUTHORIZATION_FAILED');
@@ -228,7 +284,7 @@ describe('connections/oauth', () => {
       path: '/integrations/v1/me',
       fault: { kind: 'status', status: 503 },
     });
-    expect((await harness.call('GET', await visit(url.text))).status).toBe(200);
+    expect((await harness.call('GET', await harness.visit(url.text))).status).toBe(200);
     await fetch(`${hubspot.url}/__sim/faults`, { method: 'DELETE' });
     expect((await harness.connections.get(harness.projectId, hub.id)).status).toBe('created');
   });
@@ -237,7 +293,7 @@ describe('connections/oauth', () => {
     const hub = (await list()).find((one) => one.provider === 'hubspot')!;
     await control(hubspot.url, 'consent', { account: '77777777' });
     const url = await harness.call('PATCH', `/v1/projects/default/connections/${hub.id}:oauth-update`);
-    const page = await harness.call('GET', await visit(url.text));
+    const page = await harness.call('GET', await harness.visit(url.text));
     expect(page.status).toBe(400);
     expect(messageIn(page.text).data.error).toContain('another account');
   });

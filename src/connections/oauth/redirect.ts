@@ -1,5 +1,5 @@
 import { problem } from '../../kit/problem.ts';
-import type { Provider } from '../../providers/index.ts';
+import { providerUrl, type ConnectionPlace, type Provider } from '../../providers/index.ts';
 import { captured } from '../kept.ts';
 import type { ProviderMetadata } from '../schema.ts';
 
@@ -19,6 +19,19 @@ export interface Redirected {
   metadata: ProviderMetadata;
   /** What the exchange of the code has to repeat. */
   tokenParams: Record<string, string>;
+}
+
+/**
+ * Throws credentials-rejected when the answer is of another server than the one that was asked (RFC 9207, 2.4), before
+ * anything of it is believed.
+ */
+export function assertIssuer(provider: Provider, place: ConnectionPlace, iss: unknown): void {
+  const { issuer, issParameterSupported = false } = provider.oauth2Opts ?? {};
+  if (issuer === undefined || (iss === undefined && !issParameterSupported)) return;
+  if (iss === providerUrl(provider, issuer, place)) return;
+  throw problem('credentials-rejected', {
+    detail: `The answer is not of the server of ${provider.displayName} that was asked.`,
+  });
 }
 
 /**

@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 
+/** How long a started flow may take. */
+export const stateLifeSeconds = 600;
+
 /** A new state: 256 random bits, shown once to the browser; only its hash is kept. */
 export function newState(): string {
   return randomBytes(32).toString('base64url');

@@ -53,6 +53,11 @@ const Oauth2Declaration = Type.Object(
     refreshParams: Type.Optional(
       Type.Record(Type.String(), Type.String(), { description: 'At a refresh, in place of tokenParams.' }),
     ),
+    // The `iss` of its redirects (RFC 9207): one that says another is refused.
+    issuer: Type.Optional(TemplateUrl),
+    issParameterSupported: Type.Optional(
+      Type.Boolean({ description: 'Whether every redirect has it; one without is refused then.' }),
+    ),
     callbackFields: Type.Optional(Type.Array(CallbackField)),
     tokenParamsFromCallback: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
