@@ -85,8 +85,8 @@ async function prepare(
 }
 
 function checkedShape(content: unknown): ConfigContent {
-  const issues = shapeIssues(content, 'body', contentPath);
-  if (issues.length > 0) throw refuse(issues);
+  const { issues, more } = shapeIssues(content, 'body', contentPath);
+  if (issues.length > 0) throw refuse(issues, 'invalid-request', more);
   return content as ConfigContent;
 }
 

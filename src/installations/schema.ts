@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { Connection, Group } from '../connections/schema.ts';
+import { maskLength, maxMasks } from '../kit/update-mask.ts';
 import { ConfigContent, PartialConfigContent } from './config/schema.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -11,12 +12,18 @@ const groupRef = Type.String({
 });
 const connectionId = Type.String({
   minLength: 1,
+  maxLength: 255,
   description: "Default: the group's newest connection that works.",
 });
 const createdBy = Type.String({
+  maxLength: 255,
   description: 'One of consumer:{consumer-id}, builder:{builder-id}, api:{api-caller}.',
 });
-const revisionId = Type.String({ deprecated: true, description: 'Ignored: the latest revision counts.' });
+const revisionId = Type.String({
+  maxLength: 255,
+  deprecated: true,
+  description: 'Ignored: the latest revision counts.',
+});
 
 /** One state of an installation's config; never changed, only followed by another. */
 export const Config = Type.Object(
@@ -71,9 +78,9 @@ export type CreateInstallationRequest = Static<typeof CreateInstallationRequest>
 /** Body of a PATCH: what the mask names is taken, the rest is left alone (specification 4.4). */
 export const UpdateInstallationRequest = Type.Object(
   {
-    updateMask: Type.Array(Type.String({ minLength: 1 }), {
+    updateMask: Type.Array(Type.String({ minLength: 1, maxLength: maskLength }), {
       minItems: 1,
-      maxItems: 100,
+      maxItems: maxMasks,
       description:
         'Dotted paths, such as `config.content.write.objects.contact`. A named object is replaced whole.',
     }),
@@ -102,13 +109,14 @@ export type UpdateInstallationRequest = Static<typeof UpdateInstallationRequest>
 export const PatchObjectRequest = Type.Object(
   {
     groupRef: Type.Optional(groupRef),
-    installationId: Type.Optional(Type.String({ minLength: 1 })),
+    installationId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     action: Type.Enum(['read', 'subscribe', 'write']),
     changes: Type.Array(
       Type.Object(
         {
           op: Type.Enum(['add', 'remove', 'replace']),
           path: Type.String({
+            maxLength: 4_000,
             description: 'JSON Pointer (RFC 6901) into the config of the object; empty is the whole of it.',
           }),
           value: Type.Optional(Type.Unknown()),

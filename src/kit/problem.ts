@@ -24,6 +24,8 @@ export interface ProblemDetails {
   /** Where it is not that of the kind: what failed knows better whether it may be repeated. */
   retryable?: boolean;
   issues?: Issue[];
+  /** How many further ones were found. */
+  moreIssues?: number;
   /** Seconds until a retry makes sense. */
   retryAfterSeconds?: number;
   provider?: ProviderAnswerSummary;
@@ -63,14 +65,42 @@ export function problem(code: ProblemCode, details: ProblemDetails = {}): Proble
   return new Problem(code, details);
 }
 
-/** The refusal of a request for issues found in it. */
-export function refuse(issues: Issue[], code: ProblemCode = 'invalid-request'): Problem {
-  const first = issues[0];
+/** So many issues are told; whoever has more wrong than this will ask again anyway. */
+export const maxIssues = 20;
+const maxShown = 200;
+
+/** The refusal of a request for issues found in it; `uncounted`: how many were found besides. */
+export function refuse(
+  issues: readonly Issue[],
+  code: ProblemCode = 'invalid-request',
+  uncounted = 0,
+): Problem {
+  const shown = issues.slice(0, maxIssues).map(shortened);
+  const [first] = shown;
+  const count = issues.length + uncounted;
   const detail = first ? `${first.name}: ${first.detail}` : problemKinds[code].about;
   return problem(code, {
-    detail: issues.length > 1 ? `${detail} (and ${issues.length - 1} more)` : detail,
-    issues,
+    detail: count > 1 ? `${detail} (and ${count - 1} more)` : detail,
+    issues: shown,
+    ...(count > shown.length ? { moreIssues: count - shown.length } : {}),
   });
+}
+
+/** Names and values may be the caller's own, and as long as the caller liked. */
+function shortened(issue: Issue): Issue {
+  const { name, detail, value } = issue;
+  if (name.length <= maxShown && detail.length <= maxShown * 5 && !isLong(value)) return issue;
+  const { value: _value, ...others } = issue;
+  const short = { ...others, name: cut(name, maxShown), detail: cut(detail, maxShown * 5) };
+  return isLong(value) || value === undefined ? short : { ...short, value };
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === 'string' && value.length > maxShown;
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 /** The body of a problem, RFC 9457 with the members of the contract. */
@@ -91,6 +121,7 @@ export function renderProblem(error: Problem, requestId: string, now = new Date(
       ? {}
       : { retryAfter: new Date(now.getTime() + details.retryAfterSeconds * 1000).toISOString() }),
     ...(details.issues ? { issues: details.issues } : {}),
+    ...(details.moreIssues === undefined ? {} : { moreIssues: details.moreIssues }),
     ...(details.provider ? { provider: details.provider } : {}),
     ...details.extra,
   };

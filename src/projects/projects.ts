@@ -125,7 +125,7 @@ export function createProjects(
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
     close: async () => {
-      await Promise.all([apiKeys.close(), jwtKeys.close()]);
+      await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close()]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../kit/http/server.ts';
-import { readMask } from '../kit/update-mask.ts';
+import { readMask, UpdateMask } from '../kit/update-mask.ts';
 import { providerAppRoutes } from './apps/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { apiKeyRoutes } from './keys/api-key-routes.ts';
@@ -23,14 +23,14 @@ const NewProject = Type.Object(
     name: Name,
     appName: Type.Optional(AppName),
     orgId: Type.Optional(
-      Type.String({ description: 'Accepted from older clients; there is one organization.' }),
+      Type.String({ maxLength: 255, description: 'Accepted from older clients; there is one organization.' }),
     ),
   },
   closed,
 );
 const ProjectUpdate = Type.Object(
   {
-    updateMask: Type.Array(Type.String()),
+    updateMask: UpdateMask,
     project: Type.Object({ name: Type.Optional(Name), appName: Type.Optional(AppName) }, closed),
   },
   closed,

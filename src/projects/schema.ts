@@ -80,16 +80,20 @@ export const JwtKey = Type.Object(
 );
 export type JwtKey = Static<typeof JwtKey>;
 
+const parameterName = Type.String({ maxLength: 255 });
+
 /** Parameters of a provider app beyond the OAuth client itself (product-api 1.3). */
 export const ProviderAppMetadata = Type.Object(
   {
     authQueryParams: Type.Optional(
-      Type.Record(Type.String(), Type.Array(Type.String()), {
+      Type.Record(parameterName, Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100 }), {
+        maxProperties: 100,
         description: 'Further parameters of the authorization URL.',
       }),
     ),
     providerParams: Type.Optional(
-      Type.Record(Type.String(), Type.String(), {
+      Type.Record(parameterName, Type.String({ maxLength: 4_096 }), {
+        maxProperties: 100,
         description: "The provider's own settings, such as an install URL.",
       }),
     ),

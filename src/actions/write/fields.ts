@@ -1,3 +1,5 @@
+import { Draft } from '../../kit/draft.ts';
+
 /** The customer's choices for one object, as the field rules need them. Names compare without regard to case. */
 export interface FieldRules {
   settings: Readonly<Record<string, FieldRule>>;
@@ -58,15 +60,17 @@ export function applyPolicies(
   planned: Readonly<Record<string, unknown>>,
   rules: FieldRules,
 ): Pick<ShapedFields, 'fields' | 'ifEmpty'> {
-  let fields: Record<string, unknown> = { ...planned };
+  const draft = new Draft();
+  const fields = draft.own(planned) as Record<string, unknown>;
+  const ownNames = new Map(Object.keys(fields).map((key) => [key.toLowerCase(), key]));
   const ifEmpty: string[] = [];
   for (const [name, rule] of Object.entries(rules.settings)) {
     const policy = policyFor(kind, rule);
     const path = providerName(name, rules);
     const [root = path, ...inner] = isPath(path) ? segmentsOf(path) : [path];
-    const own = Object.keys(fields).find((key) => key.toLowerCase() === root.toLowerCase());
+    const own = ownNames.get(root.toLowerCase());
     if (own === undefined || readPath(fields, [own, ...inner]) === undefined) continue;
-    if (policy === 'never') fields = without(fields, [own, ...inner]);
+    if (policy === 'never') takeAway(draft, fields, [own, ...inner]);
     if (policy === 'ifEmpty') ifEmpty.push(isPath(path) ? path : own);
   }
   return { fields, ifEmpty };
@@ -92,9 +96,22 @@ function providerName(name: string, rules: FieldRules): string {
 }
 
 function lookUp(mappings: FieldRules['mappings'], name: string): string | undefined {
-  if (Object.hasOwn(mappings, name)) return mappings[name];
-  const found = Object.keys(mappings).find((key) => key.toLowerCase() === name.toLowerCase());
-  return found === undefined ? undefined : mappings[found];
+  return Object.hasOwn(mappings, name) ? mappings[name] : foldedOf(mappings).get(name.toLowerCase());
+}
+
+const folded = new WeakMap<FieldRules['mappings'], Map<string, string>>();
+
+/** The mappings by their names in lower case, made once for all fields of all records; of two the first counts. */
+function foldedOf(mappings: FieldRules['mappings']): Map<string, string> {
+  const known = folded.get(mappings);
+  if (known) return known;
+  const made = new Map<string, string>();
+  for (const [name, field] of Object.entries(mappings)) {
+    const key = name.toLowerCase();
+    if (!made.has(key)) made.set(key, field);
+  }
+  folded.set(mappings, made);
+  return made;
 }
 
 function mapNames(
@@ -143,20 +160,26 @@ function readPath(value: unknown, segments: readonly string[]): unknown {
 function withoutPaths(
   sent: Readonly<Record<string, unknown>>,
   paths: readonly string[],
-): Record<string, unknown> {
-  return paths.reduce<Record<string, unknown>>((rest, path) => without(rest, segmentsOf(path)), { ...sent });
+): Readonly<Record<string, unknown>> {
+  if (paths.length === 0) return sent;
+  const draft = new Draft();
+  const rest = draft.own(sent) as Record<string, unknown>;
+  for (const path of paths) takeAway(draft, rest, segmentsOf(path));
+  return rest;
 }
 
-function without(
-  value: Record<string, unknown>,
-  [first, ...others]: readonly string[],
-): Record<string, unknown> {
-  if (first === undefined || !Object.hasOwn(value, first)) return value;
-  const { [first]: inner, ...rest } = value;
-  if (others.length === 0) return rest;
-  if (!isPlain(inner)) return value;
-  const left = without(inner, others);
-  return Object.keys(left).length === 0 ? rest : { ...rest, [first]: left };
+/** Takes the value at the path out of a copy of the caller's object. */
+function takeAway(draft: Draft, owned: Record<string, unknown>, [first, ...others]: readonly string[]): void {
+  if (first === undefined || !Object.hasOwn(owned, first)) return;
+  const inner = owned[first];
+  if (others.length > 0) {
+    if (!isPlain(inner)) return;
+    const copy = draft.own(inner);
+    takeAway(draft, copy, others);
+    owned[first] = copy;
+    if (Object.keys(copy).length > 0) return;
+  }
+  Reflect.deleteProperty(owned, first);
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

@@ -109,6 +109,6 @@ describe('src/actions/write/schema', () => {
     ['§2.6, §8 retryPolicy: an hour and a half', hours(1.5), 'retryPolicy.deadlineHours'],
     ['§2.6 an unknown member', { ...create, records: [] }, 'records'],
   ])('%s is refused by its path', (_title, body, name) => {
-    expect(check(body, 'body').map((issue) => issue.name)).toEqual([name]);
+    expect(check(body, 'body').issues.map((issue) => issue.name)).toEqual([name]);
   });
 });

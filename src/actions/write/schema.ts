@@ -3,7 +3,10 @@ import { Type, type Static } from 'typebox';
 const closed = { additionalProperties: false } as const;
 
 /** Provider field names to values; exact numbers are kept as sent. */
-const RecordFields = Type.Record(Type.String(), Type.Unknown(), { description: 'Field names to values.' });
+const RecordFields = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: 5_000,
+  description: 'Field names to values.',
+});
 
 export const AssociationInput = Type.Object(
   {

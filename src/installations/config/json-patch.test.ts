@@ -94,6 +94,35 @@ describe('installations/config/json-patch', () => {
     ]);
   });
 
+  it('copies each part once, however many changes there are', () => {
+    const keys = Array.from({ length: 20_000 }, (_, index) => `field${index}`);
+    const large = { selectedFields: Object.fromEntries(keys.map((key) => [key, true])), list: keys };
+    const changes = keys
+      .slice(0, 500)
+      .flatMap((key) => [
+        replace(`/selectedFields/${key}`, false),
+        remove('/list/0'),
+        add('/list/0', { key }),
+      ]);
+    const before = JSON.stringify(large);
+    const start = performance.now();
+    const outcome = applyChanges(large, changes) as { value: typeof large };
+    // A copy for each change takes seconds.
+    expect(performance.now() - start).toBeLessThan(500);
+    expect(JSON.stringify(large)).toBe(before);
+    expect(outcome.value.selectedFields['field499']).toBe(false);
+    expect(outcome.value.list[0]).toEqual({ key: 'field499' });
+  });
+
+  it('leaves the values of the changes alone', () => {
+    const value = { inner: { a: 1 } };
+    expect(applied(add('/x', value), add('/y', value), replace('/x/inner/a', 2))).toMatchObject({
+      x: { inner: { a: 2 } },
+      y: { inner: { a: 1 } },
+    });
+    expect(value).toEqual({ inner: { a: 1 } });
+  });
+
   it('keeps numbers exact', () => {
     const outcome = applyChanges(parseJson('{"big":9007199254740993,"n":1.50}'), [add('/other', 1)]);
     expect(JSON.stringify('value' in outcome && outcome.value)).toBe(

@@ -1,3 +1,4 @@
+import { Draft } from '../../kit/draft.ts';
 import { isExactNumber } from '../../kit/json.ts';
 import type { Issue } from '../../kit/problem.ts';
 
@@ -8,9 +9,11 @@ export interface Change {
   value?: unknown;
 }
 
+/** A change with the reference tokens of its path. */
 interface Edit {
   op: Change['op'];
   value: unknown;
+  keys: readonly string[];
 }
 type Outcome = { value: unknown } | { fault: string };
 
@@ -22,6 +25,7 @@ export function applyChanges(
   document: unknown,
   changes: readonly Change[],
 ): { value: unknown } | { issues: Issue[] } {
+  const draft = new Draft();
   let current = document;
   for (const [index, change] of changes.entries()) {
     const at = `changes[${index}]`;
@@ -30,7 +34,9 @@ export function applyChanges(
     }
     const pointer = parsePointer(change.path);
     const outcome =
-      'fault' in pointer ? pointer : edit(current, pointer.keys, { op: change.op, value: change.value });
+      'fault' in pointer
+        ? pointer
+        : edit(draft, current, 0, { op: change.op, value: change.value, keys: pointer.keys });
     if ('fault' in outcome) {
       return { issues: [{ in: 'body', name: `${at}.path`, detail: outcome.fault, value: change.path }] };
     }
@@ -51,42 +57,48 @@ function parsePointer(path: string): { keys: string[] } | { fault: string } {
   return keys.includes('__proto__') ? { fault: 'the key "__proto__" is not accepted' } : { keys };
 }
 
-function edit(node: unknown, keys: readonly string[], change: Edit): Outcome {
-  const [key, ...rest] = keys;
+/** The node after the change, which stands `level` tokens below the document. */
+function edit(draft: Draft, node: unknown, level: number, change: Edit): Outcome {
+  const key = change.keys[level];
   if (key === undefined) return { value: change.op === 'remove' ? undefined : change.value };
-  if (Array.isArray(node)) return editArray(node, key, rest, change);
+  if (Array.isArray(node)) return editArray(draft, node, level, change);
   if (typeof node !== 'object' || node === null || isExactNumber(node)) {
     return { fault: `there is nothing at "${key}": its parent is neither an object nor an array` };
   }
-  return editObject(node as Record<string, unknown>, key, rest, change);
+  return editObject(draft, node as Record<string, unknown>, level, change);
 }
 
-function editObject(
-  node: Record<string, unknown>,
-  key: string,
-  rest: readonly string[],
-  change: Edit,
-): Outcome {
+function editObject(draft: Draft, node: Record<string, unknown>, level: number, change: Edit): Outcome {
+  const key = change.keys[level] ?? '';
+  const isLast = level === change.keys.length - 1;
   const isNew = !Object.hasOwn(node, key);
-  if (isNew && (rest.length > 0 || change.op !== 'add')) return { fault: `there is nothing at "${key}"` };
-  if (rest.length === 0 && change.op === 'remove') {
-    const { [key]: _removed, ...others } = node;
-    return { value: others };
-  }
-  const inner = edit(node[key], rest, change);
-  return 'fault' in inner ? inner : { value: { ...node, [key]: inner.value } };
+  if (isNew && (!isLast || change.op !== 'add')) return { fault: `there is nothing at "${key}"` };
+  const inner = edit(draft, node[key], level + 1, change);
+  if ('fault' in inner) return inner;
+  const copy = draft.own(node);
+  if (isLast && change.op === 'remove') Reflect.deleteProperty(copy, key);
+  else copy[key] = inner.value;
+  return { value: copy };
 }
 
-function editArray(node: readonly unknown[], key: string, rest: readonly string[], change: Edit): Outcome {
-  const inserts = rest.length === 0 && change.op === 'add';
-  if (key === '-' && inserts) return { value: [...node, change.value] };
-  if (!/^(0|[1-9]\d*)$/.test(key)) return { fault: `"${key}" is not an index of the array` };
-  const index = Number(key);
+function editArray(draft: Draft, node: unknown[], level: number, change: Edit): Outcome {
+  const key = change.keys[level] ?? '';
+  const isLast = level === change.keys.length - 1;
+  const inserts = isLast && change.op === 'add';
+  const index = key === '-' && inserts ? node.length : indexOf(key);
+  if (index === undefined) return { fault: `"${key}" is not an index of the array` };
   if (index > node.length || (index === node.length && !inserts)) {
     return { fault: `the array has no index ${key}; its length is ${node.length}` };
   }
-  if (inserts) return { value: node.toSpliced(index, 0, change.value) };
-  if (rest.length === 0 && change.op === 'remove') return { value: node.toSpliced(index, 1) };
-  const inner = edit(node[index], rest, change);
-  return 'fault' in inner ? inner : { value: node.with(index, inner.value) };
+  const inner = inserts ? { value: change.value } : edit(draft, node[index], level + 1, change);
+  if ('fault' in inner) return inner;
+  const copy = draft.own(node);
+  if (inserts) copy.splice(index, 0, inner.value);
+  else if (isLast && change.op === 'remove') copy.splice(index, 1);
+  else copy[index] = inner.value;
+  return { value: copy };
+}
+
+function indexOf(key: string): number | undefined {
+  return /^(0|[1-9]\d*)$/.test(key) ? Number(key) : undefined;
 }

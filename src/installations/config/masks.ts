@@ -1,3 +1,4 @@
+import { Draft } from '../../kit/draft.ts';
 import { readMask, splitMaskPath } from '../../kit/update-mask.ts';
 import type { UpdateInstallationRequest } from '../schema.ts';
 
@@ -33,19 +34,23 @@ export function applyMasks(
   { updateMask, installation }: UpdateInstallationRequest,
 ): MaskedChange {
   const change: MaskedChange = { content, connectionId: undefined, createdBy: undefined };
+  const draft = new Draft();
   for (const [mask, value] of readMask(updateMask, allowedMasks, installation, 'installation')) {
     const [first, second, ...path] = splitMaskPath(mask);
     if (first === 'connectionId') change.connectionId = installation.connectionId;
     else if (second === 'createdBy') change.createdBy = installation.config?.createdBy;
-    else change.content = withValue(change.content, path, value);
+    else change.content = withValue(draft, change.content, path, value);
   }
   return change;
 }
 
 /** A copy with the value at the path; objects that are missing on the way are made. */
-function withValue(node: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+function withValue(draft: Draft, node: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
-  const object = typeof node === 'object' && node !== null ? (node as Record<string, unknown>) : {};
+  const object = draft.own(
+    typeof node === 'object' && node !== null ? (node as Record<string, unknown>) : {},
+  );
   const inner = Object.hasOwn(object, key) ? object[key] : undefined;
-  return { ...object, [key]: withValue(inner, rest, value) };
+  object[key] = withValue(draft, inner, rest, value);
+  return object;
 }

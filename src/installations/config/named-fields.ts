@@ -1,4 +1,4 @@
-import type { Issue } from '../../kit/problem.ts';
+import { maxIssues, type Issue } from '../../kit/problem.ts';
 import type { ObjectDescription } from '../../providers/index.ts';
 import type { ManifestIntegration } from '../../projects/schema.ts';
 import { bodyIssue, contentPath } from './issue.ts';
@@ -89,8 +89,8 @@ export function unknownFieldIssues(object: NamedObject, description: ObjectDescr
   const known = new Set(['id', ...names.map((name) => name.toLowerCase())]);
   return object.fields
     .filter(({ fieldName }) => !known.has(rootOf(fieldName).toLowerCase()))
-    .map(({ path, fieldName }) => {
-      const meant = nearest(rootOf(fieldName), names);
+    .map(({ path, fieldName }, index) => {
+      const meant = index < maxIssues ? nearest(rootOf(fieldName), names) : undefined;
       const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
       return bodyIssue(
         path,

@@ -1,4 +1,4 @@
-import type { Issue } from '../../kit/problem.ts';
+import { maxIssues, type Issue } from '../../kit/problem.ts';
 import { bodyIssue } from './issue.ts';
 import { nearest } from '../../kit/nearest.ts';
 
@@ -20,6 +20,7 @@ export function objectNameIssues(
   objects: Readonly<Record<string, Named>>,
   known: { declared: readonly string[]; before: Readonly<Record<string, Named>>; place: string },
 ): Issue[] {
+  let unknown = 0;
   const before = new Set(Object.values(known.before).map((config) => config.objectName));
   const seen = new Map<string, string>();
   return Object.entries(objects).flatMap(([key, { objectName }]) => {
@@ -29,7 +30,8 @@ export function objectNameIssues(
     if (twin !== undefined)
       return [bodyIssue(at, `is configured twice: "${twin}" names the same object`, objectName)];
     if (known.declared.includes(objectName) || before.has(objectName)) return [];
-    const meant = nearest(objectName, known.declared);
+    unknown += 1;
+    const meant = unknown > maxIssues ? undefined : nearest(objectName, known.declared);
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
     return [bodyIssue(at, `is not declared under ${known.place} of the integration${hint}`, objectName)];
   });

@@ -81,6 +81,6 @@ describe('src/installations/config/schema', () => {
       `${written}.selectedValueDefaults.city.value`,
     ],
   ])('%s is refused by its path', (_title, content, name) => {
-    expect(check(content, 'body').map((issue) => issue.name)).toEqual([name]);
+    expect(check(content, 'body').issues.map((issue) => issue.name)).toEqual([name]);
   });
 });

@@ -6,23 +6,36 @@ const closed = <Properties extends TProperties>(properties: Properties, descript
     ...(description === undefined ? {} : { description }),
   });
 
+// More than any provider has of one kind, and so little that a config is checked in a moment.
+const most = {
+  objects: 500,
+  fields: 5_000,
+  filters: 100,
+  values: 1_000,
+  nameLength: 1_000,
+  textLength: 10_000,
+};
+
 /** A map with free keys. Unlike a pattern over the keys, it checks every value whatever its key looks like. */
-const mapOf = <Value extends TSchema>(value: Value, description?: string) =>
+const mapOf = <Value extends TSchema>(value: Value, maxProperties: number, description?: string) =>
   Type.Unsafe<Record<string, Static<Value>>>({
     type: 'object',
     additionalProperties: value,
+    propertyNames: { maxLength: most.nameLength },
+    maxProperties,
     ...(description === undefined ? {} : { description }),
   });
 
 const choice = <const Values extends readonly string[]>(...values: Values) =>
   Type.Unsafe<Values[number]>(Type.Enum([...values]));
-const name = (description: string) => Type.String({ minLength: 1, description });
+const name = (description: string) => Type.String({ minLength: 1, maxLength: most.nameLength, description });
+const text = Type.String({ maxLength: most.textLength });
 
 /** One condition on a field; conditions of one list are ANDed (specification 2.4). */
 export const FieldFilter = closed({
   fieldName: name('Field name at the provider.'),
   operator: choice('eq'),
-  value: Type.Union([Type.String(), Type.Boolean(), Type.Number()]),
+  value: Type.Union([text, Type.Boolean(), Type.Number()]),
 });
 
 export const Backfill = closed({
@@ -31,17 +44,20 @@ export const Backfill = closed({
     fullHistory: Type.Optional(Type.Boolean({ description: 'When true, all history; wins over `days`.' })),
   }),
   fieldFilters: Type.Optional(
-    Type.Array(FieldFilter, { description: 'Replace the filters of the object during the backfill.' }),
+    Type.Array(FieldFilter, {
+      maxItems: most.filters,
+      description: 'Replace the filters of the object during the backfill.',
+    }),
   ),
 });
 
 /** A mapping offered to the customer; the chosen ones are in `selectedFieldMappings` (specification 2.4). */
 export const DynamicMapping = closed({
   mapToName: name("Field name in the builder's application."),
-  mapToDisplayName: Type.Optional(Type.String()),
-  prompt: Type.Optional(Type.String()),
+  mapToDisplayName: Type.Optional(text),
+  prompt: Type.Optional(text),
   mappedValues: Type.Optional(
-    Type.Array(closed({ mappedValue: Type.String(), mappedDisplayValue: Type.String() })),
+    Type.Array(closed({ mappedValue: text, mappedDisplayValue: text }), { maxItems: most.values }),
   ),
   fieldName: Type.Optional(name('Field name at the provider; when present, the customer is not asked.')),
 });
@@ -50,23 +66,32 @@ export const DynamicMapping = closed({
 export const ReadObjectConfig = closed({
   objectName: name('Name of the object at the provider.'),
   schedule: Type.Optional(
-    Type.String({ description: 'Cron expression with five fields, at most every ten minutes.' }),
+    Type.String({
+      maxLength: 100,
+      description: 'Cron expression with five fields, at most every ten minutes.',
+    }),
   ),
   disabled: Type.Optional(
     Type.Boolean({ description: 'When true, scheduled reads pause and reads on demand are refused.' }),
   ),
   destination: Type.Optional(name('Name of the destination that receives the result.')),
-  selectedFields: Type.Optional(mapOf(Type.Boolean(), 'Fields to read, by their name at the provider.')),
-  selectedValueMappings: Type.Optional(
-    mapOf(mapOf(Type.String()), 'Per provider field: delivered value to provider value, one to one.'),
+  selectedFields: Type.Optional(
+    mapOf(Type.Boolean(), most.fields, 'Fields to read, by their name at the provider.'),
   ),
-  dynamicMappingsInput: Type.Optional(Type.Array(DynamicMapping)),
+  selectedValueMappings: Type.Optional(
+    mapOf(
+      mapOf(text, most.values),
+      most.fields,
+      'Per provider field: delivered value to provider value, one to one.',
+    ),
+  ),
+  dynamicMappingsInput: Type.Optional(Type.Array(DynamicMapping, { maxItems: most.fields })),
   selectedFieldMappings: Type.Optional(
-    mapOf(Type.String({ minLength: 1 }), "The builder's field name to the provider's."),
+    mapOf(name('Field name at the provider.'), most.fields, "The builder's field name to the provider's."),
   ),
   selectedFieldsAuto: Type.Optional(choice('all')),
   backfill: Type.Optional(Backfill),
-  fieldFilters: Type.Optional(Type.Array(FieldFilter)),
+  fieldFilters: Type.Optional(Type.Array(FieldFilter, { maxItems: most.filters })),
 });
 export type ReadObjectConfig = Static<typeof ReadObjectConfig>;
 
@@ -75,7 +100,7 @@ export const FieldSetting = closed({
   default: Type.Optional(
     closed(
       {
-        stringValue: Type.Optional(Type.String()),
+        stringValue: Type.Optional(text),
         integerValue: Type.Optional(Type.Integer()),
         booleanValue: Type.Optional(Type.Boolean()),
       },
@@ -89,7 +114,7 @@ export type FieldSetting = Static<typeof FieldSetting>;
 
 /** The older form of a default (specification 2.5). */
 export const ValueDefault = closed({
-  value: Type.Union([Type.String(), Type.Integer(), Type.Boolean()]),
+  value: Type.Union([text, Type.Integer(), Type.Boolean()]),
   applyOnUpdate: Type.Optional(choice('always', 'never')),
 });
 export type ValueDefault = Static<typeof ValueDefault>;
@@ -104,9 +129,11 @@ export const WriteObjectConfig = closed({
   ),
   deletionSettings: Type.Optional(closed({ enabled: Type.Boolean() })),
   selectedFieldSettings: Type.Optional(
-    mapOf(FieldSetting, 'By field name; by mapped name where the mapping is inherited.'),
+    mapOf(FieldSetting, most.fields, 'By field name; by mapped name where the mapping is inherited.'),
   ),
-  selectedValueDefaults: Type.Optional(mapOf(ValueDefault, 'Deprecated: use `selectedFieldSettings`.')),
+  selectedValueDefaults: Type.Optional(
+    mapOf(ValueDefault, most.fields, 'Deprecated: use `selectedFieldSettings`.'),
+  ),
 });
 export type WriteObjectConfig = Static<typeof WriteObjectConfig>;
 
@@ -125,11 +152,13 @@ export const SubscribeObjectConfig = closed({
     closed({
       enabled: Type.Optional(choice('always', 'never')),
       watchFieldsAuto: Type.Optional(choice('all', 'selected')),
-      requiredWatchFields: Type.Optional(Type.Array(Type.String())),
+      requiredWatchFields: Type.Optional(
+        Type.Array(name('Field name at the provider.'), { maxItems: most.fields }),
+      ),
     }),
   ),
   deleteEvent: Type.Optional(SwitchedEvent),
-  otherEvents: Type.Optional(Type.Array(Type.String())),
+  otherEvents: Type.Optional(Type.Array(name('As the provider calls it.'), { maxItems: most.values })),
   providerOptions: Type.Optional(
     closed({ quotaOptimization: Type.Optional(closed({ enabled: Type.Boolean() })) }),
   ),
@@ -141,29 +170,35 @@ const ProxyConfig = closed({ enabled: Type.Optional(Type.Boolean()) });
 /** What an installation is configured to do (specification 2.3). */
 export const ConfigContent = closed({
   provider: name('The SaaS API; the same as the integration names.'),
-  read: Type.Optional(closed({ objects: mapOf(ReadObjectConfig) })),
-  write: Type.Optional(closed({ objects: Type.Optional(mapOf(WriteObjectConfig)) })),
-  subscribe: Type.Optional(closed({ objects: mapOf(SubscribeObjectConfig) })),
+  read: Type.Optional(closed({ objects: mapOf(ReadObjectConfig, most.objects) })),
+  write: Type.Optional(closed({ objects: Type.Optional(mapOf(WriteObjectConfig, most.objects)) })),
+  subscribe: Type.Optional(closed({ objects: mapOf(SubscribeObjectConfig, most.objects) })),
   proxy: Type.Optional(ProxyConfig),
 });
 export type ConfigContent = Static<typeof ConfigContent>;
 
 /** The content of a PATCH: any part of it; the whole is checked after the masked parts are in place. */
 export const PartialConfigContent = closed({
-  provider: Type.Optional(Type.String()),
+  provider: Type.Optional(name('The SaaS API; the same as the integration names.')),
   read: Type.Optional(
     closed({
-      objects: Type.Optional(mapOf(Type.Partial(ReadObjectConfig, { additionalProperties: false }))),
+      objects: Type.Optional(
+        mapOf(Type.Partial(ReadObjectConfig, { additionalProperties: false }), most.objects),
+      ),
     }),
   ),
   write: Type.Optional(
     closed({
-      objects: Type.Optional(mapOf(Type.Partial(WriteObjectConfig, { additionalProperties: false }))),
+      objects: Type.Optional(
+        mapOf(Type.Partial(WriteObjectConfig, { additionalProperties: false }), most.objects),
+      ),
     }),
   ),
   subscribe: Type.Optional(
     closed({
-      objects: Type.Optional(mapOf(Type.Partial(SubscribeObjectConfig, { additionalProperties: false }))),
+      objects: Type.Optional(
+        mapOf(Type.Partial(SubscribeObjectConfig, { additionalProperties: false }), most.objects),
+      ),
     }),
   ),
   proxy: Type.Optional(ProxyConfig),

@@ -28,6 +28,11 @@ export const ProblemBody = Type.Object(
         }),
       ),
     ),
+    moreIssues: Type.Optional(
+      Type.Integer({
+        description: 'How many were found beyond those that `issues` tells, which are 20 at the most.',
+      }),
+    ),
     provider: Type.Optional(
       Type.Object({
         status: Type.Optional(Type.Integer()),

@@ -100,8 +100,8 @@ function refuseAtOnce({ is404, method, url, raw }: FastifyRequest): Problem | un
 /** Whatever was thrown, as the problem the caller sees. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  const issues = issuesOf(error);
-  if (issues) return refuse(issues);
+  const found = issuesOf(error);
+  if (found) return refuse(found.issues, 'invalid-request', found.more);
   // PostgreSQL stores every character but one.
   if (sqlState(error) === '22021') {
     return problem('invalid-request', {

@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifySchema } from 'fastify/types/schema.js';
 import { isExactNumber } from '../json.ts';
-import type { Issue } from '../problem.ts';
+import { maxIssues, type Issue } from '../problem.ts';
 import { patternAdvice } from '../reference.ts';
 
 // The package's type says module, its code is the function itself.
@@ -21,15 +21,21 @@ const coercing = addFormats(new Ajv2020({ ...common, coerceTypes: 'array' }));
 
 const places = { body: 'body', params: 'path', querystring: 'query', headers: 'header' } as const;
 
+/** The first things wrong, and how many more there are. */
+export interface FoundIssues {
+  issues: Issue[];
+  more: number;
+}
+
 class ValidationFailure extends Error {
-  readonly issues: Issue[];
-  constructor(issues: Issue[]) {
+  readonly found: FoundIssues;
+  constructor(found: FoundIssues) {
     super('validation failed');
-    this.issues = issues;
+    this.found = found;
   }
 }
 
-/** Fastify's validator: every fault is found at once and named by its path. */
+/** Fastify's validator: every fault is found at once, and the first ones are named by their paths. */
 export function validatorCompiler({
   schema,
   httpPart,
@@ -73,25 +79,35 @@ function plainNumbers(data: unknown, validate: ValidateFunction): boolean {
 }
 
 /** The issues of a validation failure, or undefined for any other error. */
-export function issuesOf(error: unknown): Issue[] | undefined {
-  return error instanceof ValidationFailure ? error.issues : undefined;
+export function issuesOf(error: unknown): FoundIssues | undefined {
+  return error instanceof ValidationFailure ? error.found : undefined;
 }
 
 /** Checks a value against a schema outside of HTTP (manifest, config, provider files). */
-export function compileCheck(schema: object): (value: unknown, place: Issue['in'], root?: string) => Issue[] {
+export function compileCheck(
+  schema: object,
+): (value: unknown, place: Issue['in'], root?: string) => FoundIssues {
   const validate = exact.compile(schema);
-  return (value, place, root = '') => (validate(value) ? [] : issuesFrom(validate, place, root));
+  return (value, place, root = '') =>
+    validate(value) ? { issues: [], more: 0 } : issuesFrom(validate, place, root);
 }
 
-function issuesFrom(validate: ValidateFunction, place: Issue['in'], root = ''): Issue[] {
+/** Only what is told is put into words: a body may have tens of thousands of faults. */
+function issuesFrom(validate: ValidateFunction, place: Issue['in'], root = ''): FoundIssues {
   const seen = new Map<string, Issue>();
-  for (const error of (validate.errors ?? []).filter(saysSomething)) {
+  let more = 0;
+  for (const error of validate.errors ?? []) {
+    if (!saysSomething(error)) continue;
+    if (seen.size === maxIssues) {
+      more += 1;
+      continue;
+    }
     const name = joinPath(root, dottedPath(error));
     const detail = describe(error);
     const key = `${name} ${detail}`;
     if (!seen.has(key)) seen.set(key, { in: place, name, detail, ...shownValue(error) });
   }
-  return [...seen.values()];
+  return { issues: [...seen.values()], more };
 }
 
 /** The branches of a failed anyOf are noise when the union itself is reported. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { readMask } from '../../kit/update-mask.ts';
+import { readMask, UpdateMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
 import type { Projects } from '../projects.ts';
 import { ProviderApp, ProviderAppMetadata } from '../schema.ts';
@@ -16,13 +16,18 @@ const required = {
 };
 const optional = {
   externalRef: Type.Optional(text("The provider's own id of the app.")),
-  scopes: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Required for HubSpot.' })),
+  scopes: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
+      maxItems: 500,
+      description: 'Required for HubSpot.',
+    }),
+  ),
   metadata: Type.Optional(ProviderAppMetadata),
 };
 const NewProviderApp = Type.Object({ ...required, ...optional }, closed);
 const ProviderAppUpdate = Type.Object(
   {
-    updateMask: Type.Array(Type.String()),
+    updateMask: UpdateMask,
     providerApp: Type.Object(
       {
         provider: Type.Optional(required.provider),

@@ -5,7 +5,8 @@ import { problem } from '../../kit/problem.ts';
 import { renderPath, type Finding, type Path } from '../manifest/finding.ts';
 import { refuseContent, refuseManifest } from '../manifest/refusal.ts';
 import type { ManifestCatalog } from '../manifest/rules/context.ts';
-import { checkManifest, findInIntegration, type ManifestCheck } from '../manifest/validate.ts';
+import { createManifestReader, type ManifestReader, type ReadManifest } from '../manifest/reader.ts';
+import { findInIntegration } from '../manifest/validate.ts';
 import type { DeployPreview, Manifest, ManifestIntegration, ManifestIssue } from '../schema.ts';
 import { planDeploy, type DeployPlan } from './deploy-plan.ts';
 import * as store from './store.ts';
@@ -40,22 +41,15 @@ export interface Integrations {
   preview(projectId: string, text: string): Promise<DeployPreview>;
   delete(projectId: string, idOrName: string): Promise<void>;
   beforeDelete(hook: IntegrationDeleteHook): void;
+  close(): Promise<void>;
 }
 
 const contentPath: Path = ['latestRevision', 'content'];
 
 export function createIntegrations(database: Database, catalog: ManifestCatalog): Integrations {
   const hooks: IntegrationDeleteHook[] = [];
-
-  async function get(projectId: string, idOrName: string): Promise<Integration> {
-    const found = isId(idOrName)
-      ? await store.findIntegrationById(database, projectId, idOrName)
-      : await store.findIntegrationByName(database, projectId, idOrName);
-    if (found) return found;
-    throw problem('not-found', {
-      detail: `There is no integration ${JSON.stringify(idOrName.slice(0, 64))} in this project.`,
-    });
-  }
+  const reader = createManifestReader(catalog);
+  const get = (projectId: string, idOrName: string) => getIntegration(database, projectId, idOrName);
 
   return {
     get,
@@ -79,7 +73,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       });
     },
     async deploy(projectId, text, { destructive, only }) {
-      const { manifest, check } = readManifest(text, catalog);
+      const { manifest, check } = await readManifest(text, reader);
       return database.transaction(async (tx) => {
         await store.lockDeploys(tx, projectId);
         const plan = planOrRefuse(manifest, await store.listIntegrations(tx, projectId), check, only);
@@ -91,7 +85,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       });
     },
     async preview(projectId, text) {
-      const { manifest, check } = readManifest(text, catalog);
+      const { manifest, check } = await readManifest(text, reader);
       const plan = planOrRefuse(manifest, await store.listIntegrations(database, projectId), check);
       const integrations = plan.integrations.map(({ shown }) => shown);
       return { dryRun: true, integrations, untouched: plan.untouched, warnings: check.warnings };
@@ -106,11 +100,25 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       });
     },
     beforeDelete: (hook) => void hooks.push(hook),
+    close: () => reader.close(),
   };
 }
 
-function readManifest(text: string, catalog: ManifestCatalog): { manifest: Manifest; check: ManifestCheck } {
-  const check = checkManifest(text, catalog);
+async function getIntegration(database: Database, projectId: string, idOrName: string): Promise<Integration> {
+  const found = isId(idOrName)
+    ? await store.findIntegrationById(database, projectId, idOrName)
+    : await store.findIntegrationByName(database, projectId, idOrName);
+  if (found) return found;
+  throw problem('not-found', {
+    detail: `There is no integration ${JSON.stringify(idOrName.slice(0, 64))} in this project.`,
+  });
+}
+
+async function readManifest(
+  text: string,
+  reader: ManifestReader,
+): Promise<{ manifest: Manifest; check: ReadManifest }> {
+  const check = await reader.read(text);
   if (!check.manifest) throw refuseManifest(check.errors);
   return { manifest: check.manifest, check };
 }
@@ -118,7 +126,7 @@ function readManifest(text: string, catalog: ManifestCatalog): { manifest: Manif
 function planOrRefuse(
   manifest: Manifest,
   live: readonly Integration[],
-  check: ManifestCheck,
+  check: ReadManifest,
   only?: string,
 ): DeployPlan {
   const plan = planDeploy(manifest, live, only);
@@ -127,8 +135,10 @@ function planOrRefuse(
   throw problem('manifest-invalid', { detail: `The manifest does not hold the integration ${only}.` });
 }
 
-function placed({ path, ...finding }: Finding, { locate }: ManifestCheck): ManifestIssue {
-  return { ...finding, path: renderPath(path), ...locate(path) };
+/** What a plan refuses is the provider of an integration. */
+function placed({ path, ...finding }: Finding, { providerPlaces }: ReadManifest): ManifestIssue {
+  const place = providerPlaces[Number(path[1])] ?? { line: 1, column: 1 };
+  return { ...finding, path: renderPath(path), ...place };
 }
 
 /** What a deploy did, by integration; those that stayed as they were are not named. */

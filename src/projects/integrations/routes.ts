@@ -19,8 +19,8 @@ const IntegrationParams = Type.Object({
 
 const NewIntegration = Type.Object(
   {
-    name: Type.String(),
-    provider: Type.String(),
+    name: ManifestIntegration.properties.name,
+    provider: ManifestIntegration.properties.provider,
     latestRevision: Type.Object(
       { specVersion: Manifest.properties.specVersion, content: ManifestIntegration },
       closed,
@@ -30,9 +30,11 @@ const NewIntegration = Type.Object(
 );
 const Source = Type.Object(
   {
-    sourceYaml: Type.Optional(Type.String({ description: 'The text of `svc.yaml`.' })),
+    sourceYaml: Type.Optional(
+      Type.String({ maxLength: maxManifestBytes, description: 'The text of `svc.yaml`.' }),
+    ),
     sourceZipUrl: Type.Optional(
-      Type.String({ description: 'Not taken by this service: send `sourceYaml`.' }),
+      Type.String({ maxLength: 4_096, description: 'Not taken by this service: send `sourceYaml`.' }),
     ),
   },
   closed,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { reference } from '../../kit/reference.ts';
-import { readMask } from '../../kit/update-mask.ts';
+import { readMask, UpdateMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
 import { ExpiresAt, orNull, refusePast } from './expiry.ts';
 import { refuseGrant } from '../auth/principal.ts';
@@ -10,13 +10,15 @@ import { ApiKey, Scope } from '../schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const Label = Type.String({ minLength: 1, maxLength: 255 });
-const Scopes = Type.Array(Scope, { minItems: 1 });
+const Scopes = Type.Array(Scope, { minItems: 1, maxItems: 20 });
 const KeyParams = idParam('The id of the key: the part between the first two underscores.');
 
 const NewApiKey = Type.Object(
   {
     label: Label,
-    scopes: Type.Optional(Type.Array(Scope, { minItems: 1, description: 'Only `full` unless given.' })),
+    scopes: Type.Optional(
+      Type.Array(Scope, { minItems: 1, maxItems: 20, description: 'Only `full` unless given.' }),
+    ),
     groupRef: Type.Optional(reference('Confines the key to this group.')),
     expiresAt: Type.Optional(ExpiresAt),
   },
@@ -24,7 +26,7 @@ const NewApiKey = Type.Object(
 );
 const ApiKeyUpdate = Type.Object(
   {
-    updateMask: Type.Array(Type.String()),
+    updateMask: UpdateMask,
     apiKey: Type.Object(
       {
         active: Type.Optional(Type.Boolean()),

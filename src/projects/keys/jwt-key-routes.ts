@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { readMask } from '../../kit/update-mask.ts';
+import { readMask, UpdateMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
 import { ExpiresAt, orNull, refusePast } from './expiry.ts';
 import type { Projects } from '../projects.ts';
@@ -38,7 +38,7 @@ const NewJwtKey = Type.Object(
 );
 const JwtKeyUpdate = Type.Object(
   {
-    updateMask: Type.Array(Type.String()),
+    updateMask: UpdateMask,
     jwtKey: Type.Object(
       {
         active: Type.Optional(Type.Boolean()),

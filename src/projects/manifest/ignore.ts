@@ -17,7 +17,7 @@ function ignoredRules(lines: readonly string[]): Map<number, Set<string>> {
     const rules = (directive.exec(line)?.[1] ?? '').split(',').map((rule) => rule.trim());
     const standsAlone = /^\s*(#|$)/.test(line);
     if (standsAlone) {
-      pending = new Set([...pending, ...rules]);
+      for (const rule of rules) pending.add(rule);
       continue;
     }
     byLine.set(index + 1, new Set([...pending, ...rules]));

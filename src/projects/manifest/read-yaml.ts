@@ -22,7 +22,7 @@ export interface YamlSource {
 export type Locate = (path: Path) => { line: number; column: number };
 
 export const maxManifestBytes = 1024 * 1024;
-const maxNodes = 100_000;
+const maxNodes = 50_000;
 const maxDepth = 64;
 
 /** Reads YAML 1.2. Duplicate keys are errors, merge keys are ordinary keys, aliases are bounded by what they unfold to. */

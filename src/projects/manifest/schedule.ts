@@ -3,7 +3,11 @@ import { Cron, CronPattern } from 'croner';
 export type ScheduleFault = { reason: string; suggestion?: string };
 
 const minutesOfDay = 24 * 60;
-const daysLookedAt = 800;
+
+/** Every date of eight years, two of them leap years: what a plain day field matches, it matches within them. */
+const dates = Array.from({ length: 8 * 366 }, (_, index) => new Date(Date.UTC(2024, 0, 1 + index))).map(
+  (date) => ({ day: date.getUTCDate() - 1, month: date.getUTCMonth(), weekday: date.getUTCDay() }),
+);
 
 /** The least minutes between two ticks; a shorter one would outrun a read (product-api 2.2, 2.6). */
 export const readScheduleMinutes = 10;
@@ -16,16 +20,14 @@ export function scheduleFault(text: string, leastMinutes: number): ScheduleFault
     return { reason: 'must have exactly five fields: minute, hour, day of month, month, day of week' };
   }
   let pattern: CronPattern;
-  let cron: Cron;
   try {
-    pattern = new CronPattern(parts.join(' '), 'UTC', { mode: '5-part' });
-    cron = open(parts.join(' '));
+    pattern = open(parts);
   } catch (error) {
     return {
       reason: `is not a valid cron expression: ${(error as Error).message.replace(/^CronPattern: /, '')}`,
     };
   }
-  if (!cron.nextRun()) return { reason: 'never fires: there is no such date' };
+  if (!fires(pattern, parts)) return { reason: 'never fires: there is no such date' };
   const gap = leastGap(pattern, parts);
   if (gap >= leastMinutes) return undefined;
   return {
@@ -37,7 +39,7 @@ export function scheduleFault(text: string, leastMinutes: number): ScheduleFault
 /** The least minutes between two ticks of a valid schedule. */
 export function scheduleGap(text: string): number {
   const parts = text.trim().split(/\s+/);
-  return leastGap(new CronPattern(parts.join(' '), 'UTC', { mode: '5-part' }), parts);
+  return leastGap(open(parts), parts);
 }
 
 function leastGap(pattern: CronPattern, parts: string[]): number {
@@ -48,20 +50,41 @@ function leastGap(pattern: CronPattern, parts: string[]): number {
   const within = ticks.slice(1).map((tick, index) => tick - (ticks[index] ?? 0));
   const overMidnight = minutesOfDay - last + first;
   const least = Math.min(minutesOfDay, ...within);
-  return overMidnight < least && firesOnNeighbouringDays(parts) ? overMidnight : least;
+  return overMidnight < least && firesOnNeighbouringDays(pattern, parts) ? overMidnight : least;
 }
 
 function indexes(flags: readonly number[]): number[] {
   return [...flags.entries()].filter(([, flag]) => flag > 0).map(([index]) => index);
 }
 
-/** Which days a schedule fires on is up to months, leap years and weekdays: looked at rather than reasoned about. */
-function firesOnNeighbouringDays([, , ...days]: string[]): boolean {
-  if (days.every((part) => part === '*')) return true;
-  const runs = open(`0 0 ${days.join(' ')}`).nextRuns(daysLookedAt, new Date('2024-01-01T00:00:00Z'));
-  return runs.some((run, index) => run.getTime() - (runs[index - 1]?.getTime() ?? 0) <= 86_400_000);
+function open(parts: string[]): CronPattern {
+  return new CronPattern(parts.join(' '), 'UTC', { mode: '5-part' });
 }
 
-function open(text: string): Cron {
-  return new Cron(text, { mode: '5-part', timezone: 'UTC', paused: true });
+/** Days such as "the last Friday" cannot be read off the pattern's flags. */
+function isPlain([, , ...days]: string[]): boolean {
+  return !/[LW#+?]/i.test(days.join(' ').replaceAll(/[A-Za-z]{3}/g, ''));
+}
+
+function fires(pattern: CronPattern, parts: string[]): boolean {
+  if (isPlain(parts)) return dates.some((date) => isOn(pattern, date));
+  return new Cron(parts.join(' '), { mode: '5-part', timezone: 'UTC', paused: true }).nextRun() !== null;
+}
+
+/** Which days a schedule fires on is up to months, leap years and weekdays: looked at rather than reasoned about. */
+function firesOnNeighbouringDays(pattern: CronPattern, parts: string[]): boolean {
+  if (!isPlain(parts)) return true;
+  return dates.some((date, index) => {
+    const next = dates[index + 1];
+    return next !== undefined && isOn(pattern, date) && isOn(pattern, next);
+  });
+}
+
+/** Of a day of the month and a weekday that are both restricted, one suffices. */
+function isOn(pattern: CronPattern, { day, month, weekday }: (typeof dates)[number]): boolean {
+  if ((pattern.month[month] ?? 0) === 0) return false;
+  const isDay = (pattern.day[day] ?? 0) > 0;
+  const isWeekday = (pattern.dayOfWeek[weekday] ?? 0) > 0;
+  if (pattern.starDOM || pattern.starDOW) return isDay && isWeekday;
+  return isDay || isWeekday;
 }

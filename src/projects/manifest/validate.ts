@@ -69,9 +69,17 @@ function checkWithShape(
 ): { findings: Finding[]; context: RuleContext } {
   const findings = checkShape(schema, value, root);
   // An unknown key is an error, but what stands beside it can be read.
-  const breaks = findings.filter(({ rule }) => rule !== 'unknown-key').map(({ path }) => path);
-  const sound = (path: Path): boolean =>
-    !breaks.some((at) => path.every((segment, index) => at[index] === segment));
+  const broken = new Set<string>();
+  for (const { rule, path } of findings) {
+    if (rule === 'unknown-key') continue;
+    // What stands above a broken place is broken with it.
+    for (let length = path.length; length >= 0; length -= 1) {
+      const key = JSON.stringify(path.slice(0, length));
+      if (broken.has(key)) break;
+      broken.add(key);
+    }
+  }
+  const sound = (path: Path): boolean => !broken.has(JSON.stringify(path));
   return { findings, context: { catalog, sound } };
 }
 

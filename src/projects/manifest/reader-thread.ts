@@ -1,0 +1,23 @@
+/** A thread that checks manifests: one may take seconds, in which nobody else is to wait. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { CatalogFacts, ReadManifest } from './reader.ts';
+import { checkManifest } from './validate.ts';
+
+const facts = workerData as CatalogFacts;
+const catalog = { find: (provider: string) => facts.get(provider), names: () => [...facts.keys()] };
+/** More errors or warnings than anybody reads; each costs the others' thread a moment to take over. */
+const most = 1_000;
+
+parentPort?.on('message', (text: string) => {
+  const { manifest, errors, warnings, locate } = checkManifest(text, catalog);
+  const answer: ReadManifest = {
+    ...(manifest ? { manifest } : {}),
+    errors: errors.slice(0, most),
+    warnings: warnings.slice(0, most),
+    providerPlaces: (manifest?.integrations ?? []).map((_, index) =>
+      locate(['integrations', index, 'provider']),
+    ),
+  };
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(answer);
+});
