@@ -94,6 +94,7 @@ describe('test/journeys/write-failures', () => {
         retryable: true,
         operationId: expect.any(String),
         provider: { status: 429 },
+        errors: [{ message: answer.body.detail }],
       },
     });
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -413,5 +414,30 @@ describe('test/journeys/write-failures', () => {
       body: { code: 'connection-bad-credentials', remedy: expect.stringContaining('oauth-update') },
     });
     expect(await requestsOf(platform.hubspot)).toHaveLength(before);
+  });
+
+  it('what was queued before the authorization was revoked fails at once, with what to do', async () => {
+    const other = await install(platform, 'hubspot-crm', 'revoked-later');
+    const start = await other.write('contacts', { type: 'create', record: { email: email() } });
+    expect(start.status).toBe(200);
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'revoke' });
+    const taken: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const one = await other.write('contacts', {
+        type: 'create',
+        mode: 'asynchronous',
+        retryPolicy: { deadlineHours: 48 },
+        record: { email: email() },
+      });
+      if (one.status === 200) taken.push(one.body.operationId);
+    }
+    expect(taken.length).toBeGreaterThan(0);
+    for (const id of taken)
+      expect(await other.settled(id)).toMatchObject({
+        status: 'failure',
+        counts: { failed: 1, unknown: 0 },
+        errors: [{ category: 'auth', retryable: false }],
+      });
   });
 });

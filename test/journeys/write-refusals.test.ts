@@ -307,6 +307,8 @@ describe('test/journeys/write-refusals', () => {
       expect(refused.body.issues?.map((issue) => issue.name) ?? [undefined]).toContain(name);
       expect(refused.body).not.toHaveProperty('operationId');
       expect(refused.body.remedy).toBeTruthy();
+      expect(refused.body).toMatchObject({ errors: [{ message: refused.body.detail }] });
+      expect(refused.body).not.toHaveProperty('warnings');
       await expectUntouched();
     },
   );
@@ -336,6 +338,19 @@ describe('test/journeys/write-refusals', () => {
       body: { issues: [{ name: 'record' }] },
     });
     await expectUntouched();
+  });
+
+  it('what is refused before a write is looked at carries errors, too', async () => {
+    const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
+    const body = { groupRef: 'acme', type: 'create', record };
+    const unknown = await platform.call<ProblemBody>('POST', path, body, { key: 'svc_no_key' });
+    const large = await platform.call<ProblemBody>('POST', path, {
+      ...body,
+      record: { a: 'x'.repeat(11e6) },
+    });
+    for (const refused of [unknown, large])
+      expect(refused.body).toMatchObject({ errors: [{ message: refused.body.detail }] });
+    expect([unknown.status, large.status]).toEqual([401, 413]);
   });
 
   it('an integration that does not write, an unknown one and an unknown project are refused', async () => {

@@ -128,7 +128,6 @@ describe('src/actions/write/answer', () => {
           { success: true, recordId: '8' },
         ],
         errors: [{ category: 'validation' }],
-        warnings: [],
       },
     });
   });
@@ -154,8 +153,7 @@ describe('src/actions/write/answer', () => {
       status: 200,
       body: { warnings: [{ message: expect.stringContaining('partial success') }] },
     });
-    expect(answerWrite(batch({ allOrNone: true }), id, [applied('1'), applied('2')])).toMatchObject({
-      body: { warnings: [] },
-    });
+    const quiet = answerWrite(batch({ allOrNone: true }), id, [applied('1'), applied('2')]);
+    expect(quiet).not.toHaveProperty('body.warnings');
   });
 });

@@ -64,16 +64,21 @@ function answerBatch(plan: AnsweredPlan, operationId: string, outcomes: readonly
       failureCount: results.length - successCount,
       results,
       errors: distinct(failures).map((failure) => shown(plan, failure)),
-      warnings: warningsOf(plan),
+      ...warningsOf(plan),
     },
   };
 }
 
 /** HubSpot commits what it can of an update, whatever was asked (specification 4.2, rule 2). */
-function warningsOf(plan: AnsweredPlan): { message: string }[] {
-  return plan.partialOnly && plan.allOrNone
-    ? [{ message: 'allOrNone has no effect: batch updates of this provider always give partial success' }]
-    : [];
+function warningsOf({ partialOnly, allOrNone }: AnsweredPlan): Pick<WriteResponse, 'warnings'> {
+  if (!partialOnly || !allOrNone) return {};
+  const message = 'allOrNone has no effect: batch updates of this provider always give partial success';
+  return { warnings: [{ message }] };
+}
+
+/** A problem of the write surface, for clients that look for what failed where the other answers of a write have it. */
+export function withErrors(body: Record<string, unknown>): Record<string, unknown> {
+  return { ...body, errors: [{ message: body['detail'] }] };
 }
 
 function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Result {

@@ -3,7 +3,7 @@ import { problem, Problem, renderProblem } from '../../kit/problem.ts';
 import type { AnswerOf, EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../operations/index.ts';
 import type { Principal } from '../../projects/index.ts';
 import { abilitiesOf, type RecordOutcome } from '../../providers/index.ts';
-import { answerWrite } from './answer.ts';
+import { answerWrite, withErrors } from './answer.ts';
 import type { StoredWrite } from './perform.ts';
 
 /** What a write is answered with. */
@@ -45,7 +45,7 @@ function principalOf({ kind, keyId, groupRef }: Principal): string {
 export function rendered(answer: ReturnType<typeof answerWrite>, requestId: string): WriteAnswer {
   if (!('problem' in answer)) return answer;
   const { problem: failed } = answer;
-  return { status: failed.status, body: renderProblem(failed, requestId), problem: failed };
+  return { status: failed.status, body: withErrors(renderProblem(failed, requestId)), problem: failed };
 }
 
 /** Remembers the answer that it gave: what is kept is what is sent. */

@@ -1,12 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { sendProblem, sendProblemBody, type HttpServer } from '../../kit/http/server.ts';
+import {
+  problemBody,
+  sendProblem,
+  sendProblemBody,
+  toProblem,
+  type HttpServer,
+} from '../../kit/http/server.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Target } from '../../installations/index.ts';
 import type { KeyClaim } from '../../operations/index.ts';
 import type { Principal } from '../../projects/index.ts';
 import { resolveTarget } from '../target.ts';
-import { answerWrite } from './answer.ts';
+import { answerWrite, withErrors } from './answer.ts';
 import { dryRun } from './dry-run.ts';
 import { answeringOnce, claimOf, rendered, replay, replayInstead, type WriteAnswer } from './idempotency.ts';
 import { enqueueWrite, performWrite, type WriteDeps } from './perform.ts';
@@ -34,6 +40,10 @@ const headers = Type.Object({
 /** `POST {write_url}/projects/{p}/integrations/{i}/objects/{o}` (specification 4.2). */
 export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
+    server.setErrorHandler((error, request, reply) => {
+      const refusal = toProblem(error);
+      return sendProblem(request, reply, refusal, withErrors(problemBody(request, refusal)));
+    });
     server.route({
       method: 'POST',
       url: '/projects/:projectIdOrName/integrations/:integrationId/objects/:objectName',

@@ -33,6 +33,11 @@ export const ProblemBody = Type.Object(
         description: 'How many were found beyond those that `issues` tells, which are 20 at the most.',
       }),
     ),
+    errors: Type.Optional(
+      Type.Array(Type.Object({ message: Type.String() }), {
+        description: 'On the write surface: `detail` once more, where the other answers of a write have it.',
+      }),
+    ),
     provider: Type.Optional(
       Type.Object({
         status: Type.Optional(Type.Integer()),

@@ -141,12 +141,17 @@ function problemOfFramework(error: unknown): Problem | undefined {
   }
 }
 
+/** The body of a problem, without what of the request's URL is secret. */
+export function problemBody({ id, url }: FastifyRequest, answer: Problem): Record<string, unknown> {
+  return withoutSecretsOf(renderProblem(answer, id), url);
+}
+
 /** Answers with a problem; faults of ours are logged with their cause, refusals are not. `body`: if it was rendered before. */
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: Problem,
-  body: unknown = withoutSecretsOf(renderProblem(answer, request.id), request.url),
+  body: unknown = problemBody(request, answer),
 ): FastifyReply {
   if (answer.status >= 500) {
     request.log.error(

@@ -132,6 +132,12 @@ describe('src/projects/manifest/validate', () => {
     expect(found(text)).toContain(expected);
   });
 
+  it('says which actions a provider has, when one is declared that it lacks', () => {
+    const writes = withLines('    write: { objects: [{ objectName: a }] }\n', 'snowflake');
+    const [finding] = check(writes).errors.filter(({ rule }) => rule === 'provider-ability');
+    expect(finding?.message).toBe('the connector of snowflake has no write action; what it has: read, proxy');
+  });
+
   it('refuses a name that stands twice, at its second place', () => {
     const entry = '  - name: a\n    provider: hubspot\n    proxy: { enabled: true }\n';
     expect(found(`specVersion: 1.0.0\nintegrations:\n${entry}${entry}`)).toEqual([

@@ -57,12 +57,13 @@ function checkProvider(
 
 function checkAbilities(integration: ManifestIntegration, path: Path, facts: ProviderFacts): Finding[] {
   const { read, write, provider } = integration;
+  const has = [...(facts.reads ? ['read'] : []), ...(facts.writes ? ['write'] : []), 'proxy'];
   const lacks = (action: string) =>
     failed(
       'provider-ability',
       [...path, action],
-      `the connector of ${provider} has no ${action} action`,
-      'Use the proxy.',
+      `the connector of ${provider} has no ${action} action; what it has: ${has.join(', ')}`,
+      has.length > 1 ? `Declare ${has.join(' or ')}.` : 'Use the proxy.',
     );
   return [
     ...(read !== undefined && !facts.reads ? [lacks('read')] : []),
