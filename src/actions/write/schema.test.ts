@@ -48,7 +48,7 @@ describe('src/actions/write/schema', () => {
     ['§2.6, §8 retryPolicy: 1 hour', hours(1)],
     ['§2.6, §8 retryPolicy: 48 hours', hours(48)],
   ])('%s is well-formed', (_title, body) => {
-    expect(check(body, 'body')).toEqual([]);
+    expect(check(body, 'body').issues).toEqual([]);
   });
 
   it.each<[string, object, string]>([

@@ -36,7 +36,7 @@ describe('src/installations/config/schema', () => {
     ['§2.4 filter value: a boolean', filtering([{ fieldName: 'a', operator: 'eq', value: false }])],
     ['§2.4 filter value: a number', filtering([{ fieldName: 'a', operator: 'eq', value: 1.5 }])],
   ])('%s is well-formed', (_title, content) => {
-    expect(check(content, 'body')).toEqual([]);
+    expect(check(content, 'body').issues).toEqual([]);
   });
 
   it.each<[string, object, string]>([
