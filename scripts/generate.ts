@@ -3,6 +3,7 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { problemKinds, type ProblemKind } from '../src/kit/problem-catalogue.ts';
 import { variables, type Variable } from '../src/config.ts';
+import { loadCatalog } from '../src/providers/index.ts';
 import { openApiDocument } from './openapi.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -58,11 +59,35 @@ ${rows.join('\n')}
 `;
 }
 
+const tableHead = '## When each file was checked';
+
+/** The part of the page on provider files that comes from the files; what stands before it is written by hand. */
+async function providersPage(): Promise<string> {
+  const path = join(root, 'docs/providers.md');
+  const [written = ''] = (await readFile(path, 'utf8')).split(`${tableHead}\n`);
+  const rows = loadCatalog()
+    .list()
+    .map(({ name, displayName, checked }) => {
+      const when = checked ? `${checked.on} | <${checked.against}> | ${checked.except ?? ''}` : 'not yet | |';
+      return `| \`${name}\` | ${displayName} | ${when} |`;
+    });
+  return `${written}${tableHead}
+
+\`checked: { on, against, except }\` in a file says when it was last read against which document of the provider, and which part of the file that
+document does not say. A file without it holds what public connector catalogues agree on, and nobody has held it against the provider's own words yet.
+
+| provider | | checked on | against | not confirmed there |
+| --- | --- | --- | --- | --- |
+${rows.join('\n')}
+`;
+}
+
 async function wanted(): Promise<Map<string, string>> {
   const kinds = Object.entries<ProblemKind>(problemKinds).sort(([a], [b]) => a.localeCompare(b));
   return new Map([
     ['openapi.json', `${JSON.stringify(await openApiDocument(), null, 2)}\n`],
     ['docs/configuration.md', configurationPage()],
+    ['docs/providers.md', await providersPage()],
     ['docs/errors/README.md', errorIndex(kinds)],
     ...kinds.map(([code, kind]): [string, string] => [`docs/errors/${code}.md`, errorPage(code, kind)]),
   ]);

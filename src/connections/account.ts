@@ -51,7 +51,10 @@ export async function askAccount(
     const words = type?.includes('json') ? answer.body.slice(0, 300) : message;
     return { kind, message, provider: { status: answer.status, message: withoutSecrets(words) } };
   }
-  const entry = selected(provider, postAuth, place, jsonFrom(answer.body));
+  const body = jsonFrom(answer.body);
+  const choice = openChoice(postAuth, place, body);
+  if (choice !== undefined) return { kind: 'rejected', message: choice };
+  const entry = selected(provider, postAuth, place, body);
   const asked = entry === undefined ? undefined : accountIn(postAuth, entry);
   const account = asked && {
     workspaceRef: known.workspaceRef ?? asked.workspaceRef,
@@ -104,12 +107,32 @@ function requestFor(
 /** The entry of the answer that is meant: of a list the one that fits, never another. */
 function selected(provider: Provider, { select }: PostAuth, place: ConnectionPlace, body: unknown): unknown {
   if (!select) return isObject(body) ? body : undefined;
-  const list = select.list === undefined ? body : valueAt(body, select.list);
-  const entries: unknown[] = Array.isArray(list) ? list : [];
-  const { field, is } = select;
+  const entries = entriesOf(select, body);
+  const { field, is, choice } = select;
+  if (choice && place.workspaceRef)
+    return entries.find((entry) => sameText(textAt(entry, choice.field), place.workspaceRef));
   if (field === undefined || is === undefined) return entries[0];
-  const wanted = providerUrl(provider, is, place).toLowerCase();
-  return entries.find((entry) => textAt(entry, field)?.toLowerCase() === wanted);
+  const wanted = providerUrl(provider, is, place);
+  return entries.find((entry) => sameText(textAt(entry, field), wanted));
+}
+
+function entriesOf({ list }: NonNullable<PostAuth['select']>, body: unknown): unknown[] {
+  const found = list === undefined ? body : valueAt(body, list);
+  return Array.isArray(found) ? found : [];
+}
+
+function sameText(a: string | undefined, b: string | null | undefined): boolean {
+  return a !== undefined && a.toLowerCase() === b?.toLowerCase();
+}
+
+/** Says between which accounts somebody has to choose; undefined when there is nothing to choose. */
+function openChoice({ select }: PostAuth, place: ConnectionPlace, body: unknown): string | undefined {
+  if (!select?.choice || place.workspaceRef) return undefined;
+  const entries = entriesOf(select, body);
+  if (entries.length < 2) return undefined;
+  const { field, shownBy } = select.choice;
+  const shown = entries.map((entry) => `${textAt(entry, shownBy)} (${textAt(entry, field)})`);
+  return `the credentials open several accounts; connect again with providerWorkspaceRef set to that of one: ${shown.join(', ')}`;
 }
 
 function accountIn(postAuth: PostAuth, entry: unknown): Account {

@@ -133,6 +133,16 @@ const PostAuth = Type.Object(
           ),
           field: Type.Optional(Type.String()),
           is: Type.Optional(Type.String({ description: 'May hold variables.' })),
+          choice: Type.Optional(
+            Type.Object(
+              { field: Type.String(), shownBy: Type.String() },
+              {
+                ...closed,
+                description:
+                  'The entry whose `field` is the providerWorkspaceRef; without one the only entry. Several are refused, each shown by its name and `field`.',
+              },
+            ),
+          ),
         },
         {
           ...closed,
@@ -159,6 +169,16 @@ const RateLimit = Type.Object(
     ...closed,
     description: 'Header names, lower case: `after` holds seconds or a date, `at` the second of the epoch.',
   },
+);
+
+/** When the file was last read against a document of the provider, and what of it that document did not say. */
+const Checked = Type.Object(
+  {
+    on: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+    against: Type.String({ pattern: '^https://' }),
+    except: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
 );
 
 /** One file of the catalogue: everything that is known of a provider as data. */
@@ -190,6 +210,7 @@ export const ProviderDeclaration = Type.Object(
     postAuth: Type.Optional(PostAuth),
     tokenErrors: Type.Optional(Type.Array(TokenErrorRule)),
     rateLimit: Type.Optional(RateLimit),
+    checked: Type.Optional(Checked),
   },
   closed,
 );
