@@ -87,7 +87,7 @@ const queryValues: Record<string, (refs: Refs) => string> = {
 
 /** Parameters that name nothing of anybody; a new parameter has to be put here or above. */
 const plainParameters = new Set(
-  `action active code consumerRef destructive dryRun error error_description excludeReadOnly from
+  `action active code consumerRef destructive dryRun error error_description excludeReadOnly flow from
    idempotency-key includeCreds includeRefreshToken method pageSize pageToken path provider
    refresh since skipSampling state status to type until`.split(/\s+/),
 );

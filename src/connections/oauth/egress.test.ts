@@ -27,7 +27,7 @@ describe('connections/oauth/egress', () => {
       groupRef: 'acme',
       consumerRef: 'ada',
     });
-    const state = encodeURIComponent(new URL(started.text).searchParams.get('state') ?? '');
+    const state = encodeURIComponent((await harness.open(started.text)).searchParams.get('state') ?? '');
     const page = await harness.call('GET', `/callbacks/v1/oauth?state=${state}&code=abc`);
     expect(page.text).toContain('127.0.0.2:4010 in SVC_EGRESS_ALLOW');
   });
