@@ -180,6 +180,24 @@ describe('src/kit/group-commit', () => {
     expect(await Promise.all([first, ...waiting])).toEqual(['done 0', 'done 1', 'done 2']);
   });
 
+  it('refuses what would weigh too much with what waits, but never what nothing waits before', async () => {
+    const { groups, commit } = manualCommit();
+    const group = createWith({ commit, maxInFlight: 1, weigh: (item) => item, maxWeight: 10 });
+    const first = group.submit(100);
+    await settled();
+    const waiting = [group.submit(50)];
+    await expect(group.submit(1)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
+    groups[0]!.succeed();
+    await first;
+    await settled();
+    waiting.push(group.submit(6), group.submit(4));
+    await expect(group.submit(1)).rejects.toMatchObject({ code: 'overloaded' });
+    groups[1]!.succeed();
+    await settled();
+    groups[2]!.succeed();
+    expect(await Promise.all(waiting)).toEqual(['done 50', 'done 6', 'done 4']);
+  });
+
   it('drains: everything submitted is settled, then it is at rest', async () => {
     const finished: number[] = [];
     const group = createWith({

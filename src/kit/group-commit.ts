@@ -10,6 +10,9 @@ export interface GroupCommitOptions<Item, Result> {
   maxInFlight: number;
   /** Items waiting for their group at the most; more are refused as `overloaded`. */
   maxWaiting: number;
+  /** What an item weighs in memory, and how much may wait in all; beyond it an item is refused unless none waits. */
+  weigh?(item: Item): number;
+  maxWeight?: number;
   /** Whether the error is the fault of single items, so that the others should be committed without them. */
   bisectOn(error: unknown): boolean;
   /**
@@ -47,6 +50,13 @@ export function createGroupCommit<Item, Result>(
   const waiting: Waiter<Item, Result>[] = [];
   const inFlight = new Set<Promise<void>>();
   let pumpScheduled = false;
+  let weight = 0;
+  const weigh = (item: Item): number => options.weigh?.(item) ?? 0;
+
+  function isFull(item: Item): boolean {
+    if (waiting.length >= options.maxWaiting) return true;
+    return waiting.length > 0 && weight + weigh(item) > (options.maxWeight ?? Infinity);
+  }
 
   // A statement costs as much as twenty of its items do: another beside one on its way has to be worth it.
   function mayLeave(): boolean {
@@ -59,6 +69,7 @@ export function createGroupCommit<Item, Result>(
     while (mayLeave()) {
       const group = waiting.splice(0, options.maxGroup);
       const items = group.map((waiter) => waiter.item);
+      for (const item of items) weight -= weigh(item);
       const flight: Promise<void> = commitGroup(options, items).then((fates) => land(flight, group, fates));
       inFlight.add(flight);
     }
@@ -79,10 +90,11 @@ export function createGroupCommit<Item, Result>(
 
   return {
     submit(item) {
-      if (waiting.length >= options.maxWaiting) {
+      if (isFull(item)) {
         return Promise.reject(problem('overloaded', { retryAfterSeconds: 1 }));
       }
       return new Promise<Result>((resolve, reject) => {
+        weight += weigh(item);
         waiting.push({ item, resolve, reject });
         if (pumpScheduled) return;
         // After the poll phase: requests whose sockets became readable together share the first group.

@@ -28,6 +28,8 @@ export interface Acceptor {
 const maxGroup = 128;
 const maxInFlight = 2;
 const maxWaiting = 4_096;
+/** Of the payloads that wait for their group. */
+const maxWaitingCharacters = 64 * 1024 * 1024;
 /** A large request goes alone: a group of them would be one giant statement. */
 const aloneFromCharacters = 256 * 1024;
 /** A commit whose answer was lost is looked for and repeated for this long; then the caller gets `database-unavailable`. */
@@ -42,6 +44,8 @@ export function createAcceptor(database: Database): Acceptor {
       return rows.map((row) => answer(row, inserted));
     },
     maxWaiting,
+    weigh: ({ payloads }: AcceptRow) => lengthOf(payloads),
+    maxWeight: maxWaitingCharacters,
     bisectOn: (error: unknown) => faultOf(error) === 'data',
     recover: (rows: readonly AcceptRow[], error: unknown) => recover(database, rows, error),
   };
@@ -52,7 +56,7 @@ export function createAcceptor(database: Database): Acceptor {
       if (intake.records.length === 0) throw new Error('an operation needs at least one record');
       const payloads = intake.records.map((record) => JSON.stringify(record));
       const row = { ...intake, operationId, lease, payloads };
-      const group = isLarge(payloads) ? alone : shared;
+      const group = lengthOf(payloads) > aloneFromCharacters ? alone : shared;
       const accepted = await group.submit(row);
       if (accepted || !row.key) return accepted;
       const earlier = await findEarlierUse(database, row.projectId, row.key);
@@ -72,8 +76,8 @@ function answer(row: AcceptRow, found: Map<string, { seq: string; state: number 
   return { operationId: row.operationId, seq: accepted.seq, waits: accepted.state === parked };
 }
 
-function isLarge(payloads: readonly string[]): boolean {
-  return payloads.reduce((length, payload) => length + payload.length, 0) > aloneFromCharacters;
+function lengthOf(payloads: readonly string[]): number {
+  return payloads.reduce((length, payload) => length + payload.length, 0);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
 import { attempt, resolveRescued, type Handlers } from './attempt.ts';
 import type { Breaker } from './breaker.ts';
+import type { Bytes } from './bytes.ts';
 import type { Claimed } from './claim.ts';
 import { contextOf } from './context.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
@@ -28,9 +29,14 @@ export interface RunnerDeps {
   recorder: Recorder;
   /** Of what runs at once. */
   places: Pool;
+  /** Of large items in memory. */
+  bytes: Bytes;
+  withPayloads(item: TakenItem): Promise<TakenItem>;
   breaker: Breaker;
   /** What the calls of a lane share with those of others; those of a share stand or fall together. */
   shareOf(lane: HeldLane): Promise<string>;
+  /** Whether handlers tell what they heard, so that a lane may begin with few calls. */
+  startsSlowly: boolean;
   policy: RetryPolicy;
   log: Logger;
   leaseMs: number;
@@ -154,7 +160,7 @@ function isNodes({ lane }: Holding): boolean {
 
 function mostAtOnce(holding: Holding): number {
   const { lane, deps, share } = holding;
-  if (isNodes(holding)) return deps.itemsPerLane;
+  if (isNodes(holding) || !deps.startsSlowly) return deps.itemsPerLane;
   return deps.breaker.isProbing(share) ? 1 : Math.min(deps.itemsPerLane, deps.breaker.mostOf(lane.id));
 }
 
@@ -254,6 +260,22 @@ function start(holding: Holding, item: TakenItem, run: typeof attempt, release: 
 }
 
 async function finishItem(holding: Holding, item: TakenItem, run: typeof attempt): Promise<void> {
+  const { deps, cutter } = holding;
+  if (item.unreadBytes === 0) return finishWhole(holding, item, run);
+  const reserved = await deps.bytes.reserve(holding.share, item.unreadBytes, holding.leaving);
+  const whole = reserved && (await deps.withPayloads(item).catch(() => undefined));
+  try {
+    if (whole) return await finishWhole(holding, whole, run);
+    // What somebody else had sent is left to the next holder as it is; the rest was not sent, and waits.
+    if (run === resolveRescued) throw new Error('its payloads could not be read');
+    const unsent = settle(item, { kind: 'postponed', inMs: 0 }, deps.policy);
+    await deps.recorder.record(unsent, cutter.signal);
+  } finally {
+    reserved?.release();
+  }
+}
+
+async function finishWhole(holding: Holding, item: TakenItem, run: typeof attempt): Promise<void> {
   const { deps, cutter, lane } = holding;
   const result = await run(item, deps.handlers, holding.context);
   note(holding, result);

@@ -117,5 +117,6 @@ function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string;
     total: intake.records.length,
     tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },
     earlier: new Map(),
+    unreadBytes: 0,
   };
 }

@@ -27,6 +27,7 @@ function item(more: Partial<TakenItem> = {}): TakenItem {
     seq: '1',
     lease: 'f',
     expired: false,
+    unreadBytes: 0,
     ...more,
   };
 }

@@ -2,7 +2,7 @@ import { isDatabaseAway, type Database } from '../kit/db/database.ts';
 import type { Logger } from '../kit/log.ts';
 import { defaultRetryPolicy } from './next-step.ts';
 import { allOutcomes, settleSynchronous } from './settle.ts';
-import { findStray } from './store/items.ts';
+import { findStray, withPayloads } from './store/items.ts';
 import { release } from './store/keys.ts';
 import type { LaneKey } from './store/lanes.ts';
 import { record } from './store/record.ts';
@@ -50,12 +50,13 @@ export async function endStray(
 ): Promise<void> {
   if (lanes.length === 0) return;
   const known = lanes.flatMap(({ underWay }) => [...underWay.operations]);
-  const found = await findStray(database, lanes, known);
+  const rows = await findStray(database, lanes, known);
   for (const lane of lanes) {
     const { operations, doubtful } = lane.underWay;
     // What began after the question is in the set by now; what ended meanwhile is refused by its fence.
-    const stray = found.filter((item) => item.laneId === lane.id && !operations.has(item.operationId));
-    for (const item of stray) {
+    const stray = rows.filter((item) => item.laneId === lane.id && !operations.has(item.operationId));
+    for (const found of stray) {
+      const item = await withPayloads(database, found);
       if (await endUnsent(database, item, doubtful.get(item.operationId)))
         log.warn(
           { operation: item.operationId },

@@ -147,4 +147,6 @@ export interface HeldLane {
 /** An item as taken: past its deadline, it is only to be failed. */
 export interface TakenItem extends WorkItem {
   expired: boolean;
+  /** Bytes of its payloads, when it is large and came without them; then `records` is empty as yet. */
+  unreadBytes: number;
 }

@@ -2,6 +2,7 @@ import type { Ground } from '../kit/ground.ts';
 import { sleep } from '../kit/retry.ts';
 import type { Handlers } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
+import { createBytes } from './bytes.ts';
 import { claimDue } from './claim.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { createHousekeeping, type Housekeeping } from './housekeeping.ts';
@@ -12,13 +13,16 @@ import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
 import { createPool } from './pool.ts';
 import { createRecorder } from './recorder.ts';
 import { shareStatements } from './shared-statements.ts';
-import { unmark } from './store/items.ts';
+import { unmark, withPayloads } from './store/items.ts';
 import { extend, firstProject, fold, giveBack } from './store/lanes.ts';
 
 export interface WorkerOptions {
   /** By action type. */
   handlers: Handlers;
-  /** What the calls of a lane share with those of other lanes, such as their host; by itself a lane shares with nobody. */
+  /**
+   * What the calls of a lane share with those of other lanes, such as their host; by itself a lane shares with nobody. With it,
+   * a lane begins with few calls at once: its handlers tell what they heard.
+   */
   shareOf?: (lane: { projectId: string; id: string }) => Promise<string>;
   /** How long a claim holds without renewal; a dead node's work is taken over after it. */
   leaseMs?: number;
@@ -30,6 +34,8 @@ export interface WorkerOptions {
   /** Items being done at once, over all lanes, and in one lane. */
   maxConcurrentItems?: number;
   itemsPerLane?: number;
+  /** Of the payloads of large items that are in memory at once. */
+  bytesInMemory?: number;
   /** With `maxLanes` held, a lane goes back after this long, so that others have their turn. */
   sliceMs?: number;
   retryPolicy?: Partial<RetryPolicy>;
@@ -53,6 +59,7 @@ const defaults = {
   maxLanes: 100,
   maxConcurrentItems: 600,
   itemsPerLane: 20,
+  bytesInMemory: 64 * 1024 * 1024,
   sliceMs: 2_000,
 };
 type Settings = typeof defaults;
@@ -141,7 +148,10 @@ function createState(ground: Ground, options: WorkerOptions): State {
       installationStatus.note(ended);
     }),
     places: createPool(settings.maxConcurrentItems),
+    bytes: createBytes(settings.bytesInMemory),
+    withPayloads: (item) => withPayloads(database, item),
     breaker: createBreaker(),
+    startsSlowly: shareOf !== undefined,
     shareOf: async (lane) => (lane.kind === 'node' ? lane.id : ((await shareOf?.(lane)) ?? lane.id)),
     policy: { ...defaultRetryPolicy, ...retryPolicy },
     log,

@@ -221,6 +221,7 @@ function itemOf({ now }: Memory, row: Work, expired: boolean): TakenItem {
     records,
     attempt,
     expired,
+    unreadBytes: 0,
     remainingMs: row.deadline - now,
     total: payloads.length,
     tally: { succeeded, failed, unknown, errors: errors.filter(({ index }) => !open.has(index)) },

@@ -32,6 +32,8 @@ export interface Gatherer {
 
 const maxInFlight = 2;
 const maxWaiting = 4_096;
+/** Of the payloads that wait for their group. */
+const maxWaitingCharacters = 64 * 1024 * 1024;
 /** A large record goes alone: a group of them would be one giant statement. */
 const aloneFromCharacters = 256 * 1024;
 /** A group that loses its answers, or its places, for this long fails with `database-unavailable`. */
@@ -52,6 +54,8 @@ interface Gathering {
 export function createGatherer(database: Database): Gatherer {
   const common = {
     maxWaiting,
+    weigh: ({ payload }: Entry) => payload.length,
+    maxWeight: maxWaitingCharacters,
     commit: (entries: readonly Entry[]) => gather(database, entries),
     bisectOn: (error: unknown) => faultOf(error) === 'data',
     answerLast: true,

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
-import type { OperationError, RecordPayload, TakenItem } from '../work.ts';
+import type { OperationError, TakenItem } from '../work.ts';
 import { itsTurn, markedOrParked, priorities, type LaneKey } from './lanes.ts';
 
 /** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit (rule 4). */
@@ -15,14 +15,21 @@ const heldLanes = (condition: string): string => `held AS MATERIALIZED (
 const itemColumns = `m.project_id, m.seq, m.lane_id, m.lease, m.attempt, m.expired, m.operation_id,
   extract(epoch FROM m.deadline - (SELECT now FROM clock)) * 1000 AS remaining_ms,
   o.integration_id, o.installation_id, o.config_id, o.action_type, o.resource, o.request, o.total,
-  o.succeeded, o.failed, o.unknown, o.errors, r.records`;
+  o.succeeded, o.failed, o.unknown, o.errors, r.records, r.bytes`;
+
+/** The payloads of an item that is larger are read apart, when there is room for them in memory. */
+const largeFromBytes = 256 * 1024;
 
 // LIMIT keeps the look-up apart, so that no plan reads all of a partition that was empty once.
 const itemSources = `CROSS JOIN LATERAL (
     SELECT * FROM operation o WHERE o.project_id = m.project_id AND o.id = m.operation_id LIMIT 1) o
   CROSS JOIN LATERAL (
-    SELECT json_agg(json_build_object('index', r.slot, 'payload', r.payload) ORDER BY r.slot) AS records
-    FROM record r WHERE r.project_id = m.project_id AND r.operation_id = m.operation_id AND r.outcome IS NULL) r`;
+    SELECT max(r.upto) AS bytes, CASE WHEN max(r.upto) <= ${largeFromBytes} THEN
+      json_agg(json_build_object('index', r.slot, 'payload', r.payload) ORDER BY r.slot) FILTER (WHERE r.upto <= ${largeFromBytes})
+      END AS records
+    FROM (SELECT r.slot, r.payload, sum(octet_length(r.payload::text)) OVER (ORDER BY r.slot) AS upto
+      FROM record r
+      WHERE r.project_id = m.project_id AND r.operation_id = m.operation_id AND r.outcome IS NULL) r) r`;
 
 /**
  * Take is mark: what is returned has its attempt committed before its first byte (rule 6). Past its deadline: not marked;
@@ -79,6 +86,12 @@ const findStrayItems = statement(
   SELECT ${itemColumns} FROM m ${itemSources}`,
 );
 
+const readPayloads = statement(
+  'work_payloads',
+  `SELECT slot AS index, payload FROM record
+  WHERE project_id = $1 AND operation_id = $2 AND outcome IS NULL ORDER BY slot`,
+);
+
 /** For a take whose answer was lost: what it may have marked was never sent by us. */
 const unmarkItems = statement(
   'work_unmark',
@@ -106,7 +119,9 @@ interface ItemRow {
   failed: number;
   unknown: number;
   errors: OperationError[] | null;
-  records: { index: number; payload: RecordPayload }[] | null;
+  records: TakenItem['records'] | null;
+  /** Null when no record is without an outcome. */
+  bytes: string | null;
 }
 
 export type TakeRequest = LaneKey & { room: number };
@@ -143,10 +158,35 @@ function laneColumns(lanes: readonly TakeRequest[]): unknown[][] {
   ];
 }
 
-function toItem(row: ItemRow): TakenItem {
-  const records = row.records ?? [];
+/** A large item with the payloads that it came without. */
+export async function withPayloads(db: Queryable, item: TakenItem): Promise<TakenItem> {
+  if (item.unreadBytes === 0) return item;
+  const records = await db.rows<TakenItem['records'][number]>(readPayloads, [
+    item.projectId,
+    item.operationId,
+  ]);
+  return { ...item, ...recordsAndErrors(item.tally, records, 0) };
+}
+
+/** Of the errors so far, those of records that are still open tell how their attempt before ended. */
+function recordsAndErrors(
+  tally: TakenItem['tally'],
+  records: TakenItem['records'],
+  unreadBytes: number,
+): Pick<TakenItem, 'records' | 'tally' | 'earlier' | 'unreadBytes'> {
   const open = new Set(records.map(({ index }) => index));
-  const errors = row.errors ?? [];
+  const { errors } = tally;
+  return {
+    records,
+    tally: { ...tally, errors: errors.filter(({ index }) => !open.has(index)) },
+    earlier: new Map(errors.filter(({ index }) => open.has(index)).map((error) => [error.index, error])),
+    unreadBytes,
+  };
+}
+
+function toItem(row: ItemRow): TakenItem {
+  const { succeeded, failed, unknown } = row;
+  const tally = { succeeded, failed, unknown, errors: row.errors ?? [] };
   return {
     projectId: row.project_id,
     operationId: row.operation_id,
@@ -157,17 +197,10 @@ function toItem(row: ItemRow): TakenItem {
     actionType: row.action_type,
     resource: row.resource,
     request: row.request,
-    records,
     attempt: row.attempt,
     remainingMs: Number(row.remaining_ms),
     total: row.total,
-    tally: {
-      succeeded: row.succeeded,
-      failed: row.failed,
-      unknown: row.unknown,
-      errors: errors.filter(({ index }) => !open.has(index)),
-    },
-    earlier: new Map(errors.filter(({ index }) => open.has(index)).map((error) => [error.index, error])),
+    ...recordsAndErrors(tally, row.records ?? [], row.records ? 0 : Number(row.bytes ?? 0)),
     seq: row.seq,
     lease: row.lease,
     expired: row.expired,

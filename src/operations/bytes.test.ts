@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { sleep } from '../kit/retry.ts';
+import { createBytes } from './bytes.ts';
+import { applied, clearLedger, count, failed, groundOf, intake, until } from './harness.testsuite.ts';
+import { createOperations, createWorker, type Operations, type Worker, type WorkItem } from './index.ts';
+
+const mebibyte = 1024 * 1024;
+const never = new AbortController().signal;
+
+describe('operations/bytes', () => {
+  let test: TestDatabase;
+  let operations: Operations;
+  const workers: Worker[] = [];
+
+  beforeAll(async () => {
+    test = await createTestDatabase({ poolSize: 20 });
+    operations = createOperations(groundOf(test.database));
+    operations.onQueued((lane) => workers.forEach((worker) => worker.hint(lane)));
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
+    await clearLedger(test.database);
+  });
+  afterAll(async () => {
+    await operations.close();
+    await test.drop();
+  });
+
+  /** What handlers hold at once, at the most. */
+  let held = 0;
+  let most = 0;
+  async function hold<Result>(
+    items: readonly WorkItem[],
+    result: (item: WorkItem) => Result,
+  ): Promise<Result[]> {
+    const size = JSON.stringify(items.map(({ records }) => records)).length;
+    held += size;
+    most = Math.max(most, held);
+    await sleep(100);
+    held -= size;
+    return items.map(result);
+  }
+  async function work(): Promise<void> {
+    most = 0;
+    const worker = createWorker(groundOf(test.database), {
+      handlers: {
+        write: {
+          execute: (items) =>
+            hold(items, (item) =>
+              item.attempt === 1 && item.resource === 'twice' ? failed(item, true) : applied(item),
+            ),
+          resolveUnknown: (items) => hold(items, applied),
+        },
+      },
+      pollMs: 100,
+      retryPolicy: { baseMs: 20, random: () => 0.5 },
+      bytesInMemory: 12 * mebibyte,
+    });
+    workers.push(worker);
+    await worker.start();
+  }
+  const queue = (laneId: string, times: number, bytes: number, resource = 'contacts') =>
+    Promise.all(
+      Array.from({ length: times }, () =>
+        operations.acceptQueued(
+          intake({ laneId, resource, records: [{ note: 'x'.repeat(bytes) }, { n: 1 }] }),
+        ),
+      ),
+    );
+  const allDone = (): Promise<void> =>
+    until('nothing is left', async () => (await count(test.database, 'work')) === 0, 40_000);
+
+  it('has no more of large items in memory than the budget, and does them all', async () => {
+    await work();
+    const lanes = Array.from({ length: 4 }, () => randomUUID());
+    await Promise.all(lanes.map((laneId) => queue(laneId, 10, mebibyte, 'twice')));
+    await allDone();
+    expect(most).toBeGreaterThan(mebibyte);
+    expect(most).toBeLessThan(13 * mebibyte);
+    expect(
+      await count(test.database, "operation WHERE status = 'success' AND succeeded = 2 AND attempts = 2"),
+    ).toBe(40);
+  }, 60_000);
+
+  it('rescues within the same budget', async () => {
+    const laneId = randomUUID();
+    await queue(laneId, 25, mebibyte);
+    await test.database.raw(
+      'UPDATE work SET state = 1, attempt = 1, lease = gen_random_uuid() WHERE lane_id = $1',
+      [laneId],
+    );
+    await work();
+    await allDone();
+    expect(most).toBeGreaterThan(mebibyte);
+    expect(most).toBeLessThan(13 * mebibyte);
+    expect(await count(test.database, "operation WHERE status = 'success' AND attempts = 1")).toBe(25);
+  }, 60_000);
+
+  it('lets one that is larger than its part through, and the small ones pass beside it', async () => {
+    const bytes = createBytes(8 * mebibyte);
+    const large = await bytes.reserve('a', 100 * mebibyte, never);
+    expect(large).toBeDefined();
+    expect(await bytes.reserve('b', mebibyte, never)).toBeDefined();
+    const others = await Promise.all(['b', 'c'].map((share) => bytes.reserve(share, 50 * mebibyte, never)));
+    expect(others.every(Boolean)).toBe(true);
+  });
+});
