@@ -112,6 +112,7 @@ export async function clearLedger(database: Database): Promise<void> {
     'operation_log',
     'ab_head',
     'ab_batch',
+    'ab_turn',
   ];
   const text = tables.map((table) => `DELETE FROM ${table} WHERE ${ballast};`).join(' ');
   await database.raw(`${text} UPDATE clock SET shift = '0'`);

@@ -72,7 +72,7 @@ export function createHousekeeping(database: Database, log: Logger): Housekeepin
       if (sinceVacuum < vacuumEvery || vacuuming) return;
       sinceVacuum = 0;
       vacuuming = attempt('VACUUM of the work tables', () =>
-        database.raw('VACUUM work, turn, lane, wake, ab_head, ab_batch'),
+        database.raw('VACUUM work, turn, lane, wake, ab_head, ab_batch, ab_turn'),
       ).finally(() => {
         vacuuming = undefined;
       });

@@ -8,7 +8,7 @@ import {
   type Entry,
   type Place,
 } from '../../src/operations/auto-batch/places.ts';
-import { findOwn, insert, seal, take } from '../../src/operations/auto-batch/store.ts';
+import { closeOthers, findOwn, insert, seal, take } from '../../src/operations/auto-batch/store.ts';
 import { claim, fold, giveBack } from '../../src/operations/store/lanes.ts';
 
 interface Gatherer {
@@ -28,14 +28,18 @@ export interface BatchWorld {
   /** By the database's clock, from the beginning of the history. */
   now: number;
   arrived: number;
+  /** Counts what happens, so that it is known what was accepted before another arrived. */
+  tick: number;
+  arrivals: Map<string, { orderKey: string; tick: number }>;
   /** What each accepted entry was told, in the order of acceptance by its node. */
-  accepted: Map<string, { batchId: string; slot: number; key: string; number: number }>;
+  accepted: Map<string, { batchId: string; slot: number; key: string; number: number; tick: number }>;
   /** By batch, in their order: when its first place was taken, and how long that record lets it gather. */
   opened: Map<string, { key: string; at: number; delayMs: number }>;
   violations: string[];
 }
 
 const leaseMs = 60_000;
+const recordCount = 7;
 /** How long a full batch may wait for the one before it, whose places are all handed out (migration 7). */
 const patienceMs = 2_000;
 
@@ -58,6 +62,8 @@ export function createBatchWorld(database: Database): BatchWorld {
     nodes: [node(), node()],
     now: 0,
     arrived: 0,
+    tick: 0,
+    arrivals: new Map(),
     accepted: new Map(),
     opened: new Map(),
     violations: [],
@@ -75,14 +81,24 @@ export function arrive(
   if (node.waiting.length > 0 || node.places.length > 0) return;
   node.missed = false;
   for (let n = 0; n < count; n += 1) {
-    const given = { ...world.common, resource, record: {}, maxDelaySeconds };
-    const payload = JSON.stringify({ number: (world.arrived += 1) });
-    node.waiting.push({ ...given, id: randomUUID(), batchKey: batchKeyOf(given), payload });
+    const number = (world.arrived += 1);
+    // The same records come for both keys.
+    const orderKey = `record ${number % recordCount}`;
+    const given = { ...world.common, resource, record: {}, maxDelaySeconds, orderKey };
+    const entry = {
+      ...given,
+      id: randomUUID(),
+      batchKey: batchKeyOf(given),
+      payload: JSON.stringify({ number }),
+    };
+    world.arrivals.set(entry.id, { orderKey, tick: (world.tick += 1) });
+    node.waiting.push(entry);
   }
 }
 
 export async function takePlaces(world: BatchWorld, node: Gatherer): Promise<void> {
   if (node.waiting.length === 0 || node.places.length > 0) return;
+  await closeOthers(world.database, node.waiting);
   const wanted = requestsOf(node.waiting, node.missed);
   node.places = placesOf(wanted, await take(world.database, wanted));
   const placed = new Set(node.places.map(({ entry }) => entry.id));
@@ -105,7 +121,8 @@ export async function fill(world: BatchWorld, node: Gatherer, lost: boolean): Pr
   for (const [at, { entry, batchId, slot }] of places.entries()) {
     if (own[at] !== (inserted[at] !== undefined)) world.violations.push('a lost commit was not found again');
     const { number } = JSON.parse(entry.payload) as { number: number };
-    if (own[at]) world.accepted.set(entry.id, { batchId, slot, key: entry.batchKey, number });
+    const tick = (world.tick += 1);
+    if (own[at]) world.accepted.set(entry.id, { batchId, slot, key: entry.batchKey, number, tick });
     else node.waiting.push(entry);
   }
   node.missed = node.waiting.length > 0;
@@ -167,7 +184,8 @@ export async function endOf(world: BatchWorld): Promise<string[]> {
   if ((await openBatches(world)).size > 0) found.push('a batch never left');
   const rows = await database.raw(
     `SELECT r.operation_id, r.slot, r.entry, o.total, o.resource,
-      (SELECT count(*)::int FROM work w WHERE w.project_id = o.project_id AND w.operation_id = o.id) AS works
+      (SELECT count(*)::int FROM work w WHERE w.project_id = o.project_id AND w.operation_id = o.id) AS works,
+      (SELECT w.seq::int FROM work w WHERE w.project_id = o.project_id AND w.operation_id = o.id) AS seq
     FROM record r JOIN operation o ON o.project_id = r.project_id AND o.id = r.operation_id
     WHERE r.project_id = $1 ORDER BY r.operation_id, r.slot`,
     [common.projectId],
@@ -185,8 +203,29 @@ export async function endOf(world: BatchWorld): Promise<string[]> {
     if (members.some((row) => row['works'] !== 1))
       found.push(`${batchId} has ${String(members[0]?.['works'])} work rows`);
   }
+  found.push(
+    ...outOfOrder(world, new Map(rows.map((row) => [row['entry'] as string, row['seq'] as number]))),
+  );
   for (const [, told] of Map.groupBy(accepted.values(), ({ batchId }) => batchId)) {
     if (new Set(told.map(({ key }) => key)).size > 1) found.push('a batch holds two keys');
+  }
+  return found;
+}
+
+/** What was accepted before another of its record arrived leaves no later, whatever batches they are in. */
+function outOfOrder({ accepted, arrivals }: BatchWorld, seqs: Map<string, number>): string[] {
+  const entries = [...accepted].map(([id, { tick }]) => ({
+    ...(arrivals.get(id) as { orderKey: string; tick: number }),
+    acceptedAt: tick,
+    seq: seqs.get(id) ?? 0,
+  }));
+  const found: string[] = [];
+  for (const [orderKey, list] of Map.groupBy(entries, (entry) => entry.orderKey)) {
+    let firstOfLater = Infinity;
+    for (const [, members] of [...Map.groupBy(list, ({ seq }) => seq)].toSorted(([a], [b]) => b - a)) {
+      if (members.some(({ tick }) => tick > firstOfLater)) found.push(`${orderKey} leaves out of order`);
+      firstOfLater = Math.min(firstOfLater, ...members.map(({ acceptedAt }) => acceptedAt));
+    }
   }
   return found;
 }

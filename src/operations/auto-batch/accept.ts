@@ -14,7 +14,7 @@ import {
   type Entry,
   type Place,
 } from './places.ts';
-import { findOwn, findStanding, insert, take } from './store.ts';
+import { closeOthers, findOwn, findStanding, insert, take } from './store.ts';
 
 /** Where a record went. `full`: all places of its batch are handed out, it may leave. */
 export interface Gathered {
@@ -99,11 +99,10 @@ async function gatherOnce(gathering: Gathering, entries: readonly Entry[], misse
   const { database } = gathering;
   const standing = await persist(gathering, () => findStanding(database, entries));
   for (const entry of entries) if (standing.has(entry.id)) await replay(gathering, entry);
-  const requests = requestsOf(
-    entries.filter(({ id }) => !gathering.fates.has(id)),
-    missed,
-  );
+  const left = entries.filter(({ id }) => !gathering.fates.has(id));
+  const requests = requestsOf(left, missed);
   if (requests.length === 0) return;
+  await persist(gathering, () => closeOthers(database, left));
   const ranges = await persist(gathering, () => take(database, requests));
   crashPoint('after-slots');
   await fill(gathering, placesOf(requests, ranges));

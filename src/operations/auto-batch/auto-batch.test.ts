@@ -223,6 +223,54 @@ describe('operations/auto-batch/auto-batch', () => {
     expect(await count(test.database, 'turn')).toBe(0);
   });
 
+  it('sends the changes of a record in the order of acceptance, also through batches of other headers', async () => {
+    const [a, b] = await startNodes(2);
+    const common = { ...oneKey(), request: { type: 'update' } };
+    const ofOther = { ...common, request: { type: 'update', headers: 'others' } };
+    const x = { orderKey: 'contact x' };
+    const y = { orderKey: 'contact y' };
+    const ids = [
+      await accept(a, { ...common, ...x, maxDelaySeconds: 600, record: { n: 1 } }),
+      await accept(b, { ...ofOther, ...y, record: { n: 2 } }),
+      await accept(a, { ...ofOther, ...x, record: { n: 3 } }),
+      await accept(b, { ...common, ...y, maxDelaySeconds: 600, record: { n: 4 } }),
+    ];
+    // Those that were closed do not wait for their time: the last one alone has not come.
+    await ended(ids.slice(0, 3));
+    expect(done.map(numbers)).toEqual([[1], [2, 3]]);
+    await shift('601 seconds');
+    await ended(ids);
+    expect(done.map(numbers)).toEqual([[1], [2, 3], [4]]);
+    expect(await count(test.database, 'ab_turn')).toBe(0);
+  });
+
+  it('ends a batch that cannot become work, and lets the others of its connection leave', async () => {
+    await test.database.raw(`
+      CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN IF (SELECT count(*) FROM record r WHERE r.operation_id = NEW.operation_id AND r.payload->>'n' = '7') > 0
+          THEN RAISE 'no room' USING ERRCODE = '54000'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER no_room BEFORE INSERT ON work FOR EACH ROW EXECUTE FUNCTION no_room()`);
+    const [node] = await startNodes(1);
+    const key = oneKey();
+    const bad = [
+      await accept(node, { ...key, record: { n: 6 }, orderKey: 'contact 6' }),
+      await accept(node, { ...key, record: { n: 7 } }),
+    ];
+    const good = await accept(node, { ...key, request: { type: 'update' }, record: { n: 8 } });
+    await shift('61 seconds');
+    await ended([...bad, good]);
+    await test.database.raw('DROP FUNCTION no_room CASCADE');
+    expect(done.map(numbers)).toEqual([[8]]);
+    expect(await node!.operations.get({ projectId }, bad[0]!)).toMatchObject({
+      status: 'failure',
+      counts: { total: 2, failed: 2 },
+      result: expect.stringContaining('no room') as string,
+    });
+    const { results } = await node!.operations.records({ projectId }, bad[0]!, { pageSize: 10 });
+    expect(results).toMatchObject([{ success: false }, { success: false }]);
+    expect(await count(test.database, 'ab_turn')).toBe(0);
+  });
+
   it('gives every record its own outcome: one that fails takes none of its 99 neighbours with it', async () => {
     const [node] = await startNodes(1);
     const key = oneKey();

@@ -38,6 +38,12 @@ const insertRecords = statement(
     SELECT f.project_id, f.batch_id, f.slot, f.payload, f.reference, f.entry, f.order_key
     FROM found f WHERE f.n NOT IN (SELECT n FROM replayed)
     RETURNING project_id, operation_id, slot),
+  turns AS (
+    INSERT INTO ab_turn (project_id, order_key, batch_id)
+    SELECT DISTINCT f.project_id, f.order_key, f.batch_id FROM found f
+    JOIN joined j ON j.project_id = f.project_id AND j.operation_id = f.batch_id AND j.slot = f.slot
+    WHERE f.order_key IS NOT NULL ORDER BY f.project_id, f.order_key, f.batch_id
+    ON CONFLICT DO NOTHING),
   begun AS (
     UPDATE ab_batch b SET close_at = CASE WHEN b.handed_out THEN b.close_at ELSE b.latest_at END
     FROM (
@@ -69,6 +75,11 @@ const findEntries = statement(
     SELECT r.entry FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.batch_id AND r.slot = i.slot)`,
 );
 
+const closeOtherBatches = statement(
+  'ab_close_others',
+  'SELECT lane_id AS "laneId" FROM svc_ab_close_others($1::uuid[], $2::text[], $3::uuid[])',
+);
+
 const sealBatches = statement(
   'ab_seal',
   'SELECT lane_id AS "laneId" FROM svc_ab_seal($1::uuid[], $2::uuid[], $3::uuid[])',
@@ -92,6 +103,23 @@ const removeHeads = statement(
       AND NOT EXISTS (SELECT FROM ab_batch b WHERE b.project_id = h.project_id AND b.id = h.batch_id)
     LIMIT 10000 FOR UPDATE OF h SKIP LOCKED))`,
 );
+
+/**
+ * Closes the open batches that hold one of the records under another batch key: its changes leave in the order of their
+ * acceptance. Answers with the lanes that have new work.
+ */
+export async function closeOthers(db: Queryable, entries: readonly Entry[]): Promise<string[]> {
+  const ordered = entries.flatMap(({ projectId, batchKey, orderKey }) =>
+    orderKey === null ? [] : [{ projectId, batchKey, key: turnKey(orderKey) }],
+  );
+  if (ordered.length === 0) return [];
+  const rows = await db.rows<{ laneId: string }>(closeOtherBatches, [
+    ordered.map(({ projectId }) => projectId),
+    ordered.map(({ key }) => key),
+    ordered.map(({ batchKey }) => batchKey),
+  ]);
+  return rows.map(({ laneId }) => laneId);
+}
 
 /** Hands out places, in the order of the requests; they stand in the order of project and key. */
 export function take(db: Queryable, requests: readonly PlaceRequest[]): Promise<Range[]> {

@@ -1,0 +1,194 @@
+-- compatible: adds a table, and replaces a function by one with the same form.
+
+-- The records that stand in open batches, by the key under which they take their turn. A record that comes for another key
+-- (other headers, say) closes the batch that it stands in, so that its changes leave in the order in which they were accepted.
+CREATE TABLE ab_turn (
+  project_id uuid NOT NULL,
+  order_key text NOT NULL,
+  batch_id uuid NOT NULL,
+  PRIMARY KEY (project_id, order_key, batch_id)
+) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+-- Ballast for the planner, as in migration 2.
+INSERT INTO ab_turn (project_id, order_key, batch_id)
+  SELECT '00000000-0000-0000-0000-000000000000', gen_random_uuid()::text, gen_random_uuid() FROM generate_series(1, 5000);
+
+-- Makes batches work that the caller has locked, in the order of the arrays; an empty one becomes nothing. What stands
+-- behind an earlier write of one of its records is parked, as an acceptance does it. Answers with the lanes.
+CREATE FUNCTION svc_ab_leave(moment timestamptz, projects uuid[], ids uuid[])
+RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+  totals integer[];
+BEGIN
+  SELECT array_agg(r.total ORDER BY i.n) INTO totals
+  FROM unnest(projects, ids) WITH ORDINALITY AS i(project_id, id, n)
+  CROSS JOIN LATERAL (
+    SELECT count(*)::integer AS total FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.id) r;
+  RETURN QUERY
+  WITH gone AS MATERIALIZED (
+    DELETE FROM ab_batch b USING unnest(projects, ids, totals) AS i(project_id, id, total)
+    WHERE b.project_id = i.project_id AND b.id = i.id
+    RETURNING b.project_id, b.id, b.seq, b.lane_id, b.prio, least(b.close_at, moment) AS closed_at, b.deadline_s, i.total),
+  empty AS (
+    DELETE FROM operation o USING gone g WHERE g.total = 0 AND o.project_id = g.project_id AND o.id = g.id),
+  masters AS (
+    UPDATE operation o SET total = g.total, updated_at = moment FROM gone g
+    WHERE g.total > 0 AND o.project_id = g.project_id AND o.id = g.id RETURNING o.id, o.action_type),
+  members AS MATERIALIZED (
+    SELECT DISTINCT g.project_id, g.id, g.seq, r.order_key AS stored_key,
+      CASE WHEN r.order_key LIKE '%/%' THEN svc_turn_key(r.order_key) ELSE r.order_key END AS order_key
+    FROM gone g JOIN record r ON r.project_id = g.project_id AND r.operation_id = g.id
+    WHERE g.total > 0 AND r.order_key IS NOT NULL),
+  freed AS (
+    DELETE FROM ab_turn t USING members m
+    WHERE t.project_id = m.project_id AND t.order_key = m.stored_key AND t.batch_id = m.id),
+  behind AS MATERIALIZED (
+    SELECT id FROM (
+      SELECT m.id FROM members m CROSS JOIN LATERAL (
+        SELECT e.seq FROM turn e WHERE e.project_id = m.project_id AND e.order_key = m.order_key
+        ORDER BY e.seq DESC LIMIT 1 FOR KEY SHARE OF e SKIP LOCKED) e) standing
+    UNION
+    SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY project_id, order_key ORDER BY seq) AS place FROM members) m
+    WHERE place > 1),
+  works AS (
+    INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline, state, ordered)
+    SELECT g.project_id, g.id, g.lane_id, m.action_type, g.prio, moment, g.closed_at + g.deadline_s * interval '1 second',
+      CASE WHEN g.id IN (SELECT id FROM behind) THEN 2 ELSE 0 END, g.id IN (SELECT id FROM members)
+    FROM gone g JOIN masters m ON m.id = g.id ORDER BY g.seq
+    RETURNING project_id, operation_id, seq),
+  turns AS (
+    INSERT INTO turn (project_id, order_key, seq)
+    SELECT DISTINCT w.project_id, m.order_key, w.seq FROM works w JOIN members m ON m.id = w.operation_id)
+  SELECT g.lane_id FROM gone g;
+END $$;
+
+-- Ends a batch that cannot become work, since nothing may stand in the way of its connection for ever. Nothing was sent.
+CREATE FUNCTION svc_ab_refuse(moment timestamptz, project uuid, batch uuid, reason text) RETURNS uuid LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
+DECLARE
+  failure json := json_build_object('category', 'internal', 'retryable', true,
+    'message', 'nothing was sent: the batch could not be made ready: ' || reason);
+  refused integer;
+  lane uuid;
+BEGIN
+  UPDATE record r SET outcome = json_build_object('kind', 'notApplied', 'failure', failure)
+    WHERE r.project_id = project AND r.operation_id = batch;
+  GET DIAGNOSTICS refused = ROW_COUNT;
+  UPDATE operation o SET status = 'failure', result = '[' || o.resource || '] ' || (failure->>'message'), total = refused,
+    failed = refused, updated_at = moment, errors = (
+      SELECT json_agg(json_build_object('index', r.slot, 'category', 'internal', 'retryable', true,
+        'message', failure->>'message') ORDER BY r.slot)
+      FROM record r WHERE r.project_id = project AND r.operation_id = batch)
+    WHERE o.project_id = project AND o.id = batch;
+  INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
+    VALUES (project, batch, batch, 'error', json_build_object('msg', failure->>'message', 'operation_id', batch,
+      'details', json_build_object()), moment);
+  DELETE FROM ab_turn t USING record r
+    WHERE r.project_id = project AND r.operation_id = batch AND t.project_id = project AND t.order_key = r.order_key
+      AND t.batch_id = batch;
+  DELETE FROM ab_batch b WHERE b.project_id = project AND b.id = batch RETURNING b.lane_id INTO lane;
+  RETURN lane;
+END $$;
+
+-- The same as svc_ab_leave; what PostgreSQL refuses for what a batch holds (classes 22, 23, 54) ends that batch alone.
+CREATE FUNCTION svc_ab_leave_or_end(moment timestamptz, projects uuid[], ids uuid[])
+RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  BEGIN
+    RETURN QUERY SELECT l.lane_id FROM svc_ab_leave(moment, projects, ids) l;
+    RETURN;
+  EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded THEN
+    NULL;
+  END;
+  FOR n IN 1 .. cardinality(ids) LOOP
+    BEGIN
+      RETURN QUERY SELECT l.lane_id FROM svc_ab_leave(moment, projects[n:n], ids[n:n]) l;
+    EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded THEN
+      lane_id := svc_ab_refuse(moment, projects[n], ids[n], SQLERRM);
+      RETURN NEXT;
+    END;
+  END LOOP;
+END $$;
+
+-- Seals what is due, or holds 100 records, in the lanes that the caller holds: the batch becomes work, an empty one
+-- nothing. Whatever was inserted before the lock is counted after it, in a later snapshot; whatever comes after it finds
+-- no batch. A batch never leaves before an earlier one of its key: a full one waits, for two seconds at most, until the one
+-- before it is full or due. Answers with the lanes, once for each batch.
+CREATE OR REPLACE FUNCTION svc_ab_seal(projects uuid[], lanes uuid[], leases uuid[])
+RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := svc_now();
+  held_projects uuid[];
+  held_lanes uuid[];
+  sealed_projects uuid[];
+  sealed_ids uuid[];
+BEGIN
+  SELECT array_agg(l.project_id), array_agg(l.id) INTO held_projects, held_lanes FROM (
+    SELECT l.project_id, l.id FROM unnest(projects, lanes, leases) AS i(project_id, id, lease)
+    JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
+    WHERE l.due_at > moment AND NOT l.paused ORDER BY l.project_id, l.id FOR KEY SHARE OF l) l;
+  WITH open AS MATERIALIZED (
+    SELECT b.project_id, b.lane_id, b.id, b.key, b.seq, b.close_at, b.handed_out FROM unnest(held_projects, held_lanes)
+      AS h(project_id, lane_id)
+    JOIN ab_batch b ON b.project_id = h.project_id AND b.lane_id = h.lane_id
+      AND b.close_at <= moment + interval '2 seconds'
+    ORDER BY b.seq LIMIT 200),
+  judged AS (
+    SELECT o.*, o.close_at <= moment OR (o.handed_out AND (
+      SELECT count(*) FROM record r WHERE r.project_id = o.project_id AND r.operation_id = o.id) = 100) AS is_ready
+    FROM open o),
+  chosen AS MATERIALIZED (
+    SELECT project_id, id FROM (
+      SELECT j.*, bool_and(j.is_ready) OVER (PARTITION BY j.project_id, j.lane_id, j.key ORDER BY j.seq) AS may_leave
+      FROM judged j) j
+    WHERE may_leave),
+  locked AS MATERIALIZED (
+    SELECT b.project_id, b.id, b.seq FROM chosen c JOIN ab_batch b ON b.project_id = c.project_id AND b.id = c.id
+    ORDER BY b.project_id, b.id FOR UPDATE OF b)
+  SELECT array_agg(k.project_id ORDER BY k.seq), array_agg(k.id ORDER BY k.seq) INTO sealed_projects, sealed_ids
+  FROM locked k;
+  IF sealed_ids IS NOT NULL THEN
+    RETURN QUERY SELECT l.lane_id FROM svc_ab_leave_or_end(moment, sealed_projects, sealed_ids) l;
+  END IF;
+END $$;
+
+-- Lets the open batches leave now in which one of the records stands under another batch key, and what is before them of
+-- their key. Commits without the flush: the record that comes after them flushes this, too.
+CREATE FUNCTION svc_ab_close_others(projects uuid[], order_keys text[], keys uuid[])
+RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := svc_now();
+  found_projects uuid[];
+  found_ids uuid[];
+  sealed_projects uuid[];
+  sealed_ids uuid[];
+BEGIN
+  SELECT array_agg(f.project_id), array_agg(f.id) INTO found_projects, found_ids FROM (
+    SELECT DISTINCT b.project_id, b.id FROM unnest(projects, order_keys, keys) AS i(project_id, order_key, key)
+    JOIN ab_turn t ON t.project_id = i.project_id AND t.order_key = i.order_key
+    JOIN ab_batch o ON o.project_id = t.project_id AND o.id = t.batch_id AND o.key <> i.key
+    JOIN ab_batch b ON b.project_id = o.project_id AND b.lane_id = o.lane_id AND b.key = o.key AND b.seq <= o.seq) f;
+  IF found_ids IS NULL THEN
+    RETURN;
+  END IF;
+  PERFORM set_config('synchronous_commit', 'off', true);
+  WITH locked AS MATERIALIZED (
+    SELECT b.project_id, b.id, b.seq FROM unnest(found_projects, found_ids) AS f(project_id, id)
+    JOIN ab_batch b ON b.project_id = f.project_id AND b.id = f.id
+    ORDER BY b.project_id, b.id FOR UPDATE OF b)
+  SELECT array_agg(k.project_id ORDER BY k.seq), array_agg(k.id ORDER BY k.seq) INTO sealed_projects, sealed_ids
+  FROM locked k;
+  IF sealed_ids IS NULL THEN
+    RETURN;
+  END IF;
+  INSERT INTO wake (project_id, lane_id, due_at)
+    SELECT DISTINCT b.project_id, b.lane_id, moment FROM unnest(sealed_projects, sealed_ids) AS s(project_id, id)
+    JOIN ab_batch b ON b.project_id = s.project_id AND b.id = s.id;
+  RETURN QUERY SELECT l.lane_id FROM svc_ab_leave_or_end(moment, sealed_projects, sealed_ids) l;
+END $$;
