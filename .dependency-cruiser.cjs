@@ -11,7 +11,7 @@ const order = [
   'deliveries',
   'actions',
 ];
-const top = ['server', 'worker', 'main', 'config', 'app'];
+const top = ['server', 'worker', 'main', 'config', 'app', 'command', 'first-key'];
 
 module.exports = {
   forbidden: [

@@ -26,6 +26,17 @@ function isNewEnough(version) {
   return major > minimum[0] || (major === minimum[0] && minor >= minimum[1]);
 }
 
+// npm ends at SIGTERM and tells nobody: the process below would go on without it.
+if (process.env.npm_lifecycle_event !== undefined && platform !== 'win32') {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250);
+  watch.unref();
+}
+
 if (isNewEnough(process.versions.node)) {
   nodeModule.enableCompileCache?.();
   process.argv.splice(1, 2, file);

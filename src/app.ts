@@ -1,17 +1,18 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createConnections, type Connections } from './connections/index.ts';
+import { createConnections, sealedConnectionColumns, type Connections } from './connections/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
 import { openDatabase } from './kit/db/database.ts';
 import { startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
 import { ensurePartitions, migrate } from './kit/db/migrate.ts';
 import { createEgress, isRefused } from './kit/http/egress.ts';
+import { checkMasterKeys } from './kit/key-check.ts';
 import type { Ground } from './kit/ground.ts';
 import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
 import { createOperations, type Operations } from './operations/index.ts';
-import { createProjects, type Projects } from './projects/index.ts';
+import { createProjects, sealedProjectColumns, type Projects } from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
 import type { Config } from './config.ts';
 
@@ -85,6 +86,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     limits: config.limits,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
   };
+  await checkMasterKeys(ground.database, ground.vault, [...sealedConnectionColumns, ...sealedProjectColumns]);
   const catalog = loadCatalog({ directory: config.providersDir, origins: config.providerOrigins });
   const projects = createProjects(ground, { catalog, failuresPerMinute: config.authFailures });
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });

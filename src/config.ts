@@ -180,7 +180,8 @@ export const variables = {
     name: 'SVC_BOOTSTRAP_API_KEY',
     secret: true,
     read: optional,
-    about: 'The first API key, instead of a generated one, when the database is empty.',
+    about:
+      'The first API key, instead of a generated one, when the database is empty: 32 printable characters or more.',
   }),
   logLevel: variable({
     name: 'SVC_LOG_LEVEL',

@@ -1,12 +1,15 @@
-/** The process: `all` (default), `api`, `worker`, `migrate` or `keys rotate`. The only place that starts things. */
-import { chmod, writeFile } from 'node:fs/promises';
+/** The process, in one of the roles of {@link Command}. The only place that starts things. */
 import { setFlagsFromString } from 'node:v8';
-import { join } from 'node:path';
 import { createApp, migrateDatabase, prepareDatabase, type App } from './app.ts';
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts';
+import { readCommand, type Command } from './command.ts';
+import { createKey, makeFirstKey } from './first-key.ts';
 import type { Health } from './health.ts';
+import type { EmbeddedServer } from './kit/db/embedded/index.ts';
+import { untilDatabaseAnswers } from './kit/db/wait.ts';
 import { createLog, type Logger } from './kit/log.ts';
 import { replaceOnUncaught } from './last-resort.ts';
+import type { Worker } from './operations/index.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
 import { listen, type Surfaces } from './server.ts';
 import { startWorker } from './worker.ts';
@@ -15,38 +18,17 @@ import { startWorker } from './worker.ts';
 // body through the proxy cost half as much again.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
-const roles = ['all', 'api', 'worker', 'migrate', 'keys rotate'] as const;
-type Role = (typeof roles)[number];
+interface Urls {
+  url: string;
+  /** For what needs a session of its own. */
+  directUrl: string;
+}
 
 /** Beyond what is in flight, for the database to be left in order. */
 const stopMarginMs = 4_000;
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-function roleOf(words: readonly string[]): Role {
-  const asked = words.join(' ') || 'all';
-  const role = roles.find((each) => each === asked);
-  if (!role) throw new ConfigError([`"${asked}" is not a role; use one of ${roles.join(', ')}`]);
-  return role;
-}
-
-/** Shows the first key once: on a terminal, or in a file that only its owner can read. */
-async function showFirstKey(config: Config, apiKey: string): Promise<void> {
-  if (process.stderr.isTTY) {
-    say(`\nThis is the first API key of project "default". It is shown only now:\n\n  ${apiKey}\n`);
-    return;
-  }
-  const path = join(config.dataDir, 'first-api-key');
-  await writeFile(path, `${apiKey}\n`, { mode: 0o600 });
-  await chmod(path, 0o600);
-  say(`The first API key of project "default" is in ${path}; move it to a safe place.`);
-}
-
-async function bootstrap(app: App, config: Config): Promise<void> {
-  const { apiKey } = await app.projects.bootstrap(config.bootstrapApiKey);
-  if (apiKey) await showFirstKey(config, apiKey);
 }
 
 function announce(surfaces: Surfaces, config: Config, database: string): void {
@@ -90,38 +72,82 @@ function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => P
   process.on('SIGINT', onSignal);
 }
 
+/** What was started, to be stopped in order: also when the start fails half way. */
+interface Running {
+  embedded?: EmbeddedServer;
+  app?: App;
+  worker?: Worker;
+  surfaces?: Surfaces;
+}
+
+async function stop({ surfaces, worker, app, embedded }: Running, config: Config): Promise<void> {
+  await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
+  await app?.close();
+  await embedded?.stop();
+}
+
 async function run(): Promise<void> {
-  const role = roleOf(process.argv.slice(2));
+  const command = readCommand(process.argv.slice(2));
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   log.debug({ config: describeConfig(process.env) }, 'configuration');
-  const { url, embedded } = await prepareDatabase(config, log);
-  const directUrl = config.databaseDirectUrl ?? url;
-  await migrateDatabase(directUrl, log);
-  if (role === 'keys rotate') process.exitCode = (await rotateAllKeys(config, directUrl, say)) ? 0 : 1;
-  if (role === 'migrate' || role === 'keys rotate') return embedded?.stop();
   const health: Health = { isStopping: false };
-  const app = await createApp(config, url, log);
-  await bootstrap(app, config);
-  const worker = role === 'api' ? undefined : await startWorker(app, config);
-  const surfaces = role === 'worker' ? undefined : await listen(app, config, health);
-  const stop = async (): Promise<void> => {
-    await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
-    await app.close();
-    await embedded?.stop();
-  };
-  stopOnSignal(health, log, config, stop);
+  const running: Running = {};
+  stopOnSignal(health, log, config, () => stop(running, config));
+  try {
+    const url = await openStorage(config, log, running);
+    await (isServing(command)
+      ? serve(command, { config, log, health }, url, running)
+      : once(command, config, url));
+    if (!isServing(command)) await stop(running, config);
+  } catch (error) {
+    // The signal's own handler stops what was started, and ends the process.
+    if (health.isStopping) return;
+    await stop(running, config).catch((fault: unknown) => log.warn({ err: fault }, 'stopping failed'));
+    throw error;
+  }
+}
+
+function isServing({ role }: Command): boolean {
+  return role === 'all' || role === 'api' || role === 'worker';
+}
+
+/** The database, up and of this release; answers the URL for statements that need a session of their own. */
+async function openStorage(config: Config, log: Logger, running: Running): Promise<Urls> {
+  const { url, embedded } = await prepareDatabase(config, log);
+  if (embedded) running.embedded = embedded;
+  const directUrl = config.databaseDirectUrl ?? url;
+  await untilDatabaseAnswers(directUrl, say);
+  await migrateDatabase(directUrl, log);
+  return { url, directUrl };
+}
+
+/** A role that does one thing and ends. */
+async function once({ role, ...given }: Command, config: Config, { directUrl }: Urls): Promise<void> {
+  if (role === 'migrate') await makeFirstKey(config, directUrl, say);
+  if (role === 'keys create') await createKey(directUrl, given, say);
+  if (role === 'keys rotate') process.exitCode = (await rotateAllKeys(config, directUrl, say)) ? 0 : 1;
+}
+
+async function serve(
+  { role }: Command,
+  { config, log, health }: { config: Config; log: Logger; health: Health },
+  { url, directUrl }: Urls,
+  running: Running,
+): Promise<void> {
+  if (role !== 'worker') await makeFirstKey(config, directUrl, say);
+  running.app = await createApp(config, url, log);
   const patienceMs = config.shutdownMs + stopMarginMs;
-  replaceOnUncaught({ health, log, metrics: app.ground.metrics, patienceMs, stop });
-  if (surfaces)
-    announce(
-      surfaces,
-      config,
-      embedded
-        ? `embedded PostgreSQL ${embedded.version} in ${embedded.dataDir}`
-        : 'PostgreSQL by DATABASE_URL',
-    );
-  else say('svc worker is ready');
+  const { metrics } = running.app.ground;
+  replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stop(running, config) });
+  if (role !== 'api') running.worker = await startWorker(running.app, config);
+  if (role !== 'worker') running.surfaces = await listen(running.app, config, health);
+  const { embedded, surfaces } = running;
+  if (!surfaces) return say('svc worker is ready');
+  const database = embedded
+    ? `embedded PostgreSQL ${embedded.version} in ${embedded.dataDir}`
+    : 'PostgreSQL by DATABASE_URL';
+  announce(surfaces, config, database);
 }
 
 run().catch((error: unknown) => {

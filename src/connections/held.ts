@@ -1,5 +1,6 @@
 import { createCache, type Cache } from '../kit/cache.ts';
 import type { Ground } from '../kit/ground.ts';
+import { problem } from '../kit/problem.ts';
 import type { Catalog } from '../providers/index.ts';
 import { credentialOf, refreshMarginMs, restMs, type Credential } from './credential.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
@@ -34,6 +35,7 @@ const maxEntries = 10_000;
 /** What was opened of one version of a row; shared by the readings of it. */
 interface Opened {
   version: string;
+  isToldShut?: boolean;
   secrets?: Secrets;
   credential?: Credential;
 }
@@ -82,7 +84,7 @@ export function holdRow(
   const dueAt = endsAt - marginOf(row);
   const restsUntil = performance.now() + restMs - (row.unauthorized_ms_ago ?? Infinity);
   function secrets(): Secrets {
-    opened.secrets ??= openSecrets(ground.vault, row.project_id, row.id, row.credentials);
+    opened.secrets ??= openOrTell(ground, row, opened);
     return opened.secrets;
   }
   return {
@@ -96,6 +98,24 @@ export function holdRow(
     isDue: () => performance.now() >= dueAt,
     isResting: () => performance.now() < restsUntil,
   };
+}
+
+/** Throws credentials-unreadable; the log says why, once for each version of the row. */
+function openOrTell({ vault, log }: Ground, row: ConnectionRow, opened: Opened): Secrets {
+  try {
+    return openSecrets(vault, row.project_id, row.id, row.credentials);
+  } catch (error) {
+    if (!opened.isToldShut)
+      log.error(
+        { err: error, projectId: row.project_id, connectionId: row.id, provider: row.provider },
+        'the credentials of a connection cannot be opened',
+      );
+    opened.isToldShut = true;
+    throw problem('credentials-unreadable', {
+      detail: `The credentials of the connection ${row.id} cannot be opened here; nothing was sent.`,
+      cause: error,
+    });
+  }
 }
 
 function marginOf({ access_issued_at, access_expires_at }: ConnectionRow): number {

@@ -306,6 +306,13 @@ export const problemKinds = {
     'Use another method; CONNECT and TRACE do not pass.',
     'CONNECT would open a tunnel and TRACE would show the credentials of the connection, so neither is sent.',
   ),
+  'credentials-unreadable': kind(
+    500,
+    'The stored credentials cannot be opened',
+    'Tell the operator of this service: the master keys of a node are not those that sealed the credentials, or the row was changed by hand. Nothing was sent.',
+    'No configured master key opens the credentials of the connection in their row.',
+    true,
+  ),
   'connection-bad-credentials': kind(
     422,
     'The connection’s credentials no longer work',

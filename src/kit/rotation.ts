@@ -13,6 +13,8 @@ export interface SealedColumn {
   read: Statement;
   swap: Statement;
   count: Statement;
+  /** Any one row. */
+  sample: Statement;
 }
 
 /** Declares the statements of a rotation. All names come from the source, none from outside. */
@@ -43,6 +45,10 @@ export function sealedColumn(options: {
       `${table}_sealed_count`,
       `SELECT convert_from(substring(${column} FROM 3 FOR get_byte(${column}, 1)), 'UTF8') AS key_id, count(*)::float8 AS count
        FROM ${table} GROUP BY 1 ORDER BY 1`,
+    ),
+    sample: statement(
+      `${table}_sealed_sample`,
+      `SELECT project_id, ${id} AS row_id, ${column} AS value FROM ${table} LIMIT 1`,
     ),
   };
 }

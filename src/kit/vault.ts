@@ -14,6 +14,7 @@ export interface MasterKey {
 export interface Vault {
   seal(value: unknown, place: string): Buffer;
   open(sealed: Buffer, place: string): unknown;
+  readonly keyIds: readonly string[];
   /** The id of the master key that seals. */
   readonly activeKeyId: string;
   /** How every value under that key begins, and no other. */
@@ -51,6 +52,7 @@ export function createVault(keys: readonly MasterKey[]): Vault {
   }
 
   return {
+    keyIds: [...byId.keys()],
     activeKeyId: active.id,
     activePrefix: prefixOf(active.id),
     seal(value, place) {

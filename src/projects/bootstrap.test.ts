@@ -13,7 +13,9 @@ describe('src/projects/bootstrap', () => {
   afterAll(() => test.drop());
 
   it('refuses a given key that cannot be a key, also on a database in use', async () => {
-    await expect(bootstrap(test.database, 'svc_secret')).rejects.toThrow('SVC_BOOTSTRAP_API_KEY');
+    await expect(bootstrap(test.database, { givenKey: 'svc_secret' })).rejects.toThrow(
+      'SVC_BOOTSTRAP_API_KEY',
+    );
   });
 
   it('makes one project when many nodes start at once, and shows its key once', async () => {
@@ -22,7 +24,7 @@ describe('src/projects/bootstrap', () => {
     expect(answers.filter(({ apiKey }) => apiKey !== undefined)).toHaveLength(1);
     expect(new Set(answers.map(({ projectId }) => projectId)).size).toBe(1);
     expect(await test.database.raw('SELECT count(*)::int AS count FROM api_keys')).toEqual([{ count: 1 }]);
-    expect(await bootstrap(test.database, generateApiKey().key)).toEqual({
+    expect(await bootstrap(test.database, { givenKey: generateApiKey().key })).toEqual({
       created: false,
       projectId: answers[0]!.projectId,
     });
@@ -33,7 +35,7 @@ describe('src/projects/bootstrap', () => {
     const keys = createApiKeys({ database: other.database, log: createLog('silent') });
     try {
       const { key } = generateApiKey();
-      const { created, apiKey, projectId } = await bootstrap(other.database, key);
+      const { created, apiKey, projectId } = await bootstrap(other.database, { givenKey: key });
       expect({ created, apiKey }).toEqual({ created: true, apiKey: undefined });
       expect(await keys.authenticate(key)).toMatchObject({
         projectId,

@@ -1,6 +1,7 @@
-import type { Database } from '../kit/db/database.ts';
-import { newId } from '../kit/ids.ts';
-import { generateApiKey, hashSecret, parseApiKey } from './keys/key-form.ts';
+import { actAs, record } from '../events/index.ts';
+import type { Database, Queryable } from '../kit/db/database.ts';
+import { isId, newId } from '../kit/ids.ts';
+import { generateApiKey, hashSecret, parseApiKey, parseGivenKey, type KeyParts } from './keys/key-form.ts';
 import { insertApiKey, type NewApiKey } from './keys/api-key-store.ts';
 import { instanceScopes } from './schema.ts';
 import * as store from './store.ts';
@@ -12,30 +13,74 @@ export interface Bootstrapped {
   projectId: string;
 }
 
+export interface BootstrapOptions {
+  /** The first key, instead of one that is made. */
+  givenKey?: string | undefined;
+  /** Keeps the key that was made. Called before the commit: when it throws, there is no key that nobody has. */
+  keep?(apiKey: string): Promise<void>;
+}
+
 /**
- * Gives an empty database the project `default` with one full key; changes nothing in any other.
+ * Gives an empty database the project `default` with one key that may do everything; changes nothing in any other.
  * Throws an Error when the given key cannot be a key.
  */
-export async function bootstrap(database: Database, givenKey?: string): Promise<Bootstrapped> {
-  const given = givenKey === undefined ? undefined : parseApiKey(givenKey);
-  if (givenKey !== undefined && !given) {
-    throw new Error(
-      'SVC_BOOTSTRAP_API_KEY is not a well-formed API key (svc_<key id>_<30 characters><6 of checksum>)',
-    );
-  }
-  return database.transaction(async (tx) => {
+export async function bootstrap(
+  database: Database,
+  { givenKey, keep }: BootstrapOptions = {},
+): Promise<Bootstrapped> {
+  const given = givenKey === undefined ? undefined : partsOfGiven(givenKey);
+  return asOperator(database, async (tx) => {
     await store.lockBootstrap(tx);
     const existing = await store.findOldestProject(tx);
     if (existing) return { created: false, projectId: existing.id };
-    const project = await store.insertProject(tx, { id: newId(), name: 'default', appName: 'default' });
-    const { id, secret, key }: { id: string; secret: string; key?: string } = given ?? generateApiKey();
-    const first: NewApiKey = {
-      id,
-      secretHash: hashSecret(secret),
-      label: 'first key',
-      scopes: ['full', ...instanceScopes],
-    };
-    await insertApiKey(tx, project.id, first);
-    return { created: true, projectId: project.id, ...(key === undefined ? {} : { apiKey: key }) };
+    const { id } = await store.insertProject(tx, { id: newId(), name: 'default', appName: 'default' });
+    await record(tx, { projectId: id, action: 'project.created', targetId: id });
+    const made = given ? undefined : generateApiKey();
+    await insertFullKey(tx, id, given ?? (made as KeyParts), 'first key');
+    if (made) await keep?.(made.key);
+    return { created: true, projectId: id, ...(made ? { apiKey: made.key } : {}) };
   });
+}
+
+/** Makes a key for somebody with a shell on the server: of the first project unless named, where it may do everything. */
+export async function createOperatorKey(
+  database: Database,
+  { label, project: idOrName }: { label: string; project?: string | undefined },
+): Promise<{ key: string; projectName: string }> {
+  return asOperator(database, async (tx) => {
+    const first = await store.findOldestProject(tx);
+    const project = idOrName === undefined ? first : await findNamed(tx, idOrName);
+    if (!project) throw new Error(`there is no project ${idOrName ?? 'yet; start svc once'}`);
+    const made = generateApiKey();
+    await insertFullKey(tx, project.id, made, label, project.id === first?.id);
+    return { key: made.key, projectName: project.name };
+  });
+}
+
+function findNamed(tx: Queryable, idOrName: string) {
+  return isId(idOrName) ? store.findProject(tx, idOrName) : store.findProjectByName(tx, idOrName);
+}
+
+async function insertFullKey(
+  tx: Queryable,
+  projectId: string,
+  { id, secret }: KeyParts,
+  label: string,
+  ofInstance = true,
+): Promise<void> {
+  const scopes: NewApiKey['scopes'] = ['full', ...(ofInstance ? instanceScopes : [])];
+  await insertApiKey(tx, projectId, { id, secretHash: hashSecret(secret), label, scopes });
+  await record(tx, { projectId, action: 'apiKey.created', targetId: id, details: { label, scopes } });
+}
+
+function asOperator<T>(database: Database, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  return actAs({ kind: 'operator' }, () => database.transaction(work));
+}
+
+function partsOfGiven(key: string): KeyParts {
+  const parts = parseApiKey(key) ?? parseGivenKey(key);
+  if (parts) return parts;
+  throw new Error(
+    'SVC_BOOTSTRAP_API_KEY must be 32 to 512 printable ASCII characters without spaces; one that starts with svc_ must be a whole key of this service',
+  );
 }

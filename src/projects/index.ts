@@ -1,6 +1,7 @@
 export { sealedProjectColumns } from './apps/provider-apps.ts';
 export { actorHook, authenticationHook } from './auth/hook.ts';
 export { reachingScopes, type Principal } from './auth/principal.ts';
+export { bootstrap, createOperatorKey } from './bootstrap.ts';
 export { providerCatalogueRoutes } from './catalogue-routes.ts';
 export type { Integration } from './integrations/store.ts';
 export { isFieldPath } from './manifest/rules/fields.ts';

@@ -8,7 +8,7 @@ import { createProviderApps, type ProviderApps, type ProviderAppSecrets } from '
 import { credentialOf, type Headers } from './auth/credential.ts';
 import { createFailureGuard, type Origin } from './auth/failures.ts';
 import { authorize, resolveProject, type Principal, type RouteScopes } from './auth/principal.ts';
-import { bootstrap, type Bootstrapped } from './bootstrap.ts';
+import { bootstrap, type BootstrapOptions, type Bootstrapped } from './bootstrap.ts';
 import {
   createIntegrations,
   type IntegrationDeleteHook,
@@ -24,7 +24,7 @@ import * as store from './store.ts';
 /** The builder's side: projects, credentials, provider apps, integrations. */
 export interface Projects {
   /** On an empty database: project `default` and one full key. See {@link bootstrap}. */
-  bootstrap(givenKey?: string): Promise<Bootstrapped>;
+  bootstrap(options?: BootstrapOptions): Promise<Bootstrapped>;
   /** Who sent the request. Throws unauthenticated, and too-many-failures. */
   authenticate(headers: Headers, from: Origin): Promise<Principal>;
   /** The principal of an API key alone, for surfaces that take no other credential. Throws as {@link authenticate}. */
@@ -77,7 +77,7 @@ export function createProjects(
     jwtKeys,
     providerApps,
     integrations,
-    bootstrap: (givenKey) => bootstrap(database, givenKey),
+    bootstrap: (options) => bootstrap(database, options),
     authenticate: async (headers, from) => {
       const credential = credentialOf(headers);
       const room = credential.kind === 'apiKey' ? apiKeys : jwtKeys;

@@ -15,6 +15,7 @@ const organizationId = '00000000-0000-0000-0000-000000000000';
 const columns = 'id, name, app_name, created_at, updated_at';
 
 const get = statement('projects_get', `SELECT ${columns} FROM projects WHERE id = $1`);
+const byName = statement('projects_by_name', `SELECT ${columns} FROM projects WHERE lower(name) = lower($1)`);
 const oldest = statement(
   'projects_oldest',
   `SELECT ${columns} FROM projects ORDER BY created_at, id LIMIT 1`,
@@ -40,6 +41,10 @@ export async function lockBootstrap(tx: Queryable): Promise<void> {
 
 export async function findProject(db: Queryable, id: string): Promise<Project | undefined> {
   return (await db.rows<ProjectRow>(get, [id])).map(present)[0];
+}
+
+export async function findProjectByName(db: Queryable, name: string): Promise<Project | undefined> {
+  return (await db.rows<ProjectRow>(byName, [name])).map(present)[0];
 }
 
 export async function findOldestProject(db: Queryable): Promise<Project | undefined> {

@@ -238,7 +238,8 @@ export function failureOfProblem(error: unknown): Failure {
     const retryAfterMs = (error.details.retryAfterSeconds ?? 1) * 1000;
     return { category: 'rateLimit', retryable: true, message: error.message, retryAfterMs };
   }
-  const category = isAuth ? 'auth' : error.retryable ? 'providerDown' : 'internal';
+  const isOurs = error.code === 'credentials-unreadable' || !error.retryable;
+  const category = isAuth ? 'auth' : isOurs ? 'internal' : 'providerDown';
   return { category, retryable: error.retryable, message: error.message };
 }
 

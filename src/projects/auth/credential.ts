@@ -3,6 +3,9 @@ import { problem } from '../../kit/problem.ts';
 /** Header values by lower-case name, as Node gives them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+/** Three parts in base64url (RFC 7515, 7.1). */
+const tokenForm = /^[\w-]+\.[\w-]*\.[\w-]*$/;
+
 /** What the request is signed with. `X-Api-Key` wins over `Authorization: Bearer`, which holds a key or a front-end token. */
 export function credentialOf(headers: Headers): { kind: 'apiKey' | 'token'; text: string } {
   const apiKey = single(headers, 'x-api-key');
@@ -19,12 +22,12 @@ export function credentialOf(headers: Headers): { kind: 'apiKey' | 'token'; text
       detail: 'The header Authorization must be `Bearer` and a key or token.',
     });
   }
-  return { kind: bearer.startsWith('svc_') ? 'apiKey' : 'token', text: bearer };
+  return { kind: tokenForm.test(bearer) ? 'token' : 'apiKey', text: bearer };
 }
 
-/** Node joins the values of a repeated header with a comma, which stands in no key and no token. */
+/** Node joins the values of a repeated header with a comma and a space, which stands in no key and no token. */
 function single(headers: Headers, name: string): string | undefined {
   const value = headers[name];
-  if (value === undefined || (typeof value === 'string' && !value.includes(','))) return value;
+  if (value === undefined || (typeof value === 'string' && !value.includes(', '))) return value;
   throw problem('unauthenticated', { detail: `The header ${name} stands more than once; send it once.` });
 }

@@ -6,7 +6,14 @@ import { createLookup } from '../../kit/lookup.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ApiKey, Scope } from '../schema.ts';
-import { generateApiKey, hashSecret, parseApiKey, secretFits, type KeyParts } from './key-form.ts';
+import {
+  generateApiKey,
+  hashSecret,
+  parseApiKey,
+  parseGivenKey,
+  secretFits,
+  type KeyParts,
+} from './key-form.ts';
 import * as store from './api-key-store.ts';
 import { createUseLog } from './use-log.ts';
 
@@ -54,14 +61,14 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
 
   return {
     async authenticate(key) {
-      const parts = parseApiKey(key);
+      const parts = parseApiKey(key) ?? parseGivenKey(key);
       if (!parts) throw problem('unauthenticated', { detail: malformed });
       const principal = admit(parts, await cache.get(parts.id));
       if (principal) return principal;
       throw problem('unauthenticated', { detail: 'The API key is unknown, deleted or not active.' });
     },
     peek(key) {
-      const parts = parseApiKey(key);
+      const parts = parseApiKey(key) ?? parseGivenKey(key);
       return parts && admit(parts, cache.peek(parts.id));
     },
     async create(projectId, given, tx) {

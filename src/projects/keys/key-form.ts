@@ -27,6 +27,15 @@ export function parseApiKey(text: string): KeyParts | undefined {
   return checksumOf(id, secret) === checksum ? { id, secret } : undefined;
 }
 
+/**
+ * A key that an operator made up (SVC_BOOTSTRAP_API_KEY): any 32 or more printable characters. Its id comes from it, so that
+ * it is found; undefined for what cannot be one, and for what means to be one of ours.
+ */
+export function parseGivenKey(text: string): KeyParts | undefined {
+  if (/^svc_/i.test(text) || !/^[!-~]{32,512}$/.test(text)) return undefined;
+  return { id: `given${hash('sha256', `svc key id\n${text}`, 'hex').slice(0, 12)}`, secret: text };
+}
+
 /** What is stored of a secret. It is random and long, so that a fast hash is enough. */
 export function hashSecret(secret: string): Buffer {
   // By way of the text: a digest as a buffer takes node:crypto six times as long.

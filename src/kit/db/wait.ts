@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { connectionSettings, isDatabaseAway } from './database.ts';
+
+const pauseMs = 500;
+const sayEveryMs = 3_000;
+
+/** Resolves when the database answers; says every few seconds what it waits for. Throws what waiting does not mend. */
+export async function untilDatabaseAnswers(url: string, say: (line: string) => void): Promise<void> {
+  let saidAt = -Infinity;
+  for (;;) {
+    const fault = await faultOf(url);
+    if (fault === undefined) return;
+    if (performance.now() - saidAt >= sayEveryMs) {
+      say(`waiting for the database: ${fault}`);
+      saidAt = performance.now();
+    }
+    await sleep(pauseMs);
+  }
+}
+
+async function faultOf(url: string): Promise<string | undefined> {
+  const client = new Client({
+    ...connectionSettings(url),
+    application_name: 'svc start',
+    connectionTimeoutMillis: 3_000,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return undefined;
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
+    return error instanceof Error && error.message !== '' ? error.message : 'it does not answer';
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

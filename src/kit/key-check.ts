@@ -1,0 +1,84 @@
+import type { Database } from './db/database.ts';
+import { statement } from './db/statement.ts';
+import type { SealedColumn } from './rotation.ts';
+import type { Vault } from './vault.ts';
+
+const list = statement('master_keys_list', 'SELECT id, check_value FROM master_keys ORDER BY id');
+const insert = statement(
+  'master_keys_insert',
+  'INSERT INTO master_keys (id, check_value) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
+);
+
+interface CheckRow {
+  id: string;
+  check_value: Buffer;
+}
+
+const placeOf = (keyId: string): string => `master-key/${keyId}`;
+
+/**
+ * Throws unless the vault has the master keys that this database was sealed with: a node with others would open no
+ * credential, and seal what no other node opens. The first node of a database leaves a check value for the next ones;
+ * `columns` hold what an older release sealed, without one.
+ */
+export async function checkMasterKeys(
+  database: Database,
+  vault: Vault,
+  columns: readonly SealedColumn[],
+): Promise<void> {
+  const known = await opened(database, vault);
+  if (known.has(vault.activeKeyId)) return;
+  const isOneRight = [...known.values()].includes(true);
+  if (known.size > 0 && !isOneRight) throw foreign([...known.keys()]);
+  if (known.size === 0) await checkSamples(database, vault, columns);
+  const value = vault.seal(vault.activeKeyId, placeOf(vault.activeKeyId));
+  await database.rows(insert, [vault.activeKeyId, value]);
+  // Of two first nodes with two keys of one name, one left the value.
+  await opened(database, vault);
+}
+
+/** The known keys: true those that the vault has. Throws for one that has the name of a known key and is another. */
+async function opened(database: Database, vault: Vault): Promise<Map<string, boolean>> {
+  const known = new Map<string, boolean>();
+  for (const { id, check_value: value } of await database.rows<CheckRow>(list)) {
+    const isConfigured = vault.keyIds.includes(id);
+    if (isConfigured && !opens(vault, value, placeOf(id))) throw wrong(id);
+    known.set(id, isConfigured);
+  }
+  return known;
+}
+
+async function checkSamples(
+  database: Database,
+  vault: Vault,
+  columns: readonly SealedColumn[],
+): Promise<void> {
+  for (const { sample, place } of columns) {
+    const [row] = await database.rows<{ project_id: string; row_id: string | Buffer; value: Buffer }>(sample);
+    if (!row) continue;
+    const keyId = vault.keyIdOf(row.value);
+    if (!vault.keyIds.includes(keyId)) throw foreign([keyId]);
+    if (!opens(vault, row.value, place(row.project_id, row.row_id))) throw wrong(keyId);
+  }
+}
+
+function opens(vault: Vault, sealed: Buffer, place: string): boolean {
+  try {
+    vault.open(sealed, place);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function wrong(keyId: string): Error {
+  return new Error(
+    `the master key ${keyId} is not the one that this database was sealed with. Set SVC_ENCRYPTION_KEYS (or the file encryption-keys in SVC_DATA_DIR) to the right one; nothing was changed.`,
+  );
+}
+
+function foreign(known: readonly string[]): Error {
+  return new Error(
+    `none of the master keys is one that this database was sealed with (${known.join(', ')}). Add it to SVC_ENCRYPTION_KEYS; nothing was changed.`,
+  );
+}

@@ -1,0 +1,227 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../database.ts';
+import { startForwarder } from '../forwarder.ts';
+import { freePort } from '../free-port.ts';
+
+const masterKey = (fill: number): string => `k1:${Buffer.alloc(32, fill).toString('base64')}`;
+
+interface Started {
+  child: ChildProcess;
+  base: string;
+  said(): string;
+  printed(): string;
+  ended: Promise<number | null>;
+}
+
+describe('test/journeys/start', () => {
+  let folder: string;
+  const started: ChildProcess[] = [];
+  const databases: TestDatabase[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-start-'));
+  });
+  afterEach(async () => {
+    for (const child of started.splice(0)) child.kill('SIGKILL');
+    for (const database of databases.splice(0)) await database.drop();
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const empty = async (): Promise<TestDatabase> => {
+    const database = await createEmptyDatabase();
+    databases.push(database);
+    return database;
+  };
+
+  /** The process as a service manager starts it: without a terminal, with nothing but these variables. */
+  async function start(
+    given: Record<string, string>,
+    args: string[] = [],
+    command = [process.execPath, 'scripts/svc.mjs'],
+  ): Promise<Started> {
+    const port = await freePort();
+    const [file = '', ...before] = command;
+    const child = spawn(file, [...before, ...args], {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: folder,
+        SVC_DATA_DIR: join(folder, 'data'),
+        SVC_PORT: String(port),
+        SVC_PROXY_PORT: String(await freePort()),
+        ...(given['DATABASE_URL'] === undefined ? {} : { SVC_ENCRYPTION_KEYS: masterKey(7) }),
+        ...given,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    started.push(child);
+    let said = '';
+    let printed = '';
+    child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+    return {
+      child,
+      base: `http://127.0.0.1:${port}`,
+      said: () => said + printed,
+      printed: () => printed,
+      ended,
+    };
+  }
+
+  /** What runs with this folder on its command line. */
+  async function serversOf(dataDir: string): Promise<string[]> {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const lines = await Promise.all(
+      pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+    );
+    return lines.filter((line) => line.includes(dataDir) && line.includes('postgres'));
+  }
+
+  const ready = ({ base, said }: Started) =>
+    expect
+      .poll(async () => (await fetch(`${base}/readyz`).catch(() => undefined))?.status ?? said(), {
+        timeout: 60_000,
+      })
+      .toBe(200);
+  const projectsBy = async ({ base }: Started, headers: Record<string, string>): Promise<number> =>
+    (await fetch(`${base}/v1/projects`, { headers })).status;
+
+  it('a first start without a terminal leaves its key in a file, in a folder that it makes', async () => {
+    const { url: DATABASE_URL } = await empty();
+    const SVC_DATA_DIR = join(folder, 'not', 'yet', 'there');
+    const node = await start({ DATABASE_URL, SVC_DATA_DIR });
+    await ready(node);
+    const path = join(SVC_DATA_DIR, 'first-api-key');
+    const key = (await readFile(path, 'utf8')).trim();
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(node.said()).toContain(path);
+    expect(node.said()).not.toContain(key);
+    expect(await projectsBy(node, { 'x-api-key': key })).toBe(200);
+  }, 90_000);
+
+  it('a key that cannot be kept is not made: the next start makes it', async () => {
+    const database = await empty();
+    const blocked = join(folder, 'a-file');
+    await writeFile(blocked, '');
+    const failing = await start({ DATABASE_URL: database.url, SVC_DATA_DIR: join(blocked, 'data') });
+    expect(await failing.ended).toBe(1);
+    expect(failing.said()).toContain('a-file');
+    expect(await database.database.raw('SELECT count(*)::int AS count FROM api_keys')).toEqual([
+      { count: 0 },
+    ]);
+    const SVC_DATA_DIR = join(folder, 'second');
+    await ready(await start({ DATABASE_URL: database.url, SVC_DATA_DIR }));
+    expect(await readFile(join(SVC_DATA_DIR, 'first-api-key'), 'utf8')).toMatch(/^svc_/);
+  }, 90_000);
+
+  it('a worker makes no key; migrate does; keys create makes one at any time', async () => {
+    const database = await empty();
+    const count = async () =>
+      (await database.database.raw('SELECT count(*)::int AS count FROM api_keys'))[0]?.['count'];
+    const given = { DATABASE_URL: database.url, SVC_DATA_DIR: join(folder, 'third') };
+    const worker = await start(given, ['worker']);
+    await expect.poll(worker.said, { timeout: 60_000 }).toContain('svc worker is ready');
+    expect(await count()).toBe(0);
+    expect(await (await start(given, ['migrate'])).ended).toBe(0);
+    expect(await count()).toBe(1);
+    const made = await start(given, ['keys', 'create', '--full', '--label', 'lost the first']);
+    expect(await made.ended).toBe(0);
+    const node = await start(given, ['api']);
+    await ready(node);
+    const key = made.printed().trim();
+    expect(await projectsBy(node, { 'x-api-key': key })).toBe(200);
+    expect((await fetch(`${node.base}/metrics`, { headers: { 'x-api-key': key } })).status).toBe(200);
+    const log = await database.database.raw(
+      "SELECT actor_kind FROM audit_log WHERE action = 'apiKey.created' ORDER BY id",
+    );
+    expect(log).toEqual([{ actor_kind: 'operator' }, { actor_kind: 'operator' }]);
+    expect(await (await start(given, ['keys', 'create'])).ended).toBe(1);
+  }, 120_000);
+
+  it('SVC_BOOTSTRAP_API_KEY may be any 32 characters', async () => {
+    const { url: DATABASE_URL } = await empty();
+    const key = 'correct/horse+battery=staple.0123';
+    const node = await start({ DATABASE_URL, SVC_BOOTSTRAP_API_KEY: key });
+    await ready(node);
+    expect(await projectsBy(node, { 'x-api-key': key })).toBe(200);
+    expect(await projectsBy(node, { authorization: `Bearer ${key}` })).toBe(200);
+    expect(await projectsBy(node, { 'x-api-key': `${key}4` })).toBe(401);
+    const short = await start({ DATABASE_URL, SVC_BOOTSTRAP_API_KEY: 'too short' });
+    expect(await short.ended).toBe(1);
+    expect(short.said()).toContain('SVC_BOOTSTRAP_API_KEY must be 32');
+  }, 90_000);
+
+  it('a node with another master key does not start, and one with the right one does', async () => {
+    const { url: DATABASE_URL } = await empty();
+    const first = await start({ DATABASE_URL });
+    await ready(first);
+    for (const SVC_ENCRYPTION_KEYS of [masterKey(8), masterKey(9).replace('k1', 'k2')]) {
+      const node = await start({ DATABASE_URL, SVC_ENCRYPTION_KEYS });
+      expect(await node.ended).toBe(1);
+      expect(node.said()).toMatch(/master key/);
+    }
+    const both = `${masterKey(9).replace('k1', 'k2')},${masterKey(7)}`;
+    await ready(await start({ DATABASE_URL, SVC_ENCRYPTION_KEYS: both }));
+    await ready(await start({ DATABASE_URL, SVC_ENCRYPTION_KEYS: masterKey(9).replace('k1', 'k2') }));
+  }, 120_000);
+
+  it('waits for a database that is not up yet, and says so', async () => {
+    const database = await createTestDatabase();
+    databases.push(database);
+    const wire = await startForwarder(database.url);
+    wire.cut('refuse');
+    const node = await start({ DATABASE_URL: wire.url });
+    await expect
+      .poll(() => node.said().match(/waiting for the database/g)?.length ?? 0, { timeout: 30_000 })
+      .toBeGreaterThan(1);
+    expect(node.child.exitCode).toBeNull();
+    wire.heal();
+    try {
+      await ready(node);
+      node.child.kill('SIGTERM');
+      expect(await node.ended).toBe(0);
+    } finally {
+      await wire.close();
+    }
+  }, 90_000);
+
+  it('a start that fails takes the embedded server with it', async () => {
+    const SVC_DATA_DIR = join(folder, 'embedded');
+    await mkdir(SVC_DATA_DIR, { mode: 0o755 });
+    // As root the server runs as another user, who must get there.
+    await chmod(folder, 0o755);
+    const taken = createServer();
+    const port = await freePort();
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+    try {
+      const node = await start({ SVC_DATA_DIR, SVC_PORT: String(port) });
+      expect(await node.ended).toBe(1);
+      expect(node.said()).toContain('EADDRINUSE');
+      expect(await serversOf(SVC_DATA_DIR)).toEqual([]);
+    } finally {
+      taken.close();
+    }
+  }, 120_000);
+
+  it('SIGTERM to npm start stops the platform', async () => {
+    const { url: DATABASE_URL } = await empty();
+    const node = await start({ DATABASE_URL }, [], ['npm', 'start']);
+    await ready(node);
+    node.child.kill('SIGTERM');
+    await expect
+      .poll(
+        () =>
+          fetch(`${node.base}/healthz`).then(
+            () => 'answers',
+            () => 'gone',
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe('gone');
+  }, 90_000);
+});
