@@ -286,6 +286,15 @@ describe('test/journeys/proxy-hygiene', () => {
       },
     );
 
+    it.each(['', 'Expect: 100-continue\r\nContent-Length: 2\r\n'])(
+      'a phrase with a control character is a 502 (%j)',
+      async (more) => {
+        provider.answer('HTTP/1.1 200 \x01\r\nContent-Length: 0\r\n\r\n');
+        const { message } = await send(head('POST /x', more) + (more ? 'ab' : ''));
+        expect(problemOf(message)).toEqual([502, 'provider-unreachable']);
+      },
+    );
+
     it('a head that has no body yet reaches the caller before it', async () => {
       provider.answer((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');

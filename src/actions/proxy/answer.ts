@@ -104,7 +104,12 @@ export class Answer implements Dispatcher.DispatchHandler {
       controller.abort(new Error(`the transfer coding ${head.coding} is not supported`));
       return;
     }
-    const begin = (extra: string[]): void => this.#begin(status, message ?? '', head, extra);
+    const phrase = asBytes(message ?? '');
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(phrase)) {
+      controller.abort(new Error('the reason phrase holds a control character'));
+      return;
+    }
+    const begin = (extra: string[]): void => this.#begin(status, phrase, head, extra);
     if (status === 401 && this.#rules.holdRejection) {
       this.#held = { begin: () => begin([]), chunks: [], size: 0 };
     } else if (status === 429 || this.#rules.bodyDecides(status)) this.#startLook(status, pairs, begin);
@@ -190,7 +195,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     }
   }
 
-  #begin(status: number, message: string, head: AnswerHead, extra: string[]): void {
+  #begin(status: number, phrase: string, head: AnswerHead, extra: string[]): void {
     const { quota, trailer, hasLength } = head;
     const headers = this.#passing(status, head);
     if (quota) headers.push(...this.#rules.onQuota(quota));
@@ -200,7 +205,6 @@ export class Answer implements Dispatcher.DispatchHandler {
     // Trailers need chunks: this hop has them where the provider's had, unless the caller speaks HTTP/1.0.
     this.#trailers = hasBody && !hasLength && req.httpVersion === '1.1';
     if (this.#trailers && trailer !== undefined) headers.push('Trailer', trailer);
-    const phrase = asBytes(message);
     this.#head = () => this.#response.writeHead(status, phrase, headers);
     // Once what came with the head is read.
     queueMicrotask(() => {

@@ -21,7 +21,8 @@ export function answerProblem(
     );
   }
   const { headers, body } = rendered(answer, requestId);
-  response.writeHead(answer.status, [...headers, ...extra]);
+  // The phrase, too: one that was refused may still stand in the response.
+  response.writeHead(answer.status, STATUS_CODES[answer.status], [...headers, ...extra]);
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
