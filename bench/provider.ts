@@ -20,7 +20,7 @@ export const plainRecord = { firstname: 'Some', lastname: 'One', phone: '+41 31 
 
 /** With tokens for so many groups; it answers after a millisecond. */
 export async function startProvider(groups: number): Promise<Provider> {
-  const child = spawn(process.execPath, ['simulator/main.ts', 'hubspot'], {
+  const child = spawn(process.execPath, ['simulator/main.ts', 'hubspot', '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const close = atEnd(() => endProcess(child));

@@ -126,7 +126,7 @@ function startSimulator(
 ): Promise<string> {
   const child: ChildProcess = spawn(
     process.execPath,
-    ['simulator/main.ts', name, '--records', '1', '--seed', String(seed % 1_000_000)],
+    ['simulator/main.ts', name, '--port', '0', '--records', '1', '--seed', String(seed % 1_000_000)],
     { cwd: repository, stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } },
   );
   const gone = new Promise((resolve) => child.once('exit', resolve));
@@ -138,7 +138,7 @@ function startSimulator(
     child.once('exit', (code) => reject(new Error(`the ${name} simulator ended with ${code}`)));
     if (!child.stdout) return reject(new Error('no output'));
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const url = / at (http\S+)/.exec(line)?.[1];
+      const url = /^\w+: (http\S+)/.exec(line)?.[1];
       if (url !== undefined) resolve(url);
     });
   });
