@@ -86,7 +86,6 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     limits: config.limits,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
   };
-  await checkMasterKeys(ground.database, ground.vault, [...sealedConnectionColumns, ...sealedProjectColumns]);
   const catalog = loadCatalog({ directory: config.providersDir, origins: config.providerOrigins });
   const projects = createProjects(ground, { catalog, failuresPerMinute: config.authFailures });
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
@@ -108,6 +107,12 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
       await ground.database.close();
     },
   };
+}
+
+/** Throws unless the database was sealed with the master keys of this process. */
+export function checkKeys({ ground }: App): Promise<void> {
+  const columns = [...sealedConnectionColumns, ...sealedProjectColumns];
+  return checkMasterKeys(ground.database, ground.vault, columns);
 }
 
 /** Those of SVC_ENCRYPTION_KEYS, or of the file that the embedded mode keeps. */

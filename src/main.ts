@@ -1,6 +1,6 @@
 /** The process, in one of the roles of {@link Command}. The only place that starts things. */
 import { setFlagsFromString } from 'node:v8';
-import { createApp, migrateDatabase, prepareDatabase, type App } from './app.ts';
+import { checkKeys, createApp, migrateDatabase, prepareDatabase, type App } from './app.ts';
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
 import { createKey, makeFirstKey } from './first-key.ts';
@@ -137,6 +137,7 @@ async function serve(
 ): Promise<void> {
   if (role !== 'worker') await makeFirstKey(config, directUrl, say);
   running.app = await createApp(config, url, log);
+  await checkKeys(running.app);
   const patienceMs = config.shutdownMs + stopMarginMs;
   const { metrics } = running.app.ground;
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stop(running, config) });
