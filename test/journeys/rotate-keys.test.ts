@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newBrowser } from '../../simulator/browser.ts';
 import { sealedConnectionColumns } from '../../src/connections/index.ts';
 import { newId } from '../../src/kit/ids.ts';
 import { rotateKeys } from '../../src/kit/rotation.ts';
@@ -161,7 +162,7 @@ describe('test/journeys/rotate-keys', () => {
       const written = await acme.write('contacts', { type: 'create', record: { email: 'k@example.com' } });
       expect(written.status).toBe(200);
       // The flow that was begun under the old key ends under the new one, with the client secret of the app.
-      expect((await fetch(begun.text)).status).toBe(200);
+      expect((await newBrowser().open(begun.text)).status).toBe(200);
     } finally {
       await platform.stop();
     }
