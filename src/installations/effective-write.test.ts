@@ -82,4 +82,22 @@ describe('installations/effective-write', () => {
     });
     expect(effectiveWriteObject({ manifest, content }, 'nothing').declared).toBe(false);
   });
+
+  it('names of objects are compared without case, and spelled as the manifest spells them', () => {
+    const config = withContact({ deletionSettings: { enabled: true } });
+    expect(effectiveWriteObject({ manifest, content: config }, 'CONTACT')).toEqual(
+      effectiveWriteObject({ manifest, content: config }, 'contact'),
+    );
+    const shouted: ConfigContent = {
+      provider: 'hubspot',
+      read: { objects: { a: { objectName: 'Contact', selectedFieldMappings: { nick: 'firstname' } } } },
+      write: { objects: { b: { objectName: 'Contact', deletionSettings: { enabled: true } } } },
+    };
+    expect(effectiveWriteObject({ manifest, content: shouted }, 'contact')).toMatchObject({
+      objectName: 'contact',
+      inConfig: true,
+      deletionEnabled: true,
+      mappings: { cell: 'mobilephone', nick: 'firstname' },
+    });
+  });
 });

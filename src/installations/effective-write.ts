@@ -1,7 +1,7 @@
 import type { ManifestIntegration } from '../projects/schema.ts';
 import { unsetMappings } from './config/mappings.ts';
 import { inheritedMappings, inheritsMapping } from './config/named-fields.ts';
-import { entryOf } from './config/objects.ts';
+import { entryOf, objectNamed } from './config/objects.ts';
 import type { ConfigContent, FieldSetting, ValueDefault } from './config/schema.ts';
 
 /** One object of the write action as it holds now: the latest revision overlaid by the installation's config. */
@@ -27,11 +27,13 @@ export function effectiveWriteObject(
 ): EffectiveWriteObject {
   const config = entryOf(content.write?.objects, objectName)?.[1];
   const inheritMapping = inheritsMapping(objectName, content, manifest);
-  const readObject = manifest.read?.objects.find((object) => object.objectName === objectName);
+  const readObject = objectNamed(manifest.read?.objects, objectName);
+  const declared = objectNamed(manifest.write?.objects, objectName);
   const readConfig = entryOf(content.read?.objects, objectName)?.[1];
   return {
-    objectName,
-    declared: manifest.write?.objects.some((object) => object.objectName === objectName) ?? false,
+    // As the manifest spells it, whoever asked for it: one name in the ledger, the turns and at the provider.
+    objectName: declared?.objectName ?? objectName,
+    declared: declared !== undefined,
     inConfig: config !== undefined,
     inheritMapping,
     deletionEnabled: config?.deletionSettings?.enabled ?? false,

@@ -53,7 +53,9 @@ describe('src/providers/catalog', () => {
   it('shows every provider in the form of the contract, with what its connector supports', () => {
     const check = compileCheck(ProviderInfo);
     for (const provider of catalog.list())
-      expect({ [provider.name]: check(providerInfo(provider), 'body') }).toEqual({ [provider.name]: [] });
+      expect({ [provider.name]: check(providerInfo(provider), 'body').issues }).toEqual({
+        [provider.name]: [],
+      });
     expect(providerInfo(catalog.get('hubspot'))).toMatchObject({
       support: {
         proxy: true,
@@ -88,6 +90,25 @@ describe('src/providers/catalog', () => {
     expect(abilitiesOf('hubspot')).toMatchObject({ ...all, associations: true, forwardHeaders: false });
     expect(abilitiesOf('salesforce')).toMatchObject({ ...all, associations: false, forwardHeaders: true });
     expect(abilitiesOf('constructor')).toMatchObject({ write: [], batchWrite: false, batchLimit: 1 });
+  });
+
+  it('finds the keys of others beside ours, and says which module is meant where there are several', () => {
+    for (const [alias, name] of [
+      ['zoho', 'zohoCrm'],
+      ['atlassian', 'jira'],
+    ] as const)
+      expect(catalog.get(alias)).toEqual({ ...catalog.get(name), name: alias });
+    for (const { name, modules, defaultModule } of catalog.list().filter((one) => one.modules))
+      expect([name, Object.keys(modules ?? {})]).toEqual([name, expect.arrayContaining([defaultModule])]);
+    expect(Object.keys(providerInfo(catalog.get('salesforce')).modules ?? {})).toContain(
+      'account-engagement',
+    );
+    expect(loading('two.yaml', `${plain.replace('acme', 'two')}aliases: [hubspot]\n`)).toThrow(
+      /a provider hubspot already/,
+    );
+    expect(
+      loading('acme.yaml', `${plain}modules: { crm: { displayName: CRM, baseURL: https://a.example } }\n`),
+    ).toThrow(/modules need a defaultModule/);
   });
 
   it('finds by name, exactly', () => {

@@ -38,11 +38,12 @@ export function loadCatalog({ directory, origins = {} }: CatalogOptions = {}): C
       faults.push(...read.faults);
       continue;
     }
-    const { name } = read.declaration;
-    // Ours is not replaced in silence: connections that are there count on it.
-    if (providers.has(name))
-      faults.push(`${path}: the provider ${name} is in ${join(ownDirectory, `${name}.yaml`)} already`);
-    else providers.set(name, read.declaration);
+    const { name: own, aliases = [], ...declaration } = read.declaration;
+    for (const name of [own, ...aliases]) {
+      // Ours is not replaced in silence: connections that are there count on it.
+      if (providers.has(name)) faults.push(`${path}: there is a provider ${name} already`);
+      else providers.set(name, { name, ...declaration });
+    }
   }
   for (const [name, origin] of Object.entries(origins)) {
     const declaration = providers.get(name);

@@ -9,6 +9,7 @@ export function contradictionsOf(declaration: ProviderDeclaration, fileName: str
   if (declaration.defaultModule && !declaration.modules?.[declaration.defaultModule]) {
     faults.push(`defaultModule ${declaration.defaultModule} is not one of modules`);
   }
+  if (declaration.modules && !declaration.defaultModule) faults.push('modules need a defaultModule');
   for (const [index, rule] of (declaration.tokenErrors ?? []).entries()) {
     if (!rule.is && !rule.contains) faults.push(`tokenErrors[${index}] needs is or contains`);
   }

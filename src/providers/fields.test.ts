@@ -29,7 +29,7 @@ describe('src/providers/fields', () => {
       isCustom: false,
       readOnly: false,
     });
-    expect(check(field, 'body')).toEqual([]);
+    expect(check(field, 'body').issues).toEqual([]);
   });
 
   it('reads what else a HubSpot property says', () => {
@@ -94,7 +94,7 @@ describe('src/providers/fields', () => {
       isRequired: false,
       readOnly: false,
     });
-    expect(check(field, 'body')).toEqual([]);
+    expect(check(field, 'body').issues).toEqual([]);
   });
 
   it('reads what else a Salesforce field says', () => {

@@ -4,7 +4,7 @@ import type { ManifestIntegration } from '../../projects/schema.ts';
 import { bodyIssue, contentPath } from './issue.ts';
 import { mappingsOf } from './mappings.ts';
 import { nearest } from '../../kit/nearest.ts';
-import { entryOf } from './objects.ts';
+import { entryOf, objectNamed } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig, WriteObjectConfig } from './schema.ts';
 
 /** A field of the provider that a config names, and where. */
@@ -68,7 +68,7 @@ export function inheritedMappings(
   manifest: ManifestIntegration,
 ): Record<string, string> {
   if (!inheritsMapping(objectName, content, manifest)) return {};
-  const declared = manifest.read?.objects.find((object) => object.objectName === objectName);
+  const declared = objectNamed(manifest.read?.objects, objectName);
   return mappingsOf(declared, entryOf(content.read?.objects, objectName)?.[1]);
 }
 
@@ -79,7 +79,7 @@ export function inheritsMapping(
   manifest: ManifestIntegration,
 ): boolean {
   const configured = entryOf(content.write?.objects, objectName)?.[1].inheritMapping;
-  const declared = manifest.write?.objects.find((object) => object.objectName === objectName)?.inheritMapping;
+  const declared = objectNamed(manifest.write?.objects, objectName)?.inheritMapping;
   return configured ?? declared ?? false;
 }
 

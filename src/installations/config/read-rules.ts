@@ -4,7 +4,7 @@ import type { ManifestReadObject } from '../../projects/schema.ts';
 import type { CheckContext } from './context.ts';
 import { bodyIssue, contentPath } from './issue.ts';
 import { mappingsOf, missingMappings } from './mappings.ts';
-import { objectNameIssues } from './objects.ts';
+import { objectNamed, objectNameIssues } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig } from './schema.ts';
 
 /** The rules of the read config (specification 2.4 and 7.3). */
@@ -20,7 +20,7 @@ export function readIssues(content: ConfigContent, { manifest, previous }: Check
   return [
     ...objectNameIssues(path, objects, known),
     ...Object.entries(objects).flatMap(([key, config]) => {
-      const manifestObject = declared.find((object) => object.objectName === config.objectName);
+      const manifestObject = objectNamed(declared, config.objectName);
       return objectIssues(`${path}.${key}`, config, manifestObject);
     }),
   ];

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ManifestIntegration, ManifestReadObject } from '../../projects/schema.ts';
 import { contentPath } from './issue.ts';
+import { entryOf, objectNamed } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig } from './schema.ts';
 
 /** A read of one record that shows whether the provider accepts the object and its fields. */
@@ -19,14 +20,11 @@ export function samplesOf(
   manifest: ManifestIntegration,
   previous: Previous,
 ): Sample[] {
-  const before = new Map(
-    Object.values(previous?.read?.objects ?? {}).map((config) => [config.objectName, config] as const),
-  );
   return Object.entries(content.read?.objects ?? {}).flatMap(([key, config]) => {
-    const declared = manifest.read?.objects.find((object) => object.objectName === config.objectName);
+    const declared = objectNamed(manifest.read?.objects, config.objectName);
     if (!isDue(config, declared)) return [];
     const fields = sampledFields(config, declared);
-    const old = before.get(config.objectName);
+    const old = entryOf(previous?.read?.objects, config.objectName)?.[1];
     const isUnchanged =
       old && isDue(old, declared) && isDeepStrictEqual(sampledFields(old, declared), fields);
     return isUnchanged

@@ -3,6 +3,7 @@ import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
 import type { ManifestIntegration } from '../../projects/schema.ts';
 import { connectorOf, type Failure, type ObjectDescription } from '../../providers/index.ts';
+import { objectNamed } from '../config/objects.ts';
 import { chooseConnection } from '../connection.ts';
 import { enter, refuseForeignGroup, type IntegrationPlace, type Room } from '../room.ts';
 import type { ObjectMetadata } from './schema.ts';
@@ -56,9 +57,7 @@ export function declaredName(
   asked: string,
 ): { objectName: string; mappedObjectName: string | undefined } {
   const objects = manifest.read?.objects ?? [];
-  const declared =
-    objects.find((object) => object.objectName === asked) ??
-    objects.find((object) => object.mapToName === asked);
+  const declared = objectNamed(objects, asked) ?? objects.find((object) => object.mapToName === asked);
   return { objectName: declared?.objectName ?? asked, mappedObjectName: declared?.mapToName };
 }
 

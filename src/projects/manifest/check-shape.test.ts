@@ -13,6 +13,7 @@ const paths = (value: unknown): string[] =>
 
 const sound = {
   specVersion: '1.0.0',
+  'x-shared': { anything: [1, null] },
   integrations: [
     {
       name: 'mine',

@@ -7,6 +7,7 @@ interface Shape {
   const?: unknown;
   anyOf?: Shape[];
   properties?: Record<string, Shape>;
+  patternProperties?: Record<string, object>;
   required?: string[];
   items?: Shape;
   minItems?: number;
@@ -49,12 +50,14 @@ function checkObject(shape: Shape, value: unknown, path: Path): Finding[] {
     return [failed('type', path, 'must be a map of keys')];
   }
   const properties = shape.properties ?? {};
+  const free = Object.keys(shape.patternProperties ?? {}).map((pattern) => new RegExp(pattern));
   const missing = (shape.required ?? [])
     .filter((key) => !Object.hasOwn(value, key))
     .map((key) => failed('required', [...path, key], 'is required'));
   const unfit = Object.entries(value).flatMap(([key, child]) => {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property) return checkShape(property, child, [...path, key]);
+    if (free.some((pattern) => pattern.test(key))) return [];
     return [
       failed('unknown-key', [...path, key], 'is not a known key', didYouMean(key, Object.keys(properties))),
     ];

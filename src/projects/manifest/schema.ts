@@ -164,7 +164,8 @@ export const Manifest = Type.Object(
     specVersion: Type.Literal('1.0.0'),
     integrations: Type.Array(ManifestIntegration, { minItems: 1 }),
   },
-  closed,
+  // `x-…` holds what the author wants to keep at hand, such as anchors; it means nothing here.
+  { ...closed, patternProperties: { '^x-': {} } },
 );
 export type Manifest = Static<typeof Manifest>;
 

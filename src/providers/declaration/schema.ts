@@ -185,6 +185,12 @@ const Checked = Type.Object(
 export const ProviderDeclaration = Type.Object(
   {
     ...identity,
+    aliases: Type.Optional(
+      Type.Array(identity.name, {
+        description:
+          'Other keys under which the same provider is found, each a provider of its own to connections.',
+      }),
+    ),
     defaultModule: Type.Optional(Type.String()),
     modules: Type.Optional(Type.Record(Type.String(), Type.Object(Module, closed))),
     oauth2Opts: Type.Optional(Oauth2Declaration),
