@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isId, newId, timeOfId } from './ids.ts';
+import { isId, newId } from './ids.ts';
 
 describe('src/kit/ids', () => {
   it('makes ids that are UUIDv7, each greater than the one before', () => {
@@ -9,13 +9,6 @@ describe('src/kit/ids', () => {
     expect(ids.toSorted()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
     expect(isId(ids[0] ?? '')).toBe(true);
-  });
-
-  it('dates an id by the millisecond in which it was made', () => {
-    const before = Date.now();
-    const at = timeOfId(newId());
-    expect(at).toBeGreaterThanOrEqual(before);
-    expect(at).toBeLessThanOrEqual(Date.now() + 1);
   });
 
   it('gives ids of one millisecond different tails', () => {

@@ -32,8 +32,3 @@ export function newId(): string {
 export function isId(text: string): boolean {
   return validate(text);
 }
-
-/** When one of our ids was made, in milliseconds since the epoch by the clock of its node (RFC 9562, 5.7). */
-export function timeOfId(id: string): number {
-  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
-}

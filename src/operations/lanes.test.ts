@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { createAcceptor, type Acceptor } from './accept.ts';
@@ -91,6 +92,22 @@ describe('operations/lanes', () => {
     expect(await takeFrom(lane)).toHaveLength(1);
     expect(await takeFrom(lane)).toEqual([]);
   });
+
+  it.each([-600_000, 600_000])(
+    'knows when something was accepted, although the clock of its node was %i ms off',
+    async (skewMs) => {
+      const operationId = v7({ msecs: Date.now() + skewMs });
+      const before = Date.now();
+      await acceptor.accept(intake(), null, operationId);
+      const accepted = Date.now();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const [item] = await takeFrom(await oneLane());
+      expect(item?.operationId).toBe(operationId);
+      // The clock of the database is that of this machine; a statement takes its time.
+      expect(item?.acceptedAt).toBeGreaterThan(before - 2_000);
+      expect(item?.acceptedAt).toBeLessThanOrEqual(accepted);
+    },
+  );
 
   it('takes nothing under a lease that ended or belongs to another', async () => {
     await queue({});

@@ -113,6 +113,7 @@ function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string;
     records: intake.records.map((payload, index) => ({ index, payload })),
     attempt: 1,
     expired: false,
+    acceptedAt: Date.now(),
     remainingMs: intake.deadlineSeconds * 1_000,
     total: intake.records.length,
     tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },

@@ -20,6 +20,7 @@ function item(more: Partial<TakenItem> = {}): TakenItem {
     request: { type: 'create' },
     records: [{ index: 0, payload: {} }],
     attempt: 2,
+    acceptedAt: 0,
     remainingMs: 60_000,
     total: 1,
     tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },

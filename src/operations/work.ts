@@ -85,6 +85,11 @@ export interface WorkItem {
   records: readonly { index: number; payload: RecordPayload }[];
   /** The number of this attempt, from 1. */
   attempt: number;
+  /**
+   * Not later than the acceptance, in milliseconds since the epoch by the clock of this process: how long ago it was is
+   * reckoned by the database's, since the clock of the node that accepted it may have been another.
+   */
+  acceptedAt: number;
   /** Milliseconds until the deadline, by the database's clock, when the item was taken. */
   remainingMs: number;
   /** Records of the operation in all, also those that are done. */

@@ -32,6 +32,7 @@ const recheckMs = 60_000;
 
 interface Operation {
   id: string;
+  acceptedAt: number;
   intake: Intake;
   status: Settlement['status'];
   outcomes: (StoredOutcome | undefined)[];
@@ -100,6 +101,7 @@ export function createMemoryStore(): LedgerStore {
 function accept(memory: Memory, intake: Intake): string {
   const operation: Operation = {
     id: newId(),
+    acceptedAt: memory.now,
     intake,
     status: 'in_progress',
     outcomes: intake.records.map(() => undefined),
@@ -222,6 +224,7 @@ function itemOf({ now }: Memory, row: Work, expired: boolean): TakenItem {
     attempt,
     expired,
     unreadBytes: 0,
+    acceptedAt: Date.now() - (now - operation.acceptedAt),
     remainingMs: row.deadline - now,
     total: payloads.length,
     tally: { succeeded, failed, unknown, errors: errors.filter(({ index }) => !open.has(index)) },

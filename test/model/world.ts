@@ -307,7 +307,7 @@ function handlersOf({ provider: { client } }: World): Handlers {
         Promise.all(
           items.map(async (item) => {
             const { job, context, ...given } = parts(item, work);
-            const outcomes = await attemptWrite(job, { operationId: item.operationId, ...given }, context);
+            const outcomes = await attemptWrite(job, { acceptedAt: item.acceptedAt, ...given }, context);
             return { kind: 'outcomes' as const, outcomes };
           }),
         ),
@@ -315,7 +315,7 @@ function handlersOf({ provider: { client } }: World): Handlers {
         Promise.all(
           items.map(async (item) => {
             const { job, context, ...given } = parts(item, work);
-            const outcomes = await resolveStopped(job, { operationId: item.operationId, ...given }, context);
+            const outcomes = await resolveStopped(job, { acceptedAt: item.acceptedAt, ...given }, context);
             return { kind: 'outcomes' as const, outcomes };
           }),
         ),

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
-import { newId } from '../../kit/ids.ts';
 import { sleep } from '../../kit/retry.ts';
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
 import { attemptWrite, resolveStopped, type AttemptContext, type AttemptJob } from './attempt.ts';
@@ -111,13 +110,13 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
       job?: Partial<AttemptJob>;
       earlier?: [number, Failure][];
       context?: Partial<AttemptContext>;
-      operationId?: string;
+      acceptedAt?: number;
     } = {},
   ): Promise<RecordOutcome[]> => {
     const whole = job(more.job);
     return attemptWrite(
       whole,
-      { operationId: more.operationId ?? newId(), records, earlier: new Map(more.earlier) },
+      { acceptedAt: more.acceptedAt ?? Date.now(), records, earlier: new Map(more.earlier) },
       sim.context(whole.objectName, more.context),
     );
   };
@@ -154,12 +153,12 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     for (const isLateAgain of [true, false]) {
       await sim.fault({ method: 'POST', path: at.writePath, fault: { kind: 'late', ms: 1_200 } });
       const record = fresh();
-      const operationId = newId();
+      const acceptedAt = Date.now();
       const { result, effects } = await sim.during(async () => {
-        const first = await attempt([record], { operationId });
+        const first = await attempt([record], { acceptedAt });
         expect(first).toMatchObject([{ kind: 'unknown', failure: { pending: true } }]);
         if (isLateAgain) await sleep(1_500);
-        const second = await attempt([record], { earlier: [[0, failureOf(first)]], operationId });
+        const second = await attempt([record], { earlier: [[0, failureOf(first)]], acceptedAt });
         await sleep(1_500);
         return second;
       });
@@ -174,9 +173,9 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
       await sim.fault({ method: 'POST', path: at.writePath, fault });
       const record = fresh();
       const synchronous = { mode: 'synchronous', onUnknown: 'retry' } as const;
-      const operationId = newId();
+      const acceptedAt = Date.now();
       const { result, effects } = await sim.during(async () => {
-        const first = await attempt([record], { job: synchronous, operationId });
+        const first = await attempt([record], { job: synchronous, acceptedAt });
         expect(first).toMatchObject([
           {
             kind: 'unknown',
@@ -187,7 +186,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
         await sleep(1_500);
         return resolveStopped(
           job(synchronous),
-          { operationId, records: [record], earlier },
+          { acceptedAt, records: [record], earlier },
           sim.context(at.object),
         );
       });
@@ -204,9 +203,9 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     await sim.fault({ method: 'POST', path: at.writePath, fault: { kind: 'late', ms: 1_000 } });
     await sim.fault({ method: 'POST', path: `${at.writePath}$`, fault: { kind: 'status', ...at.tooMany } });
     const record = fresh();
-    const operationId = newId();
-    const first = await attempt([record], { operationId });
-    const second = await attempt([record], { earlier: [[0, failureOf(first)]], operationId });
+    const acceptedAt = Date.now();
+    const first = await attempt([record], { acceptedAt });
+    const second = await attempt([record], { earlier: [[0, failureOf(first)]], acceptedAt });
     expect(second).toMatchObject([
       {
         kind: 'unknown',
@@ -219,7 +218,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
       },
     ]);
     await sleep(1_000);
-    const third = await attempt([record], { earlier: [[0, failureOf(second)]], operationId });
+    const third = await attempt([record], { earlier: [[0, failureOf(second)]], acceptedAt });
     expect(third).toMatchObject([{ kind: 'applied', lookedUpBy: at.key }]);
   });
 
@@ -354,7 +353,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   });
 
   test('a create that was done late, after it was looked for, is not refused as its own duplicate', async () => {
-    const operationId = newId();
+    const acceptedAt = Date.now();
     const record = fresh();
     const [done] = await attempt([record]);
     const failure: Failure = {
@@ -363,10 +362,10 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
       message: 'not there',
       lookedUpBy: at.key,
     };
-    const late = await attempt([record], { earlier: [[0, failure]], operationId });
+    const late = await attempt([record], { earlier: [[0, failure]], acceptedAt });
     expect(late).toMatchObject([{ kind: 'applied', recordId: (done as { recordId: string }).recordId }]);
     const other = await attempt([{ ...record, fields: { ...record.fields, ...fresh('Eve').fields } }], {
-      operationId,
+      acceptedAt,
     });
     expect(other).toMatchObject([{ kind: 'applied' }]);
     expect(await attempt([record])).toMatchObject([
@@ -416,11 +415,11 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   });
 
   test('a stopped node’s creates are looked for and never sent from there', async () => {
-    const operationId = newId();
+    const acceptedAt = Date.now();
     const records = [fresh(), fresh()];
     const [done] = await attempt([records[0]!]);
     const { result, effects } = await sim.during(() =>
-      resolveStopped(job(), { operationId, records, earlier: new Map() }, sim.context(at.object)),
+      resolveStopped(job(), { acceptedAt, records, earlier: new Map() }, sim.context(at.object)),
     );
     expect(effects).toEqual([]);
     expect(result).toMatchObject([
@@ -435,7 +434,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
       const { result, requests } = await sim.during(() =>
         resolveStopped(
           job({ kind }),
-          { operationId: newId(), records, earlier: new Map() },
+          { acceptedAt: Date.now(), records, earlier: new Map() },
           sim.context(at.object),
         ),
       );
@@ -503,12 +502,12 @@ describe('src/actions/write/attempt: a value that is meant to be unique, and not
   test.each([1_200, undefined])(
     'a lost create is sent again only when it can no longer come (after %s ms)',
     async (ms) => {
-      const operationId = newId();
+      const acceptedAt = Date.now();
       const records: PlannedRecord[] = [{ fields: { ExtId__c: `x${ms}`, Name: 'Ada' } }];
       const fault = ms === undefined ? { kind: 'hang' } : { kind: 'late', ms };
       await sim.fault({ method: 'POST', path: `/sobjects/${objectName}`, fault });
       const attempt = (earlier: [number, Failure][]): Promise<RecordOutcome[]> =>
-        attemptWrite(job, { operationId, records, earlier: new Map(earlier) }, sim.context(objectName));
+        attemptWrite(job, { acceptedAt, records, earlier: new Map(earlier) }, sim.context(objectName));
       const { effects } = await sim.during(async () => {
         const first = await attempt([]);
         expect(first).toMatchObject([

@@ -1,4 +1,3 @@
-import { timeOfId } from '../../kit/ids.ts';
 import {
   unknownOutcome,
   type Failure,
@@ -15,7 +14,8 @@ export type AttemptJob = WriteJob & Pick<Course, 'mode' | 'onUnknown'>;
 
 /** The records of one attempt, and how the attempt before ended for them, by slot. */
 export interface AttemptRecords {
-  operationId: string;
+  /** Not later than the acceptance, in milliseconds since the epoch by the clock of this process. */
+  acceptedAt: number;
   records: readonly PlannedRecord[];
   earlier: ReadonlyMap<number, Failure>;
 }
@@ -31,20 +31,16 @@ export interface AttemptContext extends WriteContext {
   lateEffectMs?: number | undefined;
 }
 
-/** Nodes may disagree about the time by so much: an operation's id carries the time of the one that accepted it. */
-const clockMarginMs = 1_000;
-
 /**
  * One attempt. A create that an earlier attempt may have done is looked for before it is sent again; one whose answer is
  * lost now is looked for at once. Updates and deletes by id are simply repeated: they leave the same state (reliability 1.2).
  */
 export async function attemptWrite(
   job: AttemptJob,
-  { operationId, records, earlier }: AttemptRecords,
+  { acceptedAt, records, earlier }: AttemptRecords,
   context: AttemptContext,
 ): Promise<RecordOutcome[]> {
   if (job.kind !== 'create') return executeWrite(job, records, context);
-  const acceptedAt = timeOfId(operationId) - clockMarginMs;
   const before = await lookForEarlier(job, records, earlier, acceptedAt, context);
   const outcomes = new Map(before.settled);
   const toSend = [...records.keys()].filter((slot) => !outcomes.has(slot));
@@ -87,16 +83,15 @@ export async function attemptWrite(
  */
 export async function resolveStopped(
   job: AttemptJob,
-  { operationId, records, earlier }: AttemptRecords,
+  { acceptedAt, records, earlier }: AttemptRecords,
   context: AttemptContext,
 ): Promise<RecordOutcome[]> {
   const stopped = stoppedOutcome(job);
   if (job.kind !== 'create') return records.map(() => stopped);
-  const startedAt = timeOfId(operationId) - clockMarginMs;
   const isQuiet = (slot: number): boolean => job.mode === 'synchronous' && earlier.get(slot)?.quiet === true;
   const verdicts = await look(
     job,
-    records.map((record, slot) => ({ record, startedAt, quiet: isQuiet(slot) })),
+    records.map((record, slot) => ({ record, startedAt: acceptedAt, quiet: isQuiet(slot) })),
     { ...context, twice: true },
     [],
   );

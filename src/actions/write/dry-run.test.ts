@@ -17,7 +17,6 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
-import { newId } from '../../kit/ids.ts';
 import { abilitiesOf } from '../../providers/index.ts';
 import { attemptWrite } from './attempt.ts';
 import { dryRun } from './dry-run.ts';
@@ -153,7 +152,7 @@ describe.each(cases)('src/actions/write/dry-run: $provider', (at) => {
         const { result, requests: received } = await sim.during(() =>
           attemptWrite(
             plan,
-            { operationId: newId(), records: plan.records, earlier: new Map() },
+            { acceptedAt: Date.now(), records: plan.records, earlier: new Map() },
             sim.context(at.object),
           ),
         );

@@ -106,11 +106,11 @@ export async function performWrite(
   const client = await deps.connections.client(target.projectId, target.connectionId);
   const budget = await budgetOf(deps.connections, target.projectId, target.connectionId);
   refuseClosed(budget.waitMs());
-  const send: Send = async (operationId, work) => {
+  const send: Send = async (_operationId, work) => {
     const context = contextOf(deps, storedOf(target, plan), budget.guard(client), work);
     const outcomes = await attemptWrite(
       plan,
-      { operationId, records: plan.records, earlier: new Map() },
+      { acceptedAt: Date.now(), records: plan.records, earlier: new Map() },
       { ...context, patienceMs },
     );
     budget.note(outcomes);
@@ -146,7 +146,7 @@ async function executeItem(deps: WriteDeps, item: WorkItem, work: WorkContext): 
   const { client, heard } = listenTo(found.client);
   const outcomes = await attemptWrite(
     stored,
-    { operationId: item.operationId, records, earlier: earlierOf(item) },
+    { acceptedAt: item.acceptedAt, records, earlier: earlierOf(item) },
     { ...contextOf(deps, stored, budget.guard(client), work), isRepeat: item.attempt > 1 },
   );
   budget.note(outcomes);
@@ -164,7 +164,7 @@ async function resolveItem(deps: WriteDeps, item: WorkItem, work: WorkContext): 
   const budget = await budgetOf(deps.connections, item.projectId, stored.connectionId);
   const { client, heard } = listenTo(found.client);
   const context = contextOf(deps, stored, budget.guard(client), work);
-  const outcomes = await resolveStopped(stored, { operationId: item.operationId, records, earlier }, context);
+  const outcomes = await resolveStopped(stored, { acceptedAt: item.acceptedAt, records, earlier }, context);
   return { kind: 'outcomes', outcomes, heard: heard() };
 }
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../kit/db/database.ts';
-import { statement } from '../../kit/db/statement.ts';
+import { statement, type Statement } from '../../kit/db/statement.ts';
 import type { OperationError, TakenItem } from '../work.ts';
 import { itsTurn, markedOrParked, priorities, type LaneKey } from './lanes.ts';
 
@@ -14,6 +14,7 @@ const heldLanes = (condition: string): string => `held AS MATERIALIZED (
 /** What an executor needs of a marked row `m`: the operation, and its records without an outcome. */
 const itemColumns = `m.project_id, m.seq, m.lane_id, m.lease, m.attempt, m.expired, m.operation_id,
   extract(epoch FROM m.deadline - (SELECT now FROM clock)) * 1000 AS remaining_ms,
+  extract(epoch FROM (SELECT now FROM clock) - o.created_at) * 1000 AS age_ms,
   o.integration_id, o.installation_id, o.config_id, o.action_type, o.resource, o.request, o.total,
   o.succeeded, o.failed, o.unknown, o.errors, r.records, r.bytes`;
 
@@ -108,6 +109,7 @@ interface ItemRow {
   expired: boolean;
   operation_id: string;
   remaining_ms: string;
+  age_ms: string;
   integration_id: string;
   installation_id: string;
   config_id: string;
@@ -128,12 +130,12 @@ export type TakeRequest = LaneKey & { room: number };
 
 /** Items to be done now, marked as started under the lane's lease; at most `room` of each lane. */
 export async function take(db: Queryable, lanes: readonly TakeRequest[]): Promise<TakenItem[]> {
-  return (await db.rows<ItemRow>(takeItems, laneColumns(lanes))).map(toItem);
+  return items(db, takeItems, laneColumns(lanes));
 }
 
 /** Items that were being sent when their lane was lost; they are ours from now on. At most `room` of each lane. */
 export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Promise<TakenItem[]> {
-  return (await db.rows<ItemRow>(rescueItems, laneColumns(lanes))).map(toItem);
+  return items(db, rescueItems, laneColumns(lanes));
 }
 
 export async function findStray(
@@ -142,7 +144,7 @@ export async function findStray(
   known: readonly string[],
 ): Promise<TakenItem[]> {
   const [projects, ids, leases] = laneColumns(lanes.map((lane) => Object.assign({ room: 0 }, lane)));
-  return (await db.rows<ItemRow>(findStrayItems, [projects, ids, leases, known])).map(toItem);
+  return items(db, findStrayItems, [projects, ids, leases, known]);
 }
 
 export async function unmark(db: Queryable, lane: LaneKey, except: readonly string[]): Promise<void> {
@@ -184,7 +186,12 @@ function recordsAndErrors(
   };
 }
 
-function toItem(row: ItemRow): TakenItem {
+async function items(db: Queryable, asked: Statement, values: readonly unknown[]): Promise<TakenItem[]> {
+  const askedAt = Date.now();
+  return (await db.rows<ItemRow>(asked, values)).map((row) => toItem(row, askedAt));
+}
+
+function toItem(row: ItemRow, askedAt: number): TakenItem {
   const { succeeded, failed, unknown } = row;
   const tally = { succeeded, failed, unknown, errors: row.errors ?? [] };
   return {
@@ -198,6 +205,7 @@ function toItem(row: ItemRow): TakenItem {
     resource: row.resource,
     request: row.request,
     attempt: row.attempt,
+    acceptedAt: Math.floor(askedAt - Number(row.age_ms)),
     remainingMs: Number(row.remaining_ms),
     total: row.total,
     ...recordsAndErrors(tally, row.records ?? [], row.records ? 0 : Number(row.bytes ?? 0)),
