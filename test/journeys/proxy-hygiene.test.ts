@@ -103,10 +103,30 @@ describe('test/journeys/proxy-hygiene', () => {
   it('a failure to connect names no address', async () => {
     const refused = (await send(head('GET /x', '', 'sentry'))).message;
     expect(problemOf(refused)).toEqual([502, 'provider-unreachable']);
-    expect(detailOf(refused)).toBe('The provider cannot be reached: the connection was refused.');
+    expect(detailOf(refused)).toBe(
+      'The provider cannot be reached: the connection was refused. Nothing was sent.',
+    );
     const unknown = (await send(head('GET /x', '', 'stripe'))).message;
     expect(problemOf(unknown)).toEqual([502, 'provider-unreachable']);
-    expect(detailOf(unknown)).toBe('The provider cannot be reached: its name is not known.');
+    expect(detailOf(unknown)).toBe(
+      'The provider cannot be reached: its name is not known. Nothing was sent.',
+    );
+  });
+
+  it.each([
+    ['POST', 'leaves', 502, false],
+    ['PATCH', 'leaves', 502, false],
+    ['PUT', 'leaves', 502, true],
+    ['DELETE', 'leaves', 502, true],
+    ['GET', 'leaves', 502, true],
+    ['POST', 'is silent', 504, false],
+    ['GET', 'is silent', 504, true],
+    ['POST', 'cannot be reached', 502, true],
+  ])('a %s whose provider %s is a %i, retryable: %s', async (method, how, status, retryable) => {
+    provider.answer((socket) => void (how === 'leaves' && socket.destroy()));
+    const of = how === 'cannot be reached' ? 'sentry' : 'iterable';
+    const { message } = await send(`${head(`${method} /x`, 'Content-Length: 2\r\n', of)}ab`);
+    expect(JSON.parse(message?.body.toString() ?? '{}')).toMatchObject({ status, retryable });
   });
 
   describe('a group whose reference is outside ASCII', () => {

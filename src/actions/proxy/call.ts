@@ -247,7 +247,7 @@ async function repeat(
 }
 
 function finish(journey: Journey, end: ForwardEnd): void {
-  const { deps, response, target, requestId } = journey;
+  const { deps, request, response, target, requestId } = journey;
   const { metrics } = deps.ground;
   if (end.kind === 'answered') {
     if (end.status < 400) deps.connections.markWorking(target.projectId, target.connectionId);
@@ -258,7 +258,7 @@ function finish(journey: Journey, end: ForwardEnd): void {
   if (end.kind !== 'failed') return;
   const hasLeft = response.destroyed && !end.answerBegan;
   if (hasLeft || end.answerBegan) return note(journey, undefined, undefined);
-  refuse(deps, response, journey, problemOfFault(end.error), requestId);
+  refuse(deps, response, journey, problemOfFault(end.error, request.method ?? ''), requestId);
 }
 
 /** The line of the call, written behind its back. */

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isDatabaseAway } from '../../kit/db/database.ts';
-import { describeFault, isRefused } from '../../kit/http/egress.ts';
+import { describeFault, failedToConnect, isRefused } from '../../kit/http/egress.ts';
 import type { Logger } from '../../kit/log.ts';
 import { Problem, problem, renderProblem } from '../../kit/problem.ts';
 
@@ -45,14 +45,22 @@ function rendered(answer: Problem, requestId: string): { headers: string[]; body
   return { headers, body };
 }
 
-/** The problem of a call that the provider did not answer. */
-export function problemOfFault(error: Error): Problem {
+// RFC 9110, 9.2.2: to ask twice comes to the same as to ask once.
+const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'QUERY']);
+
+/** The problem of a call that the provider did not answer. Whether it may be made again follows from what may have been sent. */
+export function problemOfFault(error: Error, method: string): Problem {
   if (error instanceof Problem) return error;
   const { code, message } = describeFault(error);
   if (isRefused(error)) return problem('egress-refused', { detail: message, cause: error });
-  if (/TIMEOUT|ETIMEDOUT/.test(code)) return problem('provider-timeout', { cause: error });
-  return problem('provider-unreachable', {
-    detail: `The provider cannot be reached: ${message}.`,
-    cause: error,
-  });
+  const isSent = !failedToConnect(error);
+  const told = { retryable: !isSent || idempotent.has(method), cause: error };
+  if (/TIMEOUT|ETIMEDOUT/.test(code)) {
+    const detail = 'Connecting to the provider took too long; nothing was sent.';
+    return problem('provider-timeout', { ...told, ...(isSent ? {} : { detail }) });
+  }
+  const detail = isSent
+    ? `The provider’s answer was lost: ${message}. What was asked for may be done.`
+    : `The provider cannot be reached: ${message}. Nothing was sent.`;
+  return problem('provider-unreachable', { ...told, detail });
 }
