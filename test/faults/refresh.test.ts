@@ -9,6 +9,7 @@ import { createHarness, type Harness } from '../../src/connections/harness.tests
 import { createConnections, type Connections } from '../../src/connections/index.ts';
 import { groundOn } from '../../src/connections/ground.testsuite.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
+import { Problem } from '../../src/kit/problem.ts';
 import { createProjects } from '../../src/projects/index.ts';
 import { loadCatalog } from '../../src/providers/index.ts';
 import { startForwarder } from '../forwarder.ts';
@@ -170,12 +171,14 @@ describe('test/faults/refresh', () => {
     const node = createConnections(ground, { projects, catalog, returnUrls: [] });
     const close = async () => {
       await node.close();
-      projects.close();
+      await projects.close();
       await database.close();
       await wire.close();
     };
     return { node, wire, close };
   }
+
+  const codeOf = (error: unknown) => (error instanceof Problem ? error.code : error);
 
   /** The provider has the request, and answers a moment later. */
   async function begunAt(node: Connections, id: string): Promise<{ ended: Promise<unknown> }> {
@@ -189,7 +192,7 @@ describe('test/faults/refresh', () => {
   it.each([
     ['a moment', 'refuse', 2_000, undefined],
     ['a moment, silently', 'hang', 2_000, undefined],
-    ['longer than a caller waits', 'refuse', 8_000, { code: 'database-unavailable' }],
+    ['longer than a caller waits', 'refuse', 8_000, 'database-unavailable'],
   ] as const)(
     'loses no pair to a database that is away for %s when the provider answers',
     async (_what, how, awayMs, refusal) => {
@@ -200,7 +203,7 @@ describe('test/faults/refresh', () => {
         wire.cut(how);
         await sleep(awayMs);
         wire.heal();
-        expect(await ended).toEqual(refusal && expect.objectContaining(refusal));
+        expect(codeOf(await ended)).toBe(refusal);
         const found = () => nodes[0].get(harness.projectId, id);
         await expect.poll(found).toMatchObject({ generation: 2, status: 'created' });
         server.delayTokens(0);
