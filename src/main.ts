@@ -80,7 +80,7 @@ interface Running {
   surfaces?: Surfaces;
 }
 
-async function stop({ surfaces, worker, app, embedded }: Running, config: Config): Promise<void> {
+async function stopAll({ surfaces, worker, app, embedded }: Running, config: Config): Promise<void> {
   await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
   await app?.close();
   await embedded?.stop();
@@ -93,17 +93,17 @@ async function run(): Promise<void> {
   log.debug({ config: describeConfig(process.env) }, 'configuration');
   const health: Health = { isStopping: false };
   const running: Running = {};
-  stopOnSignal(health, log, config, () => stop(running, config));
+  stopOnSignal(health, log, config, () => stopAll(running, config));
   try {
     const url = await openStorage(config, log, running);
     await (isServing(command)
       ? serve(command, { config, log, health }, url, running)
       : once(command, config, url));
-    if (!isServing(command)) await stop(running, config);
+    if (!isServing(command)) await stopAll(running, config);
   } catch (error) {
     // The signal's own handler stops what was started, and ends the process.
     if (health.isStopping) return;
-    await stop(running, config).catch((fault: unknown) => log.warn({ err: fault }, 'stopping failed'));
+    await stopAll(running, config).catch((fault: unknown) => log.warn({ err: fault }, 'stopping failed'));
     throw error;
   }
 }
@@ -140,7 +140,7 @@ async function serve(
   await checkKeys(running.app);
   const patienceMs = config.shutdownMs + stopMarginMs;
   const { metrics } = running.app.ground;
-  replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stop(running, config) });
+  replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });
   if (role !== 'api') running.worker = await startWorker(running.app, config);
   if (role !== 'worker') running.surfaces = await listen(running.app, config, health);
   const { embedded, surfaces } = running;

@@ -3,8 +3,8 @@ export type Load<Value> = (keys: string[]) => Promise<Map<string, Value>>;
 
 interface Waiting<Value> {
   keys: string[];
-  resolve(found: Map<string, Value>): void;
-  reject(error: unknown): void;
+  resolve: (found: Map<string, Value>) => void;
+  reject: (error: unknown) => void;
 }
 
 const absentMs = 5_000;

@@ -9,7 +9,7 @@ export interface SealedColumn {
   name: string;
   /** Sorts before every row id. */
   firstRowId: string | Buffer;
-  place(projectId: string, rowId: string | Buffer): string;
+  place: (projectId: string, rowId: string | Buffer) => string;
   read: Statement;
   swap: Statement;
   count: Statement;

@@ -17,7 +17,7 @@ export interface BootstrapOptions {
   /** The first key, instead of one that is made. */
   givenKey?: string | undefined;
   /** Keeps the key that was made. Called before the commit: when it throws, there is no key that nobody has. */
-  keep?(apiKey: string): Promise<void>;
+  keep?: (apiKey: string) => Promise<void>;
 }
 
 /**

@@ -1,12 +1,12 @@
 import { record } from '../events/index.ts';
-import { sqlState } from '../kit/db/database.ts';
+import { sqlState, type Database } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf, type Catalog } from '../providers/index.ts';
 import { createProviderApps, type ProviderApps, type ProviderAppSecrets } from './apps/provider-apps.ts';
 import { credentialOf, type Headers } from './auth/credential.ts';
-import { createFailureGuard, type Origin } from './auth/failures.ts';
+import { createFailureGuard, type FailureGuard, type Origin } from './auth/failures.ts';
 import { authorize, resolveProject, type Principal, type RouteScopes } from './auth/principal.ts';
 import { bootstrap, type BootstrapOptions, type Bootstrapped } from './bootstrap.ts';
 import {
@@ -62,13 +62,6 @@ export function createProjects(
   const apiKeys = createApiKeys(ground);
   const jwtKeys = createJwtKeys(ground);
   const guard = createFailureGuard(ground, failuresPerMinute);
-  const guarded = async (principal: Promise<Principal>, from: Origin): Promise<Principal> => {
-    try {
-      return await principal;
-    } catch (error) {
-      throw guard.judge(error, from);
-    }
-  };
   const providerApps = createProviderApps({ database, vault }, catalog);
   const integrations = createIntegrations(database, factsOf(catalog));
 
@@ -77,16 +70,48 @@ export function createProjects(
     jwtKeys,
     providerApps,
     integrations,
+    ...admitting(apiKeys, jwtKeys, guard),
+    ...keeping(database, apiKeys, jwtKeys),
     bootstrap: (options) => bootstrap(database, options),
+    authorize,
+    resolveProject,
+    getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
+    listIntegrations: (projectId) => integrations.list(projectId),
+    beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
+    getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
+    close: async () => {
+      await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close()]);
+    },
+  };
+}
+
+type Admitting = Pick<Projects, 'authenticate' | 'authenticateKey' | 'peekPrincipal'>;
+
+function admitting(apiKeys: ApiKeys, jwtKeys: JwtKeys, guard: FailureGuard): Admitting {
+  const guarded = async (principal: Promise<Principal>, from: Origin): Promise<Principal> => {
+    try {
+      return await principal;
+    } catch (error) {
+      throw guard.judge(error, from);
+    }
+  };
+  return {
     authenticate: async (headers, from) => {
       const credential = credentialOf(headers);
-      const room = credential.kind === 'apiKey' ? apiKeys : jwtKeys;
-      return guarded(room.authenticate(credential.text), from);
+      const keys = credential.kind === 'apiKey' ? apiKeys : jwtKeys;
+      return guarded(keys.authenticate(credential.text), from);
     },
     authenticateKey: (key, from) => guarded(apiKeys.authenticate(key), from),
     peekPrincipal: (key) => apiKeys.peek(key),
-    authorize,
-    resolveProject,
+  };
+}
+
+function keeping(
+  database: Database,
+  apiKeys: ApiKeys,
+  jwtKeys: JwtKeys,
+): Pick<Projects, 'get' | 'create' | 'update'> {
+  return {
     get: async (id) => (await store.findProject(database, id)) ?? absent(id),
     async create({ name, appName = name }) {
       const project = { id: newId(), name: projectName(name), appName };
@@ -119,13 +144,6 @@ export function createProjects(
       );
       if (name !== undefined) await Promise.all([apiKeys.forgetProject(id), jwtKeys.forgetProject(id)]);
       return updated;
-    },
-    getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
-    listIntegrations: (projectId) => integrations.list(projectId),
-    beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
-    getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
-    close: async () => {
-      await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close()]);
     },
   };
 }

@@ -13,8 +13,8 @@ const masterKey = (fill: number): string => `k1:${Buffer.alloc(32, fill).toStrin
 interface Started {
   child: ChildProcess;
   base: string;
-  said(): string;
-  printed(): string;
+  said: () => string;
+  printed: () => string;
   ended: Promise<number | null>;
 }
 

@@ -18,7 +18,7 @@ export function parseTrustedProxies(entries: readonly string[]): IsTrusted {
   return (address) => {
     if (!ipaddr.isValid(address)) return false;
     const parsed = ipaddr.process(address);
-    return ranges.some((range) => parsed.kind() === range[0].kind() && parsed.match(range as never));
+    return ranges.some((range) => parsed.kind() === range[0].kind() && parsed.match(range));
   };
 }
 

@@ -5,10 +5,8 @@ const keyForm = /svc(?:_|%5f)/i;
 /** What stands in a path and may be a secret that was put there by mistake: a key of ours, or a long text of mixed characters. */
 export function secretsInPath(url: string): string[] {
   const segments = (url.split(/[?#]/, 1)[0] ?? '').split(/[/:]/);
-  return segments.flatMap((segment) => {
-    const decoded = readable(segment);
-    return looksSecret(decoded) ? [...new Set([segment, decoded])] : [];
-  });
+  const secret = segments.filter((segment) => looksSecret(readable(segment)));
+  return [...new Set(secret.concat(secret.map(readable)))];
 }
 
 function looksSecret(text: string): boolean {

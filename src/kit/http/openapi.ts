@@ -60,7 +60,7 @@ export async function documentApi(
     version: string;
     publicUrl: string;
     /** The scopes that reach a route which declares these. */
-    reaching(declared: readonly string[]): readonly string[];
+    reaching: (declared: readonly string[]) => readonly string[];
   },
 ): Promise<void> {
   await server.register(swagger, {

@@ -49,8 +49,8 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
   const uses = createUseLog(ground, store.touchApiKeys);
   const cache = createCache({ load: createLookup((ids) => store.loadApiKeys(database, ids)) });
 
-  function admit(parts: KeyParts, record: store.ApiKeyRecord | undefined): Principal | undefined {
-    const principal = principalOf(parts, record);
+  function admit(parts: KeyParts, known: store.ApiKeyRecord | undefined): Principal | undefined {
+    const principal = principalOf(parts, known);
     if (principal) uses.note(principal.keyId);
     return principal;
   }
@@ -116,18 +116,15 @@ async function createApiKey(tx: Queryable, projectId: string, given: GivenApiKey
   return { ...made, key };
 }
 
-function principalOf(
-  { id, secret }: KeyParts,
-  record: store.ApiKeyRecord | undefined,
-): Principal | undefined {
-  if (!record?.active || !secretFits(secret, record.secret_hash)) return undefined;
+function principalOf({ id, secret }: KeyParts, known: store.ApiKeyRecord | undefined): Principal | undefined {
+  if (!known?.active || !secretFits(secret, known.secret_hash)) return undefined;
   return {
     kind: 'apiKey',
     keyId: id,
-    projectId: record.project_id,
-    projectName: record.project_name,
-    scopes: record.scopes,
-    ...(record.group_ref === null ? {} : { groupRef: record.group_ref }),
+    projectId: known.project_id,
+    projectName: known.project_name,
+    scopes: known.scopes,
+    ...(known.group_ref === null ? {} : { groupRef: known.group_ref }),
   };
 }
 
