@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { Connection, Group } from '../connections/schema.ts';
-import { maskLength, maxMasks } from '../kit/update-mask.ts';
+import { maskLength, maxMasks } from '../kit/update-mask-schema.ts';
 import { ConfigContent, PartialConfigContent } from './config/schema.ts';
 
 const closed = { additionalProperties: false } as const;

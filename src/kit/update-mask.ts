@@ -1,12 +1,4 @@
-import { Type } from 'typebox';
 import { refuse, type Issue } from './problem.ts';
-
-/** What the lists of masks in the schemas are held to; a mask has a few segments, each at most a name of a provider. */
-export const maxMasks = 100;
-export const maskLength = 4_000;
-
-/** Names what a PATCH changes; an empty one is refused by {@link readMask}, which can say what it may name. */
-export const UpdateMask = Type.Array(Type.String({ maxLength: maskLength }), { maxItems: maxMasks });
 
 /**
  * The values that an `updateMask` names, by mask as sent (product-api 1.0). What is in the resource but not named is

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../kit/http/server.ts';
-import { readMask, UpdateMask } from '../kit/update-mask.ts';
+import { UpdateMask } from '../kit/update-mask-schema.ts';
+import { readMask } from '../kit/update-mask.ts';
 import { providerAppRoutes } from './apps/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { apiKeyRoutes } from './keys/api-key-routes.ts';

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { readMask, UpdateMask } from '../../kit/update-mask.ts';
+import { UpdateMask } from '../../kit/update-mask-schema.ts';
+import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
 import type { Projects } from '../projects.ts';
 import { ProviderApp, ProviderAppMetadata } from '../schema.ts';

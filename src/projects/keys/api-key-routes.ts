@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { reference } from '../../kit/reference.ts';
-import { readMask, UpdateMask } from '../../kit/update-mask.ts';
+import { UpdateMask } from '../../kit/update-mask-schema.ts';
+import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
 import { ExpiresAt, orNull, refusePast } from './expiry.ts';
 import { refuseGrant } from '../auth/principal.ts';
