@@ -20,7 +20,7 @@ export function hostileBodies(bytes: number, values: number): HostileBody[] {
     { what: 'one number', body: `{"a":${'9'.repeat(bytes)}}` },
     { what: 'nested lists', body: filled('[', bytes) },
     { what: 'nested lists that close', body: `${filled('[', bytes / 2)}1.5${filled(']', bytes / 2)}` },
-    { what: 'nested objects', body: `${filled('{"a":', bytes)}` },
+    { what: 'nested objects', body: filled('{"a":', bytes) },
     { what: 'unknown properties', body: members(bytes / 20, (index) => `"unknown${index}":${index}`) },
     { what: 'as many as are read', body: members(values, (index) => `"unknown${index}":${index}`) },
     { what: 'exact numbers by name', body: members(values, (index) => `"n${index}":${index}.50`) },

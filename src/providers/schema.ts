@@ -34,6 +34,8 @@ export type FieldMetadata = Static<typeof FieldMetadata>;
 
 /** A URL of the catalogue: `{{name}}` stands for a value of the connection. */
 export const TemplateUrl = Type.String({ pattern: '^(?:https://|\\{\\{)[^\\s]+$' });
+/** The same as it is called: the operator may have moved a provider to another origin. */
+const CalledUrl = Type.String({ pattern: '^(?:https?://|\\{\\{)[^\\s]+$' });
 export const Names = Type.Array(Type.String({ minLength: 1 }));
 export const Texts = Type.Record(Type.String(), Type.String());
 export const HeaderForm = Type.Object(
@@ -87,7 +89,10 @@ export const oauth2Public = {
   docsURL: Type.Optional(Type.String()),
 };
 /** The part of `oauth2Opts` that callers see. */
-export const Oauth2Info = Type.Object(oauth2Public, closed);
+export const Oauth2Info = Type.Object(
+  { ...oauth2Public, authURL: Type.Optional(CalledUrl), tokenURL: CalledUrl },
+  closed,
+);
 export type Oauth2Info = Static<typeof Oauth2Info>;
 
 const ApiKeyOpts = Type.Object(
@@ -204,10 +209,13 @@ export type Support = Static<typeof Support>;
 export const ProviderInfo = Type.Object(
   {
     ...identity,
+    baseURL: CalledUrl,
     defaultModule: Type.String(),
-    modules: Type.Optional(Type.Record(Type.String(), Type.Object({ ...Module, support: Support }, closed))),
+    modules: Type.Optional(
+      Type.Record(Type.String(), Type.Object({ ...Module, baseURL: CalledUrl, support: Support }, closed)),
+    ),
     oauth2Opts: Type.Optional(Oauth2Info),
-    authHealthCheck: Type.Optional(Type.Object(healthCheckPublic, closed)),
+    authHealthCheck: Type.Optional(Type.Object({ ...healthCheckPublic, url: CalledUrl }, closed)),
     metadata: Type.Optional(
       Type.Object(
         {

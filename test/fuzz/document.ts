@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+
+/** The part of JSON Schema that the document uses. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  propertyNames?: Schema;
+  items?: Schema;
+  anyOf?: Schema[];
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+
+interface Content {
+  content?: Record<string, { schema?: Schema }>;
+}
+
+/** One operation of the document. */
+export interface Operation {
+  operationId: string;
+  method: string;
+  path: string;
+  parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
+  body: Schema | undefined;
+  responses: Record<string, Content>;
+}
+
+interface Item {
+  operationId: string;
+  parameters?: Operation['parameters'];
+  requestBody?: Content;
+  responses: Record<string, Content>;
+}
+
+const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+const document = JSON.parse(text) as {
+  paths: Record<string, Record<string, Item>>;
+  components: { schemas: Record<string, Schema> };
+};
+
+export const operations: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(
+    ([method, { operationId, parameters = [], requestBody, responses }]): Operation => ({
+      operationId,
+      method: method.toUpperCase(),
+      path,
+      parameters,
+      body: requestBody?.content?.['application/json']?.schema,
+      responses,
+    }),
+  ),
+);
+
+/** The schema that a reference leads to. */
+export function resolved(schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  const found = document.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
+  if (!found) throw new Error(`${schema.$ref} leads nowhere`);
+  return found;
+}
+
+const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
+const ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));
+ajv.addSchema({ $id: 'document', components: document.components });
+const validators = new Map<Schema, ValidateFunction>();
+
+/** What an answer has that the document does not say of it. */
+export function deviationOf(
+  { responses }: Operation,
+  answer: { status: number; type: string; body: unknown; text: string },
+): string | undefined {
+  const { status, type } = answer;
+  const declared = responses[status] ?? responses[`${String(status)[0]}XX`] ?? responses['default'];
+  if (status === 204 || (status === 201 && answer.text === '')) return undefined;
+  const media = type.split(';', 1)[0] ?? '';
+  // Every operation may answer with a problem, also where it declares another body for the status.
+  const content = declared?.content?.[media] ?? responses['default']?.content?.[media];
+  if (!content) return `${status} with the content type ${JSON.stringify(type)} is not declared`;
+  if (!content.schema) return undefined;
+  const validate = validatorOf(content.schema);
+  return validate(answer.body) ? undefined : `${status}: ${ajv.errorsText(validate.errors)}`;
+}
+
+function validatorOf(schema: Schema): ValidateFunction {
+  const known = validators.get(schema);
+  if (known) return known;
+  const placed = JSON.stringify(schema).replaceAll('"#/components', '"document#/components');
+  const made = ajv.compile(JSON.parse(placed) as object);
+  validators.set(schema, made);
+  return made;
+}
