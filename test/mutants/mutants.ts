@@ -14,7 +14,6 @@ const autoBatchTests = [
   'src/operations/auto-batch/store.test.ts',
 ];
 
-/** The fifteen of issue 3. */
 export const mutants: Mutant[] = [
   {
     name: 'batch of 101',
@@ -85,9 +84,9 @@ export const mutants: Mutant[] = [
     name: 'batch closed twice',
     changes: [
       {
-        file: 'migrations/0007-seal-in-order.sql',
-        find: 'DELETE FROM ab_batch b USING unnest(sealed_projects, sealed_ids, totals)',
-        replace: 'UPDATE ab_batch b SET handed_out = true FROM unnest(sealed_projects, sealed_ids, totals)',
+        file: 'migrations/0014-auto-batch-order.sql',
+        find: 'DELETE FROM ab_batch b USING unnest(projects, ids, totals)',
+        replace: 'UPDATE ab_batch b SET handed_out = true FROM unnest(projects, ids, totals)',
       },
     ],
     tests: autoBatchTests,
@@ -174,6 +173,11 @@ const findOperations = statement(`,
         find: '(NOT w.ordered OR NOT EXISTS (',
         replace: '(true OR NOT EXISTS (',
       },
+      {
+        file: 'src/operations/store/accept.ts',
+        find: "isBehind: 'n IN (SELECT n FROM behind)'",
+        replace: "isBehind: 'false'",
+      },
     ],
     tests: ['src/operations/lanes.test.ts', 'src/operations/worker.test.ts'],
   },
@@ -209,5 +213,34 @@ const findOperations = statement(`,
       },
     ],
     tests: ['src/connections/budget.test.ts'],
+  },
+  {
+    name: 'synchronous write takes no turn',
+    changes: [
+      {
+        file: 'src/operations/perform.ts',
+        find: 'if (accepted.waits) {',
+        replace: 'if (accepted.waits && !lane) {',
+      },
+    ],
+    tests: ['src/operations/turns.test.ts'],
+  },
+  {
+    name: 'turn not passed on',
+    changes: [
+      { file: 'migrations/0013-turns-passed-on.sql', find: '  IF FOUND THEN', replace: '  IF false THEN' },
+    ],
+    tests: ['src/operations/lanes.test.ts', 'src/operations/turns.test.ts'],
+  },
+  {
+    name: 'changes of a record in two auto-batches out of order',
+    changes: [
+      {
+        file: 'src/operations/auto-batch/accept.ts',
+        find: '  await persist(gathering, () => closeOthers(database, left));\n',
+        replace: '',
+      },
+    ],
+    tests: autoBatchTests,
   },
 ];
