@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import {
@@ -59,7 +60,7 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
           422: Type.Unknown({ description: 'The provider refused, or a problem.' }),
         },
       },
-      config: { scopes: ['write'] },
+      config: { scopes: ['write'], bodyValues: 50_000 },
       bodyLimit: deps.ground.limits.bodyBytes,
       handler: async (request, reply) => {
         const { principal, body, id } = request;
@@ -78,11 +79,12 @@ interface ReceivedWrite {
   principal: Principal;
   params: { projectIdOrName: string; integrationId: string; objectName: string };
   body: WriteRequest;
+  isLarge?: true;
 }
 
 async function write(
   deps: WriteDeps,
-  { id, principal, params: { objectName, ...address }, body }: ReceivedWrite,
+  { id, principal, params: { objectName, ...address }, body, isLarge }: ReceivedWrite,
   claim: KeyClaim | undefined,
 ): Promise<WriteAnswer> {
   const target = await resolveTarget(deps, principal, { ...address, groupRef: body.groupRef });
@@ -91,6 +93,7 @@ async function write(
   const { plan } = planned;
   if (body.dryRun) return { status: 200, body: { plan: dryRun(plan, target.provider) } };
   refuseDead(target);
+  if (isLarge) await nextTurn();
   if (plan.mode === 'asynchronous') {
     const { operationId, ...others } = await enqueueWrite(deps, target, plan, claim);
     return { status: 200, body: { operationId }, ...others };

@@ -4,25 +4,54 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
+import { parseExactly } from '../exact-json.ts';
 import { parseJson } from '../json.ts';
 import { problem, refuse, type Problem } from '../problem.ts';
 import { JsonOutline } from './json-outline.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How many values a body may hold; 20,000 unless more are needed. */
+    bodyValues?: number;
+  }
+  interface FastifyRequest {
+    /** SHA-256 of the body as sent; for requests with an `Idempotency-Key` only. */
+    bodyDigest?: Buffer;
+    /** Its body takes long enough to read that each step of its way has a turn of the event loop to itself. */
+    isLarge?: true;
+  }
+}
+
 /** Shorter texts cannot unfold to much, and are read within a millisecond or two. */
 const shortBytes = 64 * 1024;
+const usualValues = 20_000;
 
 /** Reads a JSON body in strict UTF-8. Throws the problem that names what is wrong with it. */
 export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
   const refusal = refuseCoding(request.headers);
   if (refusal) throw refusal;
-  const bytes = await received(request, payload);
+  const { bytes, outline } = await received(request, payload);
   if (request.headers['idempotency-key'] !== undefined) {
     request.bodyDigest = createHash('sha256').update(bytes).digest();
   }
-  // Reading and what follows are each short of a turn that others would feel; together they would not be.
-  if (bytes.length > shortBytes) await nextTurn();
-  const value = valueOf(bytes, request.method);
-  if (bytes.length > shortBytes) await nextTurn();
+  if (outline) return readLarge(request, bytes, outline);
+  const text = textOf(bytes);
+  if (text.trim() === '') return refuseEmpty(request.method);
+  const value = parsed(text, parseJson);
+  if (mayHoldOddTexts(text)) refuseOddTexts(value);
+  return value;
+}
+
+async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOutline): Promise<unknown> {
+  request.isLarge = true;
+  await nextTurn();
+  const text = textOf(bytes);
+  if (text.trim() === '') return refuseEmpty(request.method);
+  await nextTurn();
+  const value = parsed(text, outline.mayLoseDigits ? parseExactly : (whole) => JSON.parse(whole) as unknown);
+  await nextTurn();
+  if (mayHoldOddTexts(text)) refuseOddTexts(value);
+  await nextTurn();
   return value;
 }
 
@@ -42,8 +71,11 @@ function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
 }
 
 /** The bytes of the body, while they arrive held against the route's limit and, where they are many, against what they unfold to. */
-async function received(request: FastifyRequest, payload: Readable): Promise<Buffer> {
-  const { bodyLimit } = request.routeOptions;
+async function received(
+  request: FastifyRequest,
+  payload: Readable,
+): Promise<{ bytes: Buffer; outline: JsonOutline | undefined }> {
+  const { bodyLimit, config } = request.routeOptions;
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
   const chunks: Buffer[] = [];
   let length = 0;
@@ -62,21 +94,21 @@ async function received(request: FastifyRequest, payload: Readable): Promise<Buf
       if (length <= shortBytes) return;
       try {
         if (outline) outline.add(chunk);
-        else outline = outlineOf(chunks);
+        else outline = outlineOf(chunks, config.bodyValues ?? usualValues);
       } catch (error) {
         refused(error as Error);
       }
     }
     payload.on('data', take);
-    payload.once('end', () => resolve(Buffer.concat(chunks, length)));
+    payload.once('end', () => resolve({ bytes: Buffer.concat(chunks, length), outline }));
     payload.once('error', (cause) =>
       reject(problem('malformed-request', { detail: 'The body ended before it was complete.', cause })),
     );
   });
 }
 
-function outlineOf(chunks: readonly Buffer[]): JsonOutline {
-  const outline = new JsonOutline();
+function outlineOf(chunks: readonly Buffer[], maxValues: number): JsonOutline {
+  const outline = new JsonOutline(maxValues);
   for (const chunk of chunks) outline.add(chunk);
   return outline;
 }
@@ -87,32 +119,36 @@ function tooLarge(limit: number): Problem {
   });
 }
 
-function valueOf(bytes: Buffer, method: string): unknown {
-  if (!isUtf8(bytes)) {
-    throw problem('malformed-json', {
-      detail: `The body is not UTF-8: byte ${firstInvalidByte(bytes)} (from 0).`,
-    });
-  }
-  const text = bytes.toString('utf8');
-  if (text.trim() === '') {
-    if (method === 'DELETE') return undefined;
-    throw problem('malformed-json', { detail: 'The body is empty.' });
-  }
-  const value = parsed(text);
-  // A key may be written with escapes, so that its text does not show it.
-  if (/__proto__|\\u(?:00|[dD][89a-fA-F])/.test(text)) refuseOddTexts(value);
-  return value;
+function textOf(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw problem('malformed-json', {
+    detail: `The body is not UTF-8: byte ${firstInvalidByte(bytes)} (from 0).`,
+  });
 }
 
-function parsed(text: string): unknown {
+/** A DELETE may say that it sends JSON, and send none. */
+function refuseEmpty(method: string): undefined {
+  if (method === 'DELETE') return undefined;
+  throw problem('malformed-json', { detail: 'The body is empty.' });
+}
+
+function parsed(text: string, parse: (text: string) => unknown): unknown {
   try {
-    return parseJson(text);
+    return parse(text);
   } catch (error) {
     throw problem('malformed-json', {
       detail: `The body is not JSON: ${(error as Error).message}`,
       cause: error,
     });
   }
+}
+
+/** A key may be written with escapes, so that its text does not show it. Many times as fast as one pattern. */
+function mayHoldOddTexts(text: string): boolean {
+  return (
+    text.includes('__proto__') ||
+    (text.includes('\\u') && ['\\u00', '\\ud', '\\uD'].some((escape) => text.includes(escape)))
+  );
 }
 
 /** The place of the first byte that is no part of a character. */

@@ -17,13 +17,6 @@ import { readJsonBody } from './body.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** SHA-256 of the body as sent; for requests with an `Idempotency-Key` only. */
-    bodyDigest?: Buffer;
-  }
-}
-
 /** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
 export type HttpServer = FastifyInstance<
   RawServerDefault,
@@ -79,6 +72,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.addContentTypeParser('application/json', readJsonBody);
   server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error)));
   server.addHook('onRequest', (request, _reply, done) => done(refuseAtOnce(request)));
+  server.addHook('preHandler', (request, _reply, done) => {
+    if (request.isLarge) setImmediate(done);
+    else done();
+  });
   server.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
     for (const [name, value] of Object.entries(headers))
