@@ -4,7 +4,9 @@ import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
 import { parseTrustedProxies } from './kit/http/caller-address.ts';
 import type { Limits } from './kit/ground.ts';
 import { parseMasterKeys, type MasterKey } from './kit/vault.ts';
-import { carriedErrors } from './last-resort.ts';
+
+/** Tells the process that follows how many errors nobody caught; not for operators. */
+export const carriedErrors = 'SVC_UNCAUGHT_ERRORS';
 
 /** What a variable means, how it is read and what it is when absent: the one place; docs/configuration.md derives from it. */
 export interface Variable<Value> {

@@ -1,9 +1,7 @@
+import { carriedErrors } from './config.ts';
 import type { Health } from './health.ts';
 import type { Logger } from './kit/log.ts';
 import type { Metrics } from './kit/metrics.ts';
-
-/** Tells the process that follows how many there were; not for operators. */
-export const carriedErrors = 'SVC_UNCAUGHT_ERRORS';
 
 /**
  * What nobody caught leaves a process whose memory cannot be trusted. It is logged and counted, what is in flight ends as on
@@ -20,6 +18,12 @@ export function replaceOnUncaught(options: {
   const { health, log, metrics, patienceMs } = options;
   let count = Number(process.env[carriedErrors] ?? 0);
   metrics.uncaughtErrors.inc(count);
+  const stopAndReplace = async (): Promise<void> => {
+    const deadline = new Promise<void>((resolve) => setTimeout(resolve, patienceMs));
+    const stopped = options.stop().catch((reason: unknown) => log.error({ err: reason }, 'stopping failed'));
+    await Promise.race([stopped, deadline]);
+    replaceProcess(count);
+  };
   // Node raises a rejection that nobody handles here, too.
   process.on('uncaughtException', (error, origin) => {
     count += 1;
@@ -27,9 +31,7 @@ export function replaceOnUncaught(options: {
     log.fatal({ err: error, origin }, 'an error that nobody caught; the process is replaced');
     if (health.isStopping) return;
     health.isStopping = true;
-    const deadline = new Promise<void>((resolve) => setTimeout(resolve, patienceMs));
-    const stopped = options.stop().catch((reason: unknown) => log.error({ err: reason }, 'stopping failed'));
-    void Promise.race([stopped, deadline]).then(() => replaceProcess(count));
+    void stopAndReplace();
   });
 }
 

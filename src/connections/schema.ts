@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { reference } from '../kit/reference.ts';
+import { reference } from '../kit/reference-schema.ts';
 import { ProviderApp } from '../projects/schema.ts';
 
 const closed = { additionalProperties: false } as const;

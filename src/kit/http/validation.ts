@@ -3,7 +3,7 @@ import addFormatsModule from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifySchema } from 'fastify/types/schema.js';
 import { isExactNumber } from '../json.ts';
 import { maxIssues, type Issue } from '../problem.ts';
-import { patternAdvice } from '../reference.ts';
+import { patternAdvice } from '../reference-schema.ts';
 
 // The package's type says module, its code is the function itself.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;

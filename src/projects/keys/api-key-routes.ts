@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { reference } from '../../kit/reference.ts';
+import { reference } from '../../kit/reference-schema.ts';
 import { UpdateMask } from '../../kit/update-mask-schema.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';

@@ -6,7 +6,7 @@ import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { createLookup } from '../../kit/lookup.ts';
 import { problem, refuse } from '../../kit/problem.ts';
-import { isReference } from '../../kit/reference.ts';
+import { isReference } from '../../kit/reference-schema.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JwtKey } from '../schema.ts';
 import * as store from './jwt-key-store.ts';
