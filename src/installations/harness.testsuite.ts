@@ -174,9 +174,9 @@ export async function createHarness(simulator: { url: string; close(): Promise<v
     },
     async close() {
       installations.close();
-      connections.close();
+      await connections.close();
       await server.close();
-      projects.close();
+      await projects.close();
       await simulator.close();
       await egress.close();
       await test.drop();

@@ -51,16 +51,16 @@ describe('operations/month-end', () => {
   /** The longest of the acceptances that were made, one after the other, while the work was done. */
   const slowestAccept = async (work: () => Promise<unknown>): Promise<number> => {
     const acceptor = createAcceptor(test.database);
-    let over = false;
+    const over = new AbortController();
     let slowest = 0;
     const accepting = (async () => {
-      while (!over) {
+      while (!over.signal.aborted) {
         const since = performance.now();
         expect(await acceptor.accept(intake(), null)).toBeDefined();
         slowest = Math.max(slowest, performance.now() - since);
       }
     })();
-    await work().finally(() => (over = true));
+    await work().finally(() => over.abort());
     await accepting;
     return slowest;
   };

@@ -260,7 +260,10 @@ describe('operations/operations', () => {
       operations.acceptQueued(intake()),
       ...Array.from({ length: 3 }, () => operations.acceptQueued(intake({ orderKeys, laneId }))),
     ]);
-    for (const { operationId } of accepted) await ended(operationId);
+    for (const { operationId } of accepted) {
+      await ended(operationId);
+      expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'success' });
+    }
   });
 
   it('refuses alone the row that is over a limit of the database', async () => {

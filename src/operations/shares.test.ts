@@ -92,7 +92,7 @@ describe('operations/shares', () => {
       const handler: WorkHandler = {
         execute: (items, { signal }) =>
           Promise.all(
-            items.map((item) => {
+            items.map(async (item) => {
               if (!hanging.has(item.laneId)) return applied(item);
               started += 1;
               return untilAborted(item, signal);

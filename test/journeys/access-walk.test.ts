@@ -18,7 +18,7 @@ interface Caller {
 }
 
 const scopes = ['full', 'read', 'write', 'proxy', 'frontend', 'metrics', 'operator'] as const;
-const ofInstance: readonly string[] = ['metrics', 'operator'];
+const ofInstance: ReadonlySet<string> = new Set(['metrics', 'operator']);
 const slots = Object.keys(nobody()) as (keyof Refs)[];
 const groupSlots: (keyof Refs)[] = ['connection', 'installation', 'operation', 'group'];
 
@@ -79,7 +79,7 @@ describe('test/journeys/access-walk', () => {
       members.push({ ...member, name: `a ${scope} key`, options: { key }, scopes: [scope] });
     }
     const inGroup = { isKnown: true, isConfined: true };
-    for (const scope of scopes.filter((each) => !ofInstance.includes(each))) {
+    for (const scope of scopes.filter((each) => !ofInstance.has(each))) {
       const { key } = await mine.makeKey({ scopes: [scope], groupRef: mine.acme.group });
       confined.push({ ...inGroup, name: `a confined ${scope} key`, options: { key }, scopes: [scope] });
     }

@@ -265,8 +265,8 @@ describe('test/journeys/resolve', () => {
       });
       expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
     };
-    const made = await bound.write('contacts', { type: 'create', record: { email: 'bound@example.com' } });
-    const id = made.body.result?.recordId;
+    const created = await bound.write('contacts', { type: 'create', record: { email: 'bound@example.com' } });
+    const id = created.body.result?.recordId;
     const refuseOnce = () =>
       fault(platform.hubspot, { path: `/contacts/${id}`, fault: { kind: 'status', status: 423 } });
     const changes = async (kind: string) =>

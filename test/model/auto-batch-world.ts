@@ -214,11 +214,10 @@ export async function endOf(world: BatchWorld): Promise<string[]> {
 
 /** What was accepted before another of its record arrived leaves no later, whatever batches they are in. */
 function outOfOrder({ accepted, arrivals }: BatchWorld, seqs: Map<string, number>): string[] {
-  const entries = [...accepted].map(([id, { tick }]) => ({
-    ...(arrivals.get(id) as { orderKey: string; tick: number }),
-    acceptedAt: tick,
-    seq: seqs.get(id) ?? 0,
-  }));
+  const entries = [...accepted].map(([id, { tick: acceptedAt }]) => {
+    const { orderKey, tick } = arrivals.get(id) as { orderKey: string; tick: number };
+    return { orderKey, tick, acceptedAt, seq: seqs.get(id) ?? 0 };
+  });
   const found: string[] = [];
   for (const [orderKey, list] of Map.groupBy(entries, (entry) => entry.orderKey)) {
     let firstOfLater = Infinity;

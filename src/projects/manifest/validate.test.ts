@@ -134,7 +134,7 @@ describe('src/projects/manifest/validate', () => {
 
   it('says which actions a provider has, when one is declared that it lacks', () => {
     const writes = withLines('    write: { objects: [{ objectName: a }] }\n', 'snowflake');
-    const [finding] = check(writes).errors.filter(({ rule }) => rule === 'provider-ability');
+    const finding = check(writes).errors.find(({ rule }) => rule === 'provider-ability');
     expect(finding?.message).toBe('the connector of snowflake has no write action; what it has: read, proxy');
   });
 
