@@ -57,15 +57,6 @@ export function createTable(type: ObjectType, unique: string[], indexing: Indexi
     changed(row, {});
     return row;
   }
-  function update(row: Row, changes: Record<string, string>, at: number): void {
-    const before = row.properties;
-    row.properties = {
-      ...changedValues(row, changes, at),
-      [type.modifiedProperty]: isoOf(at),
-    };
-    row.updatedAt = at;
-    changed(row, before);
-  }
   function changed(row: Row, before: Values): void {
     uniques.set(row, before, row.properties);
     search.changed(row);
@@ -83,16 +74,6 @@ export function createTable(type: ObjectType, unique: string[], indexing: Indexi
     byId.delete(row.id);
     table.rows.splice(table.seek(Number(row.id)), 1);
   }
-  function date(row: Row, times: { createdAt?: number; updatedAt?: number }): void {
-    const before = row.properties;
-    Object.assign(row, times);
-    row.properties = {
-      ...before,
-      [type.createdProperty]: isoOf(row.createdAt),
-      [type.modifiedProperty]: isoOf(row.updatedAt),
-    };
-    changed(row, before);
-  }
   const table: Table = {
     type,
     rows: [],
@@ -107,9 +88,8 @@ export function createTable(type: ObjectType, unique: string[], indexing: Indexi
     seek: (id) => seek(table.rows, id),
     byUnique: uniques.find,
     insert,
-    update,
+    ...rowChanges(type, changed),
     archive,
-    date,
     purge,
     addUnique: (property) => uniques.add(property, table.rows),
     settle: () => {
@@ -117,6 +97,33 @@ export function createTable(type: ObjectType, unique: string[], indexing: Indexi
     },
   };
   return table;
+}
+
+/** Changes of rows that stay where they are; `changed` hears of each, with the values before. */
+function rowChanges(
+  type: ObjectType,
+  changed: (row: Row, before: Values) => void,
+): Pick<Table, 'update' | 'date'> {
+  function update(row: Row, changes: Record<string, string>, at: number): void {
+    const before = row.properties;
+    row.properties = {
+      ...changedValues(row, changes, at),
+      [type.modifiedProperty]: isoOf(at),
+    };
+    row.updatedAt = at;
+    changed(row, before);
+  }
+  function date(row: Row, times: { createdAt?: number; updatedAt?: number }): void {
+    const before = row.properties;
+    Object.assign(row, times);
+    row.properties = {
+      ...before,
+      [type.createdProperty]: isoOf(row.createdAt),
+      [type.modifiedProperty]: isoOf(row.updatedAt),
+    };
+    changed(row, before);
+  }
+  return { update, date };
 }
 
 function systemValues(type: ObjectType, id: string, at: number): Record<string, string> {

@@ -153,9 +153,9 @@ function ledgerControls(ground: Ground, provider: Provider): Control[] {
 }
 
 /** Records by object, requests by status and path, effects by kind and object. */
-function counts(ground: Ground, provider: Provider, since: number): JsonObject {
+function counts(ground: Ground, provider: Provider, sinceSeq: number): JsonObject {
   const requests: Record<string, number> = {};
-  for (const { method, path, status } of ground.ledger.requests(since)) {
+  for (const { method, path, status } of ground.ledger.requests(sinceSeq)) {
     const key = `${status} ${method} ${path.split('?')[0]}`;
     requests[key] = (requests[key] ?? 0) + 1;
   }

@@ -81,9 +81,9 @@ async function serve(served: Served, message: IncomingMessage, response: ServerR
 function perform({ ground, provider }: Served, call: Call, entry: RequestEntry): Reply {
   try {
     provider.settle?.();
-    const reply = ground.ledger.during(entry, () => provider.handle(call));
-    if (ground.hooks.size > 0 && reply.status < 300) afterAnswer(ground, provider, call);
-    return reply;
+    const result = ground.ledger.during(entry, () => provider.handle(call));
+    if (ground.hooks.size > 0 && result.status < 300) afterAnswer(ground, provider, call);
+    return result;
   } catch (error) {
     return provider.crashed(error);
   }

@@ -131,7 +131,7 @@ function report(org: Org, tx: Transaction): void {
 function hold(org: Org, tx: Transaction, dueAt: number): void {
   const kept = { ...transaction(), redo: [...tx.redo], changes: [...tx.changes] };
   rollbackTo(tx, { undo: 0, changes: 0 });
-  for (const change of kept.changes) org.store.held.add(change.id);
+  for (const done of kept.changes) org.store.held.add(done.id);
   org.open.push({ dueAt, tx: kept });
 }
 
@@ -143,7 +143,7 @@ export function settleOpen(org: Org): void {
   org.open = org.open.filter((one) => one.dueAt > now);
   for (const { tx } of due) {
     for (const step of tx.redo) step();
-    for (const change of tx.changes) org.store.held.delete(change.id);
+    for (const done of tx.changes) org.store.held.delete(done.id);
     report(org, tx);
   }
 }

@@ -61,7 +61,10 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
     },
     heard(share, lane, what) {
       remember(mosts, lane, what === 'silence' ? 1 : Math.min((mosts.get(lane) ?? slowStart) * 2, 1_024));
-      if (what === 'answer') return void silent.delete(share);
+      if (what === 'answer') {
+        silent.delete(share);
+        return;
+      }
       const condition = silent.get(share) ?? { silences: 0, rests: 0, restUntil: -Infinity };
       remember(silent, share, condition);
       condition.silences += 1;

@@ -75,6 +75,7 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
   const installationStatus = createInstallationStatus(database, log);
   const recorder = createRecorder(ground, (ended) => installationStatus.note(ended));
   const closing = new AbortController();
+  const deps = { database, acceptor, nodeLanes, recorder, leaseMs, waitForTurnMs, closing: closing.signal };
   const listeners = new Set<(laneId: string) => void>();
   const performing = new Set<Promise<unknown>>();
 
@@ -102,15 +103,6 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
     },
     earlierUse: (projectId, claim) => findEarlierUse(database, projectId, claim),
     acceptMarked(intake, send, answerOf) {
-      const deps = {
-        database,
-        acceptor,
-        nodeLanes,
-        recorder,
-        leaseMs,
-        waitForTurnMs,
-        closing: closing.signal,
-      };
       const performed = performMarked(deps, { ...intake, laneId: '' }, send, answerOf);
       const settled = performed.catch(() => undefined).finally(() => performing.delete(settled));
       performing.add(settled);

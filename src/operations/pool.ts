@@ -37,7 +37,10 @@ export function createPool(total: number): Pool {
     queue = [];
     waiting.forEach((waiter, at) => {
       const count = roomOf(waiter, waiting.length - at);
-      if (count < waiter.least) return void queue.push(waiter);
+      if (count < waiter.least) {
+        queue.push(waiter);
+        return;
+      }
       free -= count;
       used.set(waiter.share, (used.get(waiter.share) ?? 0) + count);
       waiter.resolve(count);

@@ -20,7 +20,7 @@ export interface Recorder {
 
 interface RecorderOptions extends Pick<Ground, 'database' | 'metrics' | 'log'> {
   /** Told of the operations that ended, after the commit. */
-  onEnded(ended: readonly Settlement[]): void;
+  onEnded: (ended: readonly Settlement[]) => void;
 }
 
 const longestPauseMs = 2_000;

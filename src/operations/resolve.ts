@@ -24,7 +24,7 @@ export function planResolution(
   const { resolution, recordId } = request;
   if (resolution === undefined) return planNamed(request.records ?? [], records);
   const open = records.filter(isUnresolved);
-  if (open.length === 0 && !records.some((record) => record.resolution?.resolution === resolution)) {
+  if (open.length === 0 && !records.some((one) => one.resolution?.resolution === resolution)) {
     return {
       refusal: problem('outcome-known', { detail: 'No record of the operation is of unknown outcome.' }),
     };
@@ -47,12 +47,12 @@ function planNamed(
   records: readonly Known[],
 ): { resolutions: Resolution[] } | { refusal: Problem } {
   const known = named.flatMap(({ index, resolution }, at): Issue[] => {
-    const record = records[index];
-    const said = record?.resolution?.resolution;
-    if (record?.outcome?.kind === 'unknown' && (said === undefined || said === resolution)) return [];
+    const one = records[index];
+    const said = one?.resolution?.resolution;
+    if (one?.outcome?.kind === 'unknown' && (said === undefined || said === resolution)) return [];
     const detail = said
       ? `record ${index} was resolved as ${said}`
-      : `the outcome of record ${index} is known: ${record?.outcome?.kind}`;
+      : `the outcome of record ${index} is known: ${one?.outcome?.kind}`;
     return [{ in: 'body', name: `records[${at}].index`, detail }];
   });
   if (known.length > 0) return { refusal: refuse(known, 'outcome-known') };

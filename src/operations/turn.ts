@@ -20,7 +20,7 @@ export async function takeTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const endsAt = performance.now() + waitMs;
-  let fault: unknown;
+  let fault: Error | undefined;
   for (let pauseMs = firstPauseMs; performance.now() < endsAt && !signal.aborted;) {
     await sleep(pauseMs, signal);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
@@ -28,11 +28,11 @@ export async function takeTurn(
       if (await mark(database, parked)) return;
       fault = undefined;
     } catch (error) {
-      fault = error;
+      fault = error instanceof Error ? error : new Error(String(error));
     }
   }
   await takeBack(database, parked);
-  if (fault !== undefined && !isDatabaseAway(fault)) throw fault;
+  if (fault && !isDatabaseAway(fault)) throw fault;
   throw fault
     ? problem('database-unavailable', { cause: fault })
     : problem('record-busy', { retryAfterSeconds: 5 });

@@ -166,10 +166,10 @@ export function callsOf(
 type IdAt = (slot: number) => string | undefined;
 
 /** The ids of records in their one form: what stands twice in a request may stand there in two. */
-function idsOf(records: ReadonlyMap<number, PlannedRecord>, { canonicalId }: Connector): IdAt {
+function idsOf(records: ReadonlyMap<number, PlannedRecord>, connector: Connector): IdAt {
   return (slot) => {
     const id = records.get(slot)?.id;
-    return id === undefined ? undefined : (canonicalId?.(id) ?? id);
+    return id === undefined ? undefined : (connector.canonicalId?.(id) ?? id);
   };
 }
 

@@ -169,7 +169,7 @@ async function resolveItem(deps: WriteDeps, item: WorkItem, work: WorkContext): 
 }
 
 /** Whether the provider answers at all: one answer is enough; what was kept back here says nothing. */
-function listenTo(client: ProviderClient): { client: ProviderClient; heard(): Heard | undefined } {
+function listenTo(client: ProviderClient): { client: ProviderClient; heard: () => Heard | undefined } {
   let heard: Heard | undefined;
   return {
     heard: () => heard,

@@ -126,7 +126,7 @@ async function retry(
     deadlineSeconds: deadlineHours * 3600,
     orderKeys: orderKeysOf(
       { installationId, provider: request.provider, objectName: request.objectName },
-      records.map((record) => record['id']),
+      records.map((one) => one['id']),
     ),
     // Ours, not a caller's: of two calls at once, one makes the operation.
     key: { principal: 'retry', key: id, hash: createHash('sha256').update(id).digest(), forever: true },

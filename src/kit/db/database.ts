@@ -173,10 +173,10 @@ async function run<Row>(
 }
 
 /** Asks until it is answered, then never again. */
-function onceKnown(ask: () => Promise<boolean>, onNo: (() => void) | undefined): () => Promise<boolean> {
+function onceKnown(question: () => Promise<boolean>, onNo: (() => void) | undefined): () => Promise<boolean> {
   let known: Promise<boolean> | undefined;
   return () => {
-    known ??= ask().then((yes) => {
+    known ??= question().then((yes) => {
       if (!yes) onNo?.();
       return yes;
     });
