@@ -22,27 +22,19 @@ export function createPool(total: number): Pool {
   let free = total;
   let queue: Waiter[] = [];
 
-  function roomOf({ share, least, most }: Waiter, waiting: number): number {
-    const has = used.get(share) ?? 0;
-    const room = Math.floor((timesFree * free - has) / (1 + timesFree));
-    const allowed = has === 0 ? Math.max(room, Math.min(free, least)) : room;
-    // What is scarce is shared out: nobody takes all of it while others wait.
-    const fair = Math.max(least, Math.floor(free / waiting));
-    return Math.min(most, allowed, fair);
-  }
-
   function serve(): void {
     if (queue.length === 0) return;
     const waiting = queue;
     queue = [];
     waiting.forEach((waiter, at) => {
-      const count = roomOf(waiter, waiting.length - at);
+      const has = used.get(waiter.share) ?? 0;
+      const count = roomOf(waiter, has, free, waiting.length - at);
       if (count < waiter.least) {
         queue.push(waiter);
         return;
       }
       free -= count;
-      used.set(waiter.share, (used.get(waiter.share) ?? 0) + count);
+      used.set(waiter.share, has + count);
       waiter.resolve(count);
     });
   }
@@ -83,4 +75,13 @@ export function createPool(total: number): Pool {
       for (const waiter of gone) waiter.resolve(0);
     },
   };
+}
+
+/** How much a waiter may take that is one of so many and whose share has some already. */
+function roomOf({ least, most }: Waiter, has: number, free: number, waiting: number): number {
+  const room = Math.floor((timesFree * free - has) / (1 + timesFree));
+  const allowed = has === 0 ? Math.max(room, Math.min(free, least)) : room;
+  // What is scarce is shared out: nobody takes all of it while others wait.
+  const fair = Math.max(least, Math.floor(free / waiting));
+  return Math.min(most, allowed, fair);
 }
