@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { sleep } from '../../kit/retry.ts';
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
-import { attemptWrite, resolveStopped, type AttemptContext, type AttemptJob } from './attempt.ts';
+import { attemptWrite, resolveStopped, type AttemptJob } from './attempt.ts';
+import { attemptsAt, cases, creates, failureOf } from './attempt-cases.testsuite.ts';
 import type { PlannedRecord } from './plan.ts';
-import { startSimulated, type Simulated, type StartSimulator } from './simulated.testsuite.ts';
+import { startSimulated, type Simulated } from './simulated.testsuite.ts';
 
 const lostAnswers: [string, Record<string, unknown>][] = [
   ['a reset connection', { kind: 'reset-after' }],
@@ -20,72 +20,8 @@ const lostRequests: [string, Record<string, unknown>][] = [
   ['a 500', { kind: 'status', status: 500 }],
 ];
 
-interface Case {
-  provider: 'hubspot' | 'salesforce';
-  start: StartSimulator;
-  object: string;
-  /** Where creates of the object go, single and in batch. */
-  writePath: string;
-  batchPath: string;
-  key: string;
-  /** An object without a unique field. */
-  keyless: { object: string; writePath: string; field: string };
-  missingId: string;
-  /** The provider's own answer that too many calls were made, for the shortest time that it knows. */
-  tooMany: { status: number; body: unknown };
-  /** Values that tell a record from no other. */
-  unkeyed: Record<string, unknown>;
-  record(key: string, name?: string): PlannedRecord;
-  bad(key: string): PlannedRecord;
-}
-
-const cases: Case[] = [
-  {
-    provider: 'hubspot',
-    start: startHubspot,
-    object: 'contacts',
-    writePath: '/objects/contacts',
-    batchPath: '/batch/create',
-    key: 'email',
-    missingId: '999999999',
-    tooMany: { status: 429, body: { policyName: 'SECONDLY' } },
-    unkeyed: { firstname: 'Nobody' },
-    keyless: { object: 'companies', writePath: '/objects/companies', field: 'name' },
-    record: (key, name = 'Ada') => ({ fields: { email: `${key}@Example.com`, firstname: name } }),
-    bad: (key) => ({ fields: { email: `${key}@example.com`, nosuch: 1 } }),
-  },
-  {
-    provider: 'salesforce',
-    start: startSalesforce,
-    object: 'Contact',
-    writePath: '/sobjects/Contact',
-    batchPath: '/composite/sobjects',
-    key: 'External_Id__c',
-    missingId: '003000000000ZZZAAA',
-    tooMany: {
-      status: 403,
-      body: [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'ConcurrentRequests Limit exceeded.' }],
-    },
-    unkeyed: { LastName: 'Nobody' },
-    keyless: { object: 'Task', writePath: '/sobjects/Task', field: 'Subject' },
-    record: (key, name = 'Ada') => ({ fields: { External_Id__c: `o'${key}`, LastName: name } }),
-    bad: (key) => ({ fields: { External_Id__c: key } }),
-  },
-];
-
-function failureOf([outcome]: RecordOutcome[]): Failure {
-  if (outcome === undefined || outcome.kind === 'applied') throw new Error('it was applied');
-  return outcome.failure;
-}
-
-function idOf(outcome: RecordOutcome | undefined): string {
-  if (outcome?.kind !== 'applied' || outcome.recordId === undefined) throw new Error('not applied');
-  return outcome.recordId;
-}
-
 describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   let sim: Simulated;
-  let count = 0;
 
   beforeAll(async () => {
     sim = await startSimulated(at.provider, at.start, 400);
@@ -95,35 +31,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   });
   afterAll(() => sim.close());
 
-  const fresh = (name?: string): PlannedRecord => at.record(`k${process.pid}-${++count}`, name);
-  const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
-    kind: 'create',
-    mode: 'asynchronous',
-    objectName: at.object,
-    allOrNone: false,
-    headers: [],
-    ...more,
-  });
-  const attempt = (
-    records: PlannedRecord[],
-    more: {
-      job?: Partial<AttemptJob>;
-      earlier?: [number, Failure][];
-      context?: Partial<AttemptContext>;
-      acceptedAt?: number;
-    } = {},
-  ): Promise<RecordOutcome[]> => {
-    const whole = job(more.job);
-    return attemptWrite(
-      whole,
-      { acceptedAt: more.acceptedAt ?? Date.now(), records, earlier: new Map(more.earlier) },
-      sim.context(whole.objectName, more.context),
-    );
-  };
-  const creates = (effects: { kind: string }[]): number =>
-    effects.filter(({ kind }) => kind === 'create').length;
-  const keyless = (): PlannedRecord => ({ fields: { [at.keyless.field]: `n${++count}` } });
-  const noKey = (): PlannedRecord => ({ fields: at.unkeyed });
+  const { fresh, job, attempt, keyless } = attemptsAt(at, () => sim);
   const pending: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };
 
   test.each(lostAnswers)('a create that was done is found after %s', async (_what, fault) => {
@@ -250,62 +158,6 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     await sim.control('POST', '/clock', { shiftMs: 0 });
   });
 
-  test('all or none: one record that is found tells of the others, and none is sent again', async () => {
-    const records = [fresh(), noKey(), fresh()];
-    await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-after' } });
-    const { result, effects } = await sim.during(() => attempt(records, { job: { allOrNone: true } }));
-    expect(result).toMatchObject([
-      { kind: 'applied', lookedUpBy: at.key },
-      { kind: 'applied' },
-      { kind: 'applied', lookedUpBy: at.key },
-    ]);
-    expect(creates(effects)).toBe(3);
-  });
-
-  test('all or none: what never came is sent again as one call, also the record without a key', async () => {
-    const records = [noKey(), fresh(), fresh()];
-    await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-before' } });
-    const allOrNone = { job: { allOrNone: true } };
-    const first = await attempt(records, allOrNone);
-    expect(first.map((one) => one.kind === 'unknown' && one.failure.pending)).toEqual([true, true, true]);
-    const earlier = first.map((one, slot): [number, Failure] => [slot, failureOf([one])]);
-    const { result, requests, effects } = await sim.during(() => attempt(records, { ...allOrNone, earlier }));
-    expect(result.map(({ kind }) => kind)).toEqual(['applied', 'applied', 'applied']);
-    expect(
-      requests.filter(({ method, path }) => method === 'POST' && path.includes(at.batchPath)),
-    ).toHaveLength(1);
-    expect(creates(effects)).toBe(3);
-  });
-
-  test('all or none: a record that stands there already refuses the whole, also when the answer is lost', async () => {
-    const old = fresh();
-    await attempt([old]);
-    await sim.control('POST', '/clock', { advanceMs: 60_000 });
-    await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-after' } });
-    const { result, effects } = await sim.during(() =>
-      attempt([fresh(), old, noKey()], { job: { allOrNone: true } }),
-    );
-    expect(result).toMatchObject(Array(3).fill({ kind: 'notApplied', failure: { retryable: false } }));
-    expect(result[1]).toMatchObject({ failure: { existingRecordId: expect.any(String) } });
-    expect(effects).toEqual([]);
-  });
-
-  test('all or none: an id that is not there keeps all back when a field is written only if it is empty', async () => {
-    const [one, two] = await attempt([fresh(), fresh()]);
-    const change = { [at.provider === 'hubspot' ? 'firstname' : 'LastName']: 'Grace' };
-    const records: PlannedRecord[] = [
-      { id: idOf(one), fields: change },
-      { id: at.missingId, fields: change, ifEmpty: Object.keys(change) },
-      { id: idOf(two), fields: change },
-    ];
-    const update = { kind: 'update', allOrNone: true } as const;
-    const { result, effects } = await sim.during(() => attempt(records, { job: update }));
-    expect(result).toMatchObject(
-      Array(3).fill({ kind: 'notApplied', failure: { category: 'notFound', retryable: false } }),
-    );
-    expect(effects).toEqual([]);
-  });
-
   test('without a unique value the outcome stays unknown, and nothing is sent again', async () => {
     const { object: objectName, writePath: path } = at.keyless;
     await sim.fault({ method: 'POST', path, fault: { kind: 'reset-after' } });
@@ -373,38 +225,6 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     ]);
   });
 
-  test('of a lost batch each record is settled: done, refused, in conflict, without a key', async () => {
-    const old = fresh();
-    await attempt([old]);
-    await sim.control('POST', '/clock', { advanceMs: 60_000 });
-    const done = [fresh(), fresh()];
-    const records = [done[0], at.bad(`b${++count}`), old, noKey(), done[1]] as PlannedRecord[];
-    await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-after' } });
-    const { result, effects } = await sim.during(() => attempt(records));
-    expect(result.map(({ kind }) => kind)).toEqual([
-      'applied',
-      'unknown',
-      'notApplied',
-      'unknown',
-      'applied',
-    ]);
-    expect(result[1]).toMatchObject({ failure: { pending: true, lookedUpBy: at.key } });
-    expect(result[3]).not.toHaveProperty('failure.pending');
-    expect(result[2]).toMatchObject({ failure: { category: 'conflict' } });
-    expect(creates(effects)).toBe(3);
-    const ids = effects.filter(({ kind }) => kind === 'create').map(({ id }) => id);
-    expect(ids).toContain((result[0] as { recordId: string }).recordId);
-    expect(ids).toContain((result[4] as { recordId: string }).recordId);
-  });
-
-  test('one record that stands there is not taken for two', async () => {
-    const record = fresh();
-    await sim.fault({ method: 'POST', path: at.batchPath, fault: { kind: 'reset-after' } });
-    const { result, effects } = await sim.during(() => attempt([record, { ...record }]));
-    expect(result.map(({ kind }) => kind).sort()).toEqual(['applied', 'notApplied']);
-    expect(creates(effects)).toBe(1);
-  });
-
   test('patience ends', async () => {
     await sim.fault({ method: 'POST', path: at.writePath, fault: { kind: 'reset-before' } });
     const startedAt = performance.now();
@@ -457,29 +277,6 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
       const again = await attempt([record], { job: { kind }, context: { isRepeat: true } });
       expect(again).toMatchObject([{ kind: 'applied', recordId: id }]);
     }
-  });
-
-  test('a batch that is refused as a whole for one record is divided until the culprit stands alone', async () => {
-    const records = Array.from({ length: 20 }, (_, n) => fresh(n === 13 ? 'Poison' : `P${n}`));
-    const refusal =
-      at.provider === 'hubspot'
-        ? { status: 'error', category: 'VALIDATION_ERROR', message: 'one of them is bad' }
-        : [{ errorCode: 'JSON_PARSER_ERROR', message: 'one of them is bad' }];
-    await sim.fault({
-      contains: 'Poison',
-      times: 100,
-      fault: { kind: 'status', status: 400, body: refusal },
-    });
-    const { result, requests, effects } = await sim.during(() => attempt(records));
-    expect(requests.length).toBeLessThanOrEqual(1 + 2 * Math.ceil(Math.log2(20)));
-    expect(creates(effects)).toBe(19);
-    result.forEach((outcome, n) =>
-      expect(outcome).toMatchObject(
-        n === 13
-          ? { kind: 'notApplied', failure: { category: 'validation', retryable: false } }
-          : { kind: 'applied' },
-      ),
-    );
   });
 });
 

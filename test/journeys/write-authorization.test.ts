@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deploy, during, install, requestsOf, simulator, type ProblemBody } from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+
+describe('test/journeys/write-authorization', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let count = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url, env: { SVC_PROVIDER_CALL_MS: '1500' } });
+    await deploy(platform);
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const email = (): string => `a${++count}@example.com`;
+
+  it('an expired token is renewed once and the write repeated', async () => {
+    const customer = await install(platform, 'hubspot-crm', 'expired');
+    const create = () => customer.write('contacts', { type: 'create', record: { email: email() } });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    const { result: answer, requests } = await during(platform.hubspot, () =>
+      Promise.all([create(), create(), create()]),
+    );
+    expect(answer.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(requests.filter(({ path }) => path.includes('/token'))).toHaveLength(1);
+  });
+
+  it('a revoked authorization is an auth failure, and the connection says so', async () => {
+    const other = await install(platform, 'hubspot-crm', 'revoked');
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'revoke' });
+    const answer = await other.write<ProblemBody & { errors?: { category: string }[] }>('contacts', {
+      type: 'create',
+      record: { email: email() },
+    });
+    expect(answer).toMatchObject({ status: 422 });
+    const connection = await platform.call('GET', `/projects/default/connections/${other.connectionId}`);
+    expect(connection.body).toMatchObject({ status: 'bad_credentials' });
+    const before = (await requestsOf(platform.hubspot)).length;
+    const next = await other.write<ProblemBody>('contacts', { type: 'create', record: { email: email() } });
+    expect(next).toMatchObject({
+      status: 422,
+      body: { code: 'connection-bad-credentials', remedy: expect.stringContaining('oauth-update') },
+    });
+    expect(await requestsOf(platform.hubspot)).toHaveLength(before);
+  });
+
+  it('what was queued before the authorization was revoked fails at once, with what to do', async () => {
+    const other = await install(platform, 'hubspot-crm', 'revoked-later');
+    const start = await other.write('contacts', { type: 'create', record: { email: email() } });
+    expect(start.status).toBe(200);
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'revoke' });
+    const taken: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const one = await other.write('contacts', {
+        type: 'create',
+        mode: 'asynchronous',
+        retryPolicy: { deadlineHours: 48 },
+        record: { email: email() },
+      });
+      if (one.status === 200) taken.push(one.body.operationId);
+    }
+    expect(taken.length).toBeGreaterThan(0);
+    for (const id of taken)
+      expect(await other.settled(id)).toMatchObject({
+        status: 'failure',
+        counts: { failed: 1, unknown: 0 },
+        errors: [{ category: 'auth', retryable: false }],
+      });
+  });
+});
