@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startHubspot } from '../../../simulator/hubspot/index.ts';
+import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
 import { attemptsAt, cases, creates, failureOf } from './attempt-cases.testsuite.ts';
 import type { PlannedRecord } from './plan.ts';
@@ -9,11 +11,13 @@ function idOf(outcome: RecordOutcome | undefined): string {
   return outcome.recordId;
 }
 
+const simulators = { hubspot: startHubspot, salesforce: startSalesforce };
+
 describe.each(cases)('src/actions/write/attempt-batch: $provider', (at) => {
   let sim: Simulated;
 
   beforeAll(async () => {
-    sim = await startSimulated(at.provider, at.start, 400);
+    sim = await startSimulated(at.provider, simulators[at.provider], 400);
   });
   afterEach(async () => {
     await sim.control('DELETE', '/faults');

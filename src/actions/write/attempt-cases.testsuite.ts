@@ -1,14 +1,11 @@
-import { startHubspot } from '../../../simulator/hubspot/index.ts';
-import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
 import { attemptWrite, type AttemptContext, type AttemptJob } from './attempt.ts';
 import type { PlannedRecord } from './plan.ts';
-import type { Simulated, StartSimulator } from './simulated.testsuite.ts';
+import type { Simulated } from './simulated.testsuite.ts';
 
 /** What an attempt is tried with at each provider. */
 export interface Case {
   provider: 'hubspot' | 'salesforce';
-  start: StartSimulator;
   object: string;
   /** Where creates of the object go, single and in batch. */
   writePath: string;
@@ -28,7 +25,6 @@ export interface Case {
 export const cases: Case[] = [
   {
     provider: 'hubspot',
-    start: startHubspot,
     object: 'contacts',
     writePath: '/objects/contacts',
     batchPath: '/batch/create',
@@ -42,7 +38,6 @@ export const cases: Case[] = [
   },
   {
     provider: 'salesforce',
-    start: startSalesforce,
     object: 'Contact',
     writePath: '/sobjects/Contact',
     batchPath: '/composite/sobjects',

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { sleep } from '../../kit/retry.ts';
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
@@ -20,11 +21,13 @@ const lostRequests: [string, Record<string, unknown>][] = [
   ['a 500', { kind: 'status', status: 500 }],
 ];
 
+const simulators = { hubspot: startHubspot, salesforce: startSalesforce };
+
 describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   let sim: Simulated;
 
   beforeAll(async () => {
-    sim = await startSimulated(at.provider, at.start, 400);
+    sim = await startSimulated(at.provider, simulators[at.provider], 400);
   });
   afterEach(async () => {
     await sim.control('DELETE', '/faults');
