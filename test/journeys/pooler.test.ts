@@ -7,7 +7,7 @@ import { rawCall } from '../raw-http.ts';
 
 const skipped = (await findPgbouncer()) ? '' : ' (skipped: pgbouncer is not installed)';
 
-/** The others go this way, too, with TEST_POOLER set; `.ci/run` does it. */
+/** The other journeys go this way, too, with TEST_POOLER set. */
 describe.skipIf(skipped)(`test/journeys/pooler${skipped}`, () => {
   let test: TestDatabase;
   let first: Platform;
