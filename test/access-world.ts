@@ -101,7 +101,7 @@ export async function fill(platform: Platform, projectName: string): Promise<Wor
     globex: await groupOf(`${projectName}-globex`),
     makeKey,
     token: (groupRef) =>
-      new SignJWT({ groupRef, consumerRef: 'ada' })
+      new SignJWT({ groupRef, consumerRef: `${groupRef}-user` })
         .setProtectedHeader({ alg: 'RS256', kid })
         .setExpirationTime(Math.floor(Date.now() / 1000) + 500)
         .sign(createPrivateKey(keys.privateKey)),

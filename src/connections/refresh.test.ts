@@ -258,7 +258,9 @@ describe('connections/refresh', () => {
       `UPDATE connections SET credentials = (SELECT credentials FROM connections WHERE id = $1) WHERE id = $2`,
       [one, other],
     );
-    await expect(second.credential(harness.projectId, other)).rejects.toThrow(/authenticate/);
+    await expect(second.credential(harness.projectId, other)).rejects.toMatchObject({
+      code: 'credentials-unreadable',
+    });
     expect((await second.credential(harness.projectId, one)).generation).toBe(1);
   });
 

@@ -236,13 +236,15 @@ describe('test/journeys/proxy-targets', () => {
   });
 
   it('a 401 that a new token does not cure is passed on as it came', async () => {
+    // Of a connection whose token no 401 has renewed within the last minute.
+    const { installationId } = await install(platform, 'hubspot-crm', 'uncured');
     const body = { status: 'error', message: 'no' };
     await fault(platform.hubspot, {
       path: '/contacts',
       times: 2,
       fault: { kind: 'status', status: 401, body },
     });
-    const { result: answer, requests } = await during(platform.hubspot, () => call(byId()));
+    const { result: answer, requests } = await during(platform.hubspot, () => call(byId(installationId)));
     expect(answer.status).toBe(401);
     expect(bodyOf(answer)).toEqual(body);
     expect(answer.headers['x-svc-problem']).toBeUndefined();
