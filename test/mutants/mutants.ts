@@ -215,7 +215,18 @@ const findOperations = statement(`,
     tests: ['src/connections/budget.test.ts'],
   },
   {
-    name: 'synchronous write takes no turn',
+    name: 'a 503 counts as not done',
+    changes: [
+      {
+        file: 'src/providers/answer.ts',
+        find: '(status >= 500 && !notReached.has(status))',
+        replace: '(status >= 500 && status !== 503 && !notReached.has(status))',
+      },
+    ],
+    tests: ['test/journeys/write-failures.test.ts'],
+  },
+  {
+    name: 'a synchronous write takes no turn',
     changes: [
       {
         file: 'src/operations/perform.ts',
@@ -242,5 +253,101 @@ const findOperations = statement(`,
       },
     ],
     tests: autoBatchTests,
+  },
+  {
+    name: 'the most urgent last',
+    changes: [
+      {
+        file: 'src/operations/store/lanes.ts',
+        find: '(VALUES (0), (1), (2), (3)) AS p(prio)',
+        replace: '(VALUES (3), (2), (1), (0)) AS p(prio)',
+      },
+    ],
+    tests: ['src/operations/turns.test.ts'],
+  },
+  {
+    name: 'a known outcome is dropped when the database is unable',
+    changes: [
+      {
+        file: 'src/operations/recorder.ts',
+        find: 'if (signal?.aborted) throw error;',
+        replace: 'throw error;',
+      },
+    ],
+    tests: ['src/operations/recording.test.ts'],
+  },
+  {
+    name: 'a Salesforce id in two forms is two records',
+    changes: [{ file: 'src/providers/salesforce/index.ts', find: '  canonicalId,\n', replace: '' }],
+    tests: ['test/journeys/write-failures.test.ts'],
+  },
+  {
+    name: 'all or none in parts',
+    changes: [
+      {
+        file: 'src/actions/write/execute.ts',
+        find: 'return allOrNone && !partialOnly.includes(kind);',
+        replace: 'return allOrNone && partialOnly.includes(kind);',
+      },
+    ],
+    tests: ['src/actions/write/attempt-batch.test.ts'],
+  },
+  {
+    name: 'bytes that are no UTF-8 are replaced',
+    changes: [
+      {
+        file: 'src/kit/http/body.ts',
+        find: 'if (!isUtf8(bytes)) {',
+        replace: 'if (!isUtf8(bytes) && bytes.length === 0) {',
+      },
+    ],
+    tests: ['test/journeys/client-faults.test.ts'],
+  },
+  {
+    name: 'HTTP/2 with providers',
+    changes: [
+      {
+        file: 'src/kit/http/egress.ts',
+        find: 'const settings = { allowH2: false,',
+        replace: 'const settings = { allowH2: true,',
+      },
+      { file: 'src/kit/http/egress.ts', find: '    allowH2: false,\n', replace: '    allowH2: true,\n' },
+    ],
+    tests: ['src/kit/http/silent-session.test.ts'],
+  },
+  {
+    name: 'a token for every 401',
+    changes: [
+      {
+        file: 'src/connections/refresh.ts',
+        find: 'function isResting({ unauthorized_ms_ago: ago }: ConnectionRow): boolean {',
+        replace:
+          'function isResting({ unauthorized_ms_ago: ago }: ConnectionRow): boolean {\n  if (ago !== undefined) return false;',
+      },
+    ],
+    tests: ['src/connections/refresh.test.ts'],
+  },
+  {
+    name: 'with the database away only the first caller is served',
+    changes: [
+      {
+        file: 'src/kit/cache.ts',
+        find: 'const { result, silence } = readings.get(key) ?? read(key);',
+        replace:
+          'const known = readings.get(key);\n    if (known) return known.result;\n    const { result, silence } = read(key);',
+      },
+    ],
+    tests: ['src/kit/cache.test.ts'],
+  },
+  {
+    name: 'a front-end token for another audience',
+    changes: [
+      {
+        file: 'src/projects/keys/jwt-keys.ts',
+        find: '...(audience === undefined ? {} : { audience }),',
+        replace: '',
+      },
+    ],
+    tests: ['src/projects/keys/jwt-key-routes.test.ts'],
   },
 ];
