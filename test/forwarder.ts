@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { frames, refusal, statements } from './postgres-frames.ts';
 
 /** A wire to the database that a test can cut. */
 export interface Forwarder {
@@ -7,8 +8,15 @@ export interface Forwarder {
   url: string;
   /** `refuse`: connections break and new ones are closed at once. `hang`: not a byte passes, nothing is closed. */
   cut(how: 'refuse' | 'hang'): void;
+  /** This share of the statements outside a transaction does not reach the database: they fail with one of these SQLSTATEs. */
+  refuse(sqlStates: readonly string[], share: number): void;
   heal(): void;
   close(): Promise<void>;
+}
+
+interface Wire {
+  near: Socket;
+  far: Socket;
 }
 
 /** Forwards TCP to the database server, which may listen on a Unix socket. */
@@ -16,24 +24,27 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   const target = new URL(databaseUrl);
   const folder = target.searchParams.get('host');
   const port = Number(target.port || 5432);
-  const pairs = new Set<[Socket, Socket]>();
+  const wires = new Set<Wire>();
   let state: 'open' | 'refuse' | 'hang' = 'open';
+  let refuses: (() => string | undefined) | undefined;
   const server = createServer((near) => {
     if (state === 'refuse') {
       near.destroy();
       return;
     }
     const far = folder ? connect(join(folder, `.s.PGSQL.${port}`)) : connect(port, target.hostname);
-    const pair: [Socket, Socket] = [near, far];
-    pairs.add(pair);
-    near.pipe(far);
-    far.pipe(near);
-    if (state === 'hang') pause(pair);
-    for (const [one, other] of [pair, pair.toReversed()] as [Socket, Socket][]) {
+    const wire = { near, far };
+    wires.add(wire);
+    carry(wire, () => refuses?.());
+    if (state === 'hang') pause(wire);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       one.on('error', () => other.destroy());
       one.on('close', () => {
         other.destroy();
-        pairs.delete(pair);
+        wires.delete(wire);
       });
     }
   });
@@ -43,7 +54,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as AddressInfo).port);
   const destroyAll = (): void => {
-    for (const [near, far] of pairs) {
+    for (const { near, far } of wires) {
       near.resetAndDestroy();
       far.destroy();
     }
@@ -53,12 +64,17 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     cut: (how) => {
       state = how;
       if (how === 'refuse') destroyAll();
-      else for (const pair of pairs) pause(pair);
+      else for (const wire of wires) pause(wire);
+    },
+    refuse: (sqlStates, share) => {
+      refuses = () =>
+        Math.random() < share ? sqlStates[Math.floor(Math.random() * sqlStates.length)] : undefined;
     },
     // Whoever waited on the silent wire finds it broken.
     heal: () => {
+      if (state !== 'open') destroyAll();
       state = 'open';
-      destroyAll();
+      refuses = undefined;
     },
     close: () =>
       new Promise((resolve) => {
@@ -68,9 +84,25 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   };
 }
 
-function pause([near, far]: [Socket, Socket]): void {
-  near.unpipe(far);
-  far.unpipe(near);
+/** Passes statement by statement, unless one is refused; answers as they come. */
+function carry({ near, far }: Wire, refuses: () => string | undefined): void {
+  let inTransaction = false;
+  const take = statements();
+  near.on('data', (chunk: Buffer) => {
+    for (const bytes of take(chunk)) {
+      const sqlState = bytes.isStatement && !inTransaction ? refuses() : undefined;
+      if (sqlState === undefined) far.write(bytes.all);
+      else near.write(refusal(sqlState));
+    }
+  });
+  const split = frames(false);
+  far.on('data', (chunk: Buffer) => {
+    for (const frame of split(chunk)) if (frame[0] === 0x5a) inTransaction = frame[5] !== 0x49;
+    near.write(chunk);
+  });
+}
+
+function pause({ near, far }: Wire): void {
   near.pause();
   far.pause();
 }

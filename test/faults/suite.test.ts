@@ -40,6 +40,8 @@ describe('test/faults/suite', () => {
       unknownResolvable: 0,
       unexplained: 0,
       outOfOrder: 0,
+      torn: 0,
+      overwritten: 0,
       holds: true,
     });
     expect(report.accepted).toBeGreaterThanOrEqual(10_000);

@@ -15,7 +15,10 @@ export interface Accepted {
   route: Write['route'];
   keyed: boolean;
   target?: Write['target'];
+  allOrNone?: true;
   claim?: Claim;
+  /** When the answer came, in milliseconds. */
+  at: number;
 }
 
 /** The ledger of the callers: a file, written before the next request goes out. */
@@ -168,16 +171,12 @@ class Refused extends Error {
 }
 
 function acceptedOf(write: Write, body: WriteAnswer): Accepted {
-  const { markers, kind, object, route, keyed, target } = write;
+  const { body: _, key: __, integration: ___, ...told } = write;
   return {
+    ...told,
+    at: Date.now(),
     operationId: body.operationId ?? '',
-    markers,
-    kind,
-    object,
-    route,
-    keyed,
-    ...(target ? { target } : {}),
-    ...(route === 'synchronous' ? { claim: claimOf(body) } : {}),
+    ...(write.route === 'synchronous' ? { claim: claimOf(body) } : {}),
   };
 }
 

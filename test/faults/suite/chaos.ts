@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../../../simulator/kit/random.ts';
 import type { CrashPoint } from '../../../src/kit/crash-point.ts';
 import type { NodeProcess } from './node-process.ts';
+import type { Forwarder } from '../../forwarder.ts';
 import { leaseMs, type Settings } from './settings.ts';
 
 /** The points of a write, and how many passes a life has at the most until it ends there. */
@@ -24,6 +25,18 @@ export interface Deeds {
   stops: number;
   terminations: number;
   databaseCrashes: number;
+  /** Times in which no answer of the database reached the nodes. */
+  silences: number;
+  /** Times in which the database refused statements. */
+  refusals: number;
+  /** Times in which a provider did not answer at all. */
+  outages: number;
+}
+
+/** When something was wrong that can take away the knowledge of an outcome, in milliseconds. */
+export interface Disturbance {
+  from: number;
+  until: number;
 }
 
 export interface ChaosDeps {
@@ -33,12 +46,17 @@ export interface ChaosDeps {
   terminate: () => Promise<unknown>;
   /** Kills the database server, which comes back by itself; absent where it is not ours. */
   crashDatabase?: () => Promise<unknown>;
+  /** The nodes' wires to the database, in their order. */
+  wires: readonly Forwarder[];
+  /** For this long a provider answers nothing. */
+  outage: (forMs: number) => Promise<void>;
   /** Nothing is done to a node from then on; those that are down come back. */
   over: () => boolean;
 }
 
 export interface Chaos {
   readonly deeds: Deeds;
+  readonly disturbances: readonly Disturbance[];
   /** Whether everything was done as often as wanted. */
   enough(): boolean;
   /** Resolves when it is over, with all nodes running. */
@@ -54,13 +72,23 @@ export function createChaos(deps: ChaosDeps): Chaos {
     stops: 0,
     terminations: 0,
     databaseCrashes: 0,
+    silences: 0,
+    refusals: 0,
+    outages: 0,
   };
-  const state: State = { ...deps, deeds, points, trying: new Set() };
+  const disturbances: Disturbance[] = [];
+  const state: State = { ...deps, deeds, points, trying: new Set(), disturbances };
   return {
     deeds,
+    disturbances,
     enough: () => hasEnough(state),
     run: async () => {
-      await Promise.all([...nodes.map((node, at) => live(state, node, at)), disturbDatabase(state)]);
+      await Promise.all([
+        ...nodes.slice(settings.spared).map((node, at) => live(state, node, at)),
+        disturbDatabase(state),
+        disturbWires(state),
+        disturbProviders(state),
+      ]);
     },
   };
 }
@@ -70,6 +98,7 @@ interface State extends ChaosDeps {
   points: CrashPoint[];
   /** Points at which a node that lives now will die. */
   trying: Set<CrashPoint>;
+  disturbances: Disturbance[];
 }
 
 function hasEnough({ settings, deeds, points, crashDatabase }: State): boolean {
@@ -78,6 +107,9 @@ function hasEnough({ settings, deeds, points, crashDatabase }: State): boolean {
     deeds.stops >= settings.stops &&
     deeds.terminations >= settings.terminations &&
     (deeds.databaseCrashes >= settings.databaseCrashes || !crashDatabase) &&
+    deeds.silences >= settings.silences &&
+    deeds.refusals >= settings.refusals &&
+    deeds.outages >= settings.outages &&
     points.every((point) => (deeds.crashPoints[point] ?? 0) >= settings.perPoint)
   );
 }
@@ -94,9 +126,12 @@ async function live(state: State, node: NodeProcess, at: number): Promise<void> 
     node.start(point === undefined ? undefined : `${point}:${1 + random.int(passes[point] ?? 1)}`);
   };
   while (!over()) {
+    // A slow machine kills no node before it has lived.
+    await Promise.race([node.ready(), node.gone]);
     const end = await life(state, node, random, point);
     if (end === 'lives on') continue;
     deeds.kills += 1;
+    note(state, Date.now());
     if (end === 'at its point' && point !== undefined)
       deeds.crashPoints[point] = (deeds.crashPoints[point] ?? 0) + 1;
     restart(rarest(state));
@@ -105,6 +140,7 @@ async function live(state: State, node: NodeProcess, at: number): Promise<void> 
     // It would die of it later on.
     await kill(node);
     deeds.kills += 1;
+    note(state, Date.now());
     restart(undefined);
   }
   await node.ready();
@@ -128,9 +164,11 @@ async function life(
   if (point === undefined) {
     if (deeds.stops < settings.stops) {
       deeds.stops += 1;
+      const from = Date.now();
       await freeze(node, random, settings.freezeMs);
+      note(state, from);
     }
-    await sleep(1_500 + random.int(2_500));
+    await sleep(settings.paceMs + random.int(2 * settings.paceMs));
     if (deeds.kills >= settings.kills && rarest(state) === undefined) return 'lives on';
   } else {
     const limit = new AbortController();
@@ -141,6 +179,13 @@ async function life(
   }
   await kill(node);
   return 'killed';
+}
+
+/** What a death is known by comes a little after it. */
+const slackMs = 500;
+
+function note({ disturbances }: State, from: number): void {
+  disturbances.push({ from: from - slackMs, until: Date.now() + slackMs });
 }
 
 /** Longer than its lease, of which others take what it held. */
@@ -156,11 +201,13 @@ async function kill(node: NodeProcess): Promise<void> {
   await node.gone.catch(() => undefined);
 }
 
-async function disturbDatabase({ settings, deeds, over, terminate, crashDatabase }: State): Promise<void> {
+async function disturbDatabase(state: State): Promise<void> {
+  const { settings, deeds, over, terminate, crashDatabase } = state;
   const random = createRandom(settings.seed, 'database');
   while (!over()) {
-    await sleep(4_000 + random.int(4_000));
+    await sleep(2 * settings.paceMs + random.int(2 * settings.paceMs));
     if (over()) return;
+    const from = Date.now();
     if (crashDatabase && deeds.databaseCrashes < settings.databaseCrashes && deeds.terminations > 0) {
       await crashDatabase();
       deeds.databaseCrashes += 1;
@@ -168,5 +215,54 @@ async function disturbDatabase({ settings, deeds, over, terminate, crashDatabase
       await terminate();
       deeds.terminations += 1;
     } else return;
+    note(state, from);
+  }
+}
+
+/** SQLSTATEs that say nothing of the statement: read-only, full disk, no memory, shutdown, input or output, internal, and so on. */
+const refusals = [
+  '25006',
+  '53100',
+  '53200',
+  '53300',
+  '57P01',
+  '57P03',
+  '57014',
+  '58030',
+  '40001',
+  '40P01',
+  '55P03',
+  'XX000',
+  'XX001',
+];
+
+/** A node's database does not answer for a while, or refuses one statement in three. */
+async function disturbWires(state: State): Promise<void> {
+  const { settings, deeds, over, wires } = state;
+  const random = createRandom(settings.seed, 'wires');
+  while (!over() && (deeds.silences < settings.silences || deeds.refusals < settings.refusals)) {
+    await sleep(settings.paceMs + random.int(settings.paceMs));
+    const wire = random.pick(wires);
+    const from = Date.now();
+    if (deeds.silences < settings.silences && random.next() < 0.5) {
+      wire.cut('hang');
+      await sleep(settings.silenceMs);
+      deeds.silences += 1;
+    } else if (deeds.refusals < settings.refusals) {
+      wire.refuse(refusals, 0.3);
+      await sleep(1_500 + random.int(1_500));
+      deeds.refusals += 1;
+    }
+    wire.heal();
+    note(state, from);
+  }
+}
+
+async function disturbProviders({ settings, deeds, over, outage }: State): Promise<void> {
+  const random = createRandom(settings.seed, 'providers');
+  while (!over() && deeds.outages < settings.outages) {
+    await sleep(3 * settings.paceMs + random.int(3 * settings.paceMs));
+    await outage(2 * settings.providerCallMs);
+    deeds.outages += 1;
   }
 }

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 /** One node of the platform: a process that dies and comes back on the same ports. */
 export interface NodeProcess {
   readonly base: string;
+  readonly pid: number | undefined;
   /** Starts it, to die at a named point if one is given (`after-mark:3`). */
   start(crashAt?: string): void;
   /** Resolves with `true` if it killed itself at its point, once it is gone. */
@@ -53,6 +54,9 @@ export function createNode(root: string, base: string, env: Record<string, strin
 
   return {
     base,
+    get pid() {
+      return child?.pid;
+    },
     get gone() {
       return gone;
     },

@@ -4,7 +4,7 @@ import type { Settings } from './settings.ts';
 /** A fault of the simulators, and its part of all faults. */
 interface Weighed {
   weight: number;
-  fault: { kind: string; status?: number; effect?: boolean; body?: unknown };
+  fault: { kind: string; status?: number; effect?: boolean; body?: unknown; ms?: number };
 }
 
 /** Half of all faults: done, and the answer lost. */
@@ -57,13 +57,20 @@ const writes: Record<'hubspot' | 'salesforce', string> = {
   hubspot: String.raw`^/crm/v3/objects/\w+(/batch/(create|update)|/\d+)?$`,
   salesforce: String.raw`^/services/data/v[\d.]+/(sobjects|composite)/`,
 };
+/** What creates, and nothing else: a late change of a record would overtake a newer one, and nobody could keep it from that. */
+const creates: Record<'hubspot' | 'salesforce', string> = {
+  hubspot: String.raw`^/crm/v3/objects/\w+(/batch/create)?$`,
+  salesforce: String.raw`^/services/data/v[\d.]+/(sobjects/\w+|composite/sobjects)$`,
+};
+/** Done after the caller has given up, and before the time is over in which a provider may still be at it. */
+const late = { weight: 4, fault: { kind: 'late', ms: 2_600 } };
 const lookUps: Record<'hubspot' | 'salesforce', string> = {
   hubspot: '/batch/read',
   salesforce: '/query',
 };
 
 /** From now on this share of a simulator's calls goes wrong, by its seeded dice. */
-export async function addFaults(
+export async function setFaults(
   url: string,
   provider: 'hubspot' | 'salesforce',
   { faultRate: rate, traffic }: Settings,
@@ -74,15 +81,28 @@ export async function addFaults(
     // A refusal is known at once: a node that wakes up records it before it knows that it lost its lane.
     'keyed creates': [refusal[provider]],
   }[traffic];
+  await simulator(url, 'DELETE', '/faults');
   const sum = all.reduce((total, { weight }) => total + weight, 0);
-  for (const method of ['POST', 'PATCH'])
+  for (const method of ['POST', 'PATCH', 'DELETE'])
     await addRules(url, all, (weight) => ({
       method,
       path: writes[provider],
       probability: (weight / sum) * rate,
     }));
+  if (traffic === 'mixed')
+    await addRules(url, [late], (weight) => ({
+      method: 'POST',
+      path: creates[provider],
+      probability: (weight / sum) * rate,
+    }));
   const quick = notDone.filter(({ fault }) => fault.kind !== 'hang');
   await addRules(url, quick, (weight) => ({ path: lookUps[provider], probability: (weight / sum) * rate }));
+}
+
+/** Nothing that this simulator is asked is answered from now on, until its faults are set again. */
+export async function hang(url: string): Promise<void> {
+  await simulator(url, 'DELETE', '/faults');
+  await addRules(url, [{ weight: 1, fault: { kind: 'hang' } }], () => ({ path: '/' }));
 }
 
 async function addRules(

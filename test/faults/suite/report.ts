@@ -18,11 +18,18 @@ export interface Report {
   lostAnswers: number;
   unexplained: number;
   outOfOrder: number;
+  /** Requests of all or none with more than one fate. */
+  torn: number;
+  /** Changes of a field that was to be written only where it is empty. */
+  overwritten: number;
   kills: number;
   crashPoints: Partial<Record<CrashPoint, number>>;
   stops: number;
   terminations: number;
   databaseCrashes: number;
+  silences: number;
+  refusals: number;
+  outages: number;
   providerCalls: number;
   faults: Record<string, number>;
   replayed: number;
@@ -42,6 +49,8 @@ const mustBeZero = [
   'unknownResolvable',
   'unexplained',
   'outOfOrder',
+  'torn',
+  'overwritten',
 ] as const;
 
 export function reportOf(
@@ -94,6 +103,9 @@ export function tableOf(report: Report, outcome: Outcome): string[] {
     line('stops', report.stops),
     line('terminations', report.terminations),
     line('database crashes', report.databaseCrashes),
+    line('database silent', report.silences),
+    line('database refusing', report.refusals),
+    line('provider silent', report.outages),
     line('asked again', '', listed(report.refused)),
     ...outcome.left.slice(0, 5).map((what) => line('left', '', what)),
     ...outcome.details.map((detail) => `  ${detail}`),

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../src/kit/db/database.ts';
 import { simulator } from '../../customer.ts';
 import { createClientLedger, runCaller, type Tally } from './callers.ts';
-import { createChaos, type Deeds } from './chaos.ts';
-import { addFaults } from './provider-faults.ts';
+import { createChaos, type Chaos, type Deeds } from './chaos.ts';
+import { hang, setFaults } from './provider-faults.ts';
 import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
-import type { Settings } from './settings.ts';
+import { leaseMs, type Settings } from './settings.ts';
 import { openStage, patiently, type Stage } from './stage.ts';
 import { describeMarker, judge, type RecordState, type Verdict } from './verdict.ts';
-import { createCaller, markersIn } from './workload.ts';
+import { createCaller, deletionOf, markersIn } from './workload.ts';
 
 export interface Outcome {
   verdict: Verdict;
@@ -29,6 +29,8 @@ export interface RunOptions {
   /** The sources that the nodes run, if not this checkout's. */
   sources?: string;
   say: (line: string) => void;
+  /** Asked every second while there is load, with the number of requests accepted so far. */
+  observe?: (stage: Stage, accepted: number) => Promise<void>;
   /** Told how to end everything at once, as soon as there is something to end. */
   onOpen?: (close: () => Promise<void>) => void;
 }
@@ -37,13 +39,16 @@ export interface RunOptions {
 const drainMs = 90_000;
 
 /** One run: load and faults until there was enough of both, then peace until all is done, then the oracles. */
-export async function runFaults({ settings, sources, say, onOpen }: RunOptions): Promise<Outcome> {
+export async function runFaults(options: RunOptions): Promise<Outcome> {
+  const { settings, sources, say, onOpen } = options;
   const startedAt = performance.now();
   const stage = await openStage(settings, sources, onOpen);
   try {
     say('ready');
     const providers = [createProviderLedger(stage.hubspot), createProviderLedger(stage.salesforce)];
-    const { client, tally, deeds } = await disturb(stage, settings, providers, say);
+    const { client, tally, chaos } = await disturb(stage, settings, providers, options);
+    // What providers do late is done by then.
+    await sleep(2 * settings.providerCallMs);
     const left = await drain(stage);
     // First what the platform says: what it says was done must have been done by then.
     const records = await readRecords(stage.database);
@@ -54,13 +59,16 @@ export async function runFaults({ settings, sources, say, onOpen }: RunOptions):
       records,
       effects: providers.flatMap(({ effects }) => effects),
       lostAnswers: new Set(providers.flatMap(({ lost }) => [...lost])),
+      asked: new Map(providers.flatMap(({ asked }) => [...asked])),
+      disturbances: chaos.disturbances,
+      answerMs: settings.providerCallMs + leaseMs,
       left: left.length,
     };
     const verdict = judge(evidence);
     client.close();
     return {
       verdict,
-      deeds,
+      deeds: chaos.deeds,
       tally,
       faults: sum(providers.map(({ faults }) => faults)),
       providerCalls: providers.reduce((total, { calls }) => total + calls, 0),
@@ -79,10 +87,13 @@ async function disturb(
   stage: Stage,
   settings: Settings,
   providers: readonly ProviderLedger[],
-  say: RunOptions['say'],
-): Promise<{ client: ReturnType<typeof createClientLedger>; tally: Tally; deeds: Deeds }> {
-  await addFaults(stage.hubspot, 'hubspot', settings);
-  await addFaults(stage.salesforce, 'salesforce', settings);
+  { say, observe }: RunOptions,
+): Promise<{ client: ReturnType<typeof createClientLedger>; tally: Tally; chaos: Chaos }> {
+  const addFaults = async (): Promise<void> => {
+    await setFaults(stage.hubspot, 'hubspot', settings);
+    await setFaults(stage.salesforce, 'salesforce', settings);
+  };
+  await addFaults();
   const client = createClientLedger(join(stage.folder, 'accepted.jsonl'));
   const tally: Tally = { unanswered: 0, replayed: 0, refused: {} };
   const end = new AbortController();
@@ -90,17 +101,26 @@ async function disturb(
   const chaos = createChaos({
     settings,
     nodes: stage.nodes,
+    wires: stage.wires,
+    outage: async (forMs) => {
+      await hang(stage.salesforce);
+      await sleep(forMs);
+      await addFaults();
+    },
     terminate: () => terminate(stage.database),
     ...(stage.crashDatabase ? { crashDatabase: stage.crashDatabase } : {}),
     over,
   });
   const surface = { ...stage, nodes: stage.nodes.map(({ base }) => base) };
+  const startedAt = performance.now();
   const watch = async (): Promise<void> => {
     for (let turn = 1; !over(); turn += 1) {
       await sleep(1_000);
       if (turn % 5 === 0) await readAll(providers);
       if (turn % 10 === 0) say(`${client.accepted} accepted, ${chaos.deeds.kills} kills`);
-      if (client.accepted >= settings.writes && chaos.enough()) end.abort();
+      await observe?.(stage, client.accepted);
+      const passed = performance.now() - startedAt >= (settings.minutes ?? 0) * 60_000;
+      if (passed && client.accepted >= settings.writes && chaos.enough()) end.abort();
     }
   };
   const callers = Array.from({ length: settings.callers }, (_, at) => {
@@ -112,7 +132,7 @@ async function disturb(
   } finally {
     end.abort();
   }
-  return { client, tally, deeds: chaos.deeds };
+  return { client, tally, chaos };
 }
 
 async function terminate(database: Database): Promise<void> {
@@ -169,7 +189,7 @@ async function readRecords(database: Database): Promise<RecordState[]> {
   for (;;) {
     const rows = await patiently(() =>
       database.raw(
-        `SELECT o.id, o.status, r.payload::text AS payload, r.outcome->>'kind' AS kind, r.record_id,
+        `SELECT o.id, o.status, o.resource, o.request->>'type' AS type, r.payload::text AS payload, r.outcome->>'kind' AS kind, r.record_id,
           r.outcome->'failure'->>'message' AS message
         FROM (SELECT * FROM operation WHERE id > $1 ORDER BY id LIMIT 2000) o
         LEFT JOIN record r ON r.project_id = o.project_id AND r.operation_id = o.id ORDER BY o.id`,
@@ -180,7 +200,10 @@ async function readRecords(database: Database): Promise<RecordState[]> {
     if (last === undefined) return records;
     after = last;
     for (const row of rows) {
-      const [marker] = markersIn(String(row['payload']));
+      const [marker] =
+        row['type'] === 'delete'
+          ? [deletionOf(String(row['resource']), idIn(row['payload']))]
+          : markersIn(String(row['payload']));
       if (marker === undefined) continue;
       records.push({
         operationId: String(row['id']),
@@ -192,6 +215,10 @@ async function readRecords(database: Database): Promise<RecordState[]> {
       });
     }
   }
+}
+
+function idIn(payload: unknown): string {
+  return String((JSON.parse(String(payload)) as { id?: string }).id);
 }
 
 function sum(all: readonly Record<string, number>[]): Record<string, number> {

@@ -12,6 +12,21 @@ export interface Settings {
   terminations: number;
   /** Crashes of the database; only where the server is ours. */
   databaseCrashes: number;
+  /** How often, and for how long, no answer of the database reaches a node that lives. */
+  silences: number;
+  silenceMs: number;
+  /** How often a node's database refuses statements for a while. */
+  refusals: number;
+  /** How often a provider answers nothing, for twice the time that a node waits. */
+  outages: number;
+  /** How far the second node's clock is ahead. */
+  skewMs: number;
+  /** Nodes, from the first, that live as long as the run. */
+  spared: number;
+  /** The pause between two deaths of a node, and between other disturbances, is one to six times this. */
+  paceMs: number;
+  /** The load goes on for at least this long. */
+  minutes?: number;
   callers: number;
   /** Between the requests of one caller. */
   pauseMs: number;
@@ -39,6 +54,10 @@ const common = {
   providerCallMs: 2_000,
   freezeMs: 1.3 * leaseMs,
   faultRate: 0.1,
+  skewMs: 90_000,
+  spared: 0,
+  paceMs: 1_500,
+  silenceMs: 12_000,
   traffic: 'mixed',
 } as const;
 
@@ -51,6 +70,9 @@ export const usual: Omit<Settings, 'seed'> = {
   stops: 4,
   terminations: 3,
   databaseCrashes: 1,
+  silences: 1,
+  refusals: 3,
+  outages: 1,
 };
 
 /** As before a release. */
@@ -62,9 +84,22 @@ export const long: Omit<Settings, 'seed'> = {
   stops: 50,
   terminations: 20,
   databaseCrashes: 20,
+  silences: 5,
+  silenceMs: 60_000,
+  refusals: 30,
+  outages: 10,
 };
 
-const calm = { kills: 0, perPoint: 0, stops: 0, terminations: 0, databaseCrashes: 0 };
+const calm = {
+  kills: 0,
+  perPoint: 0,
+  stops: 0,
+  terminations: 0,
+  databaseCrashes: 0,
+  silences: 0,
+  refusals: 0,
+  outages: 0,
+};
 
 const frozen = {
   ...common,

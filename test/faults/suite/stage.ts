@@ -3,12 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
 import { startEmbedded } from '../../../src/kit/db/embedded/index.ts';
 import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
 import { deploy, install, simulator } from '../../customer.ts';
+import { startForwarder, type Forwarder } from '../../forwarder.ts';
 import { freePort } from '../../free-port.ts';
 import { readAnswer, type Answer, type Platform } from '../../platform.ts';
 import { createNode, type NodeProcess } from './node-process.ts';
@@ -22,6 +24,8 @@ export interface Stage {
   hubspot: string;
   salesforce: string;
   nodes: NodeProcess[];
+  /** Each node's way to the database. */
+  wires: Forwarder[];
   apiKey: string;
   projectId: string;
   seeded: Seeded;
@@ -30,6 +34,7 @@ export interface Stage {
 }
 
 const repository = join(import.meta.dirname, '../../..');
+const skewedClock = pathToFileURL(join(import.meta.dirname, 'skewed-clock.mjs')).href;
 const manifest = `specVersion: 1.0.0
 integrations:
   - name: hubspot-crm
@@ -63,7 +68,10 @@ export async function openStage(
       startSimulator('salesforce', settings, closing),
     ]);
     const apiKey = generateApiKey().key;
-    const nodes = await createNodes(settings, sources, folder, { ...server, hubspot, salesforce, apiKey });
+    const wires = await Promise.all([startForwarder(server.url), startForwarder(server.url)]);
+    closing.push(() => Promise.all(wires.map((wire) => wire.close())));
+    const urls = wires.map(({ url }) => url);
+    const nodes = await createNodes(settings, sources, folder, { urls, hubspot, salesforce, apiKey });
     closing.push(async () => {
       for (const node of nodes) node.signal('SIGKILL');
       await Promise.allSettled(nodes.map((node) => node.gone));
@@ -78,6 +86,7 @@ export async function openStage(
       hubspot,
       salesforce,
       nodes,
+      wires,
       apiKey,
       ...made,
       ...(crashDatabase ? { crashDatabase } : {}),
@@ -145,7 +154,8 @@ function startSimulator(
 }
 
 interface Around {
-  url: string;
+  /** The database, by each node's wire. */
+  urls: string[];
   hubspot: string;
   salesforce: string;
   apiKey: string;
@@ -155,7 +165,7 @@ async function createNodes(
   settings: Settings,
   sources: string,
   folder: string,
-  { url, hubspot, salesforce, apiKey }: Around,
+  { urls, hubspot, salesforce, apiKey }: Around,
 ): Promise<NodeProcess[]> {
   const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   const cache = join(folder, 'compile-cache');
@@ -168,7 +178,8 @@ async function createNodes(
       return createNode(sources, base, {
         PATH: process.env['PATH'] ?? '',
         NODE_COMPILE_CACHE: cache,
-        DATABASE_URL: url,
+        DATABASE_URL: urls[at] ?? '',
+        ...(at === 1 ? { NODE_OPTIONS: `--import=${skewedClock}`, SKEW_MS: String(settings.skewMs) } : {}),
         SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}`,
         SVC_BOOTSTRAP_API_KEY: apiKey,
         SVC_DATA_DIR: dataDir,
@@ -193,7 +204,7 @@ async function createNodes(
 async function prepare(
   settings: Settings,
   nodes: NodeProcess[],
-  { hubspot, salesforce, apiKey }: Omit<Around, 'url'>,
+  { hubspot, salesforce, apiKey }: Omit<Around, 'urls'>,
 ): Promise<{ projectId: string; seeded: Seeded }> {
   const [first, ...others] = nodes;
   if (!first) throw new Error('there are no nodes');
@@ -216,8 +227,8 @@ async function prepare(
   await simulator(salesforce, 'POST', '/quotas', { dailyApiRequests: 1e9, concurrentRequests: 1e6 });
   await deploy(platform, manifest);
   for (let at = 0; at < groups; at += 1) {
-    await install(platform, 'hubspot-crm', `group-${at}`);
-    await install(platform, 'salesforce-crm', `group-${at}`);
+    await install(platform, 'hubspot-crm', `group-${at}`, configOf('companies', 'phone'));
+    await install(platform, 'salesforce-crm', `group-${at}`, configOf('Account', 'Phone'));
   }
   const names = Array.from({ length: seededRecords(settings) }, (_, at) => `seeded ${at}`);
   const companies = await simulator<{ ids: string[] }>(hubspot, 'POST', '/data', {
@@ -232,6 +243,16 @@ async function prepare(
     await simulator(url, 'POST', '/settings', { latencyMs: ms });
   await Promise.all(others.map((node) => node.ready()));
   return { projectId, seeded: { companies: companies.ids, accounts: accounts.ids } };
+}
+
+/** Records of the object may be deleted, and the field is written only where it is empty. */
+function configOf(objectName: string, field: string): Record<string, unknown> {
+  const selectedFieldSettings = { [field]: { writeOnUpdate: 'ifEmpty' } };
+  return {
+    write: {
+      objects: { [objectName]: { objectName, deletionSettings: { enabled: true }, selectedFieldSettings } },
+    },
+  };
 }
 
 function callerOf(base: string, apiKey: string) {

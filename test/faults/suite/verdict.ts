@@ -1,4 +1,6 @@
 import type { Accepted } from './callers.ts';
+import type { Disturbance } from './chaos.ts';
+import type { Effect, Span } from './provider-ledger.ts';
 
 /** What the platform says of one record at the end. */
 export interface RecordState {
@@ -10,12 +12,6 @@ export interface RecordState {
   message: string | null;
 }
 
-export interface Effect {
-  marker: string;
-  kind: string;
-  id: string;
-}
-
 export interface Evidence {
   accepted: readonly Accepted[];
   records: readonly RecordState[];
@@ -23,6 +19,12 @@ export interface Evidence {
   effects: readonly Effect[];
   /** Markers whose answer a fault took away. */
   lostAnswers: ReadonlySet<string>;
+  /** When the providers were asked, by marker. */
+  asked: ReadonlyMap<string, Span>;
+  /** When nodes died or stood still, and when the database was away. */
+  disturbances: readonly Disturbance[];
+  /** How long after a request its answer may still be awaited, in milliseconds. */
+  answerMs: number;
   /** Operations that have not ended, and rows that keep work. */
   left: number;
 }
@@ -36,7 +38,9 @@ export type Violations = Record<
   | 'falseFailure'
   | 'unknownResolvable'
   | 'unexplained'
-  | 'outOfOrder',
+  | 'outOfOrder'
+  | 'torn'
+  | 'overwritten',
   string[]
 >;
 
@@ -44,41 +48,35 @@ export interface Verdict {
   accepted: number;
   records: number;
   unknown: number;
-  /** Answers that were lost where no key exists: taken by a fault, or meant for a node that was gone or frozen. */
+  /** Answers that were lost where no key exists: taken by a fault, or meant for a node that could not keep them. */
   lostAnswers: number;
   violations: Violations;
 }
 
-/** Nobody told these outcomes to a node that could have kept them; a call may also take longer than it may. */
-const lostWithItsNode = /the node that sent it stopped|no complete answer within|another node has taken/;
-
-/** Compares the two outside ledgers with what the platform says. Pure. */
-export function judge({ accepted, records, effects, lostAnswers, left }: Evidence): Verdict {
+/** Compares the two outside ledgers with what the platform says; its explanations count for nothing. Pure. */
+export function judge(evidence: Evidence): Verdict {
+  const { accepted, records, effects, lostAnswers, left } = evidence;
   const requests = new Map(accepted.flatMap((one) => one.markers.map((marker) => [marker, one])));
   const states = Map.groupBy(records, ({ marker }) => marker);
   const byMarker = Map.groupBy(effects, ({ marker }) => marker);
-  const done = (marker: string, kind?: string): boolean =>
-    byMarker.get(marker)?.some((effect) => kind === undefined || effect.kind === kind) ?? false;
+  const done = (marker: string): boolean => byMarker.has(marker);
 
   const lost = [...requests].flatMap(([marker, { operationId }]) =>
     states.get(marker)?.some((state) => state.operationId === operationId) ? [] : [marker],
   );
-  const unknown = records.filter(({ kind }) => kind === 'unknown');
+  const unknown = records.filter(({ kind }) => kind === 'unknown').map(({ marker }) => marker);
   const isKeyedCreate = (marker: string): boolean => {
     const request = requests.get(marker);
     return request?.kind === 'create' && request.keyed;
   };
-  const withoutKey = unknown.filter(({ marker }) => !isKeyedCreate(marker));
-  const unexplained = withoutKey.filter(
-    ({ marker, message }) => !lostAnswers.has(marker) && !lostWithItsNode.test(message ?? ''),
-  );
-  const byNode = withoutKey.filter(({ marker }) => !lostAnswers.has(marker)).length - unexplained.length;
+  const notLost = unknown.filter((marker) => !isKeyedCreate(marker) && !lostAnswers.has(marker));
+  const unexplained = notLost.filter((marker) => !wasDisturbed(marker, requests.get(marker), evidence));
   const byFault = [...lostAnswers].filter((marker) => !isKeyedCreate(marker)).length;
   return {
     accepted: accepted.length,
     records: requests.size,
     unknown: unknown.length,
-    lostAnswers: byFault + byNode,
+    lostAnswers: byFault + notLost.length - unexplained.length,
     violations: {
       lost,
       duplicates: [...duplicatesAtProvider(byMarker), ...duplicatesInLedger(states)],
@@ -98,11 +96,26 @@ export function judge({ accepted, records, effects, lostAnswers, left }: Evidenc
         ...records.flatMap(({ marker, kind }) => (kind === 'notApplied' && done(marker) ? [marker] : [])),
         ...claims(accepted, 'notApplied').filter((marker) => done(marker)),
       ],
-      unknownResolvable: unknown.flatMap(({ marker }) => (isKeyedCreate(marker) ? [marker] : [])),
-      unexplained: unexplained.map(({ marker }) => marker),
+      unknownResolvable: unknown.filter(isKeyedCreate),
+      unexplained,
       outOfOrder: outOfOrder(effects, requests),
+      torn: torn(accepted, states, done),
+      overwritten: overwritten(effects),
     },
   };
+}
+
+/** Whether a node died or stood still, or the database was away, while an answer was awaited. */
+function wasDisturbed(
+  marker: string,
+  request: Accepted | undefined,
+  { asked, disturbances, answerMs }: Evidence,
+): boolean {
+  const span = asked.get(marker);
+  // Marked, and cut off before the first byte: nobody but the node knows when.
+  const from = span?.first ?? request?.at ?? 0;
+  const until = span ? span.last + answerMs : Infinity;
+  return disturbances.some((one) => one.from <= until && one.until >= from);
 }
 
 function duplicatesAtProvider(byMarker: ReadonlyMap<string, readonly Effect[]>): string[] {
@@ -122,11 +135,41 @@ function duplicatesInLedger(states: ReadonlyMap<string, readonly RecordState[]>)
 function isFalseSuccess({ kind, recordId }: RecordState, effects: readonly Effect[] = []): boolean {
   if (kind !== 'applied') return false;
   if (effects.length === 0) return true;
-  return recordId !== null && !effects.some(({ id }) => id === recordId);
+  return recordId !== null && !effects.some(({ id }) => isSameId(id, recordId));
+}
+
+/** Salesforce's ids of 15 and of 18 characters name one record. */
+function isSameId(one: string, other: string): boolean {
+  return one === other || (other.length === 15 && one.startsWith(other));
 }
 
 function claims(accepted: readonly Accepted[], claim: Accepted['claim']): string[] {
   return accepted.flatMap((one) => (one.claim === claim ? one.markers : []));
+}
+
+/** Requests of all or none whose records had more than one fate, at the provider or in the ledger. */
+function torn(
+  accepted: readonly Accepted[],
+  states: ReadonlyMap<string, readonly RecordState[]>,
+  done: (marker: string) => boolean,
+): string[] {
+  return accepted.flatMap(({ allOrNone, markers }) => {
+    if (!allOrNone) return [];
+    const kinds = new Set(markers.map((marker) => states.get(marker)?.[0]?.kind));
+    const fates = new Set(markers.map(done));
+    return kinds.size === 1 && fates.size === 1 ? [] : markers.slice(0, 1);
+  });
+}
+
+/** Changes of a field that held something already and was to be written only where it is empty. */
+function overwritten(effects: readonly Effect[]): string[] {
+  const filled = new Set<string>();
+  return effects.flatMap(({ marker, kind, id, filled: fills }) => {
+    if (kind !== 'update' || !fills) return [];
+    if (filled.has(id)) return [marker];
+    filled.add(id);
+    return [];
+  });
 }
 
 /** One line for whoever has to find out. */
@@ -153,7 +196,7 @@ function outOfOrder(effects: readonly Effect[], requests: ReadonlyMap<string, Ac
   const found: string[] = [];
   for (const { marker, kind } of effects) {
     const request = requests.get(marker);
-    if (kind !== 'update' || !request?.target?.ordered) continue;
+    if (kind !== 'update' || !request?.target) continue;
     const { operationId } = request;
     const { id, order } = request.target;
     const before = last.get(id);

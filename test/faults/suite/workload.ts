@@ -9,19 +9,21 @@ export interface Write {
   integration: 'hubspot-crm' | 'salesforce-crm';
   object: string;
   body: Record<string, unknown>;
-  kind: 'create' | 'update';
+  kind: 'create' | 'update' | 'delete';
   route: Route;
   /** One for each record, found again in the payloads, the requests and the effects. */
   markers: string[];
   /** The provider offers a key by which a lost create can be found. */
   keyed: boolean;
-  /** For updates: the record, and the number of the change among the changes of this record by this route. */
-  target?: { id: string; order: number; ordered: boolean };
+  /** For updates: the record, and the number of the change among the changes of this record. */
+  target?: { id: string; order: number };
+  /** All records of the request have one fate. */
+  allOrNone?: true;
   /** Sent as `Idempotency-Key`, and repeated until it is answered. */
   key?: string;
 }
 
-/** Records of which each caller changes its own ones. */
+/** Records that were there before; each caller changes its own ones, and deletes its own ones. */
 export interface Seeded {
   companies: readonly string[];
   accounts: readonly string[];
@@ -34,6 +36,11 @@ export interface Caller {
 }
 
 const marker = /\bw[0-9a-z]+x\d+\b/g;
+
+/** What stands for the deletion of a record, which carries no marker. */
+export function deletionOf(object: string, id: string): string {
+  return `deletion of ${object} ${id}`;
+}
 
 /** All markers in a text, each once. */
 export function markersIn(text: string): string[] {
@@ -48,7 +55,7 @@ interface Shape {
 }
 
 /** Every second one has nothing that tells its records apart, so that the provider takes a second one without a word. */
-const shapes: Record<'plain' | 'keyed' | 'loose', Shape[]> = {
+const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
   plain: [
     {
       integration: 'hubspot-crm',
@@ -86,44 +93,60 @@ const shapes: Record<'plain' | 'keyed' | 'loose', Shape[]> = {
       fields: (mark) => ({ Name: mark, ExtId__c: mark }),
     },
   ],
+  // Salesforce writes all of a call, or nothing.
+  whole: [
+    {
+      integration: 'salesforce-crm',
+      object: 'Contact',
+      keyed: false,
+      fields: (mark) => ({ LastName: mark }),
+    },
+    {
+      integration: 'salesforce-crm',
+      object: 'Lead',
+      keyed: true,
+      fields: (mark) => ({ LastName: mark, Company: 'Faults', External_Id__c: mark }),
+    },
+  ],
 };
 const allShapes = [...shapes.plain, ...shapes.keyed, ...shapes.loose];
 
+/** Which records of a caller a request changes: those of one list are changed by its routes alone. */
+type List = 'queued' | 'synchronous' | 'autoBatch' | 'either';
+const lists: List[] = ['queued', 'synchronous', 'autoBatch', 'either'];
+
 /** Out of 100 requests. */
-const mix: [number, Write['kind'], Route][] = [
-  [27, 'create', 'autoBatch'],
-  [18, 'update', 'autoBatch'],
-  [20, 'create', 'queued'],
-  [12, 'update', 'queued'],
+const mix: [number, 'create' | 'update' | 'allOrNone' | 'delete', Route, List?][] = [
+  [24, 'create', 'autoBatch'],
+  [16, 'update', 'autoBatch', 'autoBatch'],
+  [17, 'create', 'queued'],
+  [10, 'update', 'queued', 'queued'],
   [3, 'create', 'batch'],
-  [2, 'update', 'batch'],
-  [10, 'create', 'synchronous'],
-  [8, 'update', 'synchronous'],
+  [2, 'update', 'batch', 'queued'],
+  [3, 'allOrNone', 'batch'],
+  [9, 'create', 'synchronous'],
+  [6, 'update', 'synchronous', 'synchronous'],
+  [4, 'update', 'synchronous', 'either'],
+  [3, 'update', 'queued', 'either'],
+  [3, 'delete', 'synchronous'],
 ];
 /** Few keys, so that batches fill. */
 const autoBatchGroups = 2;
-const recordsPerRoute = 2;
+const recordsPerList = 2;
 
 /** The stream of writes of one caller; the same seed gives the same stream. */
-export function createCaller(at: number, { seed, traffic, callers }: Settings, seeded: Seeded): Caller {
+export function createCaller(at: number, settings: Settings, seeded: Seeded): Caller {
+  const { seed, traffic, callers } = settings;
   const random = createRandom(seed, `caller ${at}`);
   const prefix = `w${seed.toString(36)}c${at.toString(36)}`;
   const orders = new Map<string, number>();
+  const doomed = doomedOf(at, settings);
   let count = 0;
   const mark = (): string => `${prefix}x${(count += 1)}`;
+  const group = (route: Route): number => random.int(route === 'autoBatch' ? autoBatchGroups : groups);
 
-  function choose(): [Write['kind'], Route] {
-    if (traffic !== 'mixed') return ['create', 'queued'];
-    let left = random.int(100);
-    for (const [share, kind, route] of mix) {
-      left -= share;
-      if (left < 0) return [kind, route];
-    }
-    return ['create', 'queued'];
-  }
-
-  function create(route: Route): Write {
-    const shape = random.pick(shapesOf(traffic));
+  function create(route: Route, allOrNone = false): Write {
+    const shape = random.pick(allOrNone ? shapes.whole : shapesOf(traffic));
     const size = route === 'batch' ? 2 + random.int(11) : 1;
     const markers = Array.from({ length: size }, mark);
     const records = markers.map((one) => shape.fields(one));
@@ -135,27 +158,35 @@ export function createCaller(at: number, { seed, traffic, callers }: Settings, s
       route,
       markers,
       keyed,
-      body: bodyOf('create', route, records, group(route)),
+      body: {
+        ...bodyOf('create', route, records, group(route)),
+        ...(allOrNone ? { batchPolicy: { allOrNone } } : {}),
+      },
+      ...(allOrNone ? { allOrNone } : {}),
       // The others are sent once, and left alone when nobody answers.
       ...(random.next() < 0.7 ? { key: random.uuid() } : {}),
     };
   }
 
-  const group = (route: Route): number => random.int(route === 'autoBatch' ? autoBatchGroups : groups);
-
-  /** An id belongs to one caller, one route and one group: the order of its changes is the order of their answers. */
-  function update(route: Route): Write {
+  /** An id belongs to one caller and one group: the order of its changes is the order of their answers. */
+  function update(route: Route, list: List): Write {
     const isCompany = random.next() < 0.5;
-    const ids = isCompany ? seeded.companies : seeded.accounts;
-    const kinds: Route[] = ['queued', 'synchronous', 'autoBatch'];
-    const lane = kinds.indexOf(route === 'batch' ? 'queued' : route);
-    const own = random.int(recordsPerRoute);
-    const place = (lane * callers + at) * recordsPerRoute + own;
-    const id = ids[place] ?? '';
+    const own = random.int(recordsPerList);
+    const place = (lists.indexOf(list) * callers + at) * recordsPerList + own;
+    const id = (isCompany ? seeded.companies : seeded.accounts)[place] ?? '';
     const order = (orders.get(id) ?? 0) + 1;
     orders.set(id, order);
     const one = mark();
-    const record = isCompany ? { id, description: one } : { id, Description: one };
+    // Salesforce knows a record by the first 15 characters of its id, too.
+    const named = !isCompany && random.next() < 0.5 ? id.slice(0, 15) : id;
+    const record = isCompany ? { id, description: one } : { id: named, Description: one };
+    const once = { [isCompany ? 'phone' : 'Phone']: one };
+    const body = bodyOf(
+      'update',
+      route,
+      [{ ...record, ...(list === 'autoBatch' ? {} : once) }],
+      place % (route === 'autoBatch' ? autoBatchGroups : groups),
+    );
     return {
       integration: isCompany ? 'hubspot-crm' : 'salesforce-crm',
       object: isCompany ? 'companies' : 'Account',
@@ -163,24 +194,66 @@ export function createCaller(at: number, { seed, traffic, callers }: Settings, s
       route,
       markers: [one],
       keyed: false,
-      body: bodyOf('update', route, [record], place % (route === 'autoBatch' ? autoBatchGroups : groups)),
-      target: { id, order, ordered: route !== 'synchronous' },
+      // Other headers make another batch of the same record.
+      body: { ...body, ...(route === 'autoBatch' && !isCompany ? { headers: [random.pick(headers)] } : {}) },
+      target: { id, order },
       key: random.uuid(),
     };
   }
 
-  return {
-    random,
-    next() {
-      const [kind, route] = choose();
-      return kind === 'create' ? create(route) : update(route);
-    },
-  };
+  function remove(): Write | undefined {
+    const place = doomed.pop();
+    if (place === undefined) return undefined;
+    const isCompany = place % 2 === 0;
+    const id = (isCompany ? seeded.companies : seeded.accounts)[place] ?? '';
+    const object = isCompany ? 'companies' : 'Account';
+    return {
+      integration: isCompany ? 'hubspot-crm' : 'salesforce-crm',
+      object,
+      kind: 'delete',
+      route: 'synchronous',
+      markers: [deletionOf(object, id)],
+      keyed: false,
+      body: { groupRef: `group-${place % groups}`, type: 'delete', record: { id } },
+      key: random.uuid(),
+    };
+  }
+
+  function choose(): Write {
+    if (traffic !== 'mixed') return create('queued');
+    let left = random.int(100);
+    for (const [share, kind, route, list] of mix) {
+      left -= share;
+      if (left >= 0) continue;
+      if (kind === 'update') return update(route, list ?? 'queued');
+      if (kind === 'delete') return remove() ?? create('queued');
+      return create(route, kind === 'allOrNone');
+    }
+    return create('queued');
+  }
+  return { random, next: choose };
 }
 
-/** How many records of each kind the callers need for their updates. */
-export function seededRecords({ callers }: Settings): number {
-  return 3 * callers * recordsPerRoute;
+const headers = [
+  { key: 'Sforce-Auto-Assign', value: 'FALSE' },
+  { key: 'Sforce-Auto-Assign', value: 'TRUE' },
+];
+
+/** Places of the seeded records that this caller deletes, behind those that are changed. */
+function doomedOf(at: number, { callers, writes }: Settings): number[] {
+  const each = deletions({ callers, writes });
+  const from = lists.length * callers * recordsPerList + at * each;
+  return Array.from({ length: each }, (_, place) => from + place);
+}
+
+/** Deletions of one caller at the most. */
+function deletions({ callers, writes }: Pick<Settings, 'callers' | 'writes'>): number {
+  return Math.ceil((writes / callers) * 0.05) + 10;
+}
+
+/** How many records of each kind the callers need. */
+export function seededRecords(settings: Settings): number {
+  return settings.callers * (lists.length * recordsPerList + deletions(settings));
 }
 
 function shapesOf(traffic: Settings['traffic']): Shape[] {
