@@ -260,6 +260,8 @@ describe('operations/turns', () => {
     const client = new Client({ connectionString: test.url });
     await client.connect();
     try {
+      // With statistics in which one record has nearly all of the turns.
+      await client.query('ANALYZE work, turn, lane');
       await client.query('SET plan_cache_mode = force_generic_plan');
       await client.query(`PREPARE work_take AS ${found?.text ?? ''}`);
       const values = [lane.projectId, lane.id, lane.lease].map((one) => `ARRAY['${one}']::uuid[]`).join(', ');

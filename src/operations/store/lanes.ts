@@ -20,10 +20,15 @@ export const markedOrParked = (condition: string): string =>
     )
     .join(' UNION ALL ');
 
-/** An item may start: nothing accepted earlier concerns one of its records (work.md, rule 8). */
+/**
+ * An item may start: nothing accepted earlier concerns one of its records. LIMIT keeps to the index: where one record has
+ * nearly all turns, a join is planned to read them all.
+ */
 export const itsTurn = `(NOT w.ordered OR NOT EXISTS (
-  SELECT FROM turn mine JOIN turn earlier
-    ON earlier.project_id = mine.project_id AND earlier.order_key = mine.order_key AND earlier.seq < mine.seq
+  SELECT FROM turn mine CROSS JOIN LATERAL (
+    SELECT FROM turn earlier
+    WHERE earlier.project_id = mine.project_id AND earlier.order_key = mine.order_key AND earlier.seq < mine.seq
+    ORDER BY earlier.seq LIMIT 1) earlier
   WHERE mine.project_id = w.project_id AND mine.seq = w.seq))`;
 
 const foldWakes = statement(
