@@ -197,7 +197,7 @@ function originsOf(origins: Record<string, string>): string {
 }
 
 async function untilReady(base: string, child: ChildProcess, said: () => string): Promise<void> {
-  const giveUpAt = Date.now() + 30_000;
+  const giveUpAt = Date.now() + 60_000;
   while (Date.now() < giveUpAt) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`the platform ended with code ${child.exitCode}: ${said()}`);
@@ -205,5 +205,5 @@ async function untilReady(base: string, child: ChildProcess, said: () => string)
     if (answer?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`the platform was not ready within 30 s: ${said()}`);
+  throw new Error(`the platform was not ready within 60 s: ${said()}`);
 }

@@ -23,7 +23,7 @@ const kills = isLong ? 100 : 20;
 const slowMs = isLong ? 30_000 : 5_000;
 const callersPerNode = 100;
 /** Nodes read a row again after a second. */
-const rereadMs = 1_100;
+const rereadMs = 2_100;
 
 const providerFile = `name: rotating
 displayName: Rotating
