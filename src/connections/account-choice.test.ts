@@ -40,7 +40,8 @@ describe('connections/account-choice', () => {
       consumerRef: 'ada',
       ...(providerWorkspaceRef === undefined ? {} : { providerWorkspaceRef }),
     });
-    const state = encodeURIComponent(new URL(started.text).searchParams.get('state') ?? '');
+    const atProvider = await harness.open(started.text);
+    const state = encodeURIComponent(atProvider.searchParams.get('state') ?? '');
     return (await harness.call('GET', `/callbacks/v1/oauth?state=${state}&code=abc`)).text;
   }
 

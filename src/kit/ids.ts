@@ -32,3 +32,8 @@ export function newId(): string {
 export function isId(text: string): boolean {
   return validate(text);
 }
+
+/** When an id of ours was made, in milliseconds since the epoch, by the clock of the node that made it. */
+export function timeOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}

@@ -1,3 +1,4 @@
+import { timeOf } from '../kit/ids.ts';
 import type { Failure, RecordOutcome } from '../providers/index.ts';
 
 /** One record of an operation as the executor needs it; its own `reference` is echoed where outcomes are shown. */
@@ -86,8 +87,8 @@ export interface WorkItem {
   /** The number of this attempt, from 1. */
   attempt: number;
   /**
-   * Not later than the acceptance, in milliseconds since the epoch by the clock of this process: how long ago it was is
-   * reckoned by the database's, since the clock of the node that accepted it may have been another.
+   * Not later than the acceptance, in milliseconds since the epoch by the clock of this process: the earlier of what the
+   * database's clock and the id tell. Either clock may have been off; what is ours must not look as if it stood there before.
    */
   acceptedAt: number;
   /** Milliseconds until the deadline, by the database's clock, when the item was taken. */
@@ -154,4 +155,9 @@ export interface TakenItem extends WorkItem {
   expired: boolean;
   /** Bytes of its payloads, when it is large and came without them; then `records` is empty as yet. */
   unreadBytes: number;
+}
+
+/** See {@link WorkItem.acceptedAt}; `byDatabase` is the acceptance as the database's clock tells it. */
+export function earliestAcceptance(operationId: string, byDatabase: number): number {
+  return Math.floor(Math.min(byDatabase, timeOf(operationId)));
 }

@@ -31,6 +31,7 @@ const checkDeclaration = compileCheck(ProviderDeclaration);
 export function loadCatalog({ directory, origins = {} }: CatalogOptions = {}): Catalog {
   const faults: string[] = [];
   const providers = new Map<string, Provider>();
+  const sources = new Map<string, string>();
   const files = [...filesOf(ownDirectory), ...(directory === undefined ? [] : filesOf(directory))];
   for (const path of files) {
     const read = readDeclaration(path);
@@ -41,8 +42,12 @@ export function loadCatalog({ directory, origins = {} }: CatalogOptions = {}): C
     const { name: own, aliases = [], ...declaration } = read.declaration;
     for (const name of [own, ...aliases]) {
       // Ours is not replaced in silence: connections that are there count on it.
-      if (providers.has(name)) faults.push(`${path}: there is a provider ${name} already`);
-      else providers.set(name, { name, ...declaration });
+      const earlier = sources.get(name);
+      if (earlier !== undefined) faults.push(`${path}: there is a provider ${name} already, in ${earlier}`);
+      else {
+        providers.set(name, { name, ...declaration });
+        sources.set(name, path);
+      }
     }
   }
   for (const [name, origin] of Object.entries(origins)) {

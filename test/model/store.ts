@@ -1,6 +1,11 @@
 import type { Intake } from '../../src/operations/index.ts';
 import type { Settlement, StoredOutcome } from '../../src/operations/settle.ts';
-import type { HeldLane, OperationError, TakenItem } from '../../src/operations/work.ts';
+import {
+  earliestAcceptance,
+  type HeldLane,
+  type OperationError,
+  type TakenItem,
+} from '../../src/operations/work.ts';
 import { newId } from '../../src/kit/ids.ts';
 
 /** The state of an operation as the invariants look at it. */
@@ -224,7 +229,7 @@ function itemOf({ now }: Memory, row: Work, expired: boolean): TakenItem {
     attempt,
     expired,
     unreadBytes: 0,
-    acceptedAt: Date.now() - (now - operation.acceptedAt),
+    acceptedAt: earliestAcceptance(operation.id, Date.now() - (now - operation.acceptedAt)),
     remainingMs: row.deadline - now,
     total: payloads.length,
     tally: { succeeded, failed, unknown, errors: errors.filter(({ index }) => !open.has(index)) },

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement, type Statement } from '../../kit/db/statement.ts';
-import type { OperationError, TakenItem } from '../work.ts';
+import { earliestAcceptance, type OperationError, type TakenItem } from '../work.ts';
 import { itsTurn, markedOrParked, priorities, type LaneKey } from './lanes.ts';
 
 /** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit (rule 4). */
@@ -205,7 +205,7 @@ function toItem(row: ItemRow, askedAt: number): TakenItem {
     resource: row.resource,
     request: row.request,
     attempt: row.attempt,
-    acceptedAt: Math.floor(askedAt - Number(row.age_ms)),
+    acceptedAt: earliestAcceptance(row.operation_id, askedAt - Number(row.age_ms)),
     remainingMs: Number(row.remaining_ms),
     total: row.total,
     ...recordsAndErrors(tally, row.records ?? [], row.records ? 0 : Number(row.bytes ?? 0)),
