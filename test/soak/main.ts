@@ -105,4 +105,4 @@ async function main(): Promise<number> {
   return grown.length === 0 && report.holds ? 0 : 1;
 }
 
-process.exitCode = await main();
+process.exit(await main());

@@ -219,22 +219,8 @@ async function disturbDatabase(state: State): Promise<void> {
   }
 }
 
-/** SQLSTATEs that say nothing of the statement: read-only, full disk, no memory, shutdown, input or output, internal, and so on. */
-const refusals = [
-  '25006',
-  '53100',
-  '53200',
-  '53300',
-  '57P01',
-  '57P03',
-  '57014',
-  '58030',
-  '40001',
-  '40P01',
-  '55P03',
-  'XX000',
-  'XX001',
-];
+/** SQLSTATEs of a database that is not able to do anything now: read-only, full disk, no memory, no connections, starting, input or output. */
+const refusals = ['25006', '53100', '53200', '53300', '57P03', '58030'];
 
 /** A node's database does not answer for a while, or refuses one statement in three. */
 async function disturbWires(state: State): Promise<void> {

@@ -105,6 +105,9 @@ export function judge(evidence: Evidence): Verdict {
   };
 }
 
+/** A caller waits so long for an answer at the most, and asks again. */
+const mostWaitedMs = 20_000;
+
 /** Whether a node died or stood still, or the database was away, while an answer was awaited. */
 function wasDisturbed(
   marker: string,
@@ -112,8 +115,8 @@ function wasDisturbed(
   { asked, disturbances, answerMs }: Evidence,
 ): boolean {
   const span = asked.get(marker);
-  // Marked, and cut off before the first byte: nobody but the node knows when.
-  const from = span?.first ?? request?.at ?? 0;
+  // Marked, and cut off before the first byte: nobody but the node knows when; its caller may have been answered later.
+  const from = span?.first ?? (request?.at ?? 0) - mostWaitedMs;
   const until = span ? span.last + answerMs : Infinity;
   return disturbances.some((one) => one.from <= until && one.until >= from);
 }
