@@ -44,7 +44,7 @@ const waitForRecordMs = 5_000;
 const laneAttempts = 3;
 
 /**
- * Accept already marked, send, record: two commits in all (work.md, rule 7). A write that stands behind another of its record
+ * Accept already marked, send, record: two commits in all. A write that stands behind another of its record
  * is marked when its turn comes.
  */
 export async function performMarked(

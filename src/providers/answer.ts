@@ -69,7 +69,7 @@ export function isSuccess(answer: HttpAnswer): boolean {
 }
 
 /**
- * Whether a refusal of this status leaves open that the write was done all the same (reliability 1.1). Of a 5xx it does,
+ * Whether a refusal of this status leaves open that the write was done all the same. Of a 5xx it does,
  * unless the provider documents that a call so answered has not reached it.
  */
 function leavesOpen(status: number, notReached: ReadonlySet<number>): boolean {

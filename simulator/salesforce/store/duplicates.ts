@@ -18,7 +18,7 @@ export type DuplicateRule = {
 
 type Rules = { store: Store; duplicateRules: DuplicateRule[]; allowSave: boolean };
 
-/** The refusal of a write that a duplicate rule catches, in Salesforce's own spelling (providers S4). */
+/** The refusal of a write that a duplicate rule catches, in Salesforce's own spelling. */
 export function checkDuplicates(
   { store, duplicateRules, allowSave }: Rules,
   object: SObject,

@@ -1,4 +1,4 @@
-/** The form of every datetime in REST answers: UTC with `+0000`, and whole seconds, for more is not kept (providers S3). */
+/** The form of every datetime in REST answers: UTC with `+0000`, and whole seconds, for more is not kept. */
 export function formatDatetime(ms: number): string {
   return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('Z', '+0000');
 }

@@ -100,7 +100,7 @@ function describe(judgement: Judgement, body: JsonObject, status: number): Failu
   };
 }
 
-/** In the context of a batch's entry; a single answer has it in its words only (providers H4). */
+/** In the context of a batch's entry; a single answer has it in its words only. */
 function existingIdOf(body: JsonObject, message = ''): string | undefined {
   const context = isObject(body['context']) ? body['context'] : {};
   const [named] = textsOf(context['existingId']);

@@ -136,7 +136,7 @@ function duplicatesOf(error: JsonObject): string {
   return ids.length === 0 ? '' : ` (existing: ${ids.slice(0, 5).join(', ')})`;
 }
 
-/** The ids that a duplicate rule found. The vendor's own spelling of the member is `duplicateResut` (providers S4). */
+/** The ids that a duplicate rule found. The vendor's own spelling of the member is `duplicateResut`. */
 function matchedIds(error: JsonObject): string[] {
   const result = error['duplicateResut'] ?? error['duplicateResult'];
   const matches = isObject(result) ? objectsOf(result['matchResults']) : [];

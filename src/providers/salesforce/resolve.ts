@@ -11,7 +11,7 @@ const fieldsPerRead = 60;
 /** A query by equality on an external id or a unique field: SOQL reads the committed rows (reliability 1.3). */
 export const resolve: ResolveAbility = {
   settleMs: 3_000,
-  // The time limit of REST calls (providers S6).
+  // The time limit of REST calls.
   longestRequestMs: 600_000,
   // Salesforce shows CreatedDate in whole seconds.
   createdPrecisionMs: 1_000,
