@@ -1,5 +1,5 @@
 import { crashPoint } from '../kit/crash-point.ts';
-import { faultOf, isDatabaseAway, sqlState, type Database } from '../kit/db/database.ts';
+import { faultOf, isDatabaseAway, isUnanswered, sqlState, type Database } from '../kit/db/database.ts';
 import { createGroupCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
@@ -32,7 +32,10 @@ const maxWaiting = 4_096;
 const maxWaitingCharacters = 64 * 1024 * 1024;
 /** A large request goes alone: a group of them would be one giant statement. */
 const aloneFromCharacters = 256 * 1024;
-/** A commit whose answer was lost is looked for and repeated for this long; then the caller gets `database-unavailable`. */
+/**
+ * A commit whose answer was lost is looked for and repeated for this long, or once where the wire is silent and the caller has
+ * waited already; then the caller gets `database-unavailable`.
+ */
 const recoverForMs = 10_000;
 
 /** Accepts through group commit: the statement of a group is one autocommit transaction (work.md, rules 10 and 11). */
@@ -87,7 +90,8 @@ function lengthOf(payloads: readonly string[]): number {
 async function recover(database: Database, rows: readonly AcceptRow[], error: unknown): Promise<Accepted[]> {
   const endsAt = performance.now() + recoverForMs;
   let last = error;
-  while (mayHaveCommitted(last) && performance.now() < endsAt) {
+  for (let attempt = 1; mayHaveCommitted(last) && performance.now() < endsAt; attempt++) {
+    if (attempt > 1 && isUnanswered(last)) break;
     await sleep(100 + Math.random() * 200);
     try {
       const found = await findAccepted(database, rows);
@@ -104,7 +108,7 @@ async function recover(database: Database, rows: readonly AcceptRow[], error: un
   throw isDatabaseAway(last) ? problem('database-unavailable', { cause: last }) : last;
 }
 
-/** 23505: the first statement was on its way after all. 40001, 40P01: rolled back by a conflict, worth a repetition. */
+/** 23505: the first statement was on its way after all. */
 function mayHaveCommitted(error: unknown): boolean {
-  return isDatabaseAway(error) || ['23505', '40001', '40P01'].includes(sqlState(error) ?? '');
+  return isDatabaseAway(error) || sqlState(error) === '23505';
 }

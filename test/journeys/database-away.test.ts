@@ -167,4 +167,24 @@ describe('test/journeys/database-away', () => {
     for (const { body } of taken)
       expect(await customer.settled(body.operationId ?? '', 25_000)).toMatchObject({ status: 'success' });
   });
+
+  it('what the database refuses before anything was sent is done a moment later, and once', async () => {
+    const emails = Array.from({ length: 60 }, email);
+    const taken = await Promise.all(
+      emails.map((address) =>
+        customer.write('contacts', {
+          type: 'create',
+          mode: 'asynchronous',
+          record: { email: address },
+        }),
+      ),
+    );
+    wire.refuse(['40001', '40P01', '55P03', '57014', '57P01', 'XX000'], 0.4);
+    await sleep(4_000);
+    wire.heal();
+    for (const { body } of taken)
+      expect(await customer.settled(body.operationId ?? '', 30_000)).toMatchObject({ status: 'success' });
+    const made = (await effects(platform.hubspot, 'contacts')).map(({ fields }) => fields?.['email']);
+    expect(made.filter((address) => emails.includes(String(address))).toSorted()).toEqual(emails.toSorted());
+  }, 60_000);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DatabaseError } from 'pg';
 import { array, assert, constantFrom, integer, option, property } from 'fast-check';
 import type { HttpResult } from '../../kit/http/client.ts';
 import { connectorOf, type Connector } from '../../providers/index.ts';
@@ -32,6 +33,20 @@ describe('actions/write/execute', () => {
   test('splits by the provider’s limit, in order', () => {
     expect(splitCalls([0, 1, 2, 3, 4], () => undefined, 2)).toEqual([[0, 1], [2, 3], [4]]);
   });
+
+  test.each(['XX000', '42501', '57014'])(
+    'what the database refuses before a byte left is not applied, and may be tried again (%s)',
+    async (code) => {
+      const { context } = answering([]);
+      const error = Object.assign(new DatabaseError('refused', 0, 'error'), { code });
+      const client = { send: () => Promise.reject(error) };
+      const [outcome] = await executeWrite(job, [change('1', 'a')], { ...context, client });
+      expect(outcome).toMatchObject({
+        kind: 'notApplied',
+        failure: { category: 'internal', retryable: true },
+      });
+    },
+  );
 
   test('an id that stands twice goes into a later call', () => {
     const ids = ['a', 'b', 'a', 'c', 'a'];

@@ -1,3 +1,4 @@
+import { sqlState } from '../../kit/db/database.ts';
 import type { HttpResult } from '../../kit/http/client.ts';
 import { Problem } from '../../kit/problem.ts';
 import {
@@ -226,12 +227,16 @@ export async function sendOrExplain(
   try {
     return await client.send(request, maySend);
   } catch (error) {
-    return { failure: failureOfProblem(error) };
+    return { failure: failureBeforeSend(error) };
   }
 }
 
-/** A problem of ours that kept a call from being made; throws what is no problem. */
-export function failureOfProblem(error: unknown): Failure {
+/** What kept a call from being made: a problem, or the database. Throws anything else: that is a fault in this program. */
+export function failureBeforeSend(error: unknown): Failure {
+  if (sqlState(error) !== undefined) {
+    const message = `nothing was sent: the database refused a statement (SQLSTATE ${sqlState(error)})`;
+    return { category: 'internal', retryable: true, message };
+  }
   if (!(error instanceof Problem)) throw error;
   const isAuth = error.code === 'connection-bad-credentials' || error.code === 'not-found';
   if (error.code === 'provider-rate-limited') {

@@ -27,7 +27,7 @@ import {
 import { budgetOf, refuseClosed } from './budget.ts';
 import { attemptWrite, resolveStopped, unknownForAll, type AttemptContext } from './attempt.ts';
 import { descriptionsOf } from './descriptions.ts';
-import { failureOfProblem } from './execute.ts';
+import { failureBeforeSend } from './execute.ts';
 import type { PlannedRecord, WritePlan } from './plan.ts';
 
 export interface WriteDeps {
@@ -219,7 +219,7 @@ async function refuseRemoved(deps: WriteDeps, item: WorkItem): Promise<{ failure
     const { projectId, installationId } = item;
     if (await deps.installations.findTarget(projectId, { installationId })) return undefined;
   } catch (error) {
-    return { failure: failureOfProblem(error) };
+    return { failure: failureBeforeSend(error) };
   }
   const message = 'the installation was removed before the record was sent';
   return { failure: { category: 'permission', retryable: false, message } };
@@ -233,7 +233,7 @@ async function findClient(
   try {
     return { client: await deps.connections.client(projectId, connectionId) };
   } catch (error) {
-    return { failure: failureOfProblem(error) };
+    return { failure: failureBeforeSend(error) };
   }
 }
 

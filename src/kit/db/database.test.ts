@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
-import { isDatabaseAway, openDatabase, sqlState } from './database.ts';
+import { startForwarder } from '../../../test/forwarder.ts';
+import { faultOf, isDatabaseAway, openDatabase, sqlState } from './database.ts';
 
 describe('src/kit/db/database', () => {
   let test: TestDatabase;
@@ -55,5 +56,46 @@ describe('src/kit/db/database', () => {
     });
     await expect(nowhere.rows(backend)).rejects.toMatchObject({ code: 'database-unavailable', status: 503 });
     await nowhere.close();
+  });
+
+  it('makes a single statement again that a conflict rolled back', async () => {
+    const wire = await startForwarder(test.url);
+    const database = openDatabase({ url: wire.url, poolSize: 2, applicationName: 'test' });
+    wire.refuse(['40001', '40P01', '55P03'], 0.2);
+    const answers = await Promise.allSettled(Array.from({ length: 100 }, () => database.rows(backend)));
+    // One in 625 is refused four times in a row.
+    expect(answers.filter(({ status }) => status === 'rejected').length).toBeLessThan(5);
+    await database.close();
+    await wire.close();
+  });
+
+  it.each(['40001', '55P03', '57014', '25006', '53200'])(
+    'says that the database is not able to do anything now when it says so (%s)',
+    async (state) => {
+      const wire = await startForwarder(test.url);
+      const database = openDatabase({ url: wire.url, poolSize: 1, applicationName: 'test' });
+      wire.refuse([state], 1);
+      const error: unknown = await database.rows(backend).catch((fault: unknown) => fault);
+      expect(error).toMatchObject({ code: 'database-unavailable', status: 503, retryable: true });
+      expect(faultOf(error)).toBe('unable');
+      wire.heal();
+      expect(await database.rows(backend)).toHaveLength(1);
+      await database.close();
+      await wire.close();
+    },
+  );
+
+  it('a transaction that met a conflict is rolled back on its connection, which serves on', async () => {
+    const single = openDatabase({ url: test.url, poolSize: 1, applicationName: 'test' });
+    const [before] = await single.rows<{ pid: number }>(backend);
+    const conflict = {
+      name: 'test_conflict',
+      text: `DO $$ BEGIN RAISE EXCEPTION 'rolled back' USING ERRCODE = '40001'; END $$`,
+    };
+    await expect(single.transaction((tx) => tx.rows(conflict))).rejects.toMatchObject({
+      code: 'database-unavailable',
+    });
+    expect(await single.rows(backend)).toEqual([before]);
+    await single.close();
   });
 });

@@ -11,6 +11,7 @@ import {
 } from 'pg';
 import { parseJson } from '../json.ts';
 import { Problem, problem } from '../problem.ts';
+import { sleep } from '../retry.ts';
 import type { Statement } from './statement.ts';
 
 /** Anything that runs statements: the pool, or one open transaction. */
@@ -44,9 +45,11 @@ export interface DatabaseOptions {
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
 /** On a wire that went silent nothing else tells that the server is gone. Not for `raw`, whose work may take long. */
-const answerTimeoutMs = 15_000;
+const answerTimeoutMs = 10_000;
 /** Once one statement went unanswered, the next ones of the same request do not wait as long each, until one is answered. */
 const silentTimeoutMs = 2_000;
+/** How often a single statement that a conflict rolled back is made in all. */
+const conflictTries = 4;
 
 /** What is known of the way to the server: shared by the statements of one pool. */
 interface Wire {
@@ -130,7 +133,8 @@ async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) =>
       throw new Error('the transaction was rolled back: a statement in it had failed');
     return result;
   } catch (error) {
-    if (isDatabaseAway(error)) broken ??= new Error('the connection was lost', { cause: error });
+    if (isDatabaseAway(error) && !(originOf(error) instanceof DatabaseError))
+      broken ??= new Error('the connection was lost', { cause: error });
     else
       await ask(client, wire, { text: 'ROLLBACK' }).catch((rollbackError: Error) => (broken = rollbackError));
     throw asProblem(error);
@@ -148,13 +152,19 @@ async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): P
     wire.isSilent = false;
     return result;
   } catch (error) {
-    wire.isSilent = isUnanswered(error);
+    // A connection that could not be had, or was lost, says nothing of the others.
+    if (isUnanswered(error)) wire.isSilent = true;
+    else if (error instanceof DatabaseError) wire.isSilent = false;
     throw error;
   }
 }
 
-function isUnanswered(error: unknown): boolean {
-  return error instanceof Error && /Query read timeout|timeout expired/i.test(error.message);
+/** Whether the error, or what it comes from, is that a statement was sent and nothing came back in time. */
+export function isUnanswered(error: unknown): boolean {
+  const origin = originOf(error);
+  return (
+    origin instanceof Error && /Query read timeout|timeout expired|connection timeout/i.test(origin.message)
+  );
 }
 
 async function run<Row>(
@@ -164,10 +174,20 @@ async function run<Row>(
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
   const { prepares } = wire;
+  const { name, text } = statement;
   const result = await guarded(async () => {
     const isNamed = prepares === true || (await prepares());
-    const { name, text } = statement;
-    return ask(client, wire, { ...(isNamed ? { name } : {}), text, values: values as unknown[] });
+    const query = { ...(isNamed ? { name } : {}), text, values: values as unknown[] };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await ask(client, wire, query);
+      } catch (error) {
+        // What stands alone was rolled back whole; what stands in a transaction is its owner's to repeat.
+        const isAlone = client instanceof Pool;
+        if (!isAlone || attempt === conflictTries || !conflictStates.test(sqlState(error) ?? '')) throw error;
+        await sleep(Math.random() * 20 * 2 ** attempt);
+      }
+    }
   });
   return result.rows as Row[];
 }
@@ -227,6 +247,7 @@ const networkCodes = new Set([
 // read-only: a replica, or a server that was told so (PostgreSQL, appendix A).
 const awayStates = /^(08...|25006|53...|57P0[1-5]|58...)$/;
 // 40 rolled back by a conflict, 55P03 a lock not free, 57014 cancelled: another time the same statement may pass.
+const conflictStates = /^(40...|55P03)$/;
 const passingStates = /^(40...|55P03|57014)$/;
 // 22 a value, 23 a constraint, 54 a limit of the server such as the size of an index entry.
 const dataStates = /^(22|23|54)...$/;
@@ -236,9 +257,8 @@ const dataStates = /^(22|23|54)...$/;
  * expects, and it may be the fault of one row.
  */
 export function faultOf(error: unknown): 'unable' | 'data' | 'other' {
-  const state = sqlState(error) ?? '';
-  if (isDatabaseAway(error) || passingStates.test(state)) return 'unable';
-  return dataStates.test(state) ? 'data' : 'other';
+  if (isDatabaseAway(error)) return 'unable';
+  return dataStates.test(sqlState(error) ?? '') ? 'data' : 'other';
 }
 
 /** Whether the error says that the database cannot be reached or changed now, rather than that the statement was wrong. */
@@ -246,7 +266,7 @@ export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof Problem) return error.code === 'database-unavailable';
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (networkCodes.has(code) || awayStates.test(code)) return true;
+  if (networkCodes.has(code) || awayStates.test(code) || passingStates.test(code)) return true;
   return /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed|not queryable/i.test(
     error.message,
   );
@@ -255,6 +275,10 @@ export function isDatabaseAway(error: unknown): boolean {
 /** The SQLSTATE of a PostgreSQL error, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
+}
+
+function originOf(error: unknown): unknown {
+  return error instanceof Problem ? error.cause : error;
 }
 
 function asProblem(error: unknown): unknown {

@@ -165,14 +165,13 @@ function isTaken(error: unknown): boolean {
   return sqlState(error) === '23505';
 }
 
-/** Repeats a statement whose answer was lost or that was rolled back by a conflict; each of ours may be repeated. */
+/** Repeats a statement whose answer was lost, or that the database could not do now; each of ours may be repeated. */
 async function persist<T>({ endsAt }: Gathering, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const passing = isDatabaseAway(error) || ['40001', '40P01'].includes(sqlState(error) ?? '');
-      if (!passing || performance.now() > endsAt) throw error;
+      if (!isDatabaseAway(error) || performance.now() > endsAt) throw error;
       await sleep(100 + Math.random() * 200);
     }
   }

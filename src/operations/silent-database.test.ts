@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { startForwarder, type Forwarder } from '../../test/forwarder.ts';
+import { openDatabase, type Database } from '../kit/db/database.ts';
+import { createAcceptor } from './accept.ts';
+import { intake } from './harness.testsuite.ts';
+
+describe('operations/silent-database', () => {
+  let test: TestDatabase;
+  let wire: Forwarder;
+  let database: Database;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    wire = await startForwarder(test.url);
+    database = openDatabase({ url: wire.url, poolSize: 4, applicationName: 'test' });
+  });
+  afterAll(async () => {
+    wire.heal();
+    await database.close();
+    await wire.close();
+    await test.drop();
+  });
+
+  it('an acceptance that is not answered is looked for once more, and no longer', async () => {
+    const acceptor = createAcceptor(database);
+    expect(await acceptor.accept(intake(), null)).toBeDefined();
+    wire.cut('hang');
+    const startedAt = performance.now();
+    await expect(acceptor.accept(intake(), null)).rejects.toMatchObject({ code: 'database-unavailable' });
+    // Ten seconds for the statement, and five for the connection over which it is looked for.
+    expect(performance.now() - startedAt).toBeLessThan(17_000);
+    wire.heal();
+    expect(await acceptor.accept(intake(), null)).toBeDefined();
+  }, 60_000);
+});
