@@ -102,6 +102,7 @@ function providerApp(row: ConnectionRow): Pick<WireConnection, 'providerApp'> {
       ...(row.app_external_ref === null ? {} : { externalRef: row.app_external_ref }),
       ...(row.app_scopes === null ? {} : { scopes: row.app_scopes }),
       ...(row.app_metadata === null ? {} : { metadata: row.app_metadata }),
+      isDefault: row.app_is_default === true,
       createTime: row.app_created_at.toISOString(),
       updateTime: (row.app_updated_at ?? row.app_created_at).toISOString(),
     },

@@ -116,7 +116,9 @@ export const OAuthConnectRequest = Type.Object(
     consumerName: Type.Optional(ref('Default: consumerRef.')),
     providerWorkspaceRef: Type.Optional(ref('The account at the provider, such as a subdomain.')),
     providerMetadata: Type.Optional(ProviderMetadata),
-    providerAppId: Type.Optional(ref("Default: the provider's default app.")),
+    providerAppId: Type.Optional(
+      ref('The provider app to connect with. Default: the one of the provider with `isDefault`.'),
+    ),
     enableCSRFProtection: Type.Optional(
       Type.Boolean({
         description: 'Accepted for compatibility; every flow is protected by a single-use state.',

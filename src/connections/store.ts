@@ -43,6 +43,7 @@ export interface ConnectionRow {
   app_external_ref: string | null;
   app_scopes: string[] | null;
   app_metadata: ProviderAppMetadata | null;
+  app_is_default: boolean | null;
   app_created_at: Date | null;
   app_updated_at: Date | null;
 }
@@ -55,7 +56,7 @@ const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref,
   g.name AS group_name, g.created_at AS group_created_at, g.updated_at AS group_updated_at,
   k.name AS consumer_name, k.created_at AS consumer_created_at, k.updated_at AS consumer_updated_at,
   a.client_id AS app_client_id, a.external_ref AS app_external_ref, a.scopes AS app_scopes, a.metadata AS app_metadata,
-  a.created_at AS app_created_at, a.updated_at AS app_updated_at`;
+  a.is_default AS app_is_default, a.created_at AS app_created_at, a.updated_at AS app_updated_at`;
 
 const tables = `connections c
   JOIN groups g ON g.project_id = c.project_id AND g.group_ref = c.group_ref

@@ -111,6 +111,9 @@ export const ProviderApp = Type.Object(
     externalRef: Type.Optional(Type.String({ description: "The provider's own id of the app." })),
     scopes: Type.Optional(Type.Array(Type.String())),
     metadata: Type.Optional(ProviderAppMetadata),
+    isDefault: Type.Boolean({
+      description: 'Whether connections of its provider are made with it when none is named.',
+    }),
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),
   },

@@ -25,6 +25,8 @@ export interface ProviderAppInput {
   externalRef?: string;
   scopes?: string[];
   metadata?: ProviderAppMetadata;
+  /** Whoever names no app connects with this one from now on. */
+  isDefault?: true;
 }
 
 export interface ProviderApps {
@@ -32,7 +34,7 @@ export interface ProviderApps {
   create(projectId: string, given: ProviderAppInput): Promise<ProviderApp>;
   update(projectId: string, id: string, change: Partial<ProviderAppInput>): Promise<ProviderApp>;
   delete(projectId: string, id: string): Promise<void>;
-  /** The named app, or the provider's default: the newest. Throws provider-app-missing. */
+  /** The named app, or the provider's default: the first, until another is chosen. Throws provider-app-missing. */
   secrets(projectId: string, provider: string, id?: string): Promise<ProviderAppSecrets>;
 }
 
@@ -59,26 +61,33 @@ export function createProviderApps(
       const { provider, clientId, scopes } = given;
       const details = { provider, clientId, scopes };
       return database.transaction(async (tx) => {
-        const row = await store.insertProviderApp(tx, app);
+        await store.lockProviderApps(tx, projectId);
+        await store.insertProviderApp(tx, app);
         await record(tx, { projectId, action: 'providerApp.created', targetId: id, details });
-        return row ? present(row) : absent(id);
+        return settled(tx, projectId, id, given.isDefault === true);
       });
     },
     async update(projectId, id, change) {
       if (!isId(id)) absent(id);
       return database.transaction(async (tx) => {
+        await store.lockProviderApps(tx, projectId);
         const row = (await store.lockProviderApp(tx, projectId, id)) ?? absent(id);
         const merged = merge(row, change, vault);
         check({ provider: merged.provider, scopes: merged.scopes ?? [] }, catalog);
         const details = { changed: Object.keys(change) };
         await record(tx, { projectId, action: 'providerApp.updated', targetId: id, details });
-        return present((await store.updateProviderApp(tx, merged)) ?? absent(id));
+        const moves = merged.provider !== row.provider;
+        if (moves && row.is_default) await store.unmarkDefault(tx, projectId, row.provider);
+        await store.updateProviderApp(tx, merged);
+        return settled(tx, projectId, id, change.isDefault === true);
       });
     },
     async delete(projectId, id) {
       if (!isId(id)) absent(id);
       await database.transaction(async (tx) => {
+        await store.lockProviderApps(tx, projectId);
         if (!(await store.deleteProviderApp(tx, projectId, id))) absent(id);
+        await store.settleDefaults(tx, projectId);
         await record(tx, { projectId, action: 'providerApp.deleted', targetId: id });
       });
     },
@@ -116,8 +125,21 @@ async function find(
   provider: string,
   id?: string,
 ): Promise<store.ProviderAppRow | undefined> {
-  if (id === undefined) return store.findNewestProviderApp(db, projectId, provider);
+  if (id === undefined) return store.findDefaultProviderApp(db, projectId, provider);
   return isId(id) ? store.findProviderApp(db, projectId, id) : undefined;
+}
+
+/** The app after a change, once each provider has its one default again. */
+async function settled(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+  isChosen: boolean,
+): Promise<ProviderApp> {
+  const written = (await store.findProviderApp(tx, projectId, id)) ?? absent(id);
+  if (isChosen) await store.markDefault(tx, projectId, written.provider, id);
+  else await store.settleDefaults(tx, projectId);
+  return present((await store.findProviderApp(tx, projectId, id)) ?? written);
 }
 
 function merge(
@@ -159,6 +181,7 @@ function present(row: store.ProviderAppRow): ProviderApp {
     ...(row.external_ref === null ? {} : { externalRef: row.external_ref }),
     ...(row.scopes === null ? {} : { scopes: row.scopes }),
     metadata: row.metadata,
+    isDefault: row.is_default,
     createTime: row.created_at.toISOString(),
     updateTime: row.updated_at.toISOString(),
   };

@@ -40,7 +40,7 @@ describe('src/projects/apps/routes', () => {
     expect(String(stored[0]!['sealed'])).not.toContain('very-secret');
   });
 
-  it('gives the named app, or the newest of the provider, with its secret to what needs it', async () => {
+  it('gives the named app, or the default of the provider, with its secret to what needs it', async () => {
     const first = (await create({ clientId: 'first' })).body;
     const second = (await create({ clientId: 'second', clientSecret: 'newer' })).body;
     const { projects, projectId } = room;
@@ -48,7 +48,7 @@ describe('src/projects/apps/routes', () => {
       clientId: 'first',
       clientSecret: 'very-secret',
     });
-    expect(await projects.getProviderApp(projectId, 'hubspot')).toEqual({
+    expect(await projects.getProviderApp(projectId, 'hubspot', second.id)).toEqual({
       id: second.id,
       clientId: 'second',
       clientSecret: 'newer',
@@ -64,6 +64,52 @@ describe('src/projects/apps/routes', () => {
     await expect(projects.getProviderApp(projectId, 'hubspot', 'no-id')).rejects.toMatchObject({
       code: 'provider-app-missing',
     });
+  });
+
+  it('keeps the first app of a provider as its default until a call chooses another', async () => {
+    const { status, body } = await room.call('POST', '/projects', { name: 'chooser' });
+    expect(status).toBe(201);
+    const { id: projectId, apiKey } = { id: body.project?.id ?? body.id, apiKey: body.apiKey };
+    const own = '/projects/chooser/provider-apps';
+    const call = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', at: string, sent?: unknown) =>
+      room.call(method, at, sent, { key: apiKey.key });
+    const make = async (clientId: string, change: object = {}) =>
+      (await call('POST', own, { ...given, clientId, ...change })).body;
+    const used = async (provider = 'hubspot') =>
+      (await room.projects.getProviderApp(projectId, provider)).clientId;
+
+    const first = await make('first');
+    const second = await make('second');
+    expect([first.isDefault, second.isDefault]).toEqual([true, false]);
+    expect(await used()).toBe('first');
+    const choose = { updateMask: ['isDefault'], providerApp: { isDefault: true } };
+    expect((await call('PATCH', `${own}/${second.id}`, choose)).body.isDefault).toBe(true);
+    expect(await used()).toBe('second');
+    const no = { updateMask: ['isDefault'], providerApp: { isDefault: false } };
+    expect((await call('PATCH', `${own}/${second.id}`, no)).status).toBe(400);
+    const third = await make('third', { isDefault: true });
+    expect(await used()).toBe('third');
+    const listed = (await call('GET', own)).body as { clientId: string; isDefault: boolean }[];
+    expect(listed.filter(({ isDefault }) => isDefault).map(({ clientId }) => clientId)).toEqual(['third']);
+    // The default goes to another provider, whose default stays; here the oldest is it.
+    const there = await make('there', { provider: 'salesforce' });
+    expect(there.isDefault).toBe(true);
+    const move = { updateMask: ['provider'], providerApp: { provider: 'salesforce' } };
+    expect((await call('PATCH', `${own}/${third.id}`, move)).body.isDefault).toBe(false);
+    expect([await used(), await used('salesforce')]).toEqual(['first', 'there']);
+    expect((await call('DELETE', `${own}/${first.id}`)).status).toBe(204);
+    expect(await used()).toBe('second');
+  });
+
+  it('has one default after many were registered at once', async () => {
+    const made = await Promise.all(
+      ['a', 'b', 'c', 'd'].map(async (clientId) =>
+        create({ clientId, provider: 'pipedrive', isDefault: true }),
+      ),
+    );
+    expect(made.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const listed = (await room.call('GET', path)).body as { provider: string; isDefault: boolean }[];
+    expect(listed.filter((app) => app.provider === 'pipedrive' && app.isDefault)).toHaveLength(1);
   });
 
   it('changes what the mask names and keeps the rest, the secret included', async () => {

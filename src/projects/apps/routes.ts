@@ -24,6 +24,12 @@ const optional = {
     }),
   ),
   metadata: Type.Optional(ProviderAppMetadata),
+  isDefault: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Makes it the app of its provider for whoever names none. The first app is; another one only when told so.',
+    }),
+  ),
 };
 const NewProviderApp = Type.Object({ ...required, ...optional }, closed);
 const ProviderAppUpdate = Type.Object(
@@ -41,7 +47,7 @@ const ProviderAppUpdate = Type.Object(
   },
   closed,
 );
-const masks = ['externalRef', 'clientId', 'clientSecret', 'provider', 'scopes', 'metadata'];
+const masks = ['externalRef', 'clientId', 'clientSecret', 'provider', 'scopes', 'metadata', 'isDefault'];
 
 /** The builder's OAuth clients at the providers. */
 export function providerAppRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
@@ -74,7 +80,7 @@ function collection(server: HttpServer, projects: Projects): void {
     url,
     schema: {
       operationId: 'createProviderApp',
-      summary: 'Register an OAuth client; the newest of a provider is its default',
+      summary: 'Register an OAuth client; the first of a provider is its default',
       tags: ['provider apps'],
       params: ProjectParams,
       body: NewProviderApp,
@@ -114,7 +120,7 @@ function single(server: HttpServer, projects: Projects): void {
     url,
     schema: {
       operationId: 'deleteProviderApp',
-      summary: 'Delete a provider app',
+      summary: 'Delete a provider app; after the default, the oldest of the provider is it',
       tags: ['provider apps'],
       params: AppParams,
       response: { 204: Type.Null() },

@@ -11,12 +11,13 @@ export interface ProviderAppRow {
   external_ref: string | null;
   scopes: string[] | null;
   metadata: ProviderAppMetadata;
+  is_default: boolean;
   created_at: Date;
   updated_at: Date;
 }
 
 const columns =
-  'project_id, id, provider, client_id, client_secret, external_ref, scopes, metadata, created_at, updated_at';
+  'project_id, id, provider, client_id, client_secret, external_ref, scopes, metadata, is_default, created_at, updated_at';
 
 const list = statement(
   'provider_apps_list',
@@ -26,10 +27,10 @@ const get = statement(
   'provider_apps_get',
   `SELECT ${columns} FROM provider_apps WHERE project_id = $1 AND id = $2`,
 );
-const newest = statement(
-  'provider_apps_newest',
+const byDefault = statement(
+  'provider_apps_default',
   `SELECT ${columns} FROM provider_apps WHERE project_id = $1 AND provider = $2
-   ORDER BY created_at DESC, id DESC LIMIT 1`,
+   ORDER BY is_default DESC, created_at, id LIMIT 1`,
 );
 const insert = statement(
   'provider_apps_insert',
@@ -42,6 +43,28 @@ const update = statement(
      metadata = $8, updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 RETURNING ${columns}`,
 );
+// Two statements, since the index holds one default of a provider at any moment.
+const unmark = statement(
+  'provider_apps_unmark',
+  'UPDATE provider_apps SET is_default = false WHERE project_id = $1 AND provider = $2 AND is_default',
+);
+const mark = statement(
+  'provider_apps_mark',
+  `UPDATE provider_apps SET is_default = true WHERE project_id = $1 AND provider = $2 AND id = $3`,
+);
+// A provider that has apps has a default: the oldest, where none was chosen.
+const settle = statement(
+  'provider_apps_settle',
+  `UPDATE provider_apps SET is_default = true WHERE project_id = $1 AND id IN (
+     SELECT DISTINCT ON (a.provider) a.id FROM provider_apps a
+     WHERE a.project_id = $1 AND NOT EXISTS (
+       SELECT FROM provider_apps d WHERE d.project_id = $1 AND d.provider = a.provider AND d.is_default)
+     ORDER BY a.provider, a.created_at, a.id)`,
+);
+const lockAll = statement(
+  'provider_apps_lock_all',
+  `SELECT pg_advisory_xact_lock(hashtextextended('svc:provider-apps:' || $1, 0))`,
+);
 const lock = statement(
   'provider_apps_lock',
   `SELECT ${columns} FROM provider_apps WHERE project_id = $1 AND id = $2 FOR UPDATE`,
@@ -51,7 +74,7 @@ const remove = statement(
   'DELETE FROM provider_apps WHERE project_id = $1 AND id = $2 RETURNING id',
 );
 
-export type ProviderAppValues = Omit<ProviderAppRow, 'created_at' | 'updated_at'>;
+export type ProviderAppValues = Omit<ProviderAppRow, 'is_default' | 'created_at' | 'updated_at'>;
 
 function valuesOf(app: ProviderAppValues): unknown[] {
   const { project_id, id, provider, client_id, client_secret, external_ref, scopes, metadata } = app;
@@ -70,12 +93,13 @@ export async function findProviderApp(
   return (await db.rows<ProviderAppRow>(get, [projectId, id]))[0];
 }
 
-export async function findNewestProviderApp(
+/** The app for whoever names none. */
+export async function findDefaultProviderApp(
   db: Queryable,
   projectId: string,
   provider: string,
 ): Promise<ProviderAppRow | undefined> {
-  return (await db.rows<ProviderAppRow>(newest, [projectId, provider]))[0];
+  return (await db.rows<ProviderAppRow>(byDefault, [projectId, provider]))[0];
 }
 
 export async function insertProviderApp(
@@ -102,4 +126,27 @@ export async function updateProviderApp(
 
 export async function deleteProviderApp(db: Queryable, projectId: string, id: string): Promise<boolean> {
   return (await db.rows(remove, [projectId, id])).length > 0;
+}
+
+/** Changes of a project's apps follow one another; held until the transaction ends. */
+export async function lockProviderApps(tx: Queryable, projectId: string): Promise<void> {
+  await tx.rows(lockAll, [projectId]);
+}
+
+export async function unmarkDefault(tx: Queryable, projectId: string, provider: string): Promise<void> {
+  await tx.rows(unmark, [projectId, provider]);
+}
+
+export async function markDefault(
+  tx: Queryable,
+  projectId: string,
+  provider: string,
+  id: string,
+): Promise<void> {
+  await unmarkDefault(tx, projectId, provider);
+  await tx.rows(mark, [projectId, provider, id]);
+}
+
+export async function settleDefaults(tx: Queryable, projectId: string): Promise<void> {
+  await tx.rows(settle, [projectId]);
 }
