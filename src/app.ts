@@ -87,7 +87,11 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
   };
   const catalog = loadCatalog({ directory: config.providersDir, origins: config.providerOrigins });
-  const projects = createProjects(ground, { catalog, failuresPerMinute: config.authFailures });
+  const projects = createProjects(ground, {
+    catalog,
+    failuresPerMinute: config.authFailures,
+    allowedOrigins: config.allowedOrigins,
+  });
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const operations = createOperations(ground, { leaseMs: config.leaseMs });

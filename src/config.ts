@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
 import { parseTrustedProxies } from './kit/http/caller-address.ts';
 import type { Limits } from './kit/ground.ts';
+import { isWebOrigin } from './kit/web-origin.ts';
 import { parseMasterKeys, type MasterKey } from './kit/vault.ts';
 
 /** Tells the process that follows how many errors nobody caught; not for operators. */
@@ -170,6 +171,17 @@ export const variables = {
     default: '',
     read: list,
     about: 'Origins to which a customer may be sent back after connecting, separated by commas.',
+  }),
+  allowedOrigins: variable({
+    name: 'SVC_ALLOWED_ORIGINS',
+    default: '',
+    read: (value) => {
+      const wrong = list(value).find((origin) => !isWebOrigin(origin));
+      if (wrong === undefined) return list(value);
+      throw new Error(`"${wrong}" is not an origin such as https://app.example.com`);
+    },
+    about:
+      'Origins whose pages may call the management surface from a browser, for every project, separated by commas; each project has its own list besides (`allowedOrigins`).',
   }),
   encryptionKeys: variable<MasterKey[] | undefined>({
     name: 'SVC_ENCRYPTION_KEYS',

@@ -43,6 +43,10 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     bodyLimitBytes: Math.min(managementBodyBytes, config.limits.bodyBytes),
     isHttps: app.ground.publicUrl.startsWith('https:'),
     trustedProxies: config.trustedProxies,
+    crossOrigin: {
+      prefix: '/v1/',
+      allows: (origin, url) => app.projects.allowsOrigin(origin, projectIn(url)),
+    },
   });
   await documentApi(server, {
     version: apiVersion,
@@ -61,6 +65,16 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     await scope.register(writeRoutes(app), { prefix: '/write/v1' });
   });
   return server;
+}
+
+/** The project that a path of the management surface names. */
+function projectIn(url: string): string | undefined {
+  const [, name] = /^\/v1\/projects\/([^/?]+)/.exec(url) ?? [];
+  try {
+    return name === undefined ? undefined : decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function managementRoutes(app: App): (server: HttpServer) => Promise<void> {

@@ -4,6 +4,7 @@ import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf, type Catalog } from '../providers/index.ts';
+import { checkOrigins, createAllowedOrigins, type AllowedOrigins } from './allowed-origins.ts';
 import { createProviderApps, type ProviderApps, type ProviderAppSecrets } from './apps/provider-apps.ts';
 import { credentialOf, type Headers } from './auth/credential.ts';
 import { createFailureGuard, type FailureGuard, type Origin } from './auth/failures.ts';
@@ -38,7 +39,9 @@ export interface Projects {
   get(id: string): Promise<Project>;
   /** A new project with its first key. Throws already-exists. */
   create(given: { name: string; appName?: string }): Promise<Project & { apiKey: ApiKey }>;
-  update(id: string, change: { name?: string; appName?: string }): Promise<Project>;
+  update(id: string, change: store.ProjectChange): Promise<Project>;
+  /** Whether a page of this origin may call from a browser. See {@link AllowedOrigins}. */
+  allowsOrigin(origin: string, projectIdOrName?: string): Promise<boolean>;
   getIntegration(projectId: string, idOrName: string): Promise<Integration>;
   listIntegrations(projectId: string): Promise<Integration[]>;
   /** Registers what higher rooms delete with an integration, in its transaction. */
@@ -52,11 +55,18 @@ export interface Projects {
   close(): Promise<void>;
 }
 
+export interface ProjectsOptions {
+  catalog: Catalog;
+  failuresPerMinute?: number;
+  /** Origins whose pages may call from a browser, whatever the project. */
+  allowedOrigins?: readonly string[];
+}
+
 const uniqueViolation = '23505';
 
 export function createProjects(
   ground: Pick<Ground, 'database' | 'vault' | 'log' | 'metrics'>,
-  { catalog, failuresPerMinute = 300 }: { catalog: Catalog; failuresPerMinute?: number },
+  { catalog, failuresPerMinute = 300, allowedOrigins = [] }: ProjectsOptions,
 ): Projects {
   const { database, vault } = ground;
   const apiKeys = createApiKeys(ground);
@@ -64,6 +74,7 @@ export function createProjects(
   const guard = createFailureGuard(ground, failuresPerMinute);
   const providerApps = createProviderApps({ database, vault }, catalog);
   const integrations = createIntegrations(database, factsOf(catalog));
+  const origins = createAllowedOrigins(database, allowedOrigins);
 
   return {
     apiKeys,
@@ -71,7 +82,8 @@ export function createProjects(
     providerApps,
     integrations,
     ...admitting(apiKeys, jwtKeys, guard),
-    ...keeping(database, apiKeys, jwtKeys),
+    ...keeping(database, { apiKeys, jwtKeys, origins }),
+    allowsOrigin: (origin, projectIdOrName) => origins.allows(origin, projectIdOrName),
     bootstrap: (options) => bootstrap(database, options),
     authorize,
     resolveProject,
@@ -80,6 +92,7 @@ export function createProjects(
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
     close: async () => {
+      origins.close();
       await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close()]);
     },
   };
@@ -106,10 +119,15 @@ function admitting(apiKeys: ApiKeys, jwtKeys: JwtKeys, guard: FailureGuard): Adm
   };
 }
 
+interface Kept {
+  apiKeys: ApiKeys;
+  jwtKeys: JwtKeys;
+  origins: AllowedOrigins;
+}
+
 function keeping(
   database: Database,
-  apiKeys: ApiKeys,
-  jwtKeys: JwtKeys,
+  { apiKeys, jwtKeys, origins }: Kept,
 ): Pick<Projects, 'get' | 'create' | 'update'> {
   return {
     get: async (id) => (await store.findProject(database, id)) ?? absent(id),
@@ -126,11 +144,10 @@ function keeping(
         }),
       );
     },
-    async update(id, { name, appName }) {
-      const change = {
-        ...(name === undefined ? {} : { name: projectName(name) }),
-        ...(appName === undefined ? {} : { appName }),
-      };
+    async update(id, given) {
+      const { name } = given;
+      const change = { ...given, ...(name === undefined ? {} : { name: projectName(name) }) };
+      checkOrigins(given.allowedOrigins ?? []);
       const updated = await orTaken(name ?? '', () =>
         database.transaction(async (tx) => {
           await record(tx, {
@@ -142,6 +159,7 @@ function keeping(
           return (await store.updateProject(tx, id, change)) ?? absent(id);
         }),
       );
+      origins.forget();
       if (name !== undefined) await Promise.all([apiKeys.forgetProject(id), jwtKeys.forgetProject(id)]);
       return updated;
     },

@@ -16,6 +16,7 @@ describe('src/projects/routes', () => {
         id: room.projectId,
         name: 'default',
         appName: 'default',
+        allowedOrigins: [],
         orgId: expect.any(String),
         createTime: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
         updateTime: expect.any(String),
@@ -76,7 +77,10 @@ describe('src/projects/routes', () => {
       { updateMask: ['id'], project: {} },
       { key },
     );
-    expect([unmasked.status, unmasked.body.remedy]).toEqual([400, 'The masks allowed are name, appName.']);
+    expect([unmasked.status, unmasked.body.remedy]).toEqual([
+      400,
+      'The masks allowed are name, appName, allowedOrigins.',
+    ]);
     const taken = await room.call(
       'PATCH',
       '/projects/after',

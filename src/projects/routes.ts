@@ -8,7 +8,7 @@ import { apiKeyRoutes } from './keys/api-key-routes.ts';
 import { jwtKeyRoutes } from './keys/jwt-key-routes.ts';
 import { ProjectParams } from './path-params.ts';
 import type { Projects } from './projects.ts';
-import { ApiKey, Project } from './schema.ts';
+import { AllowedOrigins, ApiKey, Project } from './schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({
@@ -32,7 +32,14 @@ const NewProject = Type.Object(
 const ProjectUpdate = Type.Object(
   {
     updateMask: UpdateMask,
-    project: Type.Object({ name: Type.Optional(Name), appName: Type.Optional(AppName) }, closed),
+    project: Type.Object(
+      {
+        name: Type.Optional(Name),
+        appName: Type.Optional(AppName),
+        allowedOrigins: Type.Optional(AllowedOrigins),
+      },
+      closed,
+    ),
   },
   closed,
 );
@@ -117,7 +124,7 @@ function one(server: HttpServer, projects: Projects): void {
       const { updateMask, project } = request.body;
       return projects.update(
         id,
-        Object.fromEntries(readMask(updateMask, ['name', 'appName'], project, 'project')),
+        Object.fromEntries(readMask(updateMask, ['name', 'appName', 'allowedOrigins'], project, 'project')),
       );
     },
   });

@@ -32,11 +32,18 @@ const keyLife = {
   lastUsedAt: Type.Optional(time('When it was used last, to the minute.')),
 };
 
+export const AllowedOrigins = Type.Array(Type.String({ maxLength: 255 }), {
+  maxItems: 100,
+  description:
+    'Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser.',
+});
+
 export const Project = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     name: Type.String(),
     appName: Type.String({ description: 'Shown to end users where they connect.' }),
+    allowedOrigins: AllowedOrigins,
     orgId: Type.String({ description: 'Always the same: an installation of svc has one organization.' }),
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),

@@ -6,13 +6,14 @@ interface ProjectRow {
   id: string;
   name: string;
   app_name: string;
+  allowed_origins: string[];
   created_at: Date;
   updated_at: Date;
 }
 
 // There is one organization, and it has no row.
 const organizationId = '00000000-0000-0000-0000-000000000000';
-const columns = 'id, name, app_name, created_at, updated_at';
+const columns = 'id, name, app_name, allowed_origins, created_at, updated_at';
 
 const get = statement('projects_get', `SELECT ${columns} FROM projects WHERE id = $1`);
 const byName = statement('projects_by_name', `SELECT ${columns} FROM projects WHERE lower(name) = lower($1)`);
@@ -26,8 +27,13 @@ const insert = statement(
 );
 const update = statement(
   'projects_update',
-  `UPDATE projects SET name = coalesce($2, name), app_name = coalesce($3, app_name), updated_at = svc_now()
+  `UPDATE projects SET name = coalesce($2, name), app_name = coalesce($3, app_name),
+     allowed_origins = coalesce($4, allowed_origins), updated_at = svc_now()
    WHERE id = $1 RETURNING ${columns}`,
+);
+const withOrigins = statement(
+  'projects_allowed_origins',
+  `SELECT id, name, allowed_origins AS origins FROM projects WHERE allowed_origins <> '{}'`,
 );
 const lock = statement(
   'projects_lock_bootstrap',
@@ -58,12 +64,26 @@ export async function insertProject(
   return (await db.rows<ProjectRow>(insert, [id, name, appName])).map(present)[0] as Project;
 }
 
+export interface ProjectChange {
+  name?: string;
+  appName?: string;
+  allowedOrigins?: string[];
+}
+
 export async function updateProject(
   db: Queryable,
   id: string,
-  { name, appName }: { name?: string; appName?: string },
+  { name, appName, allowedOrigins }: ProjectChange,
 ): Promise<Project | undefined> {
-  return (await db.rows<ProjectRow>(update, [id, name ?? null, appName ?? null])).map(present)[0];
+  const values = [id, name ?? null, appName ?? null, allowedOrigins ?? null];
+  return (await db.rows<ProjectRow>(update, values)).map(present)[0];
+}
+
+/** Of every project that has any. */
+export async function loadAllowedOrigins(
+  db: Queryable,
+): Promise<{ id: string; name: string; origins: string[] }[]> {
+  return db.rows(withOrigins);
 }
 
 function present(row: ProjectRow): Project {
@@ -71,6 +91,7 @@ function present(row: ProjectRow): Project {
     id: row.id,
     name: row.name,
     appName: row.app_name,
+    allowedOrigins: row.allowed_origins,
     orgId: organizationId,
     createTime: row.created_at.toISOString(),
     updateTime: row.updated_at.toISOString(),

@@ -15,6 +15,7 @@ import { Problem, problem, refuse, renderProblem } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
 import { readJsonBody } from './body.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
+import { answerCrossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
 /** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
@@ -34,6 +35,8 @@ export interface HttpServerOptions {
   isHttps?: boolean;
   /** Addresses of proxies whose X-Forwarded-* headers are believed. */
   trustedProxies: string[];
+  /** Absent: no page of another origin is let in. */
+  crossOrigin?: CrossOrigin;
 }
 
 const yearSeconds = 365 * 24 * 3600;
@@ -71,7 +74,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', readJsonBody);
   server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error)));
-  server.addHook('onRequest', (request, _reply, done) => done(refuseAtOnce(request)));
+  if (options.crossOrigin) answerCrossOrigin(server, options.crossOrigin);
+  // Behind what tells browsers that they may read the refusal.
+  server.after(() => server.addHook('onRequest', (request, _reply, done) => done(refuseAtOnce(request))));
+  server.setNotFoundHandler((request) => {
+    throw routeNotFound(request);
+  });
   server.addHook('preHandler', (request, _reply, done) => {
     if (request.isLarge) setImmediate(done);
     else done();
@@ -86,11 +94,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 /** What needs neither a caller's name nor a body. */
-function refuseAtOnce({ is404, method, url, raw }: FastifyRequest): Problem | undefined {
+function refuseAtOnce(request: FastifyRequest): Problem | undefined {
+  const { is404, raw } = request;
   if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
     return problem('malformed-request', { detail: 'The header Host is missing.' });
   }
-  if (!is404) return undefined;
+  return is404 ? routeNotFound(request) : undefined;
+}
+
+function routeNotFound({ method, url }: FastifyRequest): Problem {
   return problem('route-not-found', { detail: `There is no ${method} ${url.split('?', 1)[0]}.` });
 }
 

@@ -1,0 +1,64 @@
+import { createCache } from '../kit/cache.ts';
+import type { Database } from '../kit/db/database.ts';
+import { isDatabaseAway } from '../kit/db/database.ts';
+import { isWebOrigin } from '../kit/web-origin.ts';
+import { refuse } from '../kit/problem.ts';
+import { loadAllowedOrigins } from './store.ts';
+
+/** Which pages may call from a browser, by their origin. */
+export interface AllowedOrigins {
+  /** `projectIdOrName` absent: the request names no project, and an origin of any of them will do; what it reaches its credentials decide. */
+  allows(origin: string, projectIdOrName?: string): Promise<boolean>;
+  /** The lists were changed here. */
+  forget(): void;
+  close(): void;
+}
+
+/** Of the whole service, so that a made-up origin or project asks the database for nothing. */
+const all = 'all';
+
+/** `everywhere`: origins that the operator allows for every project. */
+export function createAllowedOrigins(database: Database, everywhere: readonly string[]): AllowedOrigins {
+  const cache = createCache({
+    load: async () => new Map([[all, byProject(await loadAllowedOrigins(database))]]),
+  });
+  return {
+    async allows(origin, projectIdOrName) {
+      if (everywhere.includes(origin)) return true;
+      if (!isWebOrigin(origin)) return false;
+      const lists = await cache.get(all).catch((error: unknown) => {
+        // The request itself is answered with what is the matter.
+        if (isDatabaseAway(error)) return undefined;
+        throw error;
+      });
+      if (projectIdOrName !== undefined)
+        return lists?.get(projectIdOrName.toLowerCase())?.has(origin) ?? false;
+      return [...(lists?.values() ?? [])].some((list) => list.has(origin));
+    },
+    forget: () => cache.invalidate(all),
+    close: () => cache.close(),
+  };
+}
+
+function byProject(
+  projects: readonly { id: string; name: string; origins: readonly string[] }[],
+): Map<string, ReadonlySet<string>> {
+  return new Map(
+    projects.flatMap(({ id, name, origins }) => {
+      const list = new Set(origins);
+      return [id, name.toLowerCase()].map((key): [string, ReadonlySet<string>] => [key, list]);
+    }),
+  );
+}
+
+/** Throws invalid-request for what no browser would send as its origin. */
+export function checkOrigins(origins: readonly string[]): void {
+  const issues = origins.flatMap((value, index) => {
+    if (isWebOrigin(value)) return [];
+    const name = `project.allowedOrigins[${index}]`;
+    return [{ in: 'body' as const, name, detail: `must be an origin, ${originForm}`, value }];
+  });
+  if (issues.length > 0) throw refuse(issues);
+}
+
+const originForm = 'such as https://app.example.com: scheme, host and port, in lower case and without a path';
