@@ -107,7 +107,13 @@ function openOrTell({ vault, log }: Ground, row: ConnectionRow, opened: Opened):
   } catch (error) {
     if (!opened.isToldShut)
       log.error(
-        { err: error, projectId: row.project_id, connectionId: row.id, provider: row.provider },
+        {
+          err: error,
+          problem: 'credentials-unreadable',
+          projectId: row.project_id,
+          connectionId: row.id,
+          provider: row.provider,
+        },
         'the credentials of a connection cannot be opened',
       );
     opened.isToldShut = true;

@@ -27,6 +27,8 @@ export interface Failure {
   retryAfterMs?: number;
   /** The provider was waited for as long as a call may take. */
   timedOut?: true;
+  /** The stored credentials cannot be opened, so that nothing was sent. */
+  unreadable?: true;
   /** The outcome is unknown only as yet: the provider is to be asked for the record before anything is sent again. */
   pending?: true;
   /** Nothing is sent until the provider can no longer do what was sent before: then what is not there was never done. */

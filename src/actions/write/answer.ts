@@ -97,7 +97,7 @@ function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Res
 
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
 function problemOf(failure: Failure, operationId: string): Problem | undefined {
-  const { category, message, provider, retryable, retryAfterMs } = failure;
+  const { category, message, provider, retryable, retryAfterMs, timedOut, unreadable } = failure;
   const details = {
     detail: message,
     retryable,
@@ -105,7 +105,8 @@ function problemOf(failure: Failure, operationId: string): Problem | undefined {
     ...(retryAfterMs === undefined || !retryable ? {} : { retryAfterSeconds: retryAfterMs / 1000 }),
     extra: { operationId, category },
   };
-  const code = failure.timedOut ? 'provider-timeout' : problemCodes[category];
+  if (unreadable) return problem('credentials-unreadable', details);
+  const code = timedOut ? 'provider-timeout' : problemCodes[category];
   return code && problem(code, details);
 }
 

@@ -243,8 +243,9 @@ export function failureBeforeSend(error: unknown): Failure {
     const retryAfterMs = (error.details.retryAfterSeconds ?? 1) * 1000;
     return { category: 'rateLimit', retryable: true, message: error.message, retryAfterMs };
   }
-  const isOurs = error.code === 'credentials-unreadable' || !error.retryable;
-  const category = isAuth ? 'auth' : isOurs ? 'internal' : 'providerDown';
+  if (error.code === 'credentials-unreadable')
+    return { category: 'internal', retryable: error.retryable, message: error.message, unreadable: true };
+  const category = isAuth ? 'auth' : error.retryable ? 'providerDown' : 'internal';
   return { category, retryable: error.retryable, message: error.message };
 }
 
