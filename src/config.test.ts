@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, describeConfig, readConfig } from './config.ts';
+import { ConfigError, describeConfig, isKnownName, readConfig } from './config.ts';
 import { generateMasterKey } from './kit/vault.ts';
 
 function issuesOf(env: NodeJS.ProcessEnv): string[] {
@@ -41,6 +41,17 @@ describe('config', () => {
         'SVC_PROT',
       ]),
     );
+  });
+
+  test('knows every variable that a page names', () => {
+    const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.md'))
+      .map((path) => join('docs', path));
+    const named = ['README.md', ...pages].flatMap((page) =>
+      (readFileSync(page, 'utf8').match(/\bSVC_[A-Z_]*[A-Z]\b/g) ?? []).map((name) => ({ name, page })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(({ name }) => !isKnownName(name))).toEqual([]);
   });
 
   test('production mode needs encryption keys', () => {

@@ -117,7 +117,9 @@ async function openStorage(config: Config, log: Logger, running: Running): Promi
   const { url, embedded } = await prepareDatabase(config, log);
   if (embedded) running.embedded = embedded;
   const directUrl = config.databaseDirectUrl ?? url;
-  await untilDatabaseAnswers(directUrl, say);
+  await untilDatabaseAnswers(directUrl, (fault) => say(`waiting for the database: ${fault}`));
+  if (url !== directUrl)
+    await untilDatabaseAnswers(url, (fault) => say(`waiting for the pooler of DATABASE_URL: ${fault}`));
   await migrateDatabase(directUrl, log);
   return { url, directUrl };
 }
@@ -151,12 +153,14 @@ async function serve(
   announce(surfaces, config, database);
 }
 
+/** A problem's own sentence does not say what the database or its pooler answered; its cause does. */
+function reasonsOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [String(error)];
+  return error.cause === undefined ? [error.message] : [error.message, ...reasonsOf(error.cause)];
+}
+
 run().catch((error: unknown) => {
-  say(
-    error instanceof ConfigError
-      ? error.message
-      : `svc could not start: ${error instanceof Error ? error.message : String(error)}`,
-  );
+  say(error instanceof ConfigError ? error.message : `svc could not start: ${reasonsOf(error).join(': ')}`);
   if (!(error instanceof ConfigError) && process.env['SVC_LOG_LEVEL'] === 'debug')
     say(String((error as Error).stack));
   process.exit(1);

@@ -70,8 +70,8 @@ export const problemKinds = {
   'unsupported-media-type': kind(
     415,
     'The content type is not supported',
-    'Send JSON in UTF-8, not compressed, with the header `Content-Type: application/json`.',
-    'The management, write and read surfaces take JSON only, in UTF-8 and without a content encoding. The proxy passes every content type.',
+    'Send JSON in UTF-8, not compressed, with the header `Content-Type: application/json`. The text of a manifest may be sent as `sourceYaml` in JSON, or as it is with `Content-Type: application/yaml`.',
+    'The management, write and read surfaces take JSON, in UTF-8 and without a content encoding; the two calls that deploy a manifest take `application/yaml`, too. The proxy passes every content type.',
   ),
   'body-too-large': kind(
     413,
@@ -324,13 +324,6 @@ export const problemKinds = {
     'The provider’s rate limit is reached',
     'Wait until `retryAfter`.',
     'The provider answered that too many requests were made.',
-    true,
-  ),
-  'rate-limited': kind(
-    429,
-    'Too many requests',
-    'Wait until `retryAfter`.',
-    'The limit per key (`SVC_RATE_LIMIT_PER_KEY`) is reached.',
     true,
   ),
   'provider-unreachable': varying(

@@ -78,12 +78,19 @@ export function refuse(
   const shown = issues.slice(0, maxIssues).map(shortened);
   const [first] = shown;
   const count = issues.length + uncounted;
-  const detail = first ? `${first.name}: ${first.detail}` : problemKinds[code].about;
+  const detail = first ? `${placeOf(first)}: ${first.detail}` : problemKinds[code].about;
   return problem(code, {
     detail: count > 1 ? `${detail} (and ${count - 1} more)` : detail,
     issues: shown,
     ...(count > shown.length ? { moreIssues: count - shown.length } : {}),
   });
+}
+
+/** A fault of a text's form has a line, and no name. */
+function placeOf({ name, line, column }: Issue): string {
+  if (line === undefined) return name;
+  const place = `line ${line}, column ${column ?? 1}`;
+  return name === '' ? place : `${name} (${place})`;
 }
 
 /** Names and values may be the caller's own, and as long as the caller liked. */

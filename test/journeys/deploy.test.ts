@@ -163,6 +163,43 @@ integrations:
     expect(unknown).toMatchObject({ status: 400, body: { issues: [{ name: 'sourceYml' }] } });
   });
 
+  it('the text of a manifest is taken as it is', async () => {
+    const path = `/projects/default/integrations:batch`;
+    const yaml = { headers: { 'content-type': 'application/yaml; charset=utf-8' } };
+    const text = head() + writes('contacts');
+    const deployed = await platform.call<Integration[]>('PUT', path, text, yaml);
+    expect(deployed).toMatchObject({ status: 200, body: [{ name, provider: 'hubspot' }] });
+    const revised = await platform.call(
+      'POST',
+      `/projects/default/integrations/${name}/revisions`,
+      head() + writes('companies'),
+      yaml,
+    );
+    expect(revised).toMatchObject({ status: 201 });
+    const after = await platform.call<Integration>('GET', `/projects/default/integrations/${name}`);
+    expect(after.body.latestRevision.content['write']).toEqual({ objects: [{ objectName: 'companies' }] });
+    const huge = await platform.call<ProblemBody>('PUT', path, `a: ${'x'.repeat(3 * 1024 * 1024)}`, yaml);
+    expect(huge).toMatchObject({ status: 413, body: { code: 'body-too-large' } });
+    const many = await platform.call<ProblemBody>('PUT', path, `a: [${'[],'.repeat(60_000)}]`, yaml);
+    expect(many).toMatchObject({ status: 422, body: { code: 'manifest-invalid' } });
+    const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    const refused = await platform.call<ProblemBody>('PUT', path, text, form);
+    expect(refused.status).toBe(415);
+    expect(refused.body.remedy).toMatch(/sourceYaml.*application\/yaml/);
+    const elsewhere = await platform.call<ProblemBody>('POST', '/projects', text, yaml);
+    expect(elsewhere.status).toBe(415);
+  });
+
+  it('says the line of a fault in the text where it says the fault', async () => {
+    const refused = await batch<ProblemBody>(
+      `specVersion: 1.0.0\nintegrations:\n  - name: ${name}\n   provider: hubspot\n`,
+    );
+    expect(refused).toMatchObject({ status: 422, body: { code: 'manifest-invalid' } });
+    expect(refused.body.detail).toMatch(/^line 4, column \d+: /);
+    const other = await batch<ProblemBody>(head().replace('hubspot', 'hubspott') + writes('contacts'));
+    expect(other.body.detail).toMatch(/^integrations\[0\]\.provider \(line 4, column 5\): /);
+  });
+
   const refusals: [
     string,
     (name: string) => string,

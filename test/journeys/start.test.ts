@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../database.ts';
 import { startForwarder } from '../forwarder.ts';
 import { freePort } from '../free-port.ts';
+import { findPgbouncer, startPgbouncer } from '../pgbouncer.ts';
 
 const masterKey = (fill: number): string => `k1:${Buffer.alloc(32, fill).toString('base64')}`;
 
@@ -17,6 +18,8 @@ interface Started {
   printed: () => string;
   ended: Promise<number | null>;
 }
+
+const pgbouncer = await findPgbouncer();
 
 describe('test/journeys/start', () => {
   let folder: string;
@@ -189,6 +192,35 @@ describe('test/journeys/start', () => {
       await wire.close();
     }
   }, 90_000);
+
+  it('says what the database answered when it cannot start', async () => {
+    const { url: DATABASE_URL, database } = await empty();
+    const name = new URL(DATABASE_URL).pathname.slice(1);
+    await database.raw(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const node = await start({ DATABASE_URL });
+    expect(await node.ended).toBe(1);
+    expect(node.said()).toContain('read-only transaction');
+  }, 60_000);
+
+  it.skipIf(!pgbouncer)(
+    'waits for a pooler that refuses it, and says what the pooler answered',
+    async () => {
+      const { url } = await empty();
+      const pooler = await startPgbouncer(pgbouncer ?? '', url);
+      try {
+        const stranger = new URL(pooler.through(url));
+        stranger.username = 'stranger';
+        const node = await start({ DATABASE_URL: stranger.href, SVC_DATABASE_DIRECT_URL: url });
+        await expect
+          .poll(node.said, { timeout: 30_000 })
+          .toMatch(/waiting for the pooler of DATABASE_URL: .*(authentication failed|no such user)/);
+        expect(node.child.exitCode).toBeNull();
+      } finally {
+        await pooler.stop();
+      }
+    },
+    60_000,
+  );
 
   it('a start that fails takes the embedded server with it', async () => {
     const SVC_DATA_DIR = join(folder, 'embedded');

@@ -6,13 +6,13 @@ const pauseMs = 500;
 const sayEveryMs = 3_000;
 
 /** Resolves when the database answers; says every few seconds what it waits for. Throws what waiting does not mend. */
-export async function untilDatabaseAnswers(url: string, say: (line: string) => void): Promise<void> {
+export async function untilDatabaseAnswers(url: string, sayFault: (fault: string) => void): Promise<void> {
   let saidAt = -Infinity;
   for (;;) {
     const fault = await faultOf(url);
     if (fault === undefined) return;
     if (performance.now() - saidAt >= sayEveryMs) {
-      say(`waiting for the database: ${fault}`);
+      sayFault(fault);
       saidAt = performance.now();
     }
     await sleep(pauseMs);

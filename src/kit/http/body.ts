@@ -28,9 +28,7 @@ const usualValues = 20_000;
 
 /** Reads a JSON body in strict UTF-8. Throws the problem that names what is wrong with it. */
 export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
-  const refusal = refuseCoding(request.headers);
-  if (refusal) throw refusal;
-  const { bytes, outline } = await received(request, payload);
+  const { bytes, outline } = await received(request, payload, outlineOf);
   if (request.headers['idempotency-key'] !== undefined) {
     request.bodyDigest = createHash('sha256').update(bytes).digest();
   }
@@ -40,6 +38,11 @@ export async function readJsonBody(request: FastifyRequest, payload: Readable): 
   const value = parsed(text, parseJson);
   if (mayHoldOddTexts(text)) refuseOddTexts(value);
   return value;
+}
+
+/** Reads a body that is text, in strict UTF-8. */
+export async function readTextBody(request: FastifyRequest, payload: Readable): Promise<string> {
+  return textOf((await received(request, payload, () => undefined)).bytes);
 }
 
 async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOutline): Promise<unknown> {
@@ -66,7 +69,7 @@ function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
   const [, charset] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
   if (charset === undefined || /^utf-?8$/i.test(charset)) return undefined;
   return problem('unsupported-media-type', {
-    detail: `The charset ${charset} is not supported; JSON is sent in UTF-8.`,
+    detail: `The charset ${charset} is not supported; send the body in UTF-8.`,
   });
 }
 
@@ -74,7 +77,10 @@ function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
 async function received(
   request: FastifyRequest,
   payload: Readable,
+  outlined: (chunks: readonly Buffer[], maxValues: number) => JsonOutline | undefined,
 ): Promise<{ bytes: Buffer; outline: JsonOutline | undefined }> {
+  const refusal = refuseCoding(request.headers);
+  if (refusal) throw refusal;
   const { bodyLimit, config } = request.routeOptions;
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
   const chunks: Buffer[] = [];
@@ -94,7 +100,7 @@ async function received(
       if (length <= shortBytes) return;
       try {
         if (outline) outline.add(chunk);
-        else outline = outlineOf(chunks, config.bodyValues ?? usualValues);
+        else outline = outlined(chunks, config.bodyValues ?? usualValues);
       } catch (error) {
         refused(error as Error);
       }

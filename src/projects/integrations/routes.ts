@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { readTextBody } from '../../kit/http/body.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { problem, refuse, type Issue } from '../../kit/problem.ts';
 import { maxManifestBytes } from '../manifest/read-yaml.ts';
@@ -39,6 +40,14 @@ const Source = Type.Object(
   },
   closed,
 );
+const yamlType = 'application/yaml';
+const ManifestText = Type.String({
+  maxLength: maxManifestBytes,
+  description: 'The text of `svc.yaml`, as it is.',
+});
+const SourceBody = {
+  content: { 'application/json': { schema: Source }, [yamlType]: { schema: ManifestText } },
+};
 // A text takes twice its bytes where every character of it is escaped.
 const sourceBodyBytes = 2 * maxManifestBytes;
 const Destructive = Type.Optional(
@@ -55,8 +64,11 @@ export function integrationRoutes(projects: Projects): (server: HttpServer) => P
   return async (server) => {
     reading(server, projects);
     creating(server, projects);
-    deploying(server, projects);
-    revising(server, projects);
+    await server.register(async (taking) => {
+      taking.addContentTypeParser(yamlType, readTextBody);
+      deploying(taking as HttpServer, projects);
+      revising(taking as HttpServer, projects);
+    });
   };
 }
 
@@ -146,7 +158,7 @@ function deploying(server: HttpServer, projects: Projects): void {
       tags: ['integrations'],
       params: ProjectParams,
       querystring: Type.Object({ destructive: Destructive, dryRun: DryRun }, closed),
-      body: Source,
+      body: SourceBody,
       response: { 200: Type.Union([Type.Array(Integration), DeployPreview]) },
     },
     config: { scopes: [], projectWide: true },
@@ -173,7 +185,7 @@ function revising(server: HttpServer, projects: Projects): void {
       tags: ['integrations'],
       params: IntegrationParams,
       querystring: Type.Object({ destructive: Destructive }, closed),
-      body: Source,
+      body: SourceBody,
       response: { 201: Empty },
     },
     config: { scopes: [], projectWide: true },
@@ -203,7 +215,10 @@ function refuseContradictions({
   if (issues.length > 0) throw refuse(issues);
 }
 
-function sourceOf({ sourceYaml, sourceZipUrl }: Static<typeof Source>): string {
+/** `body`: held to {@link SourceBody}, whose types the server does not infer. */
+function sourceOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  const { sourceYaml, sourceZipUrl } = body as Static<typeof Source>;
   if ((sourceYaml === undefined) === (sourceZipUrl === undefined)) {
     throw refuse([{ in: 'body', name: 'sourceYaml', detail: 'is needed, and nothing beside it' }]);
   }
