@@ -1,4 +1,4 @@
-import { problem } from '../kit/problem.ts';
+import { problem, type Problem } from '../kit/problem.ts';
 import type { Installations, Target } from '../installations/index.ts';
 import type { Principal, Projects } from '../projects/index.ts';
 
@@ -24,8 +24,12 @@ export async function resolveTarget(
         groupRef: address.groupRef,
       });
   if (target) return target;
-  const integration = await projects.getIntegration(projectId, address.integrationId);
-  throw problem('installation-not-found', {
-    detail: `The group ${address.groupRef} has no installation of the integration ${integration.name}.`,
+  const { name } = await projects.getIntegration(projectId, address.integrationId);
+  throw notInstalled(name, address.groupRef);
+}
+
+export function notInstalled(integrationName: string, groupRef: string): Problem {
+  return problem('installation-not-found', {
+    detail: `The group ${groupRef} has no installation of the integration ${integrationName}.`,
   });
 }

@@ -151,6 +151,18 @@ describe('test/journeys/proxy-targets', () => {
     expect(await refusalOf(byName('nothing'))).toEqual(refused(404, 'installation-not-found'));
   });
 
+  it('says which of the installation, the integration and the group is not there', async () => {
+    const saying = async (headers: Record<string, string>) => bodyOf(await call(headers)).detail;
+    expect(await saying(byId(absentId))).toContain(absentId);
+    expect(await saying(byName('nothing'))).toBe('There is no integration "nothing" in this project.');
+    const absent = await saying(byName('hubspot-crm', 'nobody'));
+    expect(absent).toBe('The group nobody has no installation of the integration hubspot-crm.');
+    const confined = { 'x-api-key': await makeKey({ scopes: ['proxy'], groupRef: 'globex' }) };
+    expect(await saying({ ...byName('hubspot-crm', 'acme'), ...confined })).toBe(
+      absent.replace('nobody', 'acme'),
+    );
+  });
+
   it('another project’s installation and another group’s are 404', async () => {
     const other = await platform.call<{ id: string; apiKey: { key: string } }>('POST', '/projects', {
       name: 'other-proxy',

@@ -3,10 +3,11 @@ import { callerAddress, type IsTrusted } from '../../kit/http/caller-address.ts'
 import { toProblem } from '../../kit/http/server.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
-import { problem, type Problem } from '../../kit/problem.ts';
+import { Problem, problem } from '../../kit/problem.ts';
 import type { Closure, Connections, Credential } from '../../connections/index.ts';
 import type { Installations, Target } from '../../installations/index.ts';
 import type { Projects } from '../../projects/index.ts';
+import { notInstalled } from '../target.ts';
 import type { AnswerRules, ForwardEnd } from './answer.ts';
 import { readCallBody, type CallBody, type OutgoingBody } from './body.ts';
 import { forward } from './forward.ts';
@@ -116,9 +117,25 @@ async function findTarget(deps: ProxyDeps, call: ProxyCall, request: IncomingMes
     deps.installations.peekTarget(projectId, selector) ??
     (await deps.installations.findTarget(projectId, selector));
   if (!target || (principal.groupRef !== undefined && principal.groupRef !== target.groupRef)) {
-    throw problem('installation-not-found', { detail: 'There is no such installation in this project.' });
+    throw await targetRefusal(deps.projects, call);
   }
   return target;
+}
+
+/** Another group's installation is as absent as one that was never made. */
+async function targetRefusal(projects: Projects, { projectId, selector }: ProxyCall): Promise<Problem> {
+  if ('installationId' in selector) {
+    return problem('installation-not-found', {
+      detail: `There is no installation ${selector.installationId} in this project.`,
+    });
+  }
+  try {
+    const { name } = await projects.getIntegration(projectId, selector.integration);
+    return notInstalled(name, selector.groupRef);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
+    return problem('installation-not-found', { detail: error.message });
+  }
 }
 
 function refuseDisabled(target: Target): void {
