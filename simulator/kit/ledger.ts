@@ -39,7 +39,7 @@ export type Ledger = {
 };
 
 const CAP = 200_000;
-const BODY_LIMIT = 65_536;
+const BODY_LIMIT = 1024 * 1024;
 
 /** Append-only record of requests and effects, the oldest dropped past 200,000. */
 export function createLedger(now: () => number, enabled = true): Ledger {

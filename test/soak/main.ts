@@ -30,6 +30,7 @@ const settings: Settings = {
   silences: Math.floor(minutes / 5),
   refusals: Math.floor(minutes / 2),
   outages: Math.floor(minutes / 5),
+  readers: Math.floor(minutes / 5),
   faultRate: 0.03,
   callers: 16,
   pauseMs: 50,

@@ -31,6 +31,8 @@ export interface Deeds {
   refusals: number;
   /** Times in which a provider did not answer at all. */
   outages: number;
+  /** Transactions that kept all tables open for long. */
+  readers: number;
 }
 
 /** When something was wrong that can take away the knowledge of an outcome, in milliseconds. */
@@ -48,6 +50,8 @@ export interface ChaosDeps {
   crashDatabase?: () => Promise<unknown>;
   /** The nodes' wires to the database, in their order. */
   wires: readonly Forwarder[];
+  /** Holds all tables as a backup does, for some seconds. */
+  read: () => Promise<unknown>;
   /** For this long a provider answers nothing. */
   outage: (forMs: number) => Promise<void>;
   /** Nothing is done to a node from then on; those that are down come back. */
@@ -75,6 +79,7 @@ export function createChaos(deps: ChaosDeps): Chaos {
     silences: 0,
     refusals: 0,
     outages: 0,
+    readers: 0,
   };
   const disturbances: Disturbance[] = [];
   const state: State = { ...deps, deeds, points, trying: new Set(), disturbances };
@@ -88,6 +93,7 @@ export function createChaos(deps: ChaosDeps): Chaos {
         disturbDatabase(state),
         disturbWires(state),
         disturbProviders(state),
+        readForLong(state),
       ]);
     },
   };
@@ -110,6 +116,7 @@ function hasEnough({ settings, deeds, points, crashDatabase }: State): boolean {
     deeds.silences >= settings.silences &&
     deeds.refusals >= settings.refusals &&
     deeds.outages >= settings.outages &&
+    deeds.readers >= settings.readers &&
     points.every((point) => (deeds.crashPoints[point] ?? 0) >= settings.perPoint)
   );
 }
@@ -253,5 +260,15 @@ async function disturbProviders({ settings, deeds, over, outage }: State): Promi
     await sleep(3 * settings.paceMs + random.int(3 * settings.paceMs));
     await outage(2 * settings.providerCallMs);
     deeds.outages += 1;
+  }
+}
+
+/** It disturbs nothing: what happens meanwhile has to be explained by something else. */
+async function readForLong({ settings, deeds, over, read }: State): Promise<void> {
+  const random = createRandom(settings.seed, 'readers');
+  while (!over() && deeds.readers < settings.readers) {
+    await sleep(3 * settings.paceMs + random.int(3 * settings.paceMs));
+    await read();
+    deeds.readers += 1;
   }
 }

@@ -30,6 +30,7 @@ export interface Report {
   silences: number;
   refusals: number;
   outages: number;
+  readers: number;
   providerCalls: number;
   faults: Record<string, number>;
   replayed: number;
@@ -106,6 +107,7 @@ export function tableOf(report: Report, outcome: Outcome): string[] {
     line('database silent', report.silences),
     line('database refusing', report.refusals),
     line('provider silent', report.outages),
+    line('long readers', report.readers),
     line('asked again', '', listed(report.refused)),
     ...outcome.left.slice(0, 5).map((what) => line('left', '', what)),
     ...outcome.details.map((detail) => `  ${detail}`),

@@ -108,6 +108,7 @@ async function disturb(
       await addFaults();
     },
     terminate: () => terminate(stage.database),
+    read: () => readForLong(stage.database),
     ...(stage.crashDatabase ? { crashDatabase: stage.crashDatabase } : {}),
     over,
   });
@@ -133,6 +134,17 @@ async function disturb(
     end.abort();
   }
   return { client, tally, chaos };
+}
+
+/** Cut short when the connections are ended, or the server is. */
+async function readForLong(database: Database): Promise<void> {
+  const tables = await patiently(() =>
+    database.raw(`SELECT string_agg(oid::regclass::text, ', ') AS names FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`),
+  );
+  const text = `BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE ${String(tables[0]?.['names'])} IN ACCESS SHARE MODE;
+    SELECT count(*) FROM record; SELECT pg_sleep(15); COMMIT`;
+  await database.raw(text).catch(() => undefined);
 }
 
 async function terminate(database: Database): Promise<void> {

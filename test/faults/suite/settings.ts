@@ -19,6 +19,8 @@ export interface Settings {
   refusals: number;
   /** How often a provider answers nothing, for twice the time that a node waits. */
   outages: number;
+  /** How often somebody reads all tables in one transaction, as a backup does. */
+  readers: number;
   /** How far the second node's clock is ahead. */
   skewMs: number;
   /** Nodes, from the first, that live as long as the run. */
@@ -73,6 +75,7 @@ export const usual: Omit<Settings, 'seed'> = {
   silences: 1,
   refusals: 3,
   outages: 1,
+  readers: 1,
 };
 
 /** As before a release. */
@@ -88,6 +91,7 @@ export const long: Omit<Settings, 'seed'> = {
   silenceMs: 60_000,
   refusals: 30,
   outages: 10,
+  readers: 10,
 };
 
 const calm = {
@@ -99,6 +103,7 @@ const calm = {
   silences: 0,
   refusals: 0,
   outages: 0,
+  readers: 0,
 };
 
 const frozen = {

@@ -1,23 +1,29 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { pathToFileURL } from 'node:url';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
 import { startEmbedded } from '../../../src/kit/db/embedded/index.ts';
 import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
+import { certificate } from '../../certificate.ts';
 import { deploy, install, simulator } from '../../customer.ts';
 import { startForwarder, type Forwarder } from '../../forwarder.ts';
 import { freePort } from '../../free-port.ts';
+import { startTlsFront } from '../../tls-front.ts';
 import { readAnswer, type Answer, type Platform } from '../../platform.ts';
 import { createNode, type NodeProcess } from './node-process.ts';
 import { groups, leaseMs, type Settings } from './settings.ts';
 import { seededRecords, type Seeded } from './workload.ts';
 
-/** Everything that a run stands on: a database server, two simulators and two nodes, each a process of its own. */
+/**
+ * Everything that a run stands on: a database server, two simulators and two nodes, each a process of its own. The nodes reach
+ * one of the providers by TLS.
+ */
 export interface Stage {
   folder: string;
   database: Database;
@@ -67,11 +73,22 @@ export async function openStage(
       startSimulator('hubspot', settings, closing),
       startSimulator('salesforce', settings, closing),
     ]);
+    const front = await startTlsFront(hubspot);
+    closing.push(() => front.close());
+    const authorities = join(folder, 'authorities.pem');
+    await writeFile(authorities, certificate.cert);
+    // The browser that connects an account comes along there, too.
+    setDefaultCACertificates([...getCACertificates(), certificate.cert]);
     const apiKey = generateApiKey().key;
     const wires = await Promise.all([startForwarder(server.url), startForwarder(server.url)]);
     closing.push(() => Promise.all(wires.map((wire) => wire.close())));
     const urls = wires.map(({ url }) => url);
-    const nodes = await createNodes(settings, sources, folder, { urls, hubspot, salesforce, apiKey });
+    const nodes = await createNodes(settings, sources, folder, {
+      urls,
+      apiKey,
+      authorities,
+      origins: { hubspot: front.url, salesforce },
+    });
     closing.push(async () => {
       for (const node of nodes) node.signal('SIGKILL');
       await Promise.allSettled(nodes.map((node) => node.gone));
@@ -156,8 +173,10 @@ function startSimulator(
 interface Around {
   /** The database, by each node's wire. */
   urls: string[];
-  hubspot: string;
-  salesforce: string;
+  /** Where the nodes find the providers. */
+  origins: Record<string, string>;
+  /** A file with the certificate of those that are reached by TLS. */
+  authorities: string;
   apiKey: string;
 }
 
@@ -165,7 +184,7 @@ async function createNodes(
   settings: Settings,
   sources: string,
   folder: string,
-  { urls, hubspot, salesforce, apiKey }: Around,
+  { urls, origins, authorities, apiKey }: Around,
 ): Promise<NodeProcess[]> {
   const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   const cache = join(folder, 'compile-cache');
@@ -192,7 +211,10 @@ async function createNodes(
         SVC_PROVIDER_CALL_MS: String(settings.providerCallMs),
         // The simulators do what they do before they break a connection.
         SVC_LATE_EFFECT_MS: '1000',
-        SVC_PROVIDER_ORIGINS: `hubspot=${hubspot},salesforce=${salesforce}`,
+        SVC_PROVIDER_ORIGINS: Object.entries(origins)
+          .map((pair) => pair.join('='))
+          .join(','),
+        NODE_EXTRA_CA_CERTS: authorities,
         SVC_EGRESS_ALLOW: '127.0.0.1',
         SVC_RETURN_URLS: 'http://app.example',
       });
@@ -204,7 +226,7 @@ async function createNodes(
 async function prepare(
   settings: Settings,
   nodes: NodeProcess[],
-  { hubspot, salesforce, apiKey }: Omit<Around, 'urls'>,
+  { hubspot, salesforce, apiKey }: { hubspot: string; salesforce: string; apiKey: string },
 ): Promise<{ projectId: string; seeded: Seeded }> {
   const [first, ...others] = nodes;
   if (!first) throw new Error('there are no nodes');

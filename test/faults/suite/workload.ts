@@ -51,8 +51,15 @@ interface Shape {
   integration: Write['integration'];
   object: string;
   keyed: boolean;
+  /** A field for a long text. */
+  long?: string;
   fields(mark: string): Record<string, unknown>;
 }
+
+/** Of a long text: a batch of them does not come with its lane, but by itself when there is room for it. */
+const longText = 'long '.repeat(6_000);
+/** The share of batches of long texts. */
+const longShare = 0.2;
 
 /** Every second one has nothing that tells its records apart, so that the provider takes a second one without a word. */
 const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
@@ -61,12 +68,14 @@ const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
       integration: 'hubspot-crm',
       object: 'companies',
       keyed: false,
+      long: 'description',
       fields: (mark) => ({ name: mark }),
     },
     {
       integration: 'salesforce-crm',
       object: 'Contact',
       keyed: false,
+      long: 'Description',
       fields: (mark) => ({ LastName: mark }),
     },
   ],
@@ -81,6 +90,7 @@ const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
       integration: 'salesforce-crm',
       object: 'Lead',
       keyed: true,
+      long: 'Description',
       fields: (mark) => ({ LastName: mark, Company: 'Faults', External_Id__c: mark }),
     },
   ],
@@ -99,12 +109,14 @@ const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
       integration: 'salesforce-crm',
       object: 'Contact',
       keyed: false,
+      long: 'Description',
       fields: (mark) => ({ LastName: mark }),
     },
     {
       integration: 'salesforce-crm',
       object: 'Lead',
       keyed: true,
+      long: 'Description',
       fields: (mark) => ({ LastName: mark, Company: 'Faults', External_Id__c: mark }),
     },
   ],
@@ -147,9 +159,11 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
 
   function create(route: Route, allOrNone = false): Write {
     const shape = random.pick(allOrNone ? shapes.whole : shapesOf(traffic));
-    const size = route === 'batch' ? 2 + random.int(11) : 1;
+    const isLong = route === 'batch' && shape.long !== undefined && random.next() < longShare;
+    const size = isLong ? 12 : route === 'batch' ? 2 + random.int(11) : 1;
     const markers = Array.from({ length: size }, mark);
-    const records = markers.map((one) => shape.fields(one));
+    const long = isLong ? { [shape.long ?? '']: longText } : {};
+    const records = markers.map((one) => ({ ...shape.fields(one), ...long }));
     const { integration, object, keyed } = shape;
     return {
       integration,
