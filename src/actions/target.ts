@@ -1,4 +1,4 @@
-import { problem, type Problem } from '../kit/problem.ts';
+import { Problem, problem } from '../kit/problem.ts';
 import type { Installations, Target } from '../installations/index.ts';
 import type { Principal, Projects } from '../projects/index.ts';
 
@@ -9,21 +9,30 @@ export interface TargetAddress {
   groupRef: string;
 }
 
-/** Finds the installation that an action is for; another project's or group's is not found (contract, Authentication). */
-export async function resolveTarget(
-  { projects, installations }: { projects: Projects; installations: Installations },
+interface Rooms {
+  projects: Projects;
+  installations: Installations;
+}
+
+/**
+ * Decides on the installation that an action is for; another project's or group's is not found (contract, Authentication).
+ * What is remembered of it never refuses: a refusal stands once it was decided on what is so now.
+ */
+export async function decideFor<Decision>(
+  rooms: Rooms,
   principal: Principal,
   address: TargetAddress,
-): Promise<Target> {
+  decide: (target: Target) => Decision,
+): Promise<Decision> {
+  const { projects, installations } = rooms;
   const { id: projectId } = projects.resolveProject(principal, address.projectIdOrName);
   const isForeignGroup = principal.groupRef !== undefined && principal.groupRef !== address.groupRef;
-  const target = isForeignGroup
-    ? undefined
-    : await installations.findTarget(projectId, {
-        integration: address.integrationId,
-        groupRef: address.groupRef,
-      });
-  if (target) return target;
+  const selector = { integration: address.integrationId, groupRef: address.groupRef };
+  const remembered = isForeignGroup ? undefined : await installations.findTarget(projectId, selector);
+  const refresh = () => (isForeignGroup ? undefined : installations.refreshTarget(projectId, selector));
+  if (remembered) return decideAgain(remembered, refresh, decide);
+  const found = await refresh();
+  if (found) return decide(found);
   const { name } = await projects.getIntegration(projectId, address.integrationId);
   throw notInstalled(name, address.groupRef);
 }
@@ -32,4 +41,29 @@ export function notInstalled(integrationName: string, groupRef: string): Problem
   return problem('installation-not-found', {
     detail: `The group ${groupRef} has no installation of the integration ${integrationName}.`,
   });
+}
+
+/** What is decided on what is remembered, unless that is a refusal and something is different now. */
+export async function decideAgain<Decision>(
+  remembered: Target,
+  refresh: () => Promise<Target | undefined> | undefined,
+  decide: (target: Target) => Decision,
+): Promise<Decision> {
+  try {
+    return decide(remembered);
+  } catch (refusal) {
+    if (!(refusal instanceof Problem) || refusal.status === 400) throw refusal;
+    const now = await refresh();
+    if (!now || isSame(now, remembered)) throw refusal;
+    return decide(now);
+  }
+}
+
+function isSame(one: Target, other: Target): boolean {
+  return (
+    one.revisionId === other.revisionId &&
+    one.configId === other.configId &&
+    one.connectionId === other.connectionId &&
+    one.connectionStatus === other.connectionStatus
+  );
 }

@@ -10,6 +10,7 @@ import { ConfigContent } from './config/schema.ts';
 import { chooseConnection, connectionGone } from './connection.ts';
 import { recordInstallationEvent } from './event-store.ts';
 import { forgetTarget, type Room, type Scope } from './room.ts';
+import { manifestFor } from './manifest-for.ts';
 import { followConfig, heldConnection, readInstallation, type InstallationRow } from './store.ts';
 import { verifyAtProvider } from './verify.ts';
 
@@ -54,7 +55,7 @@ async function prepare(
   { skipSampling }: { skipSampling: boolean },
 ): Promise<Prepared> {
   const { provider } = integration;
-  const manifest = integration.latestRevision.content;
+  const manifest = manifestFor(integration.latestRevision, before);
   const content = checkedShape(change.content);
   const issues = [
     ...createdByIssues(change.createdBy),

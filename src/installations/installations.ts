@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Ground } from '../kit/ground.ts';
 import { refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
@@ -29,8 +30,14 @@ import type {
   UpdateInstallationRequest,
 } from './schema.ts';
 import { recordInstallationEvent } from './event-store.ts';
-import { deleteInstallationsOf, listInstallations, type InstallationRow } from './store.ts';
-import { createTargets, type Target, type TargetSelector } from './targets.ts';
+import {
+  areInstalled,
+  countUsage,
+  deleteInstallationsOf,
+  listInstallations,
+  type InstallationRow,
+} from './store.ts';
+import { createTargets, targetAgeMs, type Target, type TargetSelector } from './targets.ts';
 
 export interface SaveOptions {
   /** Leaves out what is asked of the provider before saving. */
@@ -79,6 +86,8 @@ export interface Installations {
     connectionId: string,
   ): Promise<HydratedRevision>;
   findTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
+  /** As it is now: asked before what is remembered refuses anything. */
+  refreshTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
   /** Without waiting; undefined means: ask {@link findTarget}. */
   peekTarget(projectId: string, selector: TargetSelector): Target | undefined;
   close(): void;
@@ -97,6 +106,11 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
     for (const { id } of await listInstallations(tx, projectId, { integrationId }))
       await recordInstallationEvent(tx, projectId, id, 'installation.deleted');
     await deleteInstallationsOf(tx, projectId, integrationId);
+  });
+  deps.projects.countUsageBy(countUsage);
+  // Once it is answered, no node remembers what was declared before it.
+  deps.projects.afterRevision(async (projectId, integrationIds) => {
+    if (await areInstalled(ground.database, projectId, integrationIds)) await setTimeout(targetAgeMs);
   });
 
   return {
@@ -133,6 +147,7 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
       describeForProvider(room, principal, place, question),
     hydrate: (principal, place, connectionId) => hydrateRevision(room, principal, place, connectionId),
     findTarget: (projectId, selector) => targets.find(projectId, selector),
+    refreshTarget: (projectId, selector) => targets.refresh(projectId, selector),
     peekTarget: (projectId, selector) => targets.peek(projectId, selector),
     close: () => targets.close(),
   };

@@ -88,6 +88,21 @@ const removeOf = statement(
    DELETE FROM configs WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone)`,
 );
 
+const usage = statement(
+  'installations_usage',
+  `SELECT count(*)::integer AS installations, count(*) FILTER (WHERE EXISTS (
+       SELECT FROM json_each(c.content -> $3 -> 'objects') AS entry
+       WHERE lower(entry.value ->> 'objectName') = lower($4)))::integer AS configured
+   FROM installations n
+   JOIN configs c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
+   WHERE n.project_id = $1 AND n.integration_id = $2`,
+);
+
+const installed = statement(
+  'installations_exist_of',
+  `SELECT 1 FROM installations WHERE project_id = $1 AND integration_id = ANY ($2::uuid[]) LIMIT 1`,
+);
+
 const usesConnection = statement(
   'installations_use_connection',
   `SELECT 1 FROM installations WHERE project_id = $1 AND connection_id = $2 LIMIT 1`,
@@ -206,6 +221,27 @@ export async function deleteInstallationsOf(
   integrationId: string,
 ): Promise<void> {
   await tx.rows(removeOf, [projectId, integrationId]);
+}
+
+/** How many installations the integration has, and how many of them name the object in their config. */
+export async function countUsage(
+  db: Queryable,
+  projectId: string,
+  integrationId: string,
+  { action, objectName }: { action: 'read' | 'write'; objectName: string },
+): Promise<{ installations: number; configured: number }> {
+  type Row = { installations: number; configured: number };
+  const [row] = await db.rows<Row>(usage, [projectId, integrationId, action, objectName]);
+  return row ?? { installations: 0, configured: 0 };
+}
+
+/** Whether one of the integrations has an installation. */
+export async function areInstalled(
+  db: Queryable,
+  projectId: string,
+  integrationIds: readonly string[],
+): Promise<boolean> {
+  return (await db.rows(installed, [projectId, integrationIds])).length > 0;
 }
 
 export async function isConnectionUsed(

@@ -1,6 +1,7 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { ConnectionStatus } from '../connections/schema.ts';
+import type { RetainedObject } from '../projects/index.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
 import type { ConfigContent } from './config/schema.ts';
 import type { OperationStatus } from './store.ts';
@@ -14,7 +15,9 @@ export interface TargetRow {
   provider: string;
   revision_id: string;
   manifest: ManifestIntegration;
+  retained: RetainedObject[] | null;
   installation_id: string;
+  created_at: Date;
   group_ref: string;
   config_id: string;
   content: ConfigContent;
@@ -48,7 +51,7 @@ const load = statement(
        JOIN installations n ON n.project_id = a.project_id AND n.integration_id = i.id AND n.group_ref = a.group_ref
    )
    SELECT found.slot::integer AS slot, n.project_id, n.integration_id, i.name AS integration_name, i.provider, r.id AS revision_id,
-     r.content AS manifest, n.id AS installation_id, n.group_ref, n.config_id, c.content, n.connection_id,
+     r.content AS manifest, r.retained, n.id AS installation_id, n.created_at, n.group_ref, n.config_id, c.content, n.connection_id,
      k.status AS connection_status, n.last_operation_status
    FROM found
    JOIN installations n ON n.project_id = found.project_id AND n.id = found.installation_id

@@ -4,6 +4,7 @@ import { isId } from '../kit/ids.ts';
 import type { ConnectionStatus } from '../connections/schema.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
 import type { ConfigContent } from './config/schema.ts';
+import { manifestFor } from './manifest-for.ts';
 import { healthOf, type Health } from './present.ts';
 import { loadTargetRows, type TargetKey, type TargetRow } from './targets-store.ts';
 
@@ -13,7 +14,7 @@ export interface Target {
   integrationId: string;
   integrationName: string;
   provider: string;
-  /** The latest revision of the integration, and what it declares. */
+  /** The latest revision of the integration, and what it declares for this installation. */
   revisionId: string;
   manifest: ManifestIntegration;
   installationId: string;
@@ -31,6 +32,8 @@ export type TargetSelector = { installationId: string } | { integration: string;
 
 export interface Targets {
   find(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
+  /** As it is now; what is remembered serves only while the database is away. */
+  refresh(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
   /** Without waiting; undefined means: ask {@link find}. */
   peek(projectId: string, selector: TargetSelector): Target | undefined;
   /** What is remembered of the installation is read again, by whichever key it is asked for. */
@@ -44,9 +47,13 @@ export interface Targets {
   close(): void;
 }
 
-/** Targets by installation, and by integration and group; at most two seconds old (architecture, Caches). */
+/** How old a target may be on any node that reaches the database. */
+export const targetAgeMs = 2_000;
+
+/** Targets by installation, and by integration and group. */
 export function createTargets(database: Database): Targets {
   const cache = createCache<Target>({
+    maxAgeMs: targetAgeMs,
     load: async (keys) => {
       const rows = await loadTargetRows(database, keys.map(parseKey));
       return new Map(rows.map((row) => [keys[row.slot - 1] ?? '', targetOf(row)]));
@@ -56,6 +63,12 @@ export function createTargets(database: Database): Targets {
     find: async (projectId, selector) => {
       const key = keyOf(projectId, selector);
       return key === undefined ? undefined : cache.get(key);
+    },
+    refresh: async (projectId, selector) => {
+      const key = keyOf(projectId, selector);
+      if (key === undefined) return undefined;
+      cache.expire(key);
+      return cache.get(key);
     },
     peek: (projectId, selector) => {
       const key = keyOf(projectId, selector);
@@ -99,7 +112,7 @@ function targetOf(row: TargetRow): Target {
     integrationName: row.integration_name,
     provider: row.provider,
     revisionId: row.revision_id,
-    manifest: row.manifest,
+    manifest: manifestFor({ content: row.manifest, retained: row.retained ?? [] }, row),
     installationId: row.installation_id,
     groupRef: row.group_ref,
     configId: row.config_id,

@@ -3,6 +3,7 @@ export { actorHook, authenticationHook } from './auth/hook.ts';
 export { reachingScopes, type Principal } from './auth/principal.ts';
 export { bootstrap, createOperatorKey } from './bootstrap.ts';
 export { providerCatalogueRoutes } from './catalogue-routes.ts';
+export { withRetained, type RetainedObject } from './integrations/retained.ts';
 export type { Integration } from './integrations/store.ts';
 export { isFieldPath } from './manifest/rules/fields.ts';
 export { readScheduleMinutes, scheduleFault } from './manifest/schedule.ts';

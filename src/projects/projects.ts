@@ -14,7 +14,9 @@ import {
   createIntegrations,
   type IntegrationDeleteHook,
   type Integrations,
+  type RevisionHook,
 } from './integrations/integrations.ts';
+import type { UsageHook } from './integrations/losses.ts';
 import type { Integration } from './integrations/store.ts';
 import { createApiKeys, type ApiKeys } from './keys/api-keys.ts';
 import { createJwtKeys, type JwtKeys } from './keys/jwt-keys.ts';
@@ -46,7 +48,11 @@ export interface Projects {
   listIntegrations(projectId: string): Promise<Integration[]>;
   /** Registers what higher rooms delete with an integration, in its transaction. */
   beforeIntegrationDelete(hook: IntegrationDeleteHook): void;
-  /** The named provider app, or the newest of the provider, with its secret. Throws provider-app-missing. */
+  /** Registers what a deploy waits for before it answers. */
+  afterRevision(hook: RevisionHook): void;
+  /** Registers who counts the installations that a deploy takes something from. */
+  countUsageBy(hook: UsageHook): void;
+  /** The named provider app, or the default of the provider, with its secret. Throws provider-app-missing. */
   getProviderApp(projectId: string, provider: string, providerAppId?: string): Promise<ProviderAppSecrets>;
   readonly apiKeys: ApiKeys;
   readonly jwtKeys: JwtKeys;
@@ -90,6 +96,8 @@ export function createProjects(
     getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
     listIntegrations: (projectId) => integrations.list(projectId),
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
+    afterRevision: (hook) => integrations.afterRevision(hook),
+    countUsageBy: (hook) => integrations.countUsageBy(hook),
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
     close: async () => {
       origins.close();

@@ -151,6 +151,19 @@ export const Integration = Type.Object(
   closed,
 );
 
+/** An integration that was deployed, with what was found in its part of the manifest. */
+export const DeployedIntegration = Type.Object(
+  {
+    ...Integration.properties,
+    warnings: Type.Optional(
+      Type.Array(ManifestIssue, {
+        description: 'There when there are any; the first integration has those of the whole.',
+      }),
+    ),
+  },
+  closed,
+);
+
 /** What a deploy does, or would do, to one integration. */
 export const DeployedChange = Type.Object(
   {

@@ -52,6 +52,64 @@ describe('test/journeys/two-nodes', () => {
       ({ kind, fields }) => kind === 'create' && fields['email'] === address,
     );
 
+  it('once a deploy or a change of a config is answered, no node goes by what it remembers', async () => {
+    const integration = (objects: string, more = '') => `specVersion: 1.0.0
+integrations:
+  - name: hubspot-no-proxy
+    provider: hubspot
+    write:
+      objects: [${objects}]
+${more}`;
+    const revise = async (text: string) => {
+      const path = '/projects/default/integrations:batch?destructive=true';
+      expect(await first.call('PUT', path, { sourceYaml: text })).toMatchObject({ status: 200 });
+    };
+    const customer = await install(first, 'hubspot-no-proxy', 'stale');
+    const writeOn = (node: Platform, object: string) =>
+      node.call('POST', `/write/v1/projects/default/integrations/hubspot-no-proxy/objects/${object}`, {
+        groupRef: customer.groupRef,
+        type: 'create',
+        record: object === 'companies' ? { name: 'Stale' } : { lastname: 'Stale' },
+      });
+    const onBoth = async (object: string) =>
+      (await Promise.all([first, second].map((node) => writeOn(node, object)))).map(({ status }) => status);
+
+    for (let round = 0; round < 3; round++) {
+      await revise(integration('{ objectName: contacts }'));
+      expect(await onBoth('contacts')).toEqual([200, 200]);
+      expect(await onBoth('companies')).toEqual([404, 404]);
+      await revise(integration('{ objectName: contacts }, { objectName: companies }'));
+      expect(await onBoth('companies')).toEqual([200, 200]);
+    }
+
+    // A config counts at once where it allows something: a refusal is decided on what is so now.
+    await revise(integration('{ objectName: contacts }', '    proxy: { enabled: true }\n'));
+    const call = async () => {
+      const answer = await fetch(`${second.proxy}/integrations/v1/me`, {
+        headers: {
+          'x-api-key': first.apiKey,
+          'x-svc-proxy-version': '1',
+          'x-svc-project-id': first.projectId,
+          'x-svc-installation-id': customer.installationId,
+        },
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const switchTo = async (enabled: boolean) => {
+      const path = `/projects/default/integrations/hubspot-no-proxy/installations/${customer.installationId}`;
+      const changed = await first.call('PATCH', path, {
+        updateMask: ['config.content.proxy.enabled'],
+        installation: { config: { content: { proxy: { enabled } } } },
+      });
+      expect(changed.status).toBe(200);
+    };
+    await switchTo(false);
+    await expect.poll(call).toBe(403);
+    await switchTo(true);
+    expect(await call()).toBe(200);
+  });
+
   it('work that one node accepted is done once, by whichever node, and both know of it', async () => {
     const jobs = Array.from({ length: 40 }, (_, index) => ({
       email: `n${index}@example.com`,

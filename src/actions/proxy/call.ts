@@ -76,7 +76,8 @@ export async function proxyCall(
       call,
       target,
     };
-    refuseDisabled(target);
+    const refusal = disabled(target);
+    if (refusal) journey.target = await enabledNow(deps, call, refusal);
     if (!(await refuseThrottled(journey))) await send(journey);
   } catch (error) {
     refuse(deps, response, journey, toProblem(error), requestId);
@@ -138,15 +139,23 @@ async function targetRefusal(projects: Projects, { projectId, selector }: ProxyC
   }
 }
 
-function refuseDisabled(target: Target): void {
+/** What is remembered of an installation never refuses: it may be enabled by now. */
+async function enabledNow(deps: ProxyDeps, call: ProxyCall, refusal: Problem): Promise<Target> {
+  const now = await deps.installations.refreshTarget(call.projectId, call.selector);
+  if (!now || disabled(now)) throw refusal;
+  return now;
+}
+
+function disabled(target: Target): Problem | undefined {
   if (!target.manifest.proxy?.enabled) {
-    throw problem('proxy-disabled', {
+    return problem('proxy-disabled', {
       detail: `The integration ${target.integrationName} does not enable the proxy.`,
     });
   }
   if (target.content.proxy?.enabled === false) {
-    throw problem('proxy-disabled', { detail: 'The config of this installation switches the proxy off.' });
+    return problem('proxy-disabled', { detail: 'The config of this installation switches the proxy off.' });
   }
+  return undefined;
 }
 
 /** In throttle mode a closed window answers for the provider (specification 7, 5). */

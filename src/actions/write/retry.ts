@@ -94,7 +94,7 @@ async function retry(
   const planned = planRetry(written);
   if ('refusal' in planned) throw planned.refusal;
   const { id, projectId, integrationId, installationId, resource } = written.operation;
-  const target = await deps.installations.findTarget(projectId, { installationId });
+  const target = await deps.installations.refreshTarget(projectId, { installationId });
   if (!target) throw problem('installation-not-found', { detail: 'The installation was deleted.' });
   const stored = written.request as unknown as StoredWrite;
   const again = planAgain(

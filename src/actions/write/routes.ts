@@ -12,7 +12,7 @@ import { problem } from '../../kit/problem.ts';
 import type { Target } from '../../installations/index.ts';
 import type { KeyClaim } from '../../operations/index.ts';
 import type { Principal } from '../../projects/index.ts';
-import { resolveTarget } from '../target.ts';
+import { decideFor } from '../target.ts';
 import { answerWrite, withErrors } from './answer.ts';
 import { dryRun } from './dry-run.ts';
 import { answeringOnce, claimOf, rendered, replay, replayInstead, type WriteAnswer } from './idempotency.ts';
@@ -87,12 +87,14 @@ async function write(
   { id, principal, params: { objectName, ...address }, body, isLarge }: ReceivedWrite,
   claim: KeyClaim | undefined,
 ): Promise<WriteAnswer> {
-  const target = await resolveTarget(deps, principal, { ...address, groupRef: body.groupRef });
-  const planned = planWrite(body, scopeOf(target, objectName, deps.ground.limits));
-  if ('refusal' in planned) throw planned.refusal;
-  const { plan } = planned;
+  const named = { ...address, groupRef: body.groupRef };
+  const { target, plan } = await decideFor(deps, principal, named, (found) => {
+    const planned = planWrite(body, scopeOf(found, objectName, deps.ground.limits));
+    if ('refusal' in planned) throw planned.refusal;
+    if (!body.dryRun) refuseDead(found);
+    return { target: found, plan: planned.plan };
+  });
   if (body.dryRun) return { status: 200, body: { plan: dryRun(plan, target.provider) } };
-  refuseDead(target);
   if (isLarge) await nextTurn();
   if (plan.mode === 'asynchronous') {
     const { operationId, ...others } = await enqueueWrite(deps, target, plan, claim);

@@ -1,13 +1,33 @@
 import { isDeepStrictEqual } from 'node:util';
 import { failed, type Finding } from '../manifest/finding.ts';
 import type { DeployedChange, Manifest, ManifestIntegration } from '../schema.ts';
+import { labelOf, retain, type RetainedObject } from './retained.ts';
 import type { Integration } from './store.ts';
 
 /** One integration of the manifest against what is live. */
 export type IntegrationPlan =
   | { change: 'created'; content: ManifestIntegration; shown: DeployedChange }
-  | { change: 'updated'; content: ManifestIntegration; live: Integration; shown: DeployedChange }
+  | {
+      change: 'updated';
+      content: ManifestIntegration;
+      /** Its place in the manifest. */
+      index: number;
+      live: Integration;
+      shown: DeployedChange;
+      /** What goes on for those who have it, and what is taken from the manifest or, with `destructive`, from everybody. */
+      retained: RetainedObject[];
+      takenAway: RetainedObject[];
+    }
   | { change: 'unchanged'; live: Integration; shown: DeployedChange };
+
+export interface DeployTerms {
+  /** Whether what the manifest no longer holds ends for installations that have it. */
+  destructive: boolean;
+  /** When the deploy happens, by the clock that dates installations. */
+  at: string;
+  /** Only this integration of the manifest, by its name. */
+  only?: string | undefined;
+}
 
 export interface DeployPlan {
   specVersion: string;
@@ -19,13 +39,14 @@ export interface DeployPlan {
 const objectActions = ['read', 'write', 'subscribe'] as const;
 const otherKeys = ['displayName', 'module', 'proxy', 'watchSchema'] as const;
 
-/** Compares a valid manifest (or its integration `only`) with what is live: what a deploy would do, or why it may not. Pure. */
+/** Compares a valid manifest with what is live: what a deploy would do, or why it may not. Pure. */
 export function planDeploy(
   manifest: Manifest,
   live: readonly Integration[],
-  only?: string,
+  terms: DeployTerms,
 ): DeployPlan | { refusals: Finding[] } {
   const { specVersion, integrations } = manifest;
+  const { only } = terms;
   const byName = new Map(live.map((integration) => [integration.name, integration]));
   const wanted = [...integrations.entries()].filter(([, { name }]) => only === undefined || name === only);
   const refusals = wanted.flatMap(([index, { name, provider }]) => {
@@ -38,15 +59,18 @@ export function planDeploy(
   const named = new Set(integrations.map(({ name }) => name));
   return {
     specVersion,
-    integrations: wanted.map(([, content]) => planOne(content, specVersion, byName.get(content.name))),
+    integrations: wanted.map(([index, content]) =>
+      planOne({ content, index }, specVersion, byName.get(content.name), terms),
+    ),
     untouched: live.filter(({ name }) => !named.has(name)).map(({ name }) => name),
   };
 }
 
 function planOne(
-  content: ManifestIntegration,
+  { content, index }: { content: ManifestIntegration; index: number },
   specVersion: string,
   live: Integration | undefined,
+  terms: DeployTerms,
 ): IntegrationPlan {
   const before = live?.latestRevision;
   const difference = differenceOf(before?.content, content);
@@ -54,11 +78,15 @@ function planOne(
   if (!live || !before) {
     return { change: 'created', content, shown: { name, provider, change: 'created', ...difference } };
   }
+  const kept = retain(before, content, terms);
+  const ends = terms.destructive && before.retained.length > 0;
   // Keys may stand in another order; lists may not.
-  if (before.specVersion === specVersion && isDeepStrictEqual(before.content, content)) {
+  if (!ends && before.specVersion === specVersion && isDeepStrictEqual(before.content, content)) {
     return { change: 'unchanged', live, shown: { name, provider, change: 'unchanged', ...difference } };
   }
-  return { change: 'updated', content, live, shown: { name, provider, change: 'updated', ...difference } };
+  const removed = [...new Set([...difference.removed, ...kept.takenAway.map(labelOf)])];
+  const shown = { name, provider, change: 'updated' as const, ...difference, removed };
+  return { change: 'updated', content, index, live, shown, ...kept };
 }
 
 type Difference = Pick<DeployedChange, 'added' | 'changed' | 'removed'>;

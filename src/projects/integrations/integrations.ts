@@ -8,7 +8,8 @@ import type { ManifestCatalog } from '../manifest/rules/context.ts';
 import { createManifestReader, type ManifestReader, type ReadManifest } from '../manifest/reader.ts';
 import { findInIntegration } from '../manifest/validate.ts';
 import type { DeployPreview, Manifest, ManifestIntegration, ManifestIssue } from '../schema.ts';
-import { planDeploy, type DeployPlan } from './deploy-plan.ts';
+import { planDeploy, type DeployPlan, type DeployTerms } from './deploy-plan.ts';
+import { findLosses, type UsageHook } from './losses.ts';
 import * as store from './store.ts';
 import type { Integration } from './store.ts';
 
@@ -19,8 +20,17 @@ export type IntegrationDeleteHook = (
   integrationId: string,
 ) => Promise<void>;
 
+/** Runs after the commit of a deploy that revised these integrations, before it is answered. */
+export type RevisionHook = (projectId: string, integrationIds: readonly string[]) => Promise<void>;
+
+/** An integration with the warnings of its part of the manifest; the first has those of the whole, too. */
+export interface Deployed {
+  integration: Integration;
+  warnings: ManifestIssue[];
+}
+
 export interface DeployOptions {
-  /** Whether reads of objects that the deploy removes stop; kept with the revision. */
+  /** Whether what the manifest no longer holds ends for the installations that have it; kept with the revision. */
   destructive: boolean;
   /** Only this integration of the manifest, by its name. */
   only?: string;
@@ -36,11 +46,15 @@ export interface Integrations {
     projectId: string,
     text: string,
     options: DeployOptions,
-  ): Promise<{ integrations: Integration[]; warnings: ManifestIssue[] }>;
+  ): Promise<{ integrations: Deployed[]; warnings: ManifestIssue[] }>;
   /** What {@link deploy} would do. Writes nothing. */
-  preview(projectId: string, text: string): Promise<DeployPreview>;
+  preview(projectId: string, text: string, options: DeployOptions): Promise<DeployPreview>;
   delete(projectId: string, idOrName: string): Promise<void>;
   beforeDelete(hook: IntegrationDeleteHook): void;
+  /** Registers what a deploy waits for before it answers. */
+  afterRevision(hook: RevisionHook): void;
+  /** Registers who knows the installations. */
+  countUsageBy(hook: UsageHook): void;
   close(): Promise<void>;
 }
 
@@ -48,6 +62,8 @@ const contentPath: Path = ['latestRevision', 'content'];
 
 export function createIntegrations(database: Database, catalog: ManifestCatalog): Integrations {
   const hooks: IntegrationDeleteHook[] = [];
+  const settle: RevisionHook[] = [];
+  let usage: UsageHook = async () => ({ installations: 0, configured: 0 });
   const reader = createManifestReader(catalog);
   const get = (projectId: string, idOrName: string) => getIntegration(database, projectId, idOrName);
 
@@ -59,7 +75,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
         ({ severity }) => severity === 'error',
       );
       if (errors.length > 0) throw refuseContent(errors);
-      const revision = { id: newId(), specVersion, content, destructive: false };
+      const revision = { id: newId(), specVersion, content, destructive: false, retained: [] };
       const { name, provider } = content;
       await database.transaction(async (tx) => {
         await store.lockDeploys(tx, projectId);
@@ -74,21 +90,32 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     },
     async deploy(projectId, text, { destructive, only }) {
       const { manifest, check } = await readManifest(text, reader);
-      return database.transaction(async (tx) => {
+      const { revised, ...deployed } = await database.transaction(async (tx) => {
         await store.lockDeploys(tx, projectId);
-        const plan = planOrRefuse(manifest, await store.listIntegrations(tx, projectId), check, only);
+        const terms = { destructive, only, at: await store.transactionTime(tx) };
+        const plan = planOrRefuse(manifest, await store.listIntegrations(tx, projectId), check, terms);
+        const losses = await findLosses(tx, projectId, plan, { destructive, usage });
         await apply(tx, projectId, plan, destructive);
         await record(tx, { projectId, action: 'deploy.done', targetId: projectId, details: summaryOf(plan) });
-        const deployed = new Set(plan.integrations.map(({ shown }) => shown.name));
+        const warnings = [...check.warnings, ...losses.map((finding) => placed(finding, check))];
         const live = await store.listIntegrations(tx, projectId);
-        return { integrations: live.filter(({ name }) => deployed.has(name)), warnings: check.warnings };
+        const integrations = deployedOf(live, plan, manifest, warnings);
+        const revised = plan.integrations.flatMap((step) =>
+          step.change === 'updated' ? [step.live.id] : [],
+        );
+        return { integrations, warnings, revised };
       });
+      if (revised.length > 0) await Promise.all(settle.map(async (hook) => hook(projectId, revised)));
+      return deployed;
     },
-    async preview(projectId, text) {
+    async preview(projectId, text, { destructive, only }) {
       const { manifest, check } = await readManifest(text, reader);
-      const plan = planOrRefuse(manifest, await store.listIntegrations(database, projectId), check);
+      const terms = { destructive, only, at: await store.transactionTime(database) };
+      const plan = planOrRefuse(manifest, await store.listIntegrations(database, projectId), check, terms);
+      const losses = await findLosses(database, projectId, plan, { destructive, usage });
       const integrations = plan.integrations.map(({ shown }) => shown);
-      return { dryRun: true, integrations, untouched: plan.untouched, warnings: check.warnings };
+      const warnings = [...check.warnings, ...losses.map((finding) => placed(finding, check))];
+      return { dryRun: true, integrations, untouched: plan.untouched, warnings };
     },
     async delete(projectId, idOrName) {
       const { id, name } = await get(projectId, idOrName);
@@ -100,6 +127,10 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       });
     },
     beforeDelete: (hook) => void hooks.push(hook),
+    afterRevision: (hook) => void settle.push(hook),
+    countUsageBy: (hook) => {
+      usage = hook;
+    },
     close: () => reader.close(),
   };
 }
@@ -127,18 +158,37 @@ function planOrRefuse(
   manifest: Manifest,
   live: readonly Integration[],
   check: ReadManifest,
-  only?: string,
+  terms: DeployTerms,
 ): DeployPlan {
-  const plan = planDeploy(manifest, live, only);
+  const plan = planDeploy(manifest, live, terms);
   if ('refusals' in plan) throw refuseManifest(plan.refusals.map((finding) => placed(finding, check)));
   if (plan.integrations.length > 0) return plan;
-  throw problem('manifest-invalid', { detail: `The manifest does not hold the integration ${only}.` });
+  throw problem('manifest-invalid', { detail: `The manifest does not hold the integration ${terms.only}.` });
 }
 
-/** What a plan refuses is the provider of an integration. */
+/** What a plan finds is about an integration: it stands where that names its provider. */
 function placed({ path, ...finding }: Finding, { providerPlaces }: ReadManifest): ManifestIssue {
   const place = providerPlaces[Number(path[1])] ?? { line: 1, column: 1 };
   return { ...finding, path: renderPath(path), ...place };
+}
+
+function deployedOf(
+  live: readonly Integration[],
+  plan: DeployPlan,
+  { integrations }: Manifest,
+  warnings: readonly ManifestIssue[],
+): Deployed[] {
+  const names = new Set(plan.integrations.map(({ shown }) => shown.name));
+  const deployed = live.filter(({ name }) => names.has(name));
+  const nameOf = ({ path }: ManifestIssue): string | undefined =>
+    integrations[Number(/^integrations\[(\d+)\]/.exec(path)?.[1])]?.name;
+  return deployed.map((integration, index) => ({
+    integration,
+    warnings: warnings.filter((one) => {
+      const name = nameOf(one);
+      return name === integration.name || (index === 0 && name === undefined);
+    }),
+  }));
 }
 
 /** What a deploy did, by integration; those that stayed as they were are not named. */
@@ -157,7 +207,8 @@ async function apply(
   for (const step of plan.integrations) {
     if (step.change === 'unchanged') continue;
     const { content } = step;
-    const revision = { id: newId(), specVersion, content, destructive };
+    const retained = step.change === 'updated' ? step.retained : [];
+    const revision = { id: newId(), specVersion, content, destructive, retained };
     if (step.change === 'created') {
       const { name, provider } = content;
       const made = { id: newId(), name, provider };

@@ -5,7 +5,14 @@ import { problem, refuse, type Issue } from '../../kit/problem.ts';
 import { maxManifestBytes } from '../manifest/read-yaml.ts';
 import { ProjectParams, projectParam } from '../path-params.ts';
 import type { Projects } from '../projects.ts';
-import { DeployPreview, Integration, Manifest, ManifestIntegration } from '../schema.ts';
+import {
+  DeployedIntegration,
+  DeployPreview,
+  Integration,
+  Manifest,
+  ManifestIntegration,
+  ManifestIssue,
+} from '../schema.ts';
 import { presentIntegration } from './present.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -51,10 +58,17 @@ const SourceBody = {
 // A text takes twice its bytes where every character of it is escaped.
 const sourceBodyBytes = 2 * maxManifestBytes;
 const Destructive = Type.Optional(
-  Type.Boolean({ description: 'Whether scheduled reads of objects that the deploy removes stop.' }),
+  Type.Boolean({
+    description:
+      'Whether what the manifest no longer holds ends for the installations that have it: reads pause, writes are refused. Without it, they go on as before.',
+  }),
 );
 // Not `null`, which would be sent as text (product-api 1.0: an empty body).
 const Empty = Type.Unsafe<undefined>({ type: 'null', description: 'An empty body.' });
+const Warnings = Type.Object(
+  { warnings: Type.Array(ManifestIssue) },
+  { ...closed, description: 'Where something was found that does not keep the revision from being made.' },
+);
 const DryRun = Type.Optional(
   Type.Boolean({ description: 'Answer what the deploy would change, and write nothing.' }),
 );
@@ -159,7 +173,7 @@ function deploying(server: HttpServer, projects: Projects): void {
       params: ProjectParams,
       querystring: Type.Object({ destructive: Destructive, dryRun: DryRun }, closed),
       body: SourceBody,
-      response: { 200: Type.Union([Type.Array(Integration), DeployPreview]) },
+      response: { 200: Type.Union([Type.Array(DeployedIntegration), DeployPreview]) },
     },
     config: { scopes: [], projectWide: true },
     bodyLimit: sourceBodyBytes,
@@ -167,10 +181,13 @@ function deploying(server: HttpServer, projects: Projects): void {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       const text = sourceOf(request.body);
       const { destructive = false, dryRun = false } = request.query;
-      if (dryRun) return projects.integrations.preview(id, text);
+      if (dryRun) return projects.integrations.preview(id, text, { destructive });
       const { integrations, warnings } = await projects.integrations.deploy(id, text, { destructive });
       reply.header('x-svc-warnings', String(warnings.length));
-      return integrations.map(presentIntegration);
+      return integrations.map(({ integration, warnings: found }) => ({
+        ...presentIntegration(integration),
+        ...(found.length > 0 ? { warnings: found } : {}),
+      }));
     },
   });
 }
@@ -186,7 +203,7 @@ function revising(server: HttpServer, projects: Projects): void {
       params: IntegrationParams,
       querystring: Type.Object({ destructive: Destructive }, closed),
       body: SourceBody,
-      response: { 201: Empty },
+      response: { 201: Type.Union([Empty, Warnings]) },
     },
     config: { scopes: [], projectWide: true },
     bodyLimit: sourceBodyBytes,
@@ -195,8 +212,10 @@ function revising(server: HttpServer, projects: Projects): void {
       const text = sourceOf(request.body);
       const { name: only } = await projects.integrations.get(id, request.params.integrationIdOrName);
       const { destructive = false } = request.query;
-      const { warnings } = await projects.integrations.deploy(id, text, { destructive, only });
-      return reply.code(201).header('x-svc-warnings', String(warnings.length)).send(undefined);
+      const { integrations } = await projects.integrations.deploy(id, text, { destructive, only });
+      const warnings = integrations.flatMap((deployed) => deployed.warnings);
+      reply.code(201).header('x-svc-warnings', String(warnings.length));
+      return reply.send(warnings.length > 0 ? { warnings } : undefined);
     },
   });
 }

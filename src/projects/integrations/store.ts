@@ -1,12 +1,15 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ManifestIntegration } from '../schema.ts';
+import type { RetainedObject } from './retained.ts';
 
 /** One deployed state of an integration; immutable. */
 export interface Revision {
   id: string;
   specVersion: string;
   content: ManifestIntegration;
+  /** What earlier revisions had, for the installations of then. */
+  retained: RetainedObject[];
   createdAt: Date;
 }
 
@@ -30,11 +33,12 @@ interface IntegrationRow {
   revision_id: string;
   spec_version: string;
   content: ManifestIntegration;
+  retained: RetainedObject[] | null;
   revision_created_at: Date;
 }
 
 const select = `SELECT i.id, i.project_id, i.name, i.provider, i.created_at, i.updated_at,
-    r.id AS revision_id, r.spec_version, r.content, r.created_at AS revision_created_at
+    r.id AS revision_id, r.spec_version, r.content, r.retained, r.created_at AS revision_created_at
   FROM integrations i
   JOIN revisions r ON r.project_id = i.project_id AND r.integration_id = i.id AND r.id = i.latest_revision_id`;
 
@@ -47,8 +51,8 @@ const insert = statement(
 );
 const insertRevisionRow = statement(
   'revisions_insert',
-  `INSERT INTO revisions (project_id, integration_id, id, spec_version, content, destructive)
-   VALUES ($1, $2, $3, $4, $5, $6)`,
+  `INSERT INTO revisions (project_id, integration_id, id, spec_version, content, destructive, retained)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
 const point = statement(
   'integrations_point',
@@ -62,6 +66,7 @@ const removeRevisions = statement(
   'revisions_delete',
   'DELETE FROM revisions WHERE project_id = $1 AND integration_id = $2',
 );
+const now = statement('integrations_now', 'SELECT svc_now() AS now');
 const lock = statement(
   'integrations_lock',
   `SELECT pg_advisory_xact_lock(hashtextextended('svc:deploy:' || $1, 0))`,
@@ -70,6 +75,12 @@ const lock = statement(
 /** Deploys of one project follow one another; held until the transaction ends. */
 export async function lockDeploys(tx: Queryable, projectId: string): Promise<void> {
   await tx.rows(lock, [projectId]);
+}
+
+/** When this transaction began, by the clock that dates rows. */
+export async function transactionTime(db: Queryable): Promise<string> {
+  const [row] = await db.rows<{ now: Date }>(now, []);
+  return (row?.now ?? new Date()).toISOString();
 }
 
 export async function listIntegrations(db: Queryable, projectId: string): Promise<Integration[]> {
@@ -97,6 +108,7 @@ export interface NewRevision {
   specVersion: string;
   content: ManifestIntegration;
   destructive: boolean;
+  retained: RetainedObject[];
 }
 
 export async function insertIntegration(
@@ -127,8 +139,9 @@ async function insertRevision(
   integrationId: string,
   revision: NewRevision,
 ): Promise<void> {
-  const { id, specVersion, content, destructive } = revision;
-  await tx.rows(insertRevisionRow, [projectId, integrationId, id, specVersion, content, destructive]);
+  const { id, specVersion, content, destructive, retained } = revision;
+  const kept = retained.length > 0 ? JSON.stringify(retained) : null;
+  await tx.rows(insertRevisionRow, [projectId, integrationId, id, specVersion, content, destructive, kept]);
 }
 
 export async function deleteIntegration(tx: Queryable, projectId: string, id: string): Promise<boolean> {
@@ -148,6 +161,7 @@ function fromRow(row: IntegrationRow): Integration {
       id: row.revision_id,
       specVersion: row.spec_version,
       content: row.content,
+      retained: row.retained ?? [],
       createdAt: row.revision_created_at,
     },
   };
