@@ -84,7 +84,14 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     ...options.env,
   };
   let said = '';
-  let child = await launch();
+  const closeAround = async (): Promise<void> => {
+    await Promise.all([sims?.hubspot.close(), sims?.salesforce.close(), pooler?.stop()]);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  let child = await launch().catch(async (error: unknown) => {
+    await closeAround();
+    throw error;
+  });
 
   async function launch(extra: Record<string, string> = {}): Promise<ChildProcess> {
     const started = spawn(process.execPath, ['src/main.ts'], {
@@ -93,7 +100,12 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     });
     started.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
     started.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    await untilReady(base, started, () => said);
+    try {
+      await untilReady(base, started, () => said);
+    } catch (error) {
+      await end(started, 'SIGKILL');
+      throw error;
+    }
     return started;
   }
 
@@ -116,8 +128,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     },
     stop: async () => {
       await end(child, 'SIGTERM', 10_000);
-      await Promise.all([sims?.hubspot.close(), sims?.salesforce.close(), pooler?.stop()]);
-      await rm(dataDir, { recursive: true, force: true });
+      await closeAround();
     },
   };
 }

@@ -265,5 +265,5 @@ describe('test/journeys/write-unknown', () => {
       );
       expect(done).toHaveLength(sent);
     }
-  });
+  }, 90_000);
 });
