@@ -139,6 +139,36 @@ describe('test/journeys/write-unknown', () => {
     }
   });
 
+  it('one that may not be looked for says what the provider says of that', async () => {
+    const message = 'the scope crm.objects.contacts.read is missing';
+    for (const mode of ['synchronous', 'asynchronous']) {
+      await lose('reset-after');
+      await fault(platform.hubspot, {
+        path: '/batch/read',
+        times: 10,
+        fault: {
+          kind: 'status',
+          status: 403,
+          body: { status: 'error', category: 'MISSING_SCOPES', message },
+        },
+      });
+      const answer = await customer.write<ProblemBody>('contacts', {
+        type: 'create',
+        mode,
+        record: contact(),
+      });
+      const ended = await customer.settled(answer.body.operationId ?? '');
+      expect(ended).toMatchObject({
+        status: 'failure',
+        errors: [{ category: 'unknownOutcome', message: expect.stringContaining(message) }],
+      });
+      const told = mode === 'synchronous' ? answer.body : { detail: message, provider: { status: 403 } };
+      expect(told.detail).toContain(message);
+      expect(told.provider).toMatchObject({ status: 403 });
+      await simulator(platform.hubspot, 'DELETE', '/faults');
+    }
+  });
+
   it('an asynchronous create is found in the same attempt, or sent again once it is known not to be there', async () => {
     for (const [kind, attempts] of [
       ['reset-after', 1],

@@ -103,13 +103,13 @@ export async function resolveStopped(
 export function unknownForAll(
   job: AttemptJob,
   { records, earlier }: Pick<AttemptRecords, 'records' | 'earlier'>,
-  { retryable }: Failure,
+  failure: Failure,
 ): RecordOutcome[] {
   const stopped = stoppedOutcome(job);
   if (job.kind !== 'create') return records.map(() => stopped);
   const course = { ...job, quietMs: 0 };
   return records.map((_, slot) =>
-    afterVerdict(leftOpen(job, earlier.get(slot)), retryable ? 'later' : 'untellable', course),
+    afterVerdict(leftOpen(job, earlier.get(slot)), failure.retryable ? 'later' : { barred: failure }, course),
   );
 }
 

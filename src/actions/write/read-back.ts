@@ -16,6 +16,7 @@ import {
   earliestCreation,
   judgeStanding,
   searchOf,
+  type Barred,
   type Search,
   type Verdict,
 } from './resolve.ts';
@@ -73,7 +74,7 @@ async function lookFor(
   for (const [at, one] of lost.entries()) {
     const search = searchOf(one.record, keys);
     if (search) searched.push({ ...one, at, search });
-    else verdicts.set(at, 'untellable');
+    else verdicts.set(at, described && 'failure' in described ? { barred: described.failure } : 'untellable');
   }
   if (!ability || searched.length === 0) return;
   const fields = comparableFields(
@@ -116,7 +117,7 @@ async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Los
       const part = group.slice(from, from + size);
       const read = await readValues(reader, by, part);
       if (read === 'later') continue;
-      if (read === 'untellable') for (const { at } of part) reader.verdicts.set(at, read);
+      if ('barred' in read) for (const { at } of part) reader.verdicts.set(at, read);
       else missing.push(...part.filter((one) => !isTold(reader, one, read)));
     }
   }
@@ -145,7 +146,7 @@ async function readValues(
   reader: Reader,
   by: string,
   part: readonly Lost[],
-): Promise<Read | 'untellable' | 'later'> {
+): Promise<Read | Barred | 'later'> {
   const { ability, objectName, fields, context } = reader;
   const values = [...new Set(part.map(({ search }) => search.value))];
   for (let attempt = 1; attempt <= context.tries && !context.signal.aborted; attempt++) {
@@ -155,19 +156,26 @@ async function readValues(
     const read = 'answer' in result ? ability.judge(by, values, fields, result.answer) : undefined;
     if (read && 'found' in read && 'answer' in result)
       return { found: read.found, answeredAt, date: headerOf(result.answer, 'date') };
-    if (!isWorthAnother(result, read)) return 'untellable';
+    const failure = failureOfLook(result, read);
+    if (!failure.retryable) return { barred: failure };
   }
   return 'later';
 }
 
-function isWorthAnother(
+function failureOfLook(
   result: Awaited<ReturnType<typeof sendOrExplain>>,
   read: { failure: Failure } | { found: unknown } | undefined,
-): boolean {
-  if ('fault' in result) return failureOfRead(result.fault).retryable;
-  if ('failure' in result) return result.failure.retryable;
-  return read !== undefined && 'failure' in read && read.failure.retryable;
+): Failure {
+  if ('fault' in result) return failureOfRead(result.fault);
+  if ('failure' in result) return result.failure;
+  return read && 'failure' in read ? read.failure : unreadable;
 }
+
+const unreadable: Failure = {
+  category: 'providerDown',
+  retryable: false,
+  message: 'the answer could not be read',
+};
 
 /** Waits for the work, but no longer than until the signal. */
 async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {

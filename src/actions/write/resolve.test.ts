@@ -116,6 +116,11 @@ describe('src/actions/write/resolve', () => {
     expect(maySendAgain('untellable', again)).toBe(true);
     expect(maySendAgain('untellable', course)).toBe(false);
     expect(maySendAgain('untellable', synchronous)).toBe(false);
+    const barred: Verdict = { barred: { category: 'permission', retryable: false, message: 'no scope' } };
+    expect(maySendAgain(barred, again)).toBe(true);
+    expect(afterVerdict(unknown, barred, course)).toMatchObject({
+      failure: { retryable: false, message: expect.stringContaining('could not be looked for: no scope') },
+    });
   });
 
   test('what could not be asked now is pending, and is not sent, whatever the caller prefers', () => {
@@ -173,7 +178,9 @@ describe('src/actions/write/resolve', () => {
           ? one
           : 'kind' in one
             ? one.kind
-            : `absent by ${one.absent.key.name} ${one.surely}`,
+            : 'barred' in one
+              ? 'barred'
+              : `absent by ${one.absent.key.name} ${one.surely}`,
       );
     expect(kinds(['untellable', found, 'later'])).toEqual(['applied', 'applied', 'applied']);
     expect(kinds([found, absent(email), refused])).toEqual(['applied', 'unknown', 'unknown']);

@@ -130,8 +130,13 @@ export interface Absent {
   surely: boolean;
 }
 
+/** The provider does not let us look, for want of a scope or of the connection. */
+export interface Barred {
+  barred: Failure;
+}
+
 /** What is known of a lost create: its outcome; that it is not there (yet); that nothing can tell; or that the provider could not be asked now. */
-export type Verdict = RecordOutcome | Absent | 'untellable' | 'later';
+export type Verdict = RecordOutcome | Absent | Barred | 'untellable' | 'later';
 
 /** What becomes of creates whose answer was lost. */
 export interface Course {
@@ -148,8 +153,12 @@ export interface Course {
  */
 export function maySendAgain(verdict: Verdict, { mode, onUnknown }: Course): boolean {
   if (mode === 'synchronous' || verdict === 'later') return false;
-  if (verdict === 'untellable') return onUnknown === 'retry';
+  if (cannotTell(verdict)) return onUnknown === 'retry';
   return 'absent' in verdict && (verdict.surely || verdict.absent.key.enforced);
+}
+
+function cannotTell(verdict: Verdict): verdict is Barred | 'untellable' {
+  return verdict === 'untellable' || (typeof verdict === 'object' && 'barred' in verdict);
 }
 
 /**
@@ -167,8 +176,8 @@ export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: C
         ? notThisTime(outcome.failure, { pending: true })
         : outcome;
   if (verdict === 'later') return pending(outcome.failure);
-  if (verdict === 'untellable')
-    return maySendAgain(verdict, course) ? pending(outcome.failure) : ended(outcome.failure);
+  if (cannotTell(verdict))
+    return maySendAgain(verdict, course) ? pending(outcome.failure) : ended(outcome.failure, verdict);
   if ('kind' in verdict) return verdict;
   const { absent, surely } = verdict;
   if (surely) return neverArrived(absent);
@@ -182,8 +191,15 @@ function pending(failure: Failure): RecordOutcome {
   return { kind: 'unknown', failure: { ...failure, retryable: false, pending: true } };
 }
 
-function ended({ pending: _pending, quiet: _quiet, ...failure }: Failure): RecordOutcome {
-  return { kind: 'unknown', failure: { ...failure, retryable: false } };
+function ended(
+  { pending: _pending, quiet: _quiet, ...failure }: Failure,
+  verdict: Barred | 'untellable',
+): RecordOutcome {
+  const end = { ...failure, retryable: false };
+  if (verdict === 'untellable') return { kind: 'unknown', failure: end };
+  const { message, provider } = verdict.barred;
+  const why = `${failure.message}; the record could not be looked for: ${message}`;
+  return { kind: 'unknown', failure: { ...end, message: why, ...(provider ? { provider } : {}) } };
 }
 
 /** The last attempt was not done, but one before it may have been, or may still be. */
@@ -218,7 +234,7 @@ function isOutcome(verdict: Verdict): verdict is RecordOutcome {
 /** Of a call that was done: what could not be asked for was written, too. What contradicts that stays in the open. */
 function withTheOthers(verdict: Verdict): RecordOutcome {
   if (isOutcome(verdict) && verdict.kind === 'applied') return verdict;
-  if (verdict === 'untellable' || verdict === 'later') return { kind: 'applied' };
+  if (verdict === 'later' || cannotTell(verdict)) return { kind: 'applied' };
   const why = 'the others of its request, all or none of which were to be written, are there, and it is not';
   return { kind: 'unknown', failure: unknownOutcome(why, false) };
 }
