@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { compileCheck } from '../kit/http/validation.ts';
 import { loadCatalog } from './catalog.ts';
-import { abilitiesOf } from './connectors.ts';
+import { abilitiesOf, connectorOf } from './connectors.ts';
 import { ProviderDeclaration } from './declaration/schema.ts';
 import { providerInfo } from './info.ts';
 import { ProviderInfo } from './schema.ts';
@@ -75,6 +75,24 @@ describe('src/providers/catalog', () => {
       read: false,
       delete: false,
     });
+  });
+
+  it('says of no module and no provider that it can what nothing here does', () => {
+    const { support, modules } = providerInfo(catalog.get('salesforce'));
+    expect(support).toMatchObject({ proxy: true, read: false, write: true, subscribe: false, delete: true });
+    expect(modules?.['crm']?.support).toEqual(support);
+    const none = providerInfo(catalog.get('notion')).support;
+    expect(modules?.['account-engagement']?.support).toEqual(none);
+    expect(none).toMatchObject({ proxy: true, read: false, write: false, subscribe: false, delete: false });
+    for (const { name } of catalog.list()) {
+      const write = connectorOf(name)?.write !== undefined;
+      expect(providerInfo(catalog.get(name)).support).toMatchObject({
+        proxy: true,
+        read: false,
+        write,
+        subscribe: false,
+      });
+    }
   });
 
   it('computes abilities from what a connector has (specification 4.2, rule 3)', () => {

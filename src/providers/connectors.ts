@@ -34,9 +34,9 @@ export interface Abilities {
   batchLimit: number;
 }
 
-/** The abilities of a provider, by its name; all absent for one without a connector. */
-export function abilitiesOf(provider: string): Abilities {
-  const connector = connectors.get(provider);
+/** The abilities of a provider, by its name; all absent for one without a connector, or for none. */
+export function abilitiesOf(provider: string | undefined): Abilities {
+  const connector = provider === undefined ? undefined : connectors.get(provider);
   const write = connector?.write?.kinds ?? [];
   return {
     write,

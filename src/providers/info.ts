@@ -1,11 +1,14 @@
 import type { Provider } from './provider.ts';
 import { foundNamesOf } from './coherence.ts';
-import { abilitiesOf } from './connectors.ts';
+import { abilitiesOf, type Abilities } from './connectors.ts';
 import { Oauth2Info, type ProviderInfo, type Support } from './schema.ts';
 
 /** A provider as GET /providers shows it: what a caller needs, without how we speak to it. */
 export function providerInfo(provider: Provider): ProviderInfo {
   const support = supportOf(provider.name);
+  // A connector speaks to the API of the default module; the others are reached through the proxy.
+  const supportOfModule = (id: string) =>
+    id === provider.defaultModule ? support : supportFrom(abilitiesOf(undefined));
   const { name, displayName, authType, baseURL, labels, docsURL, apiKeyOpts, basicOpts, customOpts } =
     provider;
   const { authHealthCheck, metadata, modules, oauth2Opts } = provider;
@@ -28,7 +31,7 @@ export function providerInfo(provider: Provider): ProviderInfo {
     ...(modules
       ? {
           modules: Object.fromEntries(
-            Object.entries(modules).map(([id, module]) => [id, { ...module, support }]),
+            Object.entries(modules).map(([id, module]) => [id, { ...module, support: supportOfModule(id) }]),
           ),
         }
       : {}),
@@ -59,14 +62,18 @@ function publicOauth2(opts: NonNullable<Provider['oauth2Opts']>): Oauth2Info {
 
 /** What a provider supports, computed from its connector; every provider can be proxied. */
 export function supportOf(name: string): Support {
-  const abilities = abilitiesOf(name);
+  return supportFrom(abilitiesOf(name));
+}
+
+function supportFrom(abilities: Abilities): Support {
   const batch = abilities.batchWrite
     ? { supported: true, defaultRecordLimit: abilities.batchLimit }
     : { supported: false };
   const none = { supported: false };
   return {
     proxy: true,
-    read: abilities.sampleRead,
+    // Read configs are kept and checked at the provider; nothing reads by them yet.
+    read: false,
     write: abilities.write.length > 0,
     subscribe: false,
     delete: abilities.delete,

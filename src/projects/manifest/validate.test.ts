@@ -138,6 +138,13 @@ describe('src/projects/manifest/validate', () => {
     expect(finding?.message).toBe('the connector of snowflake has no write action; what it has: read, proxy');
   });
 
+  it('refuses a write of a module that the connector does not speak to', () => {
+    const lines = '    module: marketing\n    write: { objects: [{ objectName: a }] }\n';
+    expect(found(withLines(lines))).toEqual([`provider-ability ${at}.write 6:5`]);
+    expect(check(withLines(lines)).errors[0]?.message).toContain('the module marketing of hubspot');
+    expect(found(withLines(lines.replace('marketing', 'crm')))).toEqual([]);
+  });
+
   it('refuses a name that stands twice, at its second place', () => {
     const entry = '  - name: a\n    provider: hubspot\n    proxy: { enabled: true }\n';
     expect(found(`specVersion: 1.0.0\nintegrations:\n${entry}${entry}`)).toEqual([

@@ -56,18 +56,23 @@ function checkProvider(
 }
 
 function checkAbilities(integration: ManifestIntegration, path: Path, facts: ProviderFacts): Finding[] {
-  const { read, write, provider } = integration;
-  const has = [...(facts.reads ? ['read'] : []), ...(facts.writes ? ['write'] : []), 'proxy'];
+  const { read, write, provider, module } = integration;
+  // A connector speaks to the API of the default module.
+  const isElsewhere =
+    module !== undefined && facts.modules.includes(module) && module !== facts.defaultModule;
+  const [reads, writes] = [facts.reads && !isElsewhere, facts.writes && !isElsewhere];
+  const has = [...(reads ? ['read'] : []), ...(writes ? ['write'] : []), 'proxy'];
+  const whose = isElsewhere ? `the module ${module} of ${provider}` : `the connector of ${provider}`;
   const lacks = (action: string) =>
     failed(
       'provider-ability',
       [...path, action],
-      `the connector of ${provider} has no ${action} action; what it has: ${has.join(', ')}`,
+      `${whose} has no ${action} action; what it has: ${has.join(', ')}`,
       has.length > 1 ? `Declare ${has.join(' or ')}.` : 'Use the proxy.',
     );
   return [
-    ...(read !== undefined && !facts.reads ? [lacks('read')] : []),
-    ...(write !== undefined && !facts.writes ? [lacks('write')] : []),
+    ...(read !== undefined && !reads ? [lacks('read')] : []),
+    ...(write !== undefined && !writes ? [lacks('write')] : []),
   ];
 }
 
