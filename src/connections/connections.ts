@@ -1,6 +1,7 @@
 import { record } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId } from '../kit/ids.ts';
+import type { Slice } from '../kit/paging.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import type { Projects } from '../projects/index.ts';
 import type { Catalog, ProviderClient } from '../providers/index.ts';
@@ -53,7 +54,7 @@ export interface Connections {
   readonly keepAlive: KeepAlive;
   get(projectId: string, id: string): Promise<Connection>;
   /** Newest first. */
-  list(projectId: string, filter: ConnectionFilter): Promise<Connection[]>;
+  list(projectId: string, filter: ConnectionFilter, slice?: Slice): Promise<Connection[]>;
   /** The newest that works, else the newest (product-api §10). */
   findDefault(projectId: string, groupRef: string, provider: string): Promise<Connection | undefined>;
   /** On the wire, without secrets. */
@@ -112,8 +113,8 @@ type Reading = Pick<Connections, 'get' | 'list' | 'findDefault' | 'present' | 'p
 function reading({ ground, catalog }: FlowDeps): Reading {
   return {
     get: (projectId, id) => load(ground, [projectId, id]),
-    list: async (projectId, filter) =>
-      (await listConnections(ground.database, projectId, filter)).map(connectionOf),
+    list: async (projectId, filter, slice) =>
+      (await listConnections(ground.database, projectId, filter, slice)).map(connectionOf),
     async findDefault(projectId, groupRef, provider) {
       const row = await findDefaultConnection(ground.database, projectId, groupRef, provider);
       return row && connectionOf(row);

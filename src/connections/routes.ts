@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
+import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
+import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
+import { listOrPage } from '../kit/paging.ts';
 import { problem } from '../kit/problem.ts';
 import type { Principal } from '../projects/index.ts';
 import type { Connections } from './connections.ts';
@@ -105,19 +108,24 @@ function listRoute(server: HttpServer, connections: Connections): void {
           provider: Type.Optional(Type.String()),
           groupRef: Type.Optional(Type.String()),
           consumerRef: Type.Optional(Type.String()),
+          ...optionalPageQuery,
         },
         { additionalProperties: false },
       ),
-      response: { 200: Type.Array(Connection) },
+      response: { 200: listOrPageOf(Connection) },
     },
     config: { scopes: ['read', 'frontend'] },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { id } = connections.projects.resolveProject(request.principal, request.params.projectIdOrName);
       const { groupRef: own } = request.principal;
-      const { groupRef = own } = request.query;
-      if (own !== undefined && groupRef !== own) return [];
-      const found = await connections.list(id, { ...request.query, groupRef });
-      return found.map((connection) => connections.present(connection));
+      const { groupRef = own, provider, consumerRef, ...page } = request.query;
+      const isForeign = own !== undefined && groupRef !== own;
+      const found = await listOrPage(
+        page,
+        async (slice) => (isForeign ? [] : connections.list(id, { provider, consumerRef, groupRef }, slice)),
+        (rows) => rows.map((connection) => connections.present(connection)),
+      );
+      return sendList(reply, found);
     },
   });
 }

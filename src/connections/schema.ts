@@ -17,7 +17,7 @@ export const Group = Type.Object(
     createTime: time,
     updateTime: Type.Optional(time),
   },
-  { ...closed, $id: 'Group' },
+  closed,
 );
 export type Group = Static<typeof Group>;
 
@@ -30,7 +30,7 @@ export const Consumer = Type.Object(
     createTime: time,
     updateTime: Type.Optional(time),
   },
-  { ...closed, $id: 'Consumer' },
+  closed,
 );
 export type Consumer = Static<typeof Consumer>;
 
@@ -101,7 +101,7 @@ export const Connection = Type.Object(
     apiKey: Type.Optional(Type.String()),
     providerMetadata: Type.Optional(ProviderMetadata),
   },
-  { ...closed, $id: 'Connection' },
+  closed,
 );
 export type Connection = Static<typeof Connection>;
 
@@ -201,10 +201,7 @@ const requestFields = {
 };
 
 /** What a caller may say about a connection; `connections:generate` needs provider, group, consumer and one block. */
-export const ConnectionRequest = Type.Object(
-  { ...requestFields, ...credentialBlocks },
-  { ...closed, $id: 'ConnectionRequest' },
-);
+export const ConnectionRequest = Type.Object({ ...requestFields, ...credentialBlocks }, closed);
 export type ConnectionRequest = Static<typeof ConnectionRequest>;
 
 /** Body of PATCH …/connections/{id}. */

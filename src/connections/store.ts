@@ -1,6 +1,7 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import { newId } from '../kit/ids.ts';
+import type { Slice } from '../kit/paging.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
 import { eventOf } from './events/store.ts';
 import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
@@ -73,8 +74,9 @@ const list = statement(
   'connections_list',
   `SELECT ${columns} FROM ${tables}
    WHERE c.project_id = $1 AND ($2::text IS NULL OR c.provider = $2) AND ($3::text IS NULL OR c.group_ref = $3)
-     AND ($4::text IS NULL OR c.consumer_ref = $4)
-   ORDER BY c.created_at DESC, c.id DESC`,
+     AND ($4::text IS NULL OR c.consumer_ref = $4) AND ($5::uuid[] IS NULL OR c.id = ANY($5))
+     AND ($6::uuid IS NULL OR c.id < $6)
+   ORDER BY c.id DESC LIMIT $7`,
 );
 
 // The newest usable one, else the newest (product-api §10).
@@ -179,6 +181,7 @@ export interface ConnectionFilter {
   provider?: string | undefined;
   groupRef?: string | undefined;
   consumerRef?: string | undefined;
+  ids?: readonly string[];
 }
 
 /** Newest first. */
@@ -186,9 +189,10 @@ export function listConnections(
   db: Queryable,
   projectId: string,
   filter: ConnectionFilter,
+  { beforeId = null, limit = null }: Slice = {},
 ): Promise<ConnectionRow[]> {
-  const { provider = null, groupRef = null, consumerRef = null } = filter;
-  return db.rows<ConnectionRow>(list, [projectId, provider, groupRef, consumerRef]);
+  const { provider = null, groupRef = null, consumerRef = null, ids = null } = filter;
+  return db.rows<ConnectionRow>(list, [projectId, provider, groupRef, consumerRef, ids, beforeId, limit]);
 }
 
 export async function findDefaultConnection(

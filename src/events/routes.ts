@@ -2,12 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Database } from '../kit/db/database.ts';
 import type { HttpServer } from '../kit/http/server.ts';
-import { isId } from '../kit/ids.ts';
-import { refuse } from '../kit/problem.ts';
+import { beforeIdOf, pageOf } from '../kit/paging.ts';
 import { AuditPage, AuditQuery, type AuditEntry } from './schema.ts';
 import { listAuditEntries, type AuditRow } from './store.ts';
-
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export interface AuditRouteDeps {
   ground: { database: Database };
@@ -32,24 +29,12 @@ export function auditRoutes({ ground, projects }: AuditRouteDeps): (server: Http
       handler: async ({ principal, params, query }) => {
         const { id } = projects.resolveProject(principal, params.projectIdOrName);
         const { pageSize, pageToken, ...filter } = query;
-        const before = pageToken === undefined ? lastId : readToken(pageToken);
+        const before = beforeIdOf(pageToken);
         const rows = await listAuditEntries(ground.database, id, { ...filter, before, limit: pageSize + 1 });
-        return pageOf(rows, pageSize);
+        const { results, pagination } = pageOf(rows, pageSize, (row) => row.id);
+        return { results: results.map(present), pagination };
       },
     });
-  };
-}
-
-/** Rows are one more than the page when there is another. */
-function pageOf(rows: AuditRow[], pageSize: number): AuditPage {
-  const shown = rows.slice(0, pageSize);
-  const last = shown.at(-1);
-  const isMore = rows.length > pageSize && last !== undefined;
-  return {
-    results: shown.map(present),
-    pagination: isMore
-      ? { done: false, nextPageToken: Buffer.from(last.id).toString('base64url') }
-      : { done: true },
   };
 }
 
@@ -69,10 +54,4 @@ function present(row: AuditRow): AuditEntry {
     ...(row.request_id === null ? {} : { requestId: row.request_id }),
     ...(row.details === null ? {} : { details: row.details }),
   };
-}
-
-function readToken(token: string): string {
-  const id = Buffer.from(token, 'base64url').toString('utf8');
-  if (isId(id)) return id;
-  throw refuse([{ in: 'query', name: 'pageToken', detail: 'is not a token of this list' }]);
 }

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -67,20 +68,11 @@ export const AuditQuery = Type.Object(
     groupRef: Type.Optional(Type.String({ maxLength: 255, description: 'Done by this group.' })),
     from: Type.Optional(Type.String({ format: 'date-time' })),
     to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this moment.' })),
-    pageSize: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
-    pageToken: Type.Optional(
-      Type.String({ maxLength: 200, description: '`nextPageToken` of the page before.' }),
-    ),
+    ...pageQuery,
   },
   closed,
 );
 export type AuditQuery = Static<typeof AuditQuery>;
 
-export const AuditPage = Type.Object(
-  {
-    results: Type.Array(AuditEntry),
-    pagination: Type.Object({ done: Type.Boolean(), nextPageToken: Type.Optional(Type.String()) }, closed),
-  },
-  closed,
-);
+export const AuditPage = pageOf(AuditEntry);
 export type AuditPage = Static<typeof AuditPage>;

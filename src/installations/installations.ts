@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Ground } from '../kit/ground.ts';
+import type { OptionalPageQuery, Page } from '../kit/paging-schema.ts';
+import { listOrPage } from '../kit/paging.ts';
 import { refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
 import type { Principal, Projects } from '../projects/index.ts';
@@ -39,6 +41,11 @@ import {
 } from './store.ts';
 import { createTargets, targetAgeMs, type Target, type TargetSelector } from './targets.ts';
 
+/** Which installations, and how many of them at a time. */
+export interface ListQuery extends OptionalPageQuery {
+  groupRef?: string;
+}
+
 export interface SaveOptions {
   /** Leaves out what is asked of the provider before saving. */
   skipSampling: boolean;
@@ -54,9 +61,17 @@ export interface Installations {
   ): Promise<Installation>;
   get(principal: Principal, place: IntegrationPlace, id: string): Promise<Installation>;
   /** Of one integration. Newest first. */
-  list(principal: Principal, place: IntegrationPlace, groupRef?: string): Promise<Installation[]>;
+  list(
+    principal: Principal,
+    place: IntegrationPlace,
+    query: ListQuery,
+  ): Promise<Installation[] | Page<Installation>>;
   /** Of all integrations of the project. */
-  listAll(principal: Principal, projectIdOrName: string, groupRef?: string): Promise<Installation[]>;
+  listAll(
+    principal: Principal,
+    projectIdOrName: string,
+    query: ListQuery,
+  ): Promise<Installation[] | Page<Installation>>;
   update(
     principal: Principal,
     place: IntegrationPlace & { installationId: string },
@@ -118,12 +133,14 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
       presentOne(room, await createInstallation(room, principal, place, request, options)),
     get: async (principal, place, id) =>
       presentOne(room, await ownInstallation(room, await enter(room, principal, place), id)),
-    list: async (principal, place, groupRef) => {
+    list: async (principal, place, query) => {
       const { projectId, integration } = await enter(room, principal, place);
-      return presentMany(room, principal, projectId, { integrationId: integration.id, groupRef });
+      return presentMany(room, principal, { projectId, integrationId: integration.id }, query);
     },
-    listAll: (principal, projectIdOrName, groupRef) =>
-      presentMany(room, principal, deps.projects.resolveProject(principal, projectIdOrName).id, { groupRef }),
+    listAll: (principal, projectIdOrName, query) => {
+      const { id: projectId } = deps.projects.resolveProject(principal, projectIdOrName);
+      return presentMany(room, principal, { projectId }, query);
+    },
     update: async (principal, place, request, options) => {
       const scope = await enter(room, principal, place);
       const find = () => ownInstallation(room, scope, place.installationId);
@@ -179,18 +196,22 @@ async function presentOne({ connections }: Room, row: InstallationRow): Promise<
   return presentInstallation(row, connection && connections.present(connection));
 }
 
-async function presentMany(
+function presentMany(
   { ground, connections }: Room,
   principal: Principal,
-  projectId: string,
-  { integrationId, groupRef }: { integrationId?: string; groupRef?: string | undefined },
-): Promise<Installation[]> {
-  if (groupRef !== undefined && isForeignGroup(principal, groupRef)) return [];
-  const filter = { groupRef: groupRef ?? principal.groupRef };
-  const [rows, found] = await Promise.all([
-    listInstallations(ground.database, projectId, { ...filter, integrationId }),
-    connections.list(projectId, filter),
-  ]);
-  const byId = new Map(found.map((connection) => [connection.id, connections.present(connection)]));
-  return rows.map((row) => presentInstallation(row, byId.get(row.connection_id)));
+  { projectId, integrationId }: { projectId: string; integrationId?: string },
+  { groupRef = principal.groupRef, ...page }: ListQuery,
+): Promise<Installation[] | Page<Installation>> {
+  const isForeign = groupRef !== undefined && isForeignGroup(principal, groupRef);
+  const filter = { integrationId, groupRef };
+  return listOrPage(
+    page,
+    async (slice) => (isForeign ? [] : listInstallations(ground.database, projectId, filter, slice)),
+    async (rows) => {
+      const ids = [...new Set(rows.map((row) => row.connection_id))];
+      const found = ids.length === 0 ? [] : await connections.list(projectId, { ids });
+      const byId = new Map(found.map((connection) => [connection.id, connections.present(connection)]));
+      return rows.map((row) => presentInstallation(row, byId.get(row.connection_id)));
+    },
+  );
 }

@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
+import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
 import type { Installations } from './installations.ts';
 import { metadataRoutes } from './metadata/routes.ts';
 import {
@@ -14,8 +16,8 @@ const closed = { additionalProperties: false } as const;
 const project = { projectIdOrName: Type.String({ description: 'Project id or name.' }) };
 const integration = { ...project, integrationId: Type.String({ description: 'Integration id or name.' }) };
 const installation = { ...integration, installationId: Type.String({ description: 'Installation id.' }) };
-const group = Type.Object(
-  { groupRef: Type.Optional(Type.String({ description: 'Only of this group.' })) },
+const listed = Type.Object(
+  { groupRef: Type.Optional(Type.String({ description: 'Only of this group.' })), ...optionalPageQuery },
   closed,
 );
 const saving = Type.Object(
@@ -52,29 +54,30 @@ function listRoutes(server: HttpServer, installations: Installations): void {
     url: '/projects/:projectIdOrName/installations',
     schema: {
       operationId: 'listProjectInstallations',
-      summary: 'List the installations of a project',
+      summary: 'List the installations of a project, newest first',
       tags,
       params: Type.Object(project, closed),
-      querystring: group,
-      response: { 200: Type.Array(Installation) },
+      querystring: listed,
+      response: { 200: listOrPageOf(Installation) },
     },
     config: { scopes: [...reading.scopes] },
-    handler: ({ principal, params, query }) =>
-      installations.listAll(principal, params.projectIdOrName, query.groupRef),
+    handler: async ({ principal, params, query }, reply) =>
+      sendList(reply, await installations.listAll(principal, params.projectIdOrName, query)),
   });
   server.route({
     method: 'GET',
     url: `${base}/installations`,
     schema: {
       operationId: 'listInstallations',
-      summary: 'List the installations of an integration',
+      summary: 'List the installations of an integration, newest first',
       tags,
       params: Type.Object(integration, closed),
-      querystring: group,
-      response: { 200: Type.Array(Installation) },
+      querystring: listed,
+      response: { 200: listOrPageOf(Installation) },
     },
     config: { scopes: [...reading.scopes] },
-    handler: ({ principal, params, query }) => installations.list(principal, params, query.groupRef),
+    handler: async ({ principal, params, query }, reply) =>
+      sendList(reply, await installations.list(principal, params, query)),
   });
 }
 

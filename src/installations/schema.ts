@@ -34,7 +34,7 @@ export const Config = Type.Object(
     createdBy: Type.String(),
     content: ConfigContent,
   },
-  { ...closed, $id: 'Config' },
+  closed,
 );
 export type Config = Static<typeof Config>;
 
@@ -57,7 +57,7 @@ export const Installation = Type.Object(
     updateTime: Type.Optional(Type.String({ description: 'The last change of the config.' })),
     config: Config,
   },
-  { ...closed, $id: 'Installation' },
+  closed,
 );
 export type Installation = Static<typeof Installation>;
 

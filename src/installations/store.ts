@@ -1,5 +1,6 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import type { Slice } from '../kit/paging.ts';
 import type { ConnectionStatus } from '../connections/schema.ts';
 import type { ConfigContent } from './config/schema.ts';
 
@@ -43,7 +44,8 @@ const list = statement(
   'installations_list',
   `SELECT ${columns} FROM ${tables}
    WHERE n.project_id = $1 AND ($2::uuid IS NULL OR n.integration_id = $2) AND ($3::text IS NULL OR n.group_ref = $3)
-   ORDER BY n.id DESC`,
+     AND ($4::uuid IS NULL OR n.id < $4)
+   ORDER BY n.id DESC LIMIT $5`,
 );
 
 const read = statement(
@@ -125,8 +127,15 @@ export function listInstallations(
   db: Queryable,
   projectId: string,
   { integrationId, groupRef }: InstallationFilter,
+  { beforeId = null, limit = null }: Slice = {},
 ): Promise<InstallationRow[]> {
-  return db.rows<InstallationRow>(list, [projectId, integrationId ?? null, groupRef ?? null]);
+  return db.rows<InstallationRow>(list, [
+    projectId,
+    integrationId ?? null,
+    groupRef ?? null,
+    beforeId,
+    limit,
+  ]);
 }
 
 export async function readInstallation(

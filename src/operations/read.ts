@@ -1,6 +1,7 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { isId } from '../kit/ids.ts';
-import { problem, refuse } from '../kit/problem.ts';
+import { badToken, beforeIdOf, pageOf, readToken } from '../kit/paging.ts';
+import { problem } from '../kit/problem.ts';
 import { presentLog, presentOperation, presentRecord } from './present.ts';
 import type { Operation, OperationLog, OperationPage, OperationRecordPage } from './schema.ts';
 import * as store from './store/read.ts';
@@ -39,7 +40,6 @@ export interface WrittenOperation {
   records: WrittenRow[];
 }
 
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const maxLogs = 1_000;
 
 export function createReader(db: Queryable): Reader {
@@ -52,10 +52,10 @@ export function createReader(db: Queryable): Reader {
   return {
     get: async (viewer, operationId) => presentOperation(await find(viewer, operationId)),
     async list(projectId, installationId, { pageSize, pageToken }) {
-      const before = pageToken === undefined ? lastId : readToken(pageToken);
-      if (!isId(before) && before !== lastId) throw badToken();
+      const before = beforeIdOf(pageToken);
       const rows = await store.list(db, projectId, installationId, before, pageSize + 1);
-      return pageOf(rows, pageSize, presentOperation, (row) => row.id);
+      const { results, pagination } = pageOf(rows, pageSize, (row) => row.id);
+      return { results: results.map(presentOperation), pagination };
     },
     async logs(viewer, operationId) {
       await find(viewer, operationId);
@@ -66,7 +66,8 @@ export function createReader(db: Queryable): Reader {
       if (!/^-1$|^\d{1,9}$/.test(after)) throw badToken();
       await find(viewer, operationId);
       const rows = await store.records(db, viewer.projectId, operationId, Number(after), pageSize + 1);
-      return pageOf(rows, pageSize, presentRecord, (row) => String(row.slot));
+      const { results, pagination } = pageOf(rows, pageSize, (row) => String(row.slot));
+      return { results: results.map(presentRecord), pagination };
     },
     async written(viewer, operationId) {
       const row = await find(viewer, operationId);
@@ -74,30 +75,4 @@ export function createReader(db: Queryable): Reader {
       return { operation: presentOperation(row), request: row.request, records };
     },
   };
-}
-
-/** Rows are one more than the page when there is another. */
-function pageOf<Row, Shown>(
-  rows: Row[],
-  pageSize: number,
-  present: (row: Row) => Shown,
-  position: (row: Row) => string,
-): { results: Shown[]; pagination: { done: boolean; nextPageToken?: string } } {
-  const shown = rows.slice(0, pageSize);
-  const last = shown.at(-1);
-  const more = rows.length > pageSize && last !== undefined;
-  return {
-    results: shown.map(present),
-    pagination: more
-      ? { done: false, nextPageToken: Buffer.from(position(last)).toString('base64url') }
-      : { done: true },
-  };
-}
-
-function readToken(token: string): string {
-  return Buffer.from(token, 'base64url').toString('utf8');
-}
-
-function badToken(): Error {
-  return refuse([{ in: 'query', name: 'pageToken', detail: 'is not a token of this list' }]);
 }

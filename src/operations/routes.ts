@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Installations } from '../installations/index.ts';
 import type { HttpServer } from '../kit/http/server.ts';
+import { pageQuery } from '../kit/paging-schema.ts';
 import type { Principal, Projects } from '../projects/index.ts';
 import type { Operations } from './operations.ts';
 import type { Viewer } from './read.ts';
@@ -19,15 +20,7 @@ const operation = Type.Object(
   { ...project, operationId: Type.String({ description: 'Operation id.' }) },
   closed,
 );
-const page = Type.Object(
-  {
-    pageSize: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
-    pageToken: Type.Optional(
-      Type.String({ maxLength: 200, description: '`nextPageToken` of the page before.' }),
-    ),
-  },
-  closed,
-);
+const page = Type.Object(pageQuery, closed);
 const tags = ['operations'];
 const reading = { scopes: ['read', 'write'] } as const;
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { pageOf } from '../kit/paging-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description: string) => Type.String({ description: `${description} RFC 3339, UTC.` });
@@ -36,7 +37,7 @@ export const OperationFailure = Type.Object(
       }),
     ),
   },
-  { ...closed, $id: 'OperationFailure' },
+  closed,
 );
 export type OperationFailure = Static<typeof OperationFailure>;
 
@@ -97,13 +98,11 @@ export const Operation = Type.Object(
     createTime: time('When it was accepted.'),
     updateTime: time('When it last changed.'),
   },
-  { ...closed, $id: 'Operation' },
+  closed,
 );
 export type Operation = Static<typeof Operation>;
 
-const Pagination = Type.Object({ done: Type.Boolean(), nextPageToken: Type.Optional(Type.String()) }, closed);
-
-export const OperationPage = Type.Object({ results: Type.Array(Operation), pagination: Pagination }, closed);
+export const OperationPage = pageOf(Operation);
 export type OperationPage = Static<typeof OperationPage>;
 
 /** One line of what happened (product-api 1.8). */
@@ -121,7 +120,7 @@ export const OperationLog = Type.Object(
       closed,
     ),
   },
-  { ...closed, $id: 'OperationLog' },
+  closed,
 );
 export type OperationLog = Static<typeof OperationLog>;
 
@@ -150,14 +149,11 @@ export const OperationRecord = Type.Object(
     ),
     resolvedAt: Type.Optional(time('When it was resolved by hand.')),
   },
-  { ...closed, $id: 'OperationRecord' },
+  closed,
 );
 export type OperationRecord = Static<typeof OperationRecord>;
 
-export const OperationRecordPage = Type.Object(
-  { results: Type.Array(OperationRecord), pagination: Pagination },
-  closed,
-);
+export const OperationRecordPage = pageOf(OperationRecord);
 export type OperationRecordPage = Static<typeof OperationRecordPage>;
 
 const resolution = Type.Enum(['applied', 'notApplied']);

@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
+import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
+import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
+import { listOrPageOfAll } from '../kit/paging.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
 import { readMask } from '../kit/update-mask.ts';
 import { providerAppRoutes } from './apps/routes.ts';
@@ -68,10 +71,12 @@ function listAndCreate(server: HttpServer, projects: Projects): void {
       operationId: 'listProjects',
       summary: 'List the projects that the credentials reach',
       tags: ['projects'],
-      response: { 200: Type.Array(Project) },
+      querystring: Type.Object(optionalPageQuery, closed),
+      response: { 200: listOrPageOf(Project) },
     },
     config: { scopes: ['read', 'frontend'] },
-    handler: async (request) => [await projects.get(request.principal.projectId)],
+    handler: async (request, reply) =>
+      sendList(reply, listOrPageOfAll(request.query, [await projects.get(request.principal.projectId)])),
   });
   server.route({
     method: 'POST',

@@ -28,7 +28,7 @@ export const FieldMetadata = Type.Object(
       Type.Array(Type.Object({ value: Type.String(), displayValue: Type.String() }, closed)),
     ),
   },
-  { ...closed, $id: 'FieldMetadata' },
+  closed,
 );
 export type FieldMetadata = Static<typeof FieldMetadata>;
 
@@ -234,6 +234,6 @@ export const ProviderInfo = Type.Object(
       Type.Boolean({ description: 'Whether the provider is asked about the account after signing in.' }),
     ),
   },
-  { ...closed, $id: 'ProviderInfo' },
+  closed,
 );
 export type ProviderInfo = Static<typeof ProviderInfo>;

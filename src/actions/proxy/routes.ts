@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Ground } from '../../kit/ground.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { isId } from '../../kit/ids.ts';
-import { refuse } from '../../kit/problem.ts';
+import { beforeIdOf, pageOf } from '../../kit/paging.ts';
 import type { Principal, Projects } from '../../projects/index.ts';
 import { searchLog, type LogQuery, type ProxyLogRow } from './log-store.ts';
 import { ProxyLogPage, ProxyLogQuery, type ProxyLogEntry } from './schema.ts';
@@ -35,7 +35,8 @@ export function proxyLogRoutes(deps: ProxyLogDeps): (server: HttpServer) => Prom
         const wanted = queryOf(principal, query);
         if (!wanted) return { results: [], pagination: { done: true } };
         const rows = await searchLog(deps.ground.database, id, wanted);
-        return pageOf(rows, query.pageSize);
+        const { results, pagination } = pageOf(rows, query.pageSize, (row) => row.id);
+        return { results: results.map(presentEntry), pagination };
       },
     });
   };
@@ -47,8 +48,8 @@ function queryOf(principal: Principal, query: ProxyLogQuery): LogQuery | undefin
   if (installationId !== undefined && !isId(installationId)) return undefined;
   if (principal.groupRef !== undefined && groupRef !== undefined && groupRef !== principal.groupRef)
     return undefined;
-  const latest = until === undefined ? 'ffffffff-ffff-ffff-ffff-ffffffffffff' : firstIdAt(until);
-  const before = pageToken === undefined ? latest : readToken(pageToken);
+  const before = beforeIdOf(pageToken);
+  const latest = until === undefined ? before : firstIdAt(until);
   return {
     before: before < latest ? before : latest,
     from: since === undefined ? '00000000-0000-0000-0000-000000000000' : firstIdAt(since),
@@ -76,19 +77,6 @@ function timeOf(id: string): string {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 }
 
-/** Rows are one more than the page when there is another. */
-function pageOf(rows: ProxyLogRow[], pageSize: number): ProxyLogPage {
-  const shown = rows.slice(0, pageSize);
-  const last = shown.at(-1);
-  const more = rows.length > pageSize && last !== undefined;
-  return {
-    results: shown.map(presentEntry),
-    pagination: more
-      ? { done: false, nextPageToken: Buffer.from(last.id).toString('base64url') }
-      : { done: true },
-  };
-}
-
 function presentEntry(row: ProxyLogRow): ProxyLogEntry {
   return {
     requestId: row.id,
@@ -105,10 +93,4 @@ function presentEntry(row: ProxyLogRow): ProxyLogEntry {
     ...(row.provider_ms === null ? {} : { providerMs: row.provider_ms }),
     totalMs: row.total_ms,
   };
-}
-
-function readToken(token: string): string {
-  const id = Buffer.from(token, 'base64url').toString('utf8');
-  if (isId(id)) return id;
-  throw refuse([{ in: 'query', name: 'pageToken', detail: 'is not a token of this list' }]);
 }

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -13,10 +14,7 @@ export const ProxyLogQuery = Type.Object(
     ),
     since: Type.Optional(Type.String({ format: 'date-time', description: 'No calls before this time.' })),
     until: Type.Optional(Type.String({ format: 'date-time', description: 'Only calls before this time.' })),
-    pageSize: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
-    pageToken: Type.Optional(
-      Type.String({ maxLength: 200, description: '`nextPageToken` of the page before.' }),
-    ),
+    ...pageQuery,
   },
   closed,
 );
@@ -44,11 +42,5 @@ export const ProxyLogEntry = Type.Object(
 );
 export type ProxyLogEntry = Static<typeof ProxyLogEntry>;
 
-export const ProxyLogPage = Type.Object(
-  {
-    results: Type.Array(ProxyLogEntry),
-    pagination: Type.Object({ done: Type.Boolean(), nextPageToken: Type.Optional(Type.String()) }, closed),
-  },
-  closed,
-);
+export const ProxyLogPage = pageOf(ProxyLogEntry);
 export type ProxyLogPage = Static<typeof ProxyLogPage>;

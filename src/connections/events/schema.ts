@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 
 const eventTypes = [
   'connection.created',
@@ -26,27 +27,18 @@ export const Event = Type.Object(
         'Whom it happened to, in names and ids; `errors` of a `connection.error`; `config` and `lastConfig` of an installation.',
     }),
   },
-  { $id: 'Event', description: 'Something that happened to a connection or an installation.' },
+  { description: 'Something that happened to a connection or an installation.' },
 );
 export type Event = Static<typeof Event>;
 
-export const EventPage = Type.Object(
-  {
-    results: Type.Array(Event),
-    pagination: Type.Object({ done: Type.Boolean(), nextPageToken: Type.Optional(Type.String()) }),
-  },
-  { $id: 'EventPage' },
-);
+export const EventPage = pageOf(Event);
 export type EventPage = Static<typeof EventPage>;
 
 export const EventQuery = Type.Object(
   {
     type: Type.Optional(EventType),
     connectionId: Type.Optional(Type.String({ description: 'Of this connection only.' })),
-    pageSize: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
-    pageToken: Type.Optional(
-      Type.String({ maxLength: 200, description: '`nextPageToken` of the page before.' }),
-    ),
+    ...pageQuery,
   },
   { additionalProperties: false },
 );

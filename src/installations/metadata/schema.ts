@@ -18,7 +18,7 @@ export const ObjectMetadata = Type.Object(
     ),
     fields: fieldMap,
   },
-  { ...closed, $id: 'ObjectMetadata' },
+  closed,
 );
 export type ObjectMetadata = Static<typeof ObjectMetadata>;
 
@@ -78,6 +78,6 @@ export const HydratedRevision = Type.Object(
       closed,
     ),
   },
-  { ...closed, $id: 'HydratedRevision' },
+  closed,
 );
 export type HydratedRevision = Static<typeof HydratedRevision>;

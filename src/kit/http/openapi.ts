@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifySchema } from 'fastify';
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
+import { pagedMark, pageOf } from '../paging-schema.ts';
 import type { HttpServer } from './server.ts';
 
 /** The body of every refusal and failure (RFC 9457 with the members of the contract). */
@@ -121,5 +122,15 @@ function describeRoute(
   };
   const security: Record<string, string[]>[] = isPublic ? [] : [{ apiKey: [] }, { bearer: [] }];
   const description = [schema.description, who].filter(Boolean).join('\n\n');
-  return { ...schema, security, description, response: { ...(schema.response as object), default: failed } };
+  const response = { ...withPages(schema.response ?? {}), default: failed };
+  return { ...schema, security, description, response };
+}
+
+/** A list that may be asked for by the page, as generators of clients read it. */
+function withPages(response: object): Record<string, unknown> {
+  const shown = Object.entries(response).map(([status, schema]: [string, Record<string, unknown>]) => {
+    const { [pagedMark]: isPaged, ...list } = schema;
+    return [status, isPaged ? { anyOf: [list, pageOf(list['items'] as TSchema)] } : schema];
+  });
+  return Object.fromEntries(shown) as Record<string, unknown>;
 }

@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
+import { sendList } from '../../kit/http/list.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
+import { listOrPageOf, optionalPageQuery } from '../../kit/paging-schema.ts';
+import { listOrPageOfAll } from '../../kit/paging.ts';
 import { UpdateMask } from '../../kit/update-mask-schema.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
@@ -67,12 +70,13 @@ function collection(server: HttpServer, projects: Projects): void {
       summary: 'List the provider apps',
       tags: ['provider apps'],
       params: ProjectParams,
-      response: { 200: Type.Array(ProviderApp) },
+      querystring: Type.Object(optionalPageQuery, closed),
+      response: { 200: listOrPageOf(ProviderApp) },
     },
     config: { scopes: ['read'], projectWide: true },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      return projects.providerApps.list(id);
+      return sendList(reply, listOrPageOfAll(request.query, await projects.providerApps.list(id)));
     },
   });
   server.route({

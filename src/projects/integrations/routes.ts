@@ -1,6 +1,9 @@
 import { Type, type Static } from 'typebox';
 import { readTextBody } from '../../kit/http/body.ts';
+import { sendList } from '../../kit/http/list.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
+import { listOrPageOf, optionalPageQuery } from '../../kit/paging-schema.ts';
+import { listOrPageOfAll } from '../../kit/paging.ts';
 import { problem, refuse, type Issue } from '../../kit/problem.ts';
 import { maxManifestBytes } from '../manifest/read-yaml.ts';
 import { ProjectParams, projectParam } from '../path-params.ts';
@@ -95,12 +98,14 @@ function reading(server: HttpServer, projects: Projects): void {
       summary: 'List the integrations with their latest revisions',
       tags: ['integrations'],
       params: ProjectParams,
-      response: { 200: Type.Array(Integration) },
+      querystring: Type.Object(optionalPageQuery, closed),
+      response: { 200: listOrPageOf(Integration) },
     },
     config: { scopes: ['read', 'frontend'] },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      return (await projects.integrations.list(id)).map(presentIntegration);
+      const found = await projects.integrations.list(id);
+      return sendList(reply, listOrPageOfAll(request.query, found.map(presentIntegration)));
     },
   });
   server.route({

@@ -1,6 +1,9 @@
 import { Type } from 'typebox';
+import { sendList } from '../../kit/http/list.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { reference } from '../../kit/reference-schema.ts';
+import { listOrPageOf, optionalPageQuery } from '../../kit/paging-schema.ts';
+import { listOrPageOfAll } from '../../kit/paging.ts';
 import { UpdateMask } from '../../kit/update-mask-schema.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
@@ -59,13 +62,16 @@ function collection(server: HttpServer, projects: Projects): void {
       summary: 'List the API keys, without their secrets',
       tags: ['api keys'],
       params: ProjectParams,
-      querystring: Type.Object({ active: Type.Optional(Type.Boolean()) }, closed),
-      response: { 200: Type.Array(ApiKey) },
+      querystring: Type.Object({ active: Type.Optional(Type.Boolean()), ...optionalPageQuery }, closed),
+      response: { 200: listOrPageOf(ApiKey) },
     },
     config: { scopes: ['read'], projectWide: true },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      return projects.apiKeys.list(id, request.query.active);
+      return sendList(
+        reply,
+        listOrPageOfAll(request.query, await projects.apiKeys.list(id, request.query.active)),
+      );
     },
   });
   server.route({

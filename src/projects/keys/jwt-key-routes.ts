@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
+import { sendList } from '../../kit/http/list.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
+import { listOrPageOf, optionalPageQuery } from '../../kit/paging-schema.ts';
+import { listOrPageOfAll } from '../../kit/paging.ts';
 import { UpdateMask } from '../../kit/update-mask-schema.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
@@ -91,15 +94,19 @@ function collection(server: HttpServer, projects: Projects): void {
       tags: ['jwt keys'],
       params: ProjectParams,
       querystring: Type.Object(
-        { active: Type.Optional(Type.Boolean({ description: 'Only the active ones.' })) },
+        {
+          active: Type.Optional(Type.Boolean({ description: 'Only the active ones.' })),
+          ...optionalPageQuery,
+        },
         closed,
       ),
-      response: { 200: Type.Array(JwtKey) },
+      response: { 200: listOrPageOf(JwtKey) },
     },
     config: { scopes: ['read'], projectWide: true },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      return projects.jwtKeys.list(id, request.query.active ?? false);
+      const { active = false, ...page } = request.query;
+      return sendList(reply, listOrPageOfAll(page, await projects.jwtKeys.list(id, active)));
     },
   });
 }

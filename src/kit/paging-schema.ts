@@ -1,0 +1,49 @@
+import { Type, type Static, type TSchema } from 'typebox';
+
+/** What a page of a list is asked for with. */
+export const pageQuery = {
+  pageSize: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
+  pageToken: Type.Optional(
+    Type.String({ maxLength: 200, description: '`nextPageToken` of the page before.' }),
+  ),
+};
+
+/** The same where the whole list is the answer to whoever asks for no page. */
+export const optionalPageQuery = {
+  pageSize: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      description:
+        'With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list.',
+    }),
+  ),
+  pageToken: pageQuery.pageToken,
+};
+export type OptionalPageQuery = Static<ReturnType<typeof optionalQuery>>;
+const optionalQuery = () => Type.Object(optionalPageQuery);
+
+export interface Page<Item> {
+  results: Item[];
+  pagination: { done: boolean; nextPageToken?: string };
+}
+
+const closed = { additionalProperties: false } as const;
+
+/** One page of a list. */
+export function pageOf<Item extends TSchema>(item: Item) {
+  const pagination = Type.Object(
+    { done: Type.Boolean(), nextPageToken: Type.Optional(Type.String()) },
+    closed,
+  );
+  return Type.Object({ results: Type.Array(item), pagination }, closed);
+}
+
+/** Marks the answer of a list which is whole, or a page when one is asked for. */
+export const pagedMark = 'x-paged';
+
+/** The whole list, or the page that was asked for; the document shows both, the serializer is that of the list. */
+export function listOrPageOf<Item extends TSchema>(item: Item) {
+  const list = Type.Array(item, { [pagedMark]: true });
+  return Type.Unsafe<Static<typeof list> | Page<Static<Item>>>(list);
+}
