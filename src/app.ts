@@ -10,6 +10,7 @@ import { checkMasterKeys } from './kit/key-check.ts';
 import type { Ground } from './kit/ground.ts';
 import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
+import { registerGauges } from './gauges.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
 import { createOperations, type Operations } from './operations/index.ts';
 import { createProjects, sealedProjectColumns, type Projects } from './projects/index.ts';
@@ -95,7 +96,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const operations = createOperations(ground, { leaseMs: config.leaseMs });
-  return {
+  const app: App = {
     ground,
     catalog,
     projects,
@@ -111,6 +112,8 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
       await ground.database.close();
     },
   };
+  registerGauges(app);
+  return app;
 }
 
 /** Throws unless the database was sealed with the master keys of this process. */

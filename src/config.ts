@@ -118,6 +118,12 @@ export const variables = {
     read: integer(0, 65_535),
     about: 'The port of the proxy; 0 takes a free one.',
   }),
+  healthPort: variable({
+    name: 'SVC_HEALTH_PORT',
+    read: (value): number | undefined => (value === undefined ? undefined : integer(0, 65_535)(value)),
+    about:
+      'A port for `/healthz`, `/readyz` and `/metrics` alone, in every role. `all` and `api` answer them at `SVC_PORT`, too; `worker` has no other listener and takes 4002 by default, or a free port where that is taken.',
+  }),
   publicUrl: variable({
     name: 'SVC_PUBLIC_URL',
     read: httpUrl,

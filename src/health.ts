@@ -1,7 +1,10 @@
+import { Type } from 'typebox';
 import { statement } from './kit/db/statement.ts';
-import type { HttpServer } from './kit/http/server.ts';
+import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import { problem } from './kit/problem.ts';
 import type { App } from './app.ts';
+import type { Config } from './config.ts';
+import { backlogByConnection } from './gauges.ts';
 
 /** The state of the process as its surroundings see it. */
 export interface Health {
@@ -27,21 +30,65 @@ export function healthRoutes(deps: {
       await app.ground.database.rows(ping);
       return { status: 'ready' };
     });
-    server.get(
-      '/metrics',
-      { config: { scopes: deps.metricsPublic ? 'public' : ['metrics'] }, schema: { hide: true } },
-      async (request, reply) => {
-        if (!deps.metricsPublic) {
-          const principal = await app.projects.authenticate(request.headers, {
-            surface: 'management',
-            address: () => request.ip,
-          });
-          app.projects.authorize(principal, ['metrics']);
-        }
-        return reply
-          .type(app.ground.metrics.registry.contentType)
-          .send(await app.ground.metrics.registry.metrics());
+    server.route({
+      method: 'GET',
+      url: '/metrics',
+      config: { scopes: deps.metricsPublic ? 'public' : ['metrics'] },
+      schema: {
+        hide: true,
+        querystring: Type.Object(
+          { by: Type.Optional(Type.Literal('connection')) },
+          { additionalProperties: false },
+        ),
       },
-    );
+      handler: async (request, reply) => {
+        if (!deps.metricsPublic) await authorizeMetrics(app, request);
+        const { registry } = app.ground.metrics;
+        reply.type(registry.contentType);
+        return request.query.by ? backlogByConnection(app) : registry.metrics();
+      },
+    });
   };
+}
+
+async function authorizeMetrics(
+  { projects }: App,
+  { headers, ip }: { headers: Record<string, string | string[] | undefined>; ip: string },
+): Promise<void> {
+  const principal = await projects.authenticate(headers, { surface: 'management', address: () => ip });
+  projects.authorize(principal, ['metrics']);
+}
+
+/** Of a listener for nothing but these. */
+export interface HealthListener {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Where a process without a management surface answers them unless told. */
+const workerPort = 4002;
+
+/** Listens at SVC_HEALTH_PORT; without it only if `isAlone`, and then at a free port rather than not at all. */
+export async function listenForHealth(
+  app: App,
+  config: Config,
+  health: Health,
+  isAlone: boolean,
+): Promise<HealthListener | undefined> {
+  if (config.healthPort === undefined && !isAlone) return undefined;
+  const listenAt = async (port: number): Promise<HealthListener> => {
+    const server = createHttpServer({
+      log: app.ground.log,
+      bodyLimitBytes: 1024,
+      trustedProxies: config.trustedProxies,
+    });
+    await server.register(healthRoutes({ app, health, metricsPublic: config.metricsPublic }));
+    const url = await server.listen({ host: config.host, port });
+    return { url, close: () => server.close() };
+  };
+  if (config.healthPort !== undefined) return listenAt(config.healthPort);
+  return listenAt(workerPort).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    return listenAt(0);
+  });
 }

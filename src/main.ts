@@ -4,7 +4,7 @@ import { checkKeys, createApp, migrateDatabase, prepareDatabase, type App } from
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
 import { createKey, makeFirstKey } from './first-key.ts';
-import type { Health } from './health.ts';
+import { listenForHealth, type Health, type HealthListener } from './health.ts';
 import type { EmbeddedServer } from './kit/db/embedded/index.ts';
 import { untilDatabaseAnswers } from './kit/db/wait.ts';
 import { createLog, type Logger } from './kit/log.ts';
@@ -31,7 +31,7 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-function announce(surfaces: Surfaces, config: Config, database: string): void {
+function announce(surfaces: Surfaces, healthUrl: string, config: Config, database: string): void {
   say(
     [
       `svc is ready (${database})`,
@@ -39,7 +39,7 @@ function announce(surfaces: Surfaces, config: Config, database: string): void {
       `  write       ${surfaces.url}/write/v1`,
       `  proxy       ${surfaces.proxyUrl}`,
       `  reference   ${surfaces.url}/docs  (OpenAPI: /openapi.json)`,
-      `  health      ${surfaces.url}/healthz, /readyz, /metrics`,
+      `  health      ${healthUrl}/healthz, /readyz, /metrics`,
       ...(config.production
         ? []
         : [
@@ -78,10 +78,13 @@ interface Running {
   app?: App;
   worker?: Worker;
   surfaces?: Surfaces;
+  healthListener?: HealthListener;
 }
 
-async function stopAll({ surfaces, worker, app, embedded }: Running, config: Config): Promise<void> {
+async function stopAll(running: Running, config: Config): Promise<void> {
+  const { surfaces, worker, healthListener, app, embedded } = running;
   await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
+  await healthListener?.close();
   await app?.close();
   await embedded?.stop();
 }
@@ -145,12 +148,15 @@ async function serve(
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });
   if (role !== 'api') running.worker = await startWorker(running.app, config);
   if (role !== 'worker') running.surfaces = await listen(running.app, config, health);
+  const healthListener = await listenForHealth(running.app, config, health, role === 'worker');
+  if (healthListener) running.healthListener = healthListener;
   const { embedded, surfaces } = running;
-  if (!surfaces) return say('svc worker is ready');
+  if (!surfaces)
+    return say(`svc worker is ready\n  health      ${healthListener?.url}/healthz, /readyz, /metrics`);
   const database = embedded
     ? `embedded PostgreSQL ${embedded.version} in ${embedded.dataDir}`
     : 'PostgreSQL by DATABASE_URL';
-  announce(surfaces, config, database);
+  announce(surfaces, healthListener?.url ?? surfaces.url, config, database);
 }
 
 /** A problem's own sentence does not say what the database or its pooler answered; its cause does. */

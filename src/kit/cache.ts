@@ -45,9 +45,22 @@ interface Reading<Value> {
 
 const revalidateEveryMs = 1_000;
 
+/** Of all caches of this process. */
+const open = new Set<Pick<Entries<unknown>, 'used'>>();
+
+/** How long ago the oldest entry in use of any cache was read: about a second, and more while the database is away. */
+export function oldestCachedMs(): number {
+  const now = performance.now();
+  let oldest = now;
+  for (const entries of open)
+    for (const { readAt } of entries.used().values()) oldest = Math.min(oldest, readAt);
+  return now - oldest;
+}
+
 export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
   const { patienceMs = 1_000 } = options;
   const entries = createEntries<Value>(options);
+  open.add(entries);
   const readings = new Map<string, Reading<Value>>();
   const endRevalidation = revalidateEach(options, entries);
 
@@ -95,7 +108,10 @@ export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
       entries.expire(key);
       readings.delete(key);
     },
-    close: endRevalidation,
+    close: () => {
+      open.delete(entries);
+      endRevalidation();
+    },
   };
 }
 

@@ -5,7 +5,9 @@ export interface Metrics {
   readonly registry: Registry;
   readonly httpRequests: Histogram<'surface' | 'method' | 'route' | 'status'>;
   readonly providerCalls: Histogram<'provider' | 'outcome'>;
-  readonly operations: Counter<'action' | 'status'>;
+  readonly operations: Counter<'action' | 'provider' | 'status'>;
+  readonly attempts: Counter<'kind' | 'provider' | 'category'>;
+  readonly dead: Counter<'kind' | 'provider' | 'outcome'>;
   readonly proxyCalls: Counter<'provider' | 'status'>;
   readonly tokenRefreshes: Counter<'provider' | 'outcome'>;
   readonly uncaughtErrors: Counter;
@@ -38,7 +40,19 @@ export function createMetrics(): Metrics {
       name: 'svc_operations_total',
       help: 'Operations that ended.',
       registers,
-      labelNames: ['action', 'status'],
+      labelNames: ['action', 'provider', 'status'],
+    }),
+    attempts: new Counter({
+      name: 'svc_attempts_total',
+      help: 'Attempts that ended, by the category of their first failure; none: all went well.',
+      registers,
+      labelNames: ['kind', 'provider', 'category'],
+    }),
+    dead: new Counter({
+      name: 'svc_work_dead_total',
+      help: 'Operations that ended with records that failed for good, or whose outcome is unknown.',
+      registers,
+      labelNames: ['kind', 'provider', 'outcome'],
     }),
     proxyCalls: new Counter({
       name: 'svc_proxy_calls_total',

@@ -5,6 +5,7 @@ import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import { createAcceptor } from './accept.ts';
 import { createGatherer } from './auto-batch/accept.ts';
+import { createBacklogReader, type BacklogReader } from './backlog.ts';
 import type { AutoBatchIntake } from './auto-batch/places.ts';
 import { createAnnouncer } from './hints.ts';
 import { createInstallationStatus } from './installation-status.ts';
@@ -26,7 +27,7 @@ export interface OperationsOptions {
 }
 
 /** The ledger: takes operations in, keeps them, and tells what became of them. */
-export interface Operations extends Reader {
+export interface Operations extends Reader, BacklogReader {
   /**
    * Resolves once the operation, its records and its work are committed; a worker does the rest. `replayed`: the key of the
    * intake stands for that operation, and nothing was accepted.
@@ -87,6 +88,7 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
   const reader = createReader(database);
   return {
     ...reader,
+    ...createBacklogReader(database),
     ...laneSwitches(database, announce),
     async acceptQueued(intake) {
       const accepted = await acceptor.accept(intake, null);

@@ -5,6 +5,7 @@ import type { Ground } from '../kit/ground.ts';
 import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
 import { plainer } from './plainer.ts';
+import { countAttempt, tellEnd } from './outcomes.ts';
 import { record } from './store/record.ts';
 import type { Settlement } from './settle.ts';
 
@@ -72,14 +73,16 @@ export function createRecorder(ground: Ground, onEnded: RecorderOptions['onEnded
 }
 
 async function commit(
-  { database, metrics, onEnded }: RecorderOptions,
+  { database, metrics, log, onEnded }: RecorderOptions,
   settled: readonly Settlement[],
 ): Promise<boolean[]> {
   crashPoint('before-record');
   const kept = await record(database, settled);
   crashPoint('after-record');
-  const ended = settled.filter((one, at) => kept[at] && one.done);
-  for (const { actionType, status } of ended) metrics.operations.inc({ action: actionType, status });
+  const recorded = settled.filter((_, at) => kept[at]);
+  for (const one of recorded) countAttempt(metrics, one);
+  const ended = recorded.filter(({ done }) => done);
+  for (const one of ended) tellEnd(log, one);
   onEnded(ended);
   return kept;
 }

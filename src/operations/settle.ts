@@ -2,7 +2,17 @@ import { newId } from '../kit/ids.ts';
 import type { Failure, RecordOutcome } from '../providers/index.ts';
 import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
 import { describeProgress, describeResult } from './sentence.ts';
-import type { Answer, ItemResult, KeyClaim, OperationError, TakenItem, Tally, WorkItem } from './work.ts';
+import {
+  placeOf,
+  type Answer,
+  type ItemResult,
+  type KeyClaim,
+  type OperationError,
+  type Place,
+  type TakenItem,
+  type Tally,
+  type WorkItem,
+} from './work.ts';
 
 /** What is kept of a record's outcome; the provider's echo is not. */
 export type StoredOutcome =
@@ -22,6 +32,9 @@ export interface Settlement {
   operationId: string;
   installationId: string;
   actionType: string;
+  resource: string;
+  place: Place;
+  attempt: number;
   seq: string;
   lease: string;
   done: boolean;
@@ -37,6 +50,8 @@ export interface Settlement {
   failed: number;
   unknown: number;
   outcomes: { index: number; outcome: StoredOutcome }[];
+  /** The first of this attempt. */
+  failure?: Failure;
   log?: LogEntry;
   /** What the caller gets, for the idempotency key of the operation. */
   answer?: Answer & { key: KeyClaim };
@@ -144,6 +159,7 @@ function finish(item: WorkItem & { expired?: boolean }, outcomes: readonly Recor
   return {
     ...base(item),
     ...added(settled),
+    ...firstFailure(outcomes),
     done: true,
     waitMs: 0,
     spent: item.expired !== true,
@@ -172,6 +188,7 @@ function retry(
   return {
     ...base(item),
     ...added(settled),
+    ...firstFailure(outcomes),
     done: false,
     waitMs,
     spent: true,
@@ -196,32 +213,29 @@ function resolutionOf(outcomes: readonly RecordOutcome[]): Record<string, string
   return { lookedUpBy: [...new Set(fields)].join(', '), resolved: String(fields.length) };
 }
 
-function base(
-  item: WorkItem,
-): Pick<
-  Settlement,
-  | 'projectId'
-  | 'operationId'
-  | 'installationId'
-  | 'actionType'
-  | 'seq'
-  | 'lease'
-  | 'succeeded'
-  | 'failed'
-  | 'unknown'
-> {
-  const { projectId, operationId, installationId, actionType, seq, lease } = item;
+type Base = 'projectId' | 'operationId' | 'installationId' | 'actionType' | 'resource' | 'place' | 'attempt';
+
+function base(item: WorkItem): Pick<Settlement, Base | 'seq' | 'lease' | 'succeeded' | 'failed' | 'unknown'> {
+  const { projectId, operationId, installationId, actionType, resource, attempt, seq, lease } = item;
   return {
     projectId,
     operationId,
     installationId,
     actionType,
+    resource,
+    place: placeOf(item.request),
+    attempt,
     seq,
     lease,
     succeeded: 0,
     failed: 0,
     unknown: 0,
   };
+}
+
+function firstFailure(outcomes: readonly RecordOutcome[]): Pick<Settlement, 'failure'> {
+  const [failure] = outcomes.flatMap((outcome) => (outcome.kind === 'applied' ? [] : [outcome.failure]));
+  return failure ? { failure } : {};
 }
 
 type Settled = readonly { index: number; outcome: RecordOutcome }[];

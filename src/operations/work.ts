@@ -16,7 +16,7 @@ export interface Intake {
   actionType: 'write' | 'read';
   /** The object that the operation concerns. */
   resource: string;
-  /** Kept as JSON and handed to the handler; `type` (create, update, delete) words the result. */
+  /** Kept as JSON and handed to the handler; `type` (create, update, delete) words the result, {@link placeOf} reads where it goes. */
   request: Record<string, unknown>;
   records: readonly RecordPayload[];
   /** Attempts may start until this many seconds from now. */
@@ -57,6 +57,20 @@ export interface EarlierUse {
   request: Record<string, unknown>;
   /** Absent while a synchronous write is in flight, if its node died, and for queued work. */
   answer?: Answer;
+}
+
+/** Where work goes, for figures and the log. */
+export interface Place {
+  provider?: string;
+  connectionId?: string;
+  groupRef?: string;
+}
+
+export function placeOf(request: Record<string, unknown>): Place {
+  const names = ['provider', 'connectionId', 'groupRef'] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof request[name] === 'string' ? [[name, request[name]]] : [])),
+  );
 }
 
 /** What the records of an operation came to so far. */

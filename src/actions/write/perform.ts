@@ -48,6 +48,7 @@ export type StoredWrite = Pick<
   provider: string;
   /** The lane of a synchronous write is its node's, and does not tell. */
   connectionId: string;
+  groupRef: string;
 };
 
 /** How long the caller of a synchronous write waits for a lost record to be looked up: two reads and the time between. */
@@ -265,6 +266,7 @@ function storedOf(target: Target, plan: WritePlan): StoredWrite {
     ...(onUnknown === undefined ? {} : { onUnknown }),
     provider: target.provider,
     connectionId: target.connectionId,
+    groupRef: target.groupRef,
   };
 }
 

@@ -27,7 +27,15 @@ export interface Database extends Queryable {
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Runs SQL that is not hot and not prepared (migrations, VACUUM, tests). */
   raw(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  /** Its connections now: all, those at rest, and the statements that wait for one. */
+  pool(): PoolState;
   close(): Promise<void>;
+}
+
+export interface PoolState {
+  size: number;
+  idle: number;
+  waiting: number;
 }
 
 export interface DatabaseOptions {
@@ -107,6 +115,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return (result.rows ?? []) as Record<string, unknown>[];
     },
     transaction: (work) => inTransaction(pool, wire, work),
+    pool: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   };
 }

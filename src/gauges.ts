@@ -1,0 +1,91 @@
+/** Figures that are read when somebody asks for them. */
+import { Gauge, Registry, type CollectFunction } from 'prom-client';
+import { oldestCachedMs } from './kit/cache.ts';
+import type { App } from './app.ts';
+import type { BacklogRow } from './operations/index.ts';
+
+const ofWork = {
+  waiting: {
+    name: 'svc_work_waiting',
+    help: 'Operations that wait for an attempt, on all nodes together.',
+    read: (row: BacklogRow) => row.waiting,
+  },
+  oldest: {
+    name: 'svc_work_oldest_waiting_seconds',
+    help: 'Since the acceptance of the oldest operation that waits.',
+    read: (row: BacklogRow) => row.oldestSeconds,
+  },
+  inFlight: {
+    name: 'svc_work_in_flight',
+    help: 'Operations of which an attempt is under way, on all nodes together.',
+    read: (row: BacklogRow) => row.inFlight,
+  },
+} as const;
+
+/** Adds to the registry of the process what its database, its caches and its queues are like. */
+export function registerGauges({ ground, operations }: App): void {
+  const registers = [ground.metrics.registry];
+  // The pool first: what follows asks it for connections.
+  const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
+    new Gauge({ name, help, registers, collect });
+  one('svc_cache_oldest_seconds', 'Since what is served from memory was read, at the longest.', function () {
+    this.set(oldestCachedMs() / 1000);
+  });
+  const connections = new Gauge({
+    name: 'svc_database_connections',
+    help: 'Connections of this process to the database.',
+    registers,
+    labelNames: ['state'],
+    collect() {
+      const { size, idle } = ground.database.pool();
+      connections.set({ state: 'busy' }, size - idle);
+      connections.set({ state: 'idle' }, idle);
+    },
+  });
+  one('svc_database_waiting', 'Statements of this process that wait for a connection.', function () {
+    this.set(ground.database.pool().waiting);
+  });
+  for (const { name, help, read } of Object.values(ofWork)) {
+    const gauge: Gauge<'kind' | 'provider'> = new Gauge({
+      name,
+      help,
+      registers,
+      labelNames: ['kind', 'provider'],
+      async collect() {
+        const found = await operations.backlog();
+        // Without the database there is no figure rather than an old one.
+        gauge.reset();
+        for (const row of found?.rows ?? []) gauge.set({ kind: row.kind, provider: row.provider }, read(row));
+      },
+    });
+  }
+  one(
+    'svc_database_oldest_snapshot_seconds',
+    'Age of the oldest snapshot that a session of the database holds.',
+    async function () {
+      const found = await operations.backlog();
+      if (found) this.set(found.snapshotSeconds);
+      else this.remove();
+    },
+  );
+}
+
+/** The queues once more, connection by connection: those with most. */
+export async function backlogByConnection({ operations }: App): Promise<string> {
+  const registry = new Registry();
+  const rows = await operations.backlogByConnection();
+  for (const { name, help, read } of Object.values(ofWork)) {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers: [registry],
+      labelNames: ['kind', 'provider', 'connection'],
+    });
+    for (const row of rows)
+      gauge.set(
+        { kind: row.kind, provider: row.provider, connection: row.connectionId ?? 'unknown' },
+        read(row),
+      );
+  }
+  return registry.metrics();
+}
