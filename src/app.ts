@@ -96,6 +96,12 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const operations = createOperations(ground, { leaseMs: config.leaseMs });
+  // What waits for a later attempt on dead credentials fails now; lost with the node, it does so at that attempt.
+  connections.onDead((projectId, id) => {
+    operations.hurryLane(projectId, id).catch((error: unknown) => {
+      log.warn({ err: error, connectionId: id }, 'what waits for a dead connection was not looked at early');
+    });
+  });
   const app: App = {
     ground,
     catalog,

@@ -8,7 +8,7 @@ import type { Catalog, ProviderClient } from '../providers/index.ts';
 import { createBudget, type Budget } from './budget.ts';
 import { createProviderClient } from './client.ts';
 import type { Credential } from './credential.ts';
-import { holdRow } from './held.ts';
+import { heldAgeMs, holdRow } from './held.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { beginConnect, beginUpdate, openFlow, type FlowDeps, type Opened } from './oauth/begin.ts';
@@ -86,12 +86,21 @@ export interface Connections {
   /** A call succeeded. Writes only on a change, and off the path. */
   markWorking(projectId: string, id: string): void;
   markBadCredentials(projectId: string, id: string, generation: number, detail: string): Promise<void>;
+  /** Called with each connection whose credentials this node found dead, once no node takes them for alive. */
+  onDead(listener: (projectId: string, id: string) => void): void;
   close(): Promise<void>;
 }
 
 export function createConnections(ground: Ground, options: ConnectionsOptions): Connections {
   const deps: FlowDeps = { ground, ...options };
-  const keeper = createKeeper(deps);
+  const listeners: ((projectId: string, id: string) => void)[] = [];
+  const keeper = createKeeper({
+    ...deps,
+    onDead: ([projectId, id]) => {
+      const tell = (): void => listeners.forEach((listener) => listener(projectId, id));
+      setTimeout(tell, heldAgeMs).unref();
+    },
+  });
   const budget = createBudget(ground, options.catalog);
   const { projects } = options;
   return {
@@ -101,6 +110,7 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
     ...reading(deps),
     ...connecting(deps, keeper),
     ...calling(deps, keeper, budget),
+    onDead: (listener) => void listeners.push(listener),
     close: async () => {
       await keeper.close();
       void budget.end();

@@ -31,6 +31,8 @@ export interface HeldCache {
 }
 
 const maxEntries = 10_000;
+/** How old a connection in memory may be on any node that reaches the database. */
+export const heldAgeMs = 2_000;
 
 /** What was opened of one version of a row; shared by the readings of it. */
 interface Opened {
@@ -57,6 +59,7 @@ export function createHeldCache(ground: Ground, catalog: Catalog): HeldCache {
 
   const cache: Cache<Held> = createCache({
     maxEntries,
+    maxAgeMs: heldAgeMs,
     load: async (names) => {
       const rows = await readConnections(ground.database, names.map(keyOf));
       return new Map(rows.map((row) => [nameOf([row.project_id, row.id]), hold(row)]));

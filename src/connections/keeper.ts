@@ -17,6 +17,8 @@ export interface KeeperDeps {
   ground: Ground;
   projects: Projects;
   catalog: Catalog;
+  /** Told each connection whose credentials are found dead here. */
+  onDead(key: ConnectionKey): void;
 }
 
 /** Keeps credentials usable: at hand without SQL, renewed in time, condemned when they are gone. */
@@ -42,7 +44,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
   const { ground, catalog } = deps;
   const cache = createHeldCache(ground, catalog);
   const refresher = createRefresher(deps);
-  const marks = createMarks(ground, cache);
+  const marks = createMarks(deps, cache);
   const confirm = createConfirm(deps, marks);
   const ahead = createPauses();
 

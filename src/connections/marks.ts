@@ -10,7 +10,10 @@ export interface Marks {
   markBad: (key: ConnectionKey, generation: number, detail: string) => Promise<void>;
 }
 
-export function createMarks({ database, log }: Ground, cache: HeldCache): Marks {
+export function createMarks(
+  { ground: { database, log }, onDead }: { ground: Ground; onDead(key: ConnectionKey): void },
+  cache: HeldCache,
+): Marks {
   const marking = new Set<string>();
 
   async function write(key: ConnectionKey, name: string): Promise<void> {
@@ -35,8 +38,9 @@ export function createMarks({ database, log }: Ground, cache: HeldCache): Marks 
     async markBad(key, generation, detail) {
       const changed = await setBadCredentials(database, key, { generation, detail });
       cache.invalidate(key);
-      if (changed)
-        log.warn({ connectionId: key[1], projectId: key[0], detail }, 'a connection stopped working');
+      if (!changed) return;
+      log.warn({ connectionId: key[1], projectId: key[0], detail }, 'a connection stopped working');
+      onDead(key);
     },
   };
 }

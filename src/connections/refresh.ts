@@ -39,6 +39,8 @@ export interface RefreshDeps {
   ground: Ground;
   projects: Projects;
   catalog: Catalog;
+  /** Told each connection whose credentials are found dead here. */
+  onDead(key: ConnectionKey): void;
 }
 
 /** Brings a connection past a generation whose access token is stale; one token request per generation over all nodes. */
@@ -284,6 +286,7 @@ async function condemn(
     { connectionId: row.id, projectId: row.project_id, provider: row.provider, detail },
     'a connection stopped working',
   );
+  deps.onDead(key);
   throw badCredentials({ id: row.id, status_detail: detail });
 }
 

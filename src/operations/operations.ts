@@ -16,7 +16,7 @@ import { createReader, type Reader, type Viewer } from './read.ts';
 import { createRecorder } from './recorder.ts';
 import { resolveRecords } from './resolve.ts';
 import type { OperationRecord, ResolveRequest } from './schema.ts';
-import { pause } from './store/lanes.ts';
+import { hurry, pause } from './store/lanes.ts';
 import type { EarlierUse, Intake, KeyClaim } from './work.ts';
 
 export interface OperationsOptions {
@@ -57,6 +57,8 @@ export interface Operations extends Reader, BacklogReader {
   /** A paused lane keeps its work and starts nothing. */
   pauseLane(projectId: string, laneId: string): Promise<void>;
   resumeLane(projectId: string, laneId: string): Promise<void>;
+  /** What waits in the lane for a later attempt is tried now. */
+  hurryLane(projectId: string, laneId: string): Promise<void>;
   /** Waits for what is being accepted and sent, then aborts it; gives this node's lanes back. */
   close(deadlineMs?: number): Promise<void>;
 }
@@ -130,13 +132,17 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
 function laneSwitches(
   database: Database,
   announce: (laneId: string) => void,
-): Pick<Operations, 'pauseLane' | 'resumeLane'> {
+): Pick<Operations, 'pauseLane' | 'resumeLane' | 'hurryLane'> {
   return {
     async pauseLane(projectId, laneId) {
       await pause(database, projectId, laneId, true);
     },
     async resumeLane(projectId, laneId) {
       await pause(database, projectId, laneId, false);
+      announce(laneId);
+    },
+    async hurryLane(projectId, laneId) {
+      await hurry(database, projectId, laneId);
       announce(laneId);
     },
   };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, during, install, requestsOf, simulator, type ProblemBody } from '../customer.ts';
+import { deploy, during, fault, install, requestsOf, simulator, type ProblemBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
@@ -69,6 +69,41 @@ describe('test/journeys/write-authorization', () => {
     }
     expect(taken.length).toBeGreaterThan(0);
     for (const id of taken)
+      expect(await other.settled(id)).toMatchObject({
+        status: 'failure',
+        counts: { failed: 1, unknown: 0 },
+        errors: [{ category: 'auth', retryable: false }],
+      });
+  });
+
+  it('what waits for a later attempt fails soon after the authorization was revoked, not at that attempt', async () => {
+    const other = await install(platform, 'hubspot-crm', 'revoked-while-waiting');
+    const queue = async (answer: { status: number; body: object }) => {
+      await fault(platform.hubspot, {
+        method: 'POST',
+        path: '/crm/v3/objects/contacts',
+        fault: { kind: 'status', ...answer, headers: { 'retry-after': '1800' } },
+      });
+      const queued = await other.write('contacts', {
+        type: 'create',
+        mode: 'asynchronous',
+        retryPolicy: { deadlineHours: 48 },
+        record: { email: email() },
+      });
+      expect(queued.status).toBe(200);
+      const { operationId } = queued.body;
+      const attempts = async () => (await other.operation(operationId)).metadata?.retry?.attempts;
+      await expect.poll(attempts, { timeout: 10_000 }).toBe(1);
+      return operationId;
+    };
+    // One waits for its own next attempt; the second closes the window of the whole lane.
+    const locked = await queue({ status: 423, body: {} });
+    const limited = await queue({ status: 429, body: { policyName: 'DAILY' } });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'revoke' });
+    const path = `/projects/default/connections/${other.connectionId}?refresh=force`;
+    expect((await platform.call('GET', path)).status).toBe(422);
+    for (const id of [locked, limited])
       expect(await other.settled(id)).toMatchObject({
         status: 'failure',
         counts: { failed: 1, unknown: 0 },

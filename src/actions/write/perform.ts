@@ -132,9 +132,7 @@ export function writeHandler(deps: WriteDeps): WorkHandler {
 async function executeItem(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
   const stored = item.request as unknown as StoredWrite;
   const records = recordsOf(item);
-  const budget = await budgetOf(deps.connections, item.projectId, item.laneId);
-  const inMs = budget.waitMs();
-  if (inMs > 0) return { kind: 'throttled', inMs };
+  // Before the budget: what can never be sent waits for no window.
   const found = (await refuseRemoved(deps, item)) ?? (await findClient(deps, item.projectId, item.laneId));
   if ('failure' in found) {
     // Nothing was sent; a connection or a database that is away for a moment costs no attempt.
@@ -144,6 +142,9 @@ async function executeItem(deps: WriteDeps, item: WorkItem, work: WorkContext): 
       outcomes: records.map(() => ({ kind: 'notApplied', failure: found.failure })),
     };
   }
+  const budget = await budgetOf(deps.connections, item.projectId, item.laneId);
+  const inMs = budget.waitMs();
+  if (inMs > 0) return { kind: 'throttled', inMs };
   const { client, heard } = listenTo(found.client);
   const outcomes = await attemptWrite(
     stored,

@@ -142,6 +142,19 @@ const setPaused = statement(
     due_at = CASE WHEN l.lease IS NOT NULL THEN l.due_at ELSE excluded.due_at END`,
 );
 
+// The rows in order, so that two of these do not wait for one another; what is being taken is on its way anyhow.
+const hurryLane = statement(
+  'lane_hurry',
+  `WITH waiting AS MATERIALIZED (
+    SELECT project_id, seq FROM work WHERE project_id = $1 AND lane_id = $2 AND state = 0 AND due_at > svc_now()
+    ORDER BY seq FOR UPDATE SKIP LOCKED),
+  hurried AS (
+    UPDATE work w SET due_at = svc_now() FROM waiting i WHERE w.project_id = i.project_id AND w.seq = i.seq)
+  UPDATE lane l SET not_before = '-infinity', wakes = l.wakes + 1,
+    due_at = CASE WHEN l.lease IS NOT NULL OR l.paused THEN l.due_at ELSE svc_now() END
+  WHERE l.project_id = $1 AND l.id = $2`,
+);
+
 const openNodeLane = statement(
   'lane_open_node',
   `INSERT INTO lane (project_id, id, due_at, lease, kind)
@@ -208,6 +221,11 @@ export async function pause(
   paused: boolean,
 ): Promise<void> {
   await db.rows(setPaused, [projectId, laneId, paused]);
+}
+
+/** What waits in the lane for a time is due now. */
+export async function hurry(db: Queryable, projectId: string, laneId: string): Promise<void> {
+  await db.rows(hurryLane, [projectId, laneId]);
 }
 
 export async function openNode(db: Queryable, lane: LaneKey, leaseMs: number): Promise<void> {
