@@ -49,7 +49,7 @@ interface Prepared {
 
 async function prepare(
   room: Room,
-  { projectId, integration }: Scope,
+  { principal, projectId, integration }: Scope,
   before: InstallationRow,
   change: MaskedChange,
   { skipSampling }: { skipSampling: boolean },
@@ -58,7 +58,7 @@ async function prepare(
   const manifest = manifestFor(integration.latestRevision, before);
   const content = checkedShape(change.content);
   const issues = [
-    ...createdByIssues(change.createdBy),
+    ...createdByIssues(change.createdBy, principal),
     ...checkContent(content, {
       provider,
       manifest,

@@ -36,7 +36,7 @@ export async function createInstallation(
   const { provider, latestRevision } = integration;
   const manifest = latestRevision.content;
   const issues = [
-    ...createdByIssues(config.createdBy),
+    ...createdByIssues(config.createdBy, principal),
     ...checkContent(config.content, { provider, manifest, abilities: abilitiesOf(provider) }),
   ];
   if (issues.length > 0) throw refuse(issues, 'config-invalid');

@@ -282,14 +282,22 @@ describe('installations/config/check', () => {
     it.each([undefined, 'consumer:1', 'builder:a b', 'api:create-installation'])(
       '§2.2 createdBy: accepts %s',
       (createdBy) => {
-        expect(createdByIssues(createdBy)).toEqual([]);
+        expect(createdByIssues(createdBy, {})).toEqual([]);
       },
     );
     it.each(['', 'me', 'consumer:', 'api: ', 'user:1', ' api:x'])(
       '§2.2 createdBy: refuses "%s"',
       (createdBy) => {
-        expect(createdByIssues(createdBy).map((issue) => issue.name)).toEqual(['config.createdBy']);
+        expect(createdByIssues(createdBy, {}).map((issue) => issue.name)).toEqual(['config.createdBy']);
       },
     );
+
+    it('an end user is the only one whom his token may name', () => {
+      const ada = { consumerRef: 'ada' };
+      expect(createdByIssues('consumer:ada', ada)).toEqual([]);
+      expect(createdByIssues(undefined, ada)).toEqual([]);
+      for (const other of ['consumer:eve', 'builder:1', 'api:x'])
+        expect(createdByIssues(other, ada).map((issue) => issue.name)).toEqual(['config.createdBy']);
+    });
   });
 });

@@ -1,4 +1,5 @@
 import type { Issue } from '../../kit/problem.ts';
+import type { Principal } from '../../projects/index.ts';
 import { bodyIssue, contentPath } from './issue.ts';
 import { readIssues } from './read-rules.ts';
 import type { CheckContext } from './context.ts';
@@ -35,9 +36,17 @@ function proxyIssues(content: ConfigContent, { manifest, previous }: CheckContex
 
 const createdByForm = /^(consumer|builder|api):\S(.*\S)?$/;
 
-/** `createdBy` has one of its three forms (specification 2.2). */
-export function createdByIssues(createdBy: string | undefined): Issue[] {
-  if (createdBy === undefined || createdByForm.test(createdBy)) return [];
+/** `createdBy` has one of its three forms (specification 2.2), and an end user speaks for no other. */
+export function createdByIssues(
+  createdBy: string | undefined,
+  { consumerRef }: Pick<Principal, 'consumerRef'>,
+): Issue[] {
+  if (createdBy === undefined) return [];
+  if (consumerRef !== undefined && createdBy !== `consumer:${consumerRef}`) {
+    const detail = `must be consumer:${consumerRef}, whom the token is for`;
+    return [bodyIssue('config.createdBy', detail, createdBy)];
+  }
+  if (createdByForm.test(createdBy)) return [];
   const detail = 'must have the form consumer:{consumer-id}, builder:{builder-id} or api:{api-caller}';
   return [bodyIssue('config.createdBy', detail, createdBy)];
 }
