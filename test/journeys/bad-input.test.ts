@@ -66,6 +66,33 @@ describe('test/journeys/bad-input', () => {
     expect(await told(await post(write, ''))).toEqual(problem(400, 'malformed-json'));
   });
 
+  it('where no body is wanted, an empty one may be called JSON', async () => {
+    type Operations = Record<string, { operationId: string; requestBody?: unknown }>;
+    const document = await platform.call<{ paths: Record<string, Operations> }>('GET', '/openapi.json');
+    const wantingNone = Object.entries(document.body.paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(
+          ([method, { operationId, requestBody }]) =>
+            (method !== 'get' && !requestBody) || operationId === 'retryOperation',
+        )
+        .map(([method, { operationId }]) => ({ method, operationId, path })),
+    );
+    expect(wantingNone.map(({ operationId }) => operationId)).toEqual(
+      expect.arrayContaining(['oauthUpdate', 'retryOperation', 'deleteConnection']),
+    );
+    for (const { method, operationId, path } of wantingNone) {
+      const at = path.replace('{projectIdOrName}', 'default').replaceAll(/\{[^}]+\}/g, absentId);
+      const answer = await platform.call<ProblemBody>(method.toUpperCase(), at, '');
+      expect([operationId, answer.status, answer.body.code]).toEqual([
+        operationId,
+        404,
+        expect.stringMatching(/not-found$/),
+      ]);
+    }
+    const path = `/projects/default/connections/${customer.connectionId}:oauth-update`;
+    expect((await platform.call('PATCH', path, '')).status).toBe(200);
+  });
+
   it.each(['null', '[]', '"text"', '7', 'true'])('a body that is no object is refused: %s', async (body) => {
     expect(await told(await post(write, body))).toEqual(problem(400, 'invalid-request'));
   });

@@ -34,7 +34,7 @@ export async function readJsonBody(request: FastifyRequest, payload: Readable): 
   }
   if (outline) return readLarge(request, bytes, outline);
   const text = textOf(bytes);
-  if (text.trim() === '') return refuseEmpty(request.method);
+  if (text.trim() === '') return refuseEmpty(request);
   const value = parsed(text, parseJson);
   if (mayHoldOddTexts(text)) refuseOddTexts(value);
   return value;
@@ -49,7 +49,7 @@ async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOu
   request.isLarge = true;
   await nextTurn();
   const text = textOf(bytes);
-  if (text.trim() === '') return refuseEmpty(request.method);
+  if (text.trim() === '') return refuseEmpty(request);
   await nextTurn();
   const value = parsed(text, outline.mayLoseDigits ? parseExactly : (whole) => JSON.parse(whole) as unknown);
   await nextTurn();
@@ -132,9 +132,11 @@ function textOf(bytes: Buffer): string {
   });
 }
 
-/** A DELETE may say that it sends JSON, and send none. */
-function refuseEmpty(method: string): undefined {
-  if (method === 'DELETE') return undefined;
+/** Many clients say of every request that it is JSON: where no body is wanted, or none need be, an empty one will do. */
+function refuseEmpty({ routeOptions }: FastifyRequest): null | undefined {
+  const wanted = routeOptions.schema?.body as { type?: string | string[] } | undefined;
+  if (wanted === undefined) return undefined;
+  if (wanted.type?.includes('null')) return null;
   throw problem('malformed-json', { detail: 'The body is empty.' });
 }
 
