@@ -2,11 +2,12 @@ import { problemKinds, type ProblemCode, type ProblemKind } from './problem-cata
 
 /** One thing wrong with the input: where it stands and what to do. */
 export interface Issue {
-  in: 'body' | 'path' | 'query' | 'header' | 'manifest';
+  in: 'body' | 'path' | 'query' | 'header';
   /** A dotted path with indexes, such as `config.content.write.objects.contacts.objectName`. */
   name: string;
   detail: string;
   value?: unknown;
+  /** Where in the text of a manifest. */
   line?: number;
   column?: number;
 }

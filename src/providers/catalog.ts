@@ -89,7 +89,7 @@ function readDeclaration(path: string): { declaration: ProviderDeclaration } | {
   const file = basename(path);
   try {
     const value = parse(readFileSync(path, 'utf8'), { strict: true, uniqueKeys: true }) as unknown;
-    const { issues } = checkDeclaration(value, 'manifest');
+    const { issues } = checkDeclaration(value, 'body');
     if (issues.length > 0)
       return { faults: issues.map(({ name, detail }) => `${file}: ${name || 'the file'} ${detail}`) };
     const declaration = value as ProviderDeclaration;

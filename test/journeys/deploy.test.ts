@@ -280,7 +280,7 @@ integrations:
     expect(refused).toMatchObject({ status: 422, body: { code: 'manifest-invalid' } });
     const found = refused.body.issues?.find((issue) => issue.name === expected.name);
     expect(found).toMatchObject({
-      in: 'manifest',
+      in: 'body',
       line: expected.line,
       column: expected.column,
     });

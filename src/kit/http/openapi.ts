@@ -20,7 +20,7 @@ export const ProblemBody = Type.Object(
     issues: Type.Optional(
       Type.Array(
         Type.Object({
-          in: Type.String(),
+          in: Type.Enum(['body', 'header', 'path', 'query']),
           name: Type.String({ description: 'Dotted path with indexes.' }),
           detail: Type.String(),
           value: Type.Optional(Type.Unknown()),

@@ -117,7 +117,7 @@ describe('src/projects/integrations/routes', () => {
     expect([status, body.code]).toEqual([422, 'manifest-invalid']);
     expect(body.issues).toEqual([
       {
-        in: 'manifest',
+        in: 'body',
         name: 'integrations[1]',
         detail: expect.stringContaining('at least one'),
         line: 6,
@@ -125,7 +125,7 @@ describe('src/projects/integrations/routes', () => {
         rule: 'no-action',
       },
       {
-        in: 'manifest',
+        in: 'body',
         name: 'integrations[1].provider',
         detail: 'there is no provider hubspott. Did you mean hubspot?',
         line: 7,
@@ -133,7 +133,7 @@ describe('src/projects/integrations/routes', () => {
         rule: 'provider-unknown',
       },
       {
-        in: 'manifest',
+        in: 'body',
         name: 'integrations[1].prox',
         detail: 'is not a known key. Did you mean proxy?',
         line: 8,

@@ -7,7 +7,7 @@ import { Manifest } from './schema.ts';
 
 const byAjv = compileCheck(Manifest);
 const names = (value: unknown): string[] =>
-  [...new Set(byAjv(value, 'manifest').issues.map(({ name }) => name))].sort();
+  [...new Set(byAjv(value, 'body').issues.map(({ name }) => name))].sort();
 const paths = (value: unknown): string[] =>
   [...new Set(checkShape(Manifest, value).map(({ path }) => renderPath(path)))].sort();
 

@@ -10,7 +10,7 @@ interface RuleIssue extends Issue {
 /** The refusal of a manifest: 422 with a line and column for each error. */
 export function refuseManifest(errors: readonly ManifestIssue[]): Problem {
   const issues = errors.map(({ rule, path, message, suggestion, line, column }): RuleIssue => {
-    return { in: 'manifest', name: path, detail: sentence(message, suggestion), line, column, rule };
+    return { in: 'body', name: path, detail: sentence(message, suggestion), line, column, rule };
   });
   return refuse(issues, 'manifest-invalid');
 }
