@@ -23,6 +23,7 @@ const reach: Reach[] = [
   ['GET', '/projects/default/connections', undefined, ['full', 'read', 'frontend']],
   ['GET', '/projects/default/operations/x', undefined, ['full', 'read', 'write']],
   ['GET', '/projects/default/api-keys', undefined, ['full', 'read']],
+  ['GET', '/projects/default/provider-apps', undefined, ['full', 'read', 'frontend']],
   [
     'GET',
     '/projects/default/integrations/hubspot-crm/objects/contacts/metadata?groupRef=acme',
@@ -225,6 +226,9 @@ describe('test/journeys/access', () => {
     expect(await get(`${path(acme)}?includeCreds=true`, bearer(token))).toMatchObject({ status: 403 });
     expect((await get('/projects/default/integrations', bearer(token))).status).toBe(200);
     expect(await get('/projects/default/api-keys', bearer(token))).toMatchObject({ status: 403 });
+    const apps = await get('/projects/default/provider-apps', bearer(token));
+    expect([apps.status, apps.text]).toEqual([200, expect.stringContaining('client-hubspot')]);
+    expect(apps.text).not.toMatch(/client-?secret/i);
     const write = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
     expect(
       await platform.call('POST', write, { groupRef: 'acme', type: 'create', record: {} }, bearer(token)),

@@ -67,13 +67,13 @@ function collection(server: HttpServer, projects: Projects): void {
     url,
     schema: {
       operationId: 'listProviderApps',
-      summary: 'List the provider apps',
+      summary: 'List the provider apps, without their secrets',
       tags: ['provider apps'],
       params: ProjectParams,
       querystring: Type.Object(optionalPageQuery, closed),
       response: { 200: listOrPageOf(ProviderApp) },
     },
-    config: { scopes: ['read'], projectWide: true },
+    config: { scopes: ['read', 'frontend'] },
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       return sendList(reply, listOrPageOfAll(request.query, await projects.providerApps.list(id)));
