@@ -72,7 +72,7 @@ integrations:
   - name: broken
     provider: hubspot
     read:
-      objects: [{ objectName: nosuchthing, destination: hook, optionalFieldsAuto: all }, { objectName: contacts, destination: hook, requiredFields: [{ fieldName: email }] }]
+      objects: [{ objectName: nosuchthing, destination: hook, optionalFieldsAuto: all, optionalFields: [{ fieldName: "$['a']['b']" }] }, { objectName: contacts, destination: hook, requiredFields: [{ fieldName: email }], optionalFieldsAuto: all, optionalFields: [{ fieldName: "$['properties']['city']" }] }]
     write:
       objects: [{ objectName: nosuchthing }]
 `;

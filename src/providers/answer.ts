@@ -114,7 +114,15 @@ export function pickFields(record: JsonObject, fields: readonly string[]): JsonO
   );
 }
 
+/** The levels of a field's name: `$['address']['city']` (product-api 2.2) has two, a plain name is one. */
+export function fieldLevels(name: string): string[] {
+  if (!name.startsWith('$[')) return [name];
+  return [...name.matchAll(/\['((?:[^'\\]|\\.)+)'\]/g)].map(([, level = '']) =>
+    level.replaceAll(/\\(.)/g, '$1'),
+  );
+}
+
 /** The provider's field of a selected one: `$['address']['city']` is read as `address`. */
 export function rootField(name: string): string {
-  return /^\$\['([^']+)'\]/.exec(name)?.[1] ?? name;
+  return fieldLevels(name)[0] ?? name;
 }

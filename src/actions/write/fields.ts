@@ -1,4 +1,5 @@
 import { Draft } from '../../kit/draft.ts';
+import { fieldLevels } from '../../providers/index.ts';
 
 /** The customer's choices for one object, as the field rules need them. Names compare without regard to case. */
 export interface FieldRules {
@@ -67,7 +68,7 @@ export function applyPolicies(
   for (const [name, rule] of Object.entries(rules.settings)) {
     const policy = policyFor(kind, rule);
     const path = providerName(name, rules);
-    const [root = path, ...inner] = isPath(path) ? segmentsOf(path) : [path];
+    const [root = path, ...inner] = fieldLevels(path);
     const own = ownNames.get(root.toLowerCase());
     if (own === undefined || readPath(fields, [own, ...inner]) === undefined) continue;
     if (policy === 'never') takeAway(draft, fields, [own, ...inner]);
@@ -121,7 +122,7 @@ function mapNames(
   const unset = new Set(rules.unsetMappings.map((name) => name.toLowerCase()));
   const nested = Object.keys(rules.mappings).filter(isPath);
   const taken = nested.flatMap((path): [string, unknown][] => {
-    const value = readPath(sent, segmentsOf(path));
+    const value = readPath(sent, fieldLevels(path));
     return value === undefined ? [] : [[rules.mappings[path] ?? path, value]];
   });
   const plain = Object.entries(withoutPaths(sent, nested))
@@ -143,12 +144,6 @@ function isPath(name: string): boolean {
   return name.startsWith('$[');
 }
 
-function segmentsOf(path: string): string[] {
-  return [...path.matchAll(/\['((?:[^'\\]|\\.)+)'\]/g)].map((match) =>
-    (match[1] ?? '').replaceAll(/\\(.)/g, '$1'),
-  );
-}
-
 function readPath(value: unknown, segments: readonly string[]): unknown {
   return segments.reduce<unknown>(
     (inner, segment) => (isPlain(inner) && Object.hasOwn(inner, segment) ? inner[segment] : undefined),
@@ -164,7 +159,7 @@ function withoutPaths(
   if (paths.length === 0) return sent;
   const draft = new Draft();
   const rest = draft.own(sent) as Record<string, unknown>;
-  for (const path of paths) takeAway(draft, rest, segmentsOf(path));
+  for (const path of paths) takeAway(draft, rest, fieldLevels(path));
   return rest;
 }
 
@@ -187,7 +182,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 }
 
 function setField(fields: Record<string, unknown>, name: string, value: unknown): void {
-  const segments = isPath(name) ? segmentsOf(name) : [name];
+  const segments = fieldLevels(name);
   let target = fields;
   for (const segment of segments.slice(0, -1)) {
     const next = Object.hasOwn(target, segment) && isPlain(target[segment]) ? target[segment] : {};

@@ -7,7 +7,8 @@ import type {
   ManifestReadObject,
   ManifestWriteObject,
 } from '../../projects/schema.ts';
-import type { ObjectDescription } from '../../providers/index.ts';
+import { fieldLevels, type ObjectDescription } from '../../providers/index.ts';
+import type { FieldMetadata } from '../../providers/schema.ts';
 import { namedConnection } from '../connection.ts';
 import { enter, isForeignGroup, type IntegrationPlace, type Room } from '../room.ts';
 import { describeObject } from './describe.ts';
@@ -95,30 +96,43 @@ export function hydrate(
 }
 
 function hydrateRead(declared: ManifestReadObject, description: Description): HydratedReadObject {
-  if ('error' in description) return { ...declared, error: description.error };
-  const { displayName, fields } = description.object;
-  const labels = new Map(
-    Object.values(fields).map((field) => [field.fieldName.toLowerCase(), field.displayName]),
-  );
-  const labelled = (field: ManifestField): HydratedField => {
-    const label = field.fieldName === undefined ? undefined : labels.get(field.fieldName.toLowerCase());
-    return { ...field, ...(label === undefined ? {} : { displayName: label }) };
-  };
+  const named = { ...declared, displayName: declared.mapToDisplayName ?? declared.objectName };
+  if ('error' in description) return { ...named, ...labelledFields(declared, []), error: description.error };
+  const { displayName = named.displayName, fields } = description.object;
+  const known = Object.values(fields);
   return {
-    ...declared,
+    ...named,
     displayName,
-    ...(declared.requiredFields ? { requiredFields: declared.requiredFields.map(labelled) } : {}),
-    ...(declared.optionalFields ? { optionalFields: declared.optionalFields.map(labelled) } : {}),
+    ...labelledFields(declared, known),
     allFieldsMetadata: fields,
-    allFields: Object.values(fields).map((field) => ({
-      fieldName: field.fieldName,
-      displayName: field.displayName,
-    })),
+    allFields: known.map((field) => ({ fieldName: field.fieldName, displayName: field.displayName })),
+  };
+}
+
+/** The fields of an object with what they are called; `optionalFieldsAuto` stands for all that are not named. */
+function labelledFields(
+  { requiredFields, optionalFields, optionalFieldsAuto }: ManifestReadObject,
+  known: readonly FieldMetadata[],
+): Pick<HydratedReadObject, 'requiredFields' | 'optionalFields'> {
+  const labels = new Map(known.map((field) => [field.fieldName.toLowerCase(), field.displayName]));
+  const labelled = (field: ManifestField): HydratedField => {
+    const { fieldName } = field;
+    if (fieldName === undefined) return field;
+    return { ...field, displayName: labels.get(fieldName.toLowerCase()) ?? fieldLevels(fieldName).join('.') };
+  };
+  const named = [...(requiredFields ?? []), ...(optionalFields ?? [])];
+  const taken = new Set(named.map(({ fieldName }) => fieldName?.toLowerCase()));
+  const others = known.filter(({ fieldName }) => !taken.has(fieldName.toLowerCase()));
+  const added = optionalFieldsAuto === 'all' ? others.map(({ fieldName }) => ({ fieldName })) : [];
+  const optional = [...(optionalFields ?? []), ...added];
+  return {
+    ...(requiredFields ? { requiredFields: requiredFields.map(labelled) } : {}),
+    ...(optionalFields || added.length > 0 ? { optionalFields: optional.map(labelled) } : {}),
   };
 }
 
 function hydrateWrite(declared: ManifestWriteObject, description: Description): HydratedWriteObject {
-  return 'error' in description
-    ? { ...declared, error: description.error }
-    : { ...declared, displayName: description.object.displayName };
+  const { objectName } = declared;
+  if ('error' in description) return { ...declared, displayName: objectName, error: description.error };
+  return { ...declared, displayName: description.object.displayName ?? objectName };
 }

@@ -103,8 +103,33 @@ describe('installations/metadata', () => {
     const [missing, contacts] = json.content.read?.objects ?? [];
     expect(missing?.error).toContain('nosuchthing');
     expect(missing).not.toHaveProperty('allFieldsMetadata');
+    expect(missing).toMatchObject({
+      displayName: 'nosuchthing',
+      optionalFields: [{ fieldName: "$['a']['b']", displayName: 'a.b' }],
+    });
+    expect(json.content.write?.objects[0]?.displayName).toBe('nosuchthing');
     expect(contacts?.allFieldsMetadata?.['email']).toBeDefined();
     expect(json.content.write?.objects[0]?.error).toContain('nosuchthing');
+  });
+
+  it('optionalFieldsAuto stands for every field that is not named, and each field has a name to show', async () => {
+    const revisionId = await revisionOf('broken');
+    const { json } = await on.call<HydratedRevision>(
+      'GET',
+      `/integrations/broken/revisions/${revisionId}:hydrate?connectionId=${connectionId}`,
+    );
+    const contacts = json.content.read?.objects[1];
+    const all = Object.values(contacts?.allFieldsMetadata ?? {});
+    const [nested, ...rest] = contacts?.optionalFields ?? [];
+    expect(nested).toEqual({ fieldName: "$['properties']['city']", displayName: 'properties.city' });
+    expect(contacts?.optionalFieldsAuto).toBe('all');
+    expect(contacts?.requiredFields).toEqual([{ fieldName: 'email', displayName: 'Email' }]);
+    expect(rest).toEqual(
+      all
+        .filter(({ fieldName }) => fieldName !== 'email')
+        .map(({ fieldName, displayName }) => ({ fieldName, displayName })),
+    );
+    expect(rest.length).toBeGreaterThan(3);
   });
 
   it('unknown revisions, connections and other groups’ connections are 404', async () => {

@@ -25,7 +25,12 @@ export type ObjectMetadata = Static<typeof ObjectMetadata>;
 const HydratedField = Type.Object(
   {
     fieldName: Type.Optional(Type.String()),
-    displayName: Type.Optional(Type.String()),
+    displayName: Type.Optional(
+      Type.String({
+        description:
+          "The provider's label of the field, or its name; missing where the end user chooses the field.",
+      }),
+    ),
     mapToName: Type.Optional(Type.String()),
     mapToDisplayName: Type.Optional(Type.String()),
     prompt: Type.Optional(Type.String()),
@@ -36,7 +41,9 @@ const HydratedField = Type.Object(
 export type HydratedField = Static<typeof HydratedField>;
 
 const live = {
-  displayName: Type.Optional(Type.String({ description: "The provider's label of the object." })),
+  displayName: Type.String({
+    description: "The provider's label of the object; where it cannot be asked, the manifest's name.",
+  }),
   error: Type.Optional(
     Type.String({ description: 'Why there is no live metadata of this object; the others have theirs.' }),
   ),
