@@ -277,6 +277,28 @@ const findOperations = statement(`,
     tests: ['src/operations/recording.test.ts'],
   },
   {
+    name: 'a silent database is asked again and again',
+    changes: [
+      {
+        file: 'src/operations/accept.ts',
+        find: 'if (attempt > 1 && isUnanswered(last)) break;',
+        replace: '',
+      },
+    ],
+    tests: ['src/operations/silent-database.test.ts'],
+  },
+  {
+    name: 'what the database refused before the send is unknown',
+    changes: [
+      {
+        file: 'src/actions/write/execute.ts',
+        find: 'if (sqlState(error) !== undefined) {',
+        replace: 'if (sqlState(error) === "none") {',
+      },
+    ],
+    tests: ['src/actions/write/execute.test.ts'],
+  },
+  {
     name: 'a Salesforce id in two forms is two records',
     changes: [{ file: 'src/providers/salesforce/index.ts', find: '  canonicalId,\n', replace: '' }],
     tests: ['test/journeys/write-failures.test.ts'],
@@ -297,8 +319,8 @@ const findOperations = statement(`,
     changes: [
       {
         file: 'src/kit/http/body.ts',
-        find: 'if (!isUtf8(bytes)) {',
-        replace: 'if (!isUtf8(bytes) && bytes.length === 0) {',
+        find: "if (isUtf8(bytes)) return bytes.toString('utf8');",
+        replace: "if (isUtf8(bytes) || bytes.length > 0) return bytes.toString('utf8');",
       },
     ],
     tests: ['test/journeys/client-faults.test.ts'],
