@@ -1,5 +1,12 @@
 import { crashPoint } from '../kit/crash-point.ts';
-import { faultOf, isDatabaseAway, isUnanswered, sqlState, type Database } from '../kit/db/database.ts';
+import {
+  faultOf,
+  isDatabaseAway,
+  isUnanswered,
+  isUnreached,
+  sqlState,
+  type Database,
+} from '../kit/db/database.ts';
 import { createGroupCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
@@ -36,7 +43,7 @@ const aloneFromCharacters = 256 * 1024;
  * A commit whose answer was lost is looked for and repeated for this long, or once where the wire is silent and the caller has
  * waited already; then the caller gets `database-unavailable`.
  */
-const recoverForMs = 10_000;
+const recoverForMs = 3_000;
 
 /** Accepts through group commit: the statement of a group is one autocommit transaction (work.md, rules 10 and 11). */
 export function createAcceptor(database: Database): Acceptor {
@@ -88,6 +95,8 @@ function lengthOf(payloads: readonly string[]): number {
  * fails, and is looked for again, if the first statement was still on its way.
  */
 async function recover(database: Database, rows: readonly AcceptRow[], error: unknown): Promise<Accepted[]> {
+  // Nothing was sent, so there is nothing to look for: whoever waits is told at once.
+  if (isUnreached(error)) throw error;
   const endsAt = performance.now() + recoverForMs;
   let last = error;
   for (let attempt = 1; mayHaveCommitted(last) && performance.now() < endsAt; attempt++) {

@@ -1,6 +1,7 @@
 import type { Database } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import type { Logger } from '../kit/log.ts';
+import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import { extend, giveBack, leaveWork, openNode, type LaneKey } from './store/lanes.ts';
 import { endStray, nothingUnderWay, type UnderWay } from './stray.ts';
@@ -14,7 +15,7 @@ export interface NodeLane extends LaneKey {
 }
 
 export interface NodeLanes {
-  /** The lane of the project, opened at its first synchronous write. */
+  /** The lane of the project, opened at its first synchronous write and held for a while from now. Throws database-unavailable. */
   of(projectId: string): Promise<NodeLane>;
   /** Forgets a lane that turned out to be lost, so that the next write opens another. */
   abandon(lane: NodeLane): void;
@@ -26,6 +27,8 @@ export interface NodeLanes {
 
 /** After a failure lanes are renewed again so soon. */
 const renewAgainMs = 1_000;
+/** With less than this part of its lease left, a lane is renewed before anything is accepted under it. */
+const shortOfLease = 0.5;
 
 interface NodeLanesOptions {
   database: Database;
@@ -40,21 +43,29 @@ interface State extends NodeLanesOptions {
   held: Set<NodeLane>;
   /** Of them, those in which something waits. */
   waiting: Set<NodeLane>;
+  renewing: Promise<boolean> | undefined;
 }
 
 /** Opens lanes and renews them while this node lives; a dead node's lanes fall due and are rescued by any worker. */
 export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
-  const state: State = { ...options, current: new Map(), held: new Set(), waiting: new Set() };
+  const state: State = {
+    ...options,
+    current: new Map(),
+    held: new Set(),
+    waiting: new Set(),
+    renewing: undefined,
+  };
+  const { leaseMs } = options;
   const closed = new AbortController();
   void keepRenewing(state, closed.signal);
   return {
-    of(projectId) {
-      const known = state.current.get(projectId);
-      if (known) return known;
-      const opened = open(state, projectId);
-      state.current.set(projectId, opened);
-      opened.catch(() => state.current.delete(projectId));
-      return opened;
+    async of(projectId) {
+      for (;;) {
+        const lane = await current(state, projectId);
+        if (performance.now() < lane.leaseEndsAt - leaseMs * shortOfLease) return lane;
+        // The database was away: what is accepted under what is left of the lease may come too late to be sent.
+        if (!(await renewOnce(state))) throw problem('database-unavailable');
+      }
     },
     abandon: (lane) => forget(state, lane),
     leave: (lane) => void state.waiting.add(lane),
@@ -70,6 +81,15 @@ export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
       await giveBack(state.database, given);
     },
   };
+}
+
+function current(state: State, projectId: string): Promise<NodeLane> {
+  const known = state.current.get(projectId);
+  if (known) return known;
+  const opened = open(state, projectId);
+  state.current.set(projectId, opened);
+  opened.catch(() => state.current.delete(projectId));
+  return opened;
 }
 
 async function open({ database, leaseMs, held }: State, projectId: string): Promise<NodeLane> {
@@ -91,8 +111,16 @@ async function keepRenewing(state: State, closed: AbortSignal): Promise<void> {
   let waitMs = regularMs;
   while (!closed.aborted) {
     await sleep(waitMs, closed);
-    waitMs = (await renew(state)) ? regularMs : Math.min(regularMs, renewAgainMs);
+    waitMs = (await renewOnce(state)) ? regularMs : Math.min(regularMs, renewAgainMs);
   }
+}
+
+/** Those who ask while one is on its way share it. */
+function renewOnce(state: State): Promise<boolean> {
+  state.renewing ??= renew(state).finally(() => {
+    state.renewing = undefined;
+  });
+  return state.renewing;
 }
 
 /** Answers whether the database did. */

@@ -4,7 +4,7 @@ import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import type { RecordOutcome } from '../providers/index.ts';
 import type { Accepted, Acceptor } from './accept.ts';
-import { takeTurn } from './turn.ts';
+import { takeBack, takeTurn } from './turn.ts';
 import { contextOf } from './context.ts';
 import type { NodeLane, NodeLanes } from './node-lane.ts';
 import type { Recorder } from './recorder.ts';
@@ -56,21 +56,28 @@ export async function performMarked(
   const { lane, accepted } = await acceptUnderNodeLane(deps, intake);
   const { operationId, earlier } = accepted;
   if (earlier) return { operationId, outcomes: [], recorded: false, earlier };
-  if (accepted.waits) {
-    const { key } = intake;
-    const parked = { lane, seq: accepted.seq, operationId, key };
-    await takeTurn(deps.database, parked, deps.waitForTurnMs, deps.closing);
-  }
+  const { key } = intake;
+  const accepting = { lane, seq: accepted.seq, operationId, key };
+  if (accepted.waits) await takeTurn(deps.database, accepting, deps.waitForTurnMs, deps.closing);
   const context = contextOf(lane, AbortSignal.any([lane.cut.signal, deps.closing]), deps.leaseMs);
+  if (!context.mayStillSend()) {
+    await takeBack(deps.database, accepting);
+    throw unsent('the acceptance took longer than the lease of this node');
+  }
   const outcomes = await send(operationId, context).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     return intake.records.map(() => unknownOutcome(`the attempt broke off: ${reason}`));
   });
+  const ours = faultOfOurs(outcomes);
+  if (ours) {
+    await takeBack(deps.database, accepting);
+    throw unsent(ours);
+  }
   const item = itemOf(intake, lane, accepted);
   const settlement = settleSynchronous(item, { kind: 'outcomes', outcomes }, defaultRetryPolicy);
   // While something is still to be found out, the key has no answer: a repetition gets what is known by then.
-  if (intake.key && answerOf && settlement.done) {
-    settlement.answer = { key: intake.key, ...answerOf(operationId, outcomes) };
+  if (key && answerOf && settlement.done) {
+    settlement.answer = { key, ...answerOf(operationId, outcomes) };
   }
   const recording = deps.recorder.record(settlement, deps.closing).then(
     (kept) => {
@@ -82,6 +89,22 @@ export async function performMarked(
   if (!settlement.done) void recording.then((kept) => kept && deps.nodeLanes.leave(lane));
   const recorded = await Promise.race([recording, sleep(waitForRecordMs).then(() => false)]);
   return { operationId, outcomes, recorded };
+}
+
+/** What kept us from sending any of it, for the moment: no outcome of the write, and no answer that a key may keep. */
+function faultOfOurs(outcomes: readonly RecordOutcome[]): string | undefined {
+  const faults = outcomes.map((outcome) =>
+    outcome.kind === 'notApplied' && outcome.failure.category === 'internal' && outcome.failure.retryable
+      ? outcome.failure
+      : undefined,
+  );
+  // What no master key opens stays so until somebody acts, and is told with its operation.
+  const [first] = faults;
+  return faults.every((fault) => fault && !fault.unreadable) ? first?.message : undefined;
+}
+
+function unsent(why: string): Error {
+  return problem('database-unavailable', { detail: `Nothing was sent: ${why}.`, retryAfterSeconds: 1 });
 }
 
 async function acceptUnderNodeLane(

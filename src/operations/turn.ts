@@ -38,8 +38,11 @@ export async function takeTurn(
     : problem('record-busy', { retryAfterSeconds: 5 });
 }
 
-/** What fails here is ended unsent with the next renewal of the lane, as nothing that this node does. */
-async function takeBack(database: Database, parked: WaitingWrite): Promise<void> {
+/**
+ * As if it had never been accepted; its key is free. What fails here is ended unsent with the next renewal of the lane, as
+ * nothing that this node does.
+ */
+export async function takeBack(database: Database, parked: WaitingWrite): Promise<void> {
   const { lane, operationId, key } = parked;
   try {
     await withdraw(database, parked);

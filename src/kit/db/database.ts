@@ -176,6 +176,16 @@ export function isUnanswered(error: unknown): boolean {
   );
 }
 
+const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+
+/** Whether the error, or what it comes from, is that no connection could be had: the statement was not sent. */
+export function isUnreached(error: unknown): boolean {
+  const origin = originOf(error);
+  if (!(origin instanceof Error)) return false;
+  const code = 'code' in origin && typeof origin.code === 'string' ? origin.code : '';
+  return unreachedCodes.has(code) || /timeout exceeded when trying to connect/i.test(origin.message);
+}
+
 async function run<Row>(
   client: Pool | PoolClient,
   wire: Wire,

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../test/free-port.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { openDatabase, type Database } from '../kit/db/database.ts';
+import { problem } from '../kit/problem.ts';
+import type { RecordOutcome } from '../providers/index.ts';
+import { createAcceptor } from './accept.ts';
+import { clearLedger, count, groundOf, intake } from './harness.testsuite.ts';
+import { createOperations, type Operations } from './index.ts';
+
+const leaseMs = 800;
+const away = { code: 'database-unavailable', retryable: true };
+
+describe('operations/unsent', () => {
+  let test: TestDatabase;
+  let node: Operations;
+  /** Before each statement of this name. */
+  let hinder: Record<string, () => Promise<void>> = {};
+  let sends = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+  });
+  beforeEach(() => {
+    hinder = {};
+    sends = 0;
+    const database: Database = {
+      ...test.database,
+      rows: async (statement, values) => {
+        await hinder[statement.name]?.();
+        return test.database.rows<never>(statement, values);
+      },
+    };
+    node = createOperations(groundOf(database), { leaseMs });
+  });
+  afterEach(async () => {
+    hinder = {};
+    await node.close();
+    await clearLedger(test.database);
+    await test.database.raw('DELETE FROM idempotency');
+  });
+  afterAll(() => test.drop());
+
+  const refuse = async (): Promise<void> => {
+    throw problem('database-unavailable');
+  };
+  const write = (outcome: RecordOutcome = { kind: 'applied', recordId: '7' }) =>
+    node.acceptMarked(
+      intake({ key: { principal: 'key:1', key: 'k', hash: createHash('sha256').update('k').digest() } }),
+      (_id, context) => {
+        sends += 1;
+        const over = { category: 'internal', retryable: true, message: 'the lease ended' } as const;
+        return Promise.resolve([context.mayStillSend() ? outcome : { kind: 'notApplied', failure: over }]);
+      },
+      () => ({ status: 200, body: { first: true } }),
+    );
+  const leftOver = async () => ({
+    operations: await count(test.database, 'operation'),
+    keys: (await test.database.raw('SELECT key FROM idempotency')).length,
+  });
+
+  it('renews the lease of its lane before it accepts anything under what is left of it', async () => {
+    await write();
+    await clearLedgerKeys();
+    // The server's clock was set back: its row of the lane says that the lease holds, and ours knows better.
+    await test.database.raw(`UPDATE clock SET shift = '-1 hour'`);
+    hinder = { lane_extend: refuse };
+    await sleep(leaseMs);
+    await expect(write()).rejects.toMatchObject(away);
+    expect(sends).toBe(1);
+    expect(await leftOver()).toEqual({ operations: 1, keys: 0 });
+    hinder = {};
+    expect(await write()).toMatchObject({ outcomes: [{ kind: 'applied' }], recorded: true });
+  });
+
+  it('takes an acceptance back that came too late to be sent, with its key', async () => {
+    hinder = { ledger_accept: () => sleep(leaseMs), lane_extend: refuse };
+    await test.database.raw(`UPDATE clock SET shift = '-1 hour'`);
+    const late = write();
+    await test.database.raw(`UPDATE clock SET shift = '-2 hours'`);
+    await expect(late).rejects.toMatchObject(away);
+    expect(sends).toBe(0);
+    expect(await leftOver()).toEqual({ operations: 0, keys: 0 });
+    hinder = {};
+    expect(await write()).toMatchObject({ outcomes: [{ kind: 'applied' }], recorded: true });
+  });
+
+  it('keeps no answer under a key when the fault was ours and nothing was sent', async () => {
+    const failure = { category: 'internal', retryable: true, message: 'the database refused it' } as const;
+    await expect(write({ kind: 'notApplied', failure })).rejects.toMatchObject(away);
+    expect(await leftOver()).toEqual({ operations: 0, keys: 0 });
+    expect(await write()).toMatchObject({ outcomes: [{ kind: 'applied' }], recorded: true });
+  });
+
+  it('tells everybody at once that no connection to the database can be had', async () => {
+    const url = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
+    const closed = openDatabase({ url, poolSize: 2, applicationName: 'test' });
+    const acceptor = createAcceptor(closed);
+    const startedAt = performance.now();
+    const fates = await Promise.allSettled(
+      Array.from({ length: 300 }, async () => acceptor.accept(intake(), null)),
+    );
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    for (const fate of fates) expect(fate).toMatchObject({ status: 'rejected', reason: away });
+    await closed.close();
+  });
+
+  async function clearLedgerKeys(): Promise<void> {
+    await test.database.raw('DELETE FROM idempotency');
+  }
+});
