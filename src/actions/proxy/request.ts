@@ -86,6 +86,8 @@ function readText(values: Map<string, string>, name: string): boolean {
   }
 }
 
+const toldBy = 'GET /v1/projects tells it';
+
 function controlIssues(target: string, values: ReadonlyMap<string, string>): Issue[] {
   const issues: Issue[] = [];
   // Only origin-form is appended to the provider's origin; absolute-form and `*` could name another host.
@@ -99,9 +101,9 @@ function controlIssues(target: string, values: ReadonlyMap<string, string>): Iss
   if (version !== '1')
     issues.push(issue('x-svc-proxy-version', version === undefined ? 'is required; send 1' : 'must be 1'));
   const projectId = values.get('x-svc-project-id');
-  if (!projectId) issues.push(issue('x-svc-project-id', 'is required: the id of the project'));
+  if (!projectId) issues.push(issue('x-svc-project-id', `is required: the id of the project; ${toldBy}`));
   else if (!isId(projectId))
-    issues.push(issue('x-svc-project-id', 'must be the id of the project, not its name'));
+    issues.push(issue('x-svc-project-id', `must be the id of the project, not its name; ${toldBy}`));
   const installationId = values.get('x-svc-installation-id');
   if (installationId && !isId(installationId))
     issues.push(issue('x-svc-installation-id', 'must be the id of an installation'));

@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deploy, install, type ProblemBody } from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+
+const guide = readFileSync(new URL('../../docs/guide.md', import.meta.url), 'utf8');
+const run = promisify(execFile);
+
+/** The shell commands of one section of the guide. */
+function commandsOf(section: string): string {
+  const text = guide.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
+  return [...text.matchAll(/```sh\n([^`]*)```/g)].map(([, commands]) => commands).join('\n');
+}
+
+describe('test/journeys/guide', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    await deploy(platform);
+    await install(platform, 'hubspot-crm', 'acme');
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  /** What a section's commands print, one after the other in one shell, as a reader runs them. */
+  async function printed(section: string): Promise<string> {
+    const commands = commandsOf(section).replaceAll('http://127.0.0.1:4001', platform.proxy);
+    const env = { PATH: process.env['PATH'], SVC: platform.base, KEY: platform.apiKey, P: 'default' };
+    return (await run('sh', ['-euc', commands], { env: env as never })).stdout;
+  }
+
+  it('the commands of the proxy bring the provider’s own answer, with the id of the project that they find', async () => {
+    const answer = JSON.parse(await printed('Proxy')) as { results: { id: string }[] };
+    expect(answer.results).toHaveLength(1);
+  });
+
+  it('the commands of connecting bring links, for HubSpot and for Salesforce', async () => {
+    const links = (await printed('Connect')).split(/(?=http:)/);
+    expect(links).toHaveLength(2);
+    for (const link of links) expect((await fetch(link, { redirect: 'manual' })).status).toBe(302);
+  });
+
+  it('whoever sends a name where the proxy needs the id is told where the id is', async () => {
+    const answer = await fetch(`${platform.proxy}/crm/v3/objects/contacts`, {
+      headers: {
+        'x-api-key': platform.apiKey,
+        'x-svc-proxy-version': '1',
+        'x-svc-project-id': 'default',
+        'x-svc-integration-name': 'hubspot-crm',
+        'x-svc-group-ref': 'acme',
+      },
+    });
+    const { detail } = (await answer.json()) as ProblemBody;
+    expect([answer.status, detail]).toEqual([400, expect.stringMatching(/not its name; GET \/v1\/projects/)]);
+  });
+});
