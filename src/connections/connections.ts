@@ -14,6 +14,7 @@ import { createKeeper, type Keeper } from './keeper.ts';
 import { beginConnect, beginUpdate, openFlow, type FlowDeps, type Opened } from './oauth/begin.ts';
 import { finishFlow, type FlowEnd } from './oauth/finish.ts';
 import type { CallbackQuery } from './oauth/redirect.ts';
+import { withWorkspace } from './metadata.ts';
 import { obtainCredentials } from './obtain.ts';
 import { connectionOf, present, type Connection } from './present.ts';
 import { badCredentials } from './refusal.ts';
@@ -153,7 +154,7 @@ type Connecting = Pick<
 function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
   const { ground, catalog } = deps;
   return {
-    startOAuth: (projectId, request) => beginConnect(deps, projectId, request),
+    startOAuth: async (projectId, request) => beginConnect(deps, projectId, withWorkspace(request)),
     restartOAuth: async (projectId, id) => beginUpdate(deps, (await load(ground, [projectId, id])).row),
     openOAuth: (state) => openFlow(deps, state),
     async finishOAuth(query, cookies) {
@@ -161,7 +162,8 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
       if ('connectionId' in end) keeper.forget([end.projectId, end.connectionId]);
       return end;
     },
-    async generate(projectId, request) {
+    async generate(projectId, asked) {
+      const request = withWorkspace(asked);
       const { provider: name, owner } = requiredOf(request);
       const obtained = await obtainCredentials(deps, projectId, catalog.get(name), request);
       const id = await saveCredentials(ground, projectId, { ...obtained, owner });

@@ -39,6 +39,12 @@ function faultsOfAuth(declaration: ProviderDeclaration): string[] {
     faults.push(`apiKeyOpts.${apiKeyOpts.attachmentType} is required`);
   if (oauth2Opts?.issParameterSupported && !oauth2Opts.issuer)
     faults.push('oauth2Opts.issParameterSupported needs issuer');
+  const { withoutWorkspace } = oauth2Opts ?? {};
+  const general = Object.values(withoutWorkspace ?? {});
+  if (general.some((url) => variablesOf(url).includes('workspace')))
+    faults.push('oauth2Opts.withoutWorkspace must do without {{workspace}}');
+  if (withoutWorkspace && !declaration.instanceUrl)
+    faults.push('oauth2Opts.withoutWorkspace needs instanceUrl, which tells the account');
   const asksUser = oauth2Opts?.grantType.startsWith('authorizationCode') ?? false;
   if (asksUser && !oauth2Opts?.authURL) faults.push('oauth2Opts.authURL is required for this grantType');
   if (oauth2Opts?.grantType === 'authorizationCodePKCE' && !oauth2Opts.pkce)
@@ -82,8 +88,14 @@ function templatesOf(declaration: ProviderDeclaration): { text: string; stage: S
   const at = (stage: Stage, texts: (string | undefined)[]): { text: string; stage: Stage }[] =>
     texts.filter((text) => text !== undefined).map((text) => ({ text, stage }));
   return [
-    ...at('before', [oauth?.authURL, oauth?.issuer, ...Object.values(oauth?.authURLParams ?? {})]),
+    ...at('before', [
+      oauth?.withoutWorkspace?.authURL,
+      oauth?.authURL,
+      oauth?.issuer,
+      ...Object.values(oauth?.authURLParams ?? {}),
+    ]),
     ...at('redirect', [
+      oauth?.withoutWorkspace?.tokenURL,
       oauth?.tokenURL,
       oauth?.refreshURL,
       oauth?.revokeURL,

@@ -32,5 +32,14 @@ export { isForwardable, isHeaderValue } from './headers.ts';
 export { providerInfo } from './info.ts';
 export type { Provider } from './provider.ts';
 export { ProviderInfo } from './schema.ts';
-export { baseUrlOf, healthCheckUrlOf, providerUrl, valuesOf, type ConnectionPlace } from './template.ts';
+export {
+  baseUrlOf,
+  healthCheckUrlOf,
+  providerUrl,
+  signInUrlsOf,
+  valuesOf,
+  workspaceNeeded,
+  workspaceOfInstance,
+  type ConnectionPlace,
+} from './template.ts';
 export { judgeTokenError } from './token-error.ts';

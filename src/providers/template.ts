@@ -1,4 +1,4 @@
-import { problem, refuse, type Issue } from '../kit/problem.ts';
+import { problem, refuse, type Issue, type Problem } from '../kit/problem.ts';
 import type { Provider } from './provider.ts';
 
 /** What of a connection decides the address of its provider. `metadata`: the values of the provider's inputs by name. */
@@ -18,7 +18,8 @@ export function variablesOf(template: string): string[] {
 }
 
 /** The forms of values that are not one host label, as a provider's file declares them. */
-type Forms = Pick<Provider, 'dottedInputs' | 'hostInputs' | 'allowedValues'>;
+type Forms = Pick<Provider, 'dottedInputs' | 'hostInputs' | 'allowedValues'> &
+  Partial<Pick<Provider, 'displayName' | 'metadata'>>;
 
 /**
  * Puts values for the `{{name}}` of a text. A value is one whole host label (letters, digits, hyphens), so that it can
@@ -42,7 +43,7 @@ function faultOf(name: string, value: string | undefined, forms: Forms, inHost: 
     in: 'body',
     name: name === 'workspace' ? 'providerWorkspaceRef' : `providerMetadata.${name}`,
   } as const;
-  if (value === undefined || value === '') return [{ ...place, detail: 'is required for this provider' }];
+  if (value === undefined || value === '') return [{ ...place, detail: needOf(name, forms) }];
   const allowed = forms.allowedValues?.[name];
   if (allowed)
     return allowed.includes(value)
@@ -61,6 +62,17 @@ function faultOf(name: string, value: string | undefined, forms: Forms, inHost: 
     if (labels.every((part) => label.test(part))) return [];
   }
   return [{ ...place, detail: 'must be one name of letters, digits and hyphens, not a host or URL', value }];
+}
+
+/** What is asked for, in the words of the provider's file. */
+function needOf(input: string, { displayName = 'this provider', metadata }: Forms): string {
+  const prompt = metadata?.input.find(({ name }) => name === input)?.prompt;
+  return `is required for ${displayName}${prompt === undefined ? '' : `: ${prompt.replace(/\.$/, '')}`}`;
+}
+
+/** The refusal of a request that does not say which account of the provider is meant. */
+export function workspaceNeeded(provider: Provider): Problem {
+  return refuse([{ in: 'body', name: 'providerWorkspaceRef', detail: needOf('workspace', provider) }]);
 }
 
 /** A name with a domain: no address in any notation, whose last part would be a number. */
@@ -121,6 +133,28 @@ function instanceOrigin(provider: Provider, text: string): string {
     detail: `The API address that came with the credentials is not one of ${provider.displayName} (${patterns.join(', ')}).`,
     remedy: 'Connect again, and do not change the address that the provider returned.',
   });
+}
+
+/** Where the browser signs in and the code is exchanged. */
+export function signInUrlsOf(
+  { oauth2Opts: oauth }: Provider,
+  { workspaceRef }: ConnectionPlace,
+): { authURL?: string | undefined; tokenURL?: string } {
+  const { authURL, tokenURL, withoutWorkspace } = oauth ?? {};
+  if (!workspaceRef && withoutWorkspace) return withoutWorkspace;
+  return { authURL, ...(tokenURL === undefined ? {} : { tokenURL }) };
+}
+
+/** The account that an API base of the token response belongs to; undefined where its host does not say it. */
+export function workspaceOfInstance(
+  provider: Provider,
+  { instanceUrl }: ConnectionPlace,
+): string | undefined {
+  const host = URL.parse(instanceUrl ?? '')?.hostname ?? '';
+  const pattern = provider.instanceUrl?.hostPatterns.find(
+    (one) => one.startsWith('*.') && hostMatches(one, host),
+  );
+  return pattern && host.slice(0, 1 - pattern.length);
 }
 
 function hostMatches(pattern: string, host: string): boolean {

@@ -1,5 +1,11 @@
-import { problem, refuse } from '../../kit/problem.ts';
-import { providerUrl, type ConnectionPlace, type Provider } from '../../providers/index.ts';
+import { problem } from '../../kit/problem.ts';
+import {
+  providerUrl,
+  signInUrlsOf,
+  workspaceNeeded,
+  type ConnectionPlace,
+  type Provider,
+} from '../../providers/index.ts';
 
 /** What the authorization URL is built from, besides the provider's declaration. */
 export interface AuthorizeInput {
@@ -38,10 +44,9 @@ export function scopesFor(provider: Provider, appScopes: readonly string[] | und
 /** The URL to send the browser to, but for the state (RFC 6749, 4.1.1; RFC 7636, 4.3). Throws invalid-request for a missing workspace. */
 export function authorizationUrl(provider: Provider, input: AuthorizeInput): string {
   const oauth = assertAuthorizes(provider);
-  if (oauth.explicitWorkspaceRequired && !input.place.workspaceRef) {
-    throw refuse([{ in: 'body', name: 'providerWorkspaceRef', detail: 'is required for this provider' }]);
-  }
-  const url = new URL(providerUrl(provider, oauth.authURL ?? '', input.place));
+  const isAccountOpen = oauth.explicitWorkspaceRequired && !input.place.workspaceRef;
+  if (isAccountOpen && !oauth.withoutWorkspace) throw workspaceNeeded(provider);
+  const url = new URL(providerUrl(provider, signInUrlsOf(provider, input.place).authURL ?? '', input.place));
   const separator = oauth.scopeSeparator;
   const extra = Object.entries(input.extra).map(([name, values]) => [name, values.join(separator)]);
   const fixed = Object.entries(oauth.authURLParams ?? {}).map(

@@ -1,6 +1,6 @@
 import { actAs } from '../../events/index.ts';
 import { problem, Problem } from '../../kit/problem.ts';
-import { baseUrlOf, withoutSecrets, type Provider } from '../../providers/index.ts';
+import { baseUrlOf, withoutSecrets, workspaceOfInstance, type Provider } from '../../providers/index.ts';
 import { askAccount, type Account } from '../account.ts';
 import { credentialOf } from '../credential.ts';
 import { assertHealthy, checkHealth } from '../health.ts';
@@ -117,7 +117,7 @@ async function store(
     metadata: { ...told.metadata, ...answer.metadata },
   });
   const metadata = mergeMetadata(request.providerMetadata, account.metadata) ?? request.providerMetadata;
-  const workspaceRef = workspaceOf(provider, request, account.workspaceRef);
+  const workspaceRef = workspaceOf(provider, request, { ...account, metadata });
   // Throws for an API address that is not one of the provider's, before anything is stored.
   baseUrlOf(provider, placeOf(provider, workspaceRef, metadata));
   const replaced = await findReplaced(deps, projectId, request, workspaceRef);
@@ -198,10 +198,11 @@ async function accountOf(
 function workspaceOf(
   provider: Provider,
   request: Flow['request'],
-  found: string | undefined,
+  { workspaceRef: found, metadata }: Account,
 ): string | undefined {
-  if (provider.oauth2Opts?.explicitWorkspaceRequired) return request.workspaceRef;
   const { workspaceRef: known } = request;
+  if (provider.oauth2Opts?.explicitWorkspaceRequired)
+    return known ?? workspaceOfInstance(provider, placeOf(provider, known, metadata));
   if (request.connectionId !== undefined && known !== undefined && found !== undefined && known !== found) {
     throw problem('credentials-rejected', {
       detail: `You signed in to another account of ${provider.displayName} than the one that is connected.`,

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
-import type { Provider } from '../../providers/index.ts';
+import { loadCatalog, type Provider } from '../../providers/index.ts';
 import { control, createHarness, type Harness } from '../harness.testsuite.ts';
+import { authorizationUrl } from './authorize.ts';
 import { isMarked, marking } from './browser.ts';
 import { assertIssuer } from './redirect.ts';
 
@@ -98,8 +99,6 @@ describe('connections/oauth', () => {
   });
 
   it('connects Salesforce, whose API address comes from the token response, and calls it', async () => {
-    const missing = await start({ provider: 'salesforce' });
-    expect(missing).toMatchObject({ status: 400, json: { issues: [{ name: 'providerWorkspaceRef' }] } });
     const { text } = await start({ provider: 'salesforce', providerWorkspaceRef: 'acme' });
     const { connection: id } = messageIn((await harness.call('GET', await harness.visit(text))).text).data;
     const connection = await harness.connections.get(harness.projectId, id);
@@ -114,6 +113,47 @@ describe('connections/oauth', () => {
     await expect
       .poll(async () => (await harness.connections.get(harness.projectId, id)).status)
       .toBe('working');
+  });
+
+  it('takes the account from the inputs as well, as the catalogue names it, and refuses two', async () => {
+    const workspace = { value: 'globex', source: 'input' };
+    const { text } = await start({ provider: 'salesforce', providerMetadata: { workspace } });
+    const { connection: id } = messageIn((await harness.call('GET', await harness.visit(text))).text).data;
+    const connection = harness.connections.present(await harness.connections.get(harness.projectId, id));
+    expect(connection.providerWorkspaceRef).toBe('globex');
+    expect(connection.providerMetadata).not.toHaveProperty('workspace');
+    const two = { provider: 'salesforce', providerWorkspaceRef: 'acme', providerMetadata: { workspace } };
+    expect(await start(two)).toMatchObject({
+      status: 400,
+      json: { issues: [{ in: 'body', name: 'providerMetadata.workspace' }] },
+    });
+  });
+
+  it.each([
+    ['acme', 'https://acme.my.salesforce.com'],
+    ['acme--dev.sandbox', 'https://acme--dev.sandbox.my.salesforce.com'],
+  ])('learns which Salesforce it is, %s, when nobody said so', async (workspace, instance) => {
+    const { text } = await start({ provider: 'salesforce', groupRef: `learned-${workspace}` });
+    const callback = await harness.visit(text);
+    const body = JSON.stringify({ access_token: 'a', refresh_token: 'r', instance_url: instance });
+    const fault = { kind: 'status', status: 200, body };
+    await control(salesforce.url, 'faults', { path: '/services/oauth2/token', times: 1, fault });
+    const { connection: id } = messageIn((await harness.call('GET', callback)).text).data;
+    expect((await harness.connections.get(harness.projectId, id)).row.workspace_ref).toBe(workspace);
+  });
+
+  it('signs in at the login host where no account was named, and says what is missing where that cannot be', () => {
+    const catalog = loadCatalog();
+    const input = { clientId: 'c', scopes: [], extra: {}, redirectUri: 'https://x', challenge: 'c' };
+    const urlFor = (name: string, workspaceRef?: string): URL =>
+      new URL(authorizationUrl(catalog.get(name), { ...input, place: { workspaceRef } }));
+    expect(urlFor('salesforce').href).toMatch(
+      /^https:\/\/login\.salesforce\.com\/services\/oauth2\/authorize\?/,
+    );
+    expect(urlFor('salesforce', 'acme').host).toBe('acme.my.salesforce.com');
+    expect(() => urlFor('netsuite')).toThrow(
+      /providerWorkspaceRef: is required for NetSuite: Your account id/,
+    );
   });
 
   it('stores nothing when consent is denied and says so on a page with status 400', async () => {

@@ -19,6 +19,7 @@ import {
   judgeTokenError,
   providerUrl,
   retryAfterMs,
+  signInUrlsOf,
   withoutSecrets,
   type ConnectionPlace,
   type Provider,
@@ -99,9 +100,8 @@ async function sendGrant(
   const oauth = provider.oauth2Opts;
   if (!oauth) throw new Error(`${provider.name} has no OAuth`);
   const isRefresh = grant.type === 'refresh_token';
-  const url = new URL(
-    providerUrl(provider, (isRefresh ? oauth.refreshURL : undefined) ?? oauth.tokenURL, place),
-  );
+  const { tokenURL = oauth.tokenURL } = signInUrlsOf(provider, place);
+  const url = new URL(providerUrl(provider, (isRefresh ? oauth.refreshURL : undefined) ?? tokenURL, place));
   const fixed = (isRefresh ? oauth.refreshParams : undefined) ?? oauth.tokenParams ?? {};
   const filled = Object.entries(fixed).map(([name, text]) => [name, providerUrl(provider, text, place)]);
   const params = { ...Object.fromEntries(filled), ...scopeParam(provider, grant), ...grant.params };

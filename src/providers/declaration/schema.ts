@@ -32,6 +32,16 @@ export type CallbackField = Static<typeof CallbackField>;
 const Oauth2Declaration = Type.Object(
   {
     ...oauth2Public,
+    withoutWorkspace: Type.Optional(
+      Type.Object(
+        { authURL: TemplateUrl, tokenURL: TemplateUrl },
+        {
+          ...closed,
+          description:
+            'Where signing in starts and ends when nobody said which account; the token response does, by its API base.',
+        },
+      ),
+    ),
     refreshURL: Type.Optional(TemplateUrl),
     revokeURL: Type.Optional(TemplateUrl),
     introspectURL: Type.Optional(TemplateUrl),
