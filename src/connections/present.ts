@@ -44,6 +44,7 @@ export function present({ row }: Connection, shown?: Shown): WireConnection {
     projectId: row.project_id,
     provider: row.provider,
     ...providerApp(row),
+    ...missingScopes(row),
     group: {
       groupRef: row.group_ref,
       groupName: row.group_name,
@@ -89,6 +90,19 @@ function oauthBlock(
       ...(row.scopes ? { scopes: row.scopes } : {}),
     },
   };
+}
+
+/** Of OpenID Connect: they ask for more than an access token, and answers leave them out. */
+const unechoed = new Set(['openid', 'profile', 'email', 'offline_access']);
+
+/** What the provider app asks for and the customer, or the provider, did not grant. */
+function missingScopes(row: ConnectionRow): Pick<WireConnection, 'missingScopes'> {
+  const granted = row.scopes?.map((scope) => scope.toLowerCase());
+  if (!granted || granted.length === 0) return {};
+  const missing = (row.app_scopes ?? []).filter(
+    (scope) => !unechoed.has(scope) && !granted.includes(scope.toLowerCase()),
+  );
+  return missing.length > 0 ? { missingScopes: missing } : {};
 }
 
 function providerApp(row: ConnectionRow): Pick<WireConnection, 'providerApp'> {

@@ -88,6 +88,12 @@ export const Connection = Type.Object(
         '`created`: new or just refreshed. `working`: a provider call succeeded. `bad_credentials`: connect again.',
     }),
     statusDetail: Type.Optional(Type.String({ description: 'Why the credentials stopped working.' })),
+    missingScopes: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Scopes of the provider app that were not granted: calls that need them are refused. There when there are any and the provider says what it granted.',
+      }),
+    ),
     oauth2AuthorizationCode: Type.Optional(
       Type.Object(
         {

@@ -99,7 +99,7 @@ describe('test/journeys/connect', () => {
       expect(made).toMatchObject({
         projectId: platform.projectId,
         provider,
-        status: 'created',
+        status: 'working',
         authScheme: expect.stringMatching(/^oauth2\/authorizationCode/),
         group: { groupRef: `oauth-${provider}`, groupName: 'Acme Inc.', projectId: platform.projectId },
         consumer: { consumerRef: 'ada', consumerName: 'Ada L.' },

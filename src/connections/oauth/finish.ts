@@ -121,9 +121,7 @@ async function store(
   // Throws for an API address that is not one of the provider's, before anything is stored.
   baseUrlOf(provider, placeOf(provider, workspaceRef, metadata));
   const replaced = await findReplaced(deps, projectId, request, workspaceRef);
-  const status = replaced
-    ? await statusInPlace(deps, provider, replaced, { workspaceRef, metadata, secrets })
-    : 'created';
+  const status = await statusOf(deps, provider, replaced, { workspaceRef, metadata, secrets });
   const agoMs = performance.now() - askedAt;
   return saveCredentials(
     deps.ground,
@@ -160,19 +158,20 @@ async function findReplaced(
 }
 
 /**
- * The old credentials stay until the new ones pass the health check; without one in the catalogue they give way. Where the
- * old ones are dead, a check that could not tell keeps nothing worth keeping.
+ * What the health check refuses is not stored. Old credentials stay until the new ones pass it; without one in the catalogue
+ * they give way. Where there are none, or dead ones, a check that could not tell keeps nothing worth keeping.
  */
-async function statusInPlace(
+async function statusOf(
   { ground }: FlowDeps,
   provider: Provider,
-  replaced: ConnectionRow,
+  replaced: ConnectionRow | undefined,
   found: { workspaceRef: string | undefined; metadata: ProviderMetadata; secrets: Secrets },
 ): Promise<'created' | 'working'> {
   const place = placeOf(provider, found.workspaceRef, found.metadata);
   const row = { workspace_ref: found.workspaceRef ?? null, provider_metadata: found.metadata, generation: 0 };
   const health = await checkHealth(ground, provider, place, credentialOf(provider, row, found.secrets));
-  if (health.kind !== 'unsure' || replaced.status !== 'bad_credentials') assertHealthy(provider, health);
+  const keepsOld = replaced !== undefined && replaced.status !== 'bad_credentials';
+  if (health.kind !== 'unsure' || keepsOld) assertHealthy(provider, health);
   return health.kind === 'works' ? 'working' : 'created';
 }
 

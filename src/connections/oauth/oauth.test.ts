@@ -73,7 +73,7 @@ describe('connections/oauth', () => {
     ).json;
     expect(connection).toMatchObject({
       provider: 'hubspot',
-      status: 'created',
+      status: 'working',
       authScheme: 'oauth2/authorizationCode',
       group: { groupRef: 'acme', groupName: 'Acme Inc.' },
       consumer: { consumerRef: 'ada', consumerName: 'ada' },
@@ -351,5 +351,44 @@ describe('connections/oauth', () => {
       status: 422,
       json: { code: 'provider-app-missing' },
     });
+  });
+
+  it('stores nothing of a first connect that the health check refuses, and names the scope that it wants', async () => {
+    const body = {
+      category: 'MISSING_SCOPES',
+      message: "This app hasn't been granted all required scopes.",
+      errors: [
+        {
+          message: 'One of these is required.',
+          context: { requiredGranularScopes: ['crm.objects.deals.read'] },
+        },
+      ],
+    };
+    const fault = { path: '/integrations/v1/me', fault: { kind: 'status', status: 403, body } };
+    await control(hubspot.url, 'faults', fault);
+    const { text } = await start({ groupRef: 'refused' });
+    const page = await harness.call('GET', await harness.visit(text));
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('Missing scopes: crm.objects.deals.read');
+    expect(await harness.list('?groupRef=refused')).toEqual([]);
+  });
+
+  it('says which scopes of the app were not granted, once connected', async () => {
+    const pair = await control(hubspot.url, 'tokens', { action: 'issue' });
+    const granted = {
+      access_token: pair['accessToken'],
+      refresh_token: pair['refreshToken'],
+      expires_in: 1800,
+      hub_id: 77,
+      scopes: ['oauth'],
+    };
+    const fault = { path: '/oauth/2026-03/token', fault: { kind: 'status', status: 200, body: granted } };
+    await control(hubspot.url, 'faults', fault);
+    const { text } = await start({ groupRef: 'partly' });
+    expect((await harness.call('GET', await harness.visit(text))).status).toBe(200);
+    const [connection] = await harness.list('?groupRef=partly');
+    expect(connection).toMatchObject({ status: 'working', missingScopes: ['crm.objects.contacts.read'] });
+    const [whole] = await harness.list('?groupRef=acme');
+    expect(whole).not.toHaveProperty('missingScopes');
   });
 });

@@ -90,7 +90,7 @@ function describe(judgement: Judgement, body: JsonObject, status: number): Failu
   const message =
     status >= 200 && status < 300 && provider.message === undefined
       ? 'HubSpot answered something that could not be understood'
-      : `HubSpot answered ${status}${said}`;
+      : `HubSpot answered ${status}${said}${scopesIn(body)}`;
   const existing = judgement.category === 'conflict' ? existingIdOf(body, provider.message) : undefined;
   return {
     ...judgement,
@@ -98,6 +98,13 @@ function describe(judgement: Judgement, body: JsonObject, status: number): Failu
     provider,
     ...(existing === undefined ? {} : { existingRecordId: existing }),
   };
+}
+
+/** The words of a refusal for want of a scope do not name it; its context does. */
+function scopesIn(body: JsonObject): string {
+  const contexts = [body, ...detailsOf(body)].map(({ context }) => (isObject(context) ? context : {}));
+  const scopes = new Set(contexts.flatMap((context) => textsOf(context['requiredGranularScopes'])));
+  return scopes.size > 0 ? ` Missing scopes: ${[...scopes].join(', ')}` : '';
 }
 
 /** In the context of a batch's entry; a single answer has it in its words only. */
