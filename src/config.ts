@@ -209,6 +209,22 @@ export const variables = {
     read: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     about: 'The least severe level that is logged.',
   }),
+  logFormat: variable({
+    name: 'SVC_LOG_FORMAT',
+    default: 'auto',
+    read: (value) => {
+      const format = oneOf('auto', 'json', 'text')(value);
+      return format === 'auto' ? undefined : format;
+    },
+    about: 'The log as `json`, or as `text` to be read; `auto`: text where a terminal shows it, else JSON.',
+  }),
+  logRequests: variable({
+    name: 'SVC_LOG_REQUESTS',
+    default: 'all',
+    read: oneOf('all', 'problems'),
+    about:
+      'Which requests have a line in the log (level `info`): `all`, or only those that are answered by a problem.',
+  }),
   metricsPublic: variable({
     name: 'SVC_METRICS_PUBLIC',
     default: 'false',

@@ -22,6 +22,7 @@ export function replaceOnUncaught(options: {
     const deadline = new Promise<void>((resolve) => setTimeout(resolve, patienceMs));
     const stopped = options.stop().catch((reason: unknown) => log.error({ err: reason }, 'stopping failed'));
     await Promise.race([stopped, deadline]);
+    await new Promise<void>((resolve) => log.flush(() => resolve()));
     replaceProcess(count);
   };
   // Node raises a rejection that nobody handles here, too.

@@ -92,7 +92,7 @@ async function stopAll(running: Running, config: Config): Promise<void> {
 async function run(): Promise<void> {
   const command = readCommand(process.argv.slice(2));
   const config = readConfig(process.env);
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, { format: config.logFormat });
   log.debug({ config: describeConfig(process.env) }, 'configuration');
   const health: Health = { isStopping: false };
   const running: Running = {};

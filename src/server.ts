@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
 import { retryRoutes, writeRoutes } from './actions/write/index.ts';
 import { callbackRoutes, connectionRoutes, eventRoutes } from './connections/index.ts';
@@ -16,6 +17,7 @@ import {
   providerCatalogueRoutes,
   reachingScopes,
 } from './projects/index.ts';
+import type { Principal } from './projects/index.ts';
 import type { Scope } from './projects/schema.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
@@ -53,7 +55,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     publicUrl: app.ground.publicUrl,
     reaching: (declared) => reachingScopes(declared as Scope[]),
   });
-  observe(server, app);
+  observe(server, app, config);
   server.addHook('onRequest', (_request, _reply, done) => {
     done(health.isStopping ? problem('shutting-down') : undefined);
   });
@@ -122,24 +124,41 @@ async function closing(server: Server, closed: Promise<unknown>): Promise<void> 
   }
 }
 
-function observe(server: HttpServer, { ground }: App): void {
+/** Asked every few seconds by machines: their lines would hide the others. */
+const quietRoutes = new Set(['/healthz', '/readyz', '/metrics']);
+
+function observe(server: HttpServer, { ground: { metrics, log } }: App, { logRequests }: Config): void {
+  const isTold = (status: number): boolean =>
+    log.isLevelEnabled('info') && (logRequests === 'all' || status >= 400);
   server.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const surface = route.split('/')[1] ?? 'none';
-    ground.metrics.httpRequests.observe(
-      { surface, method: request.method, route, status: String(reply.statusCode) },
-      reply.elapsedTime / 1000,
+    const { statusCode: status, elapsedTime } = reply;
+    metrics.httpRequests.observe(
+      { surface, method: request.method, route, status: String(status) },
+      elapsedTime / 1000,
     );
-    request.log.debug(
-      {
-        requestId: request.id,
-        method: request.method,
-        route,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-      },
-      'answered',
-    );
+    const isQuiet = quietRoutes.has(route) && status < 400;
+    if (isTold(status) && !isQuiet) log.info(lineOf(request, route, status, elapsedTime), 'answered');
     done();
   });
+}
+
+/** The path as its route has it: what stands in its place may be a secret. */
+function lineOf(request: FastifyRequest, route: string, status: number, ms: number): Record<string, unknown> {
+  const { id: requestId, method, about, ip } = request;
+  // A public route has none.
+  const { projectId, keyId, groupRef } = Object(request.principal) as Partial<Principal>;
+  return {
+    requestId,
+    method,
+    route,
+    status,
+    ms: Math.round(ms * 10) / 10,
+    ip,
+    projectId,
+    keyId,
+    groupRef,
+    ...about,
+  };
 }

@@ -140,6 +140,11 @@ function closeHere(state: State, projectId: string, connectionId: string, limit:
   const until = Math.ceil(wished / 1000) * 1000;
   const closure = { projectId, connectionId, until, lockedOut: limit.lockedOut };
   if (limit.forMs <= 0) return closure;
+  const { forMs, lockedOut } = limit;
+  state.ground.log.info(
+    { projectId, connectionId, forMs, lockedOut },
+    'the provider’s limit is reached; its window is closed',
+  );
   state.closures.set(key, closure);
   state.untold.set(key, closure);
   void start(state);

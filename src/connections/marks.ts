@@ -36,10 +36,13 @@ export function createMarks(
       void write(key, name);
     },
     async markBad(key, generation, detail) {
+      const row = cache.peek(key)?.row;
       const changed = await setBadCredentials(database, key, { generation, detail });
       cache.invalidate(key);
       if (!changed) return;
-      log.warn({ connectionId: key[1], projectId: key[0], detail }, 'a connection stopped working');
+      const [projectId, connectionId] = key;
+      const whose = { projectId, groupRef: row?.group_ref, connectionId, provider: row?.provider };
+      log.warn({ ...whose, detail }, 'a connection stopped working');
       onDead(key);
     },
   };

@@ -283,7 +283,13 @@ async function condemn(
   const condemned = await setBadCredentials(database, key, { generation: row.generation, detail, fence });
   if (!condemned) return readBack(deps, key, row.generation);
   log.warn(
-    { connectionId: row.id, projectId: row.project_id, provider: row.provider, detail },
+    {
+      projectId: row.project_id,
+      groupRef: row.group_ref,
+      connectionId: row.id,
+      provider: row.provider,
+      detail,
+    },
     'a connection stopped working',
   );
   deps.onDead(key);

@@ -3,7 +3,7 @@ import { pino, type Logger } from 'pino';
 export type { Logger } from 'pino';
 
 /** Names under which a secret may stand in something that is logged; their values never reach the output. */
-const secretNames = [
+const secretNames = new Set([
   'authorization',
   'Authorization',
   'cookie',
@@ -25,21 +25,74 @@ const secretNames = [
   'publicKeyPem',
   'credentials',
   'DATABASE_URL',
-];
+]);
 
-/** A structured log on standard output, secrets redacted at the first three depths. */
-export function createLog(level: string, destination?: { write(line: string): void }): Logger {
-  const paths = secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
+export type LogFormat = 'json' | 'text';
+
+export interface LogOptions {
+  /** Without it: lines to be read where a terminal shows them, JSON elsewhere. */
+  format?: LogFormat | undefined;
+  destination?: { write(line: string): void };
+}
+
+/** Written behind the callers' backs; what nobody reads is dropped from here on. */
+const mostWaitingBytes = 16 * 1024 * 1024;
+
+/** A structured log on standard output, without secrets at its first three depths. */
+export function createLog(level: string, { format, destination }: LogOptions = {}): Logger {
+  const isText = format === undefined ? process.stdout.isTTY && !destination : format === 'text';
+  const raw = destination ?? pino.destination({ dest: 1, sync: false, maxLength: mostWaitingBytes });
   return pino(
     {
       level,
       base: null,
-      redact: { paths, censor: '[secret]' },
+      formatters: { log: (line) => withoutSecrets(line, 3) },
       serializers: { err: describeError, error: describeError },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    ...(destination ? [destination] : []),
+    isText ? { write: (line: string) => process.stdout.write(`${readable(line)}\n`) } : raw,
   );
+}
+
+/** The same object unless something in it is hidden. Cheap: it runs for every line. */
+function withoutSecrets(given: Record<string, unknown>, depth: number): Record<string, unknown> {
+  let copy: Record<string, unknown> | undefined;
+  for (const name in given) {
+    const value = given[name];
+    const shown = secretNames.has(name)
+      ? '[secret]'
+      : isPlain(value) && depth > 1
+        ? withoutSecrets(value, depth - 1)
+        : value;
+    if (shown !== value) copy = { ...(copy ?? given), [name]: shown };
+  }
+  return copy ?? given;
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(value instanceof Error);
+}
+
+const levels: Record<number, string> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'WARN',
+  50: 'ERROR',
+  60: 'FATAL',
+};
+
+/** A line of the log for a reader: time, level, message, then what belongs to it; the stack of an error below. */
+export function readable(line: string): string {
+  const { time, level, msg, err, ...others } = JSON.parse(line) as Record<string, unknown>;
+  const { stack, message, cause } = Object(err) as Record<string, unknown>;
+  const told = Object.entries({ ...others, ...(message === undefined ? {} : { error: message }) });
+  const pairs = told.map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const causes = cause === undefined ? [] : [`    caused by ${JSON.stringify(cause)}`];
+  const first = [String(time).slice(11, 23), levels[Number(level)]?.padEnd(5), msg, ...pairs].join('  ');
+  return [first, ...(typeof stack === 'string' ? stack.split('\n').slice(1) : []), ...causes].join('\n');
 }
 
 /** An error without the values it may carry (SQL parameters, request bodies). Not `code`: that name is redacted, as OAuth codes are. */

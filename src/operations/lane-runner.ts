@@ -12,7 +12,7 @@ import type { Recorder } from './recorder.ts';
 import { settle, settleSynchronous } from './settle.ts';
 import type { GivenLane } from './store/lanes.ts';
 import type { TakeRequest } from './store/items.ts';
-import type { HeldLane, ItemResult, TakenItem, WorkContext } from './work.ts';
+import { placeOf, type HeldLane, type ItemResult, type TakenItem, type WorkContext } from './work.ts';
 
 /** Between two looks for auto-batches, so that a stream of acceptances does not become one of seals. */
 const sealPauseMs = 50;
@@ -201,6 +201,11 @@ async function rescueSome(holding: Holding): Promise<boolean> {
     return [];
   });
   deps.places.release(share, room - items.length);
+  for (const { projectId, operationId, request } of items)
+    deps.log.warn(
+      { projectId, ...placeOf(request), operationId, lane: lane.id },
+      'taken over from a node that is gone',
+    );
   for (const item of items) start(holding, item, resolveRescued, () => deps.places.release(share, 1));
   holding.rescues = items.length === room;
   // Nothing else is taken before they are all known.
@@ -248,8 +253,11 @@ function start(holding: Holding, item: TakenItem, run: typeof attempt, release: 
   void finishItem(holding, item, run)
     .catch((error: unknown) => {
       holding.unrecorded.push(item.seq);
-      const { operationId: operation } = item;
-      deps.log.error({ err: error, operation }, 'an outcome could not be recorded; it will be rescued');
+      const { operationId, projectId } = item;
+      deps.log.error(
+        { err: error, projectId, operationId },
+        'an outcome could not be recorded; it will be rescued',
+      );
     })
     .finally(() => {
       inFlight.delete(item.seq);
@@ -285,7 +293,10 @@ async function finishWhole(holding: Holding, item: TakenItem, run: typeof attemp
   const settled = (lane.kind === 'node' ? settleSynchronous : settle)(item, result, deps.policy);
   const kept = await deps.recorder.record(settled, cutter.signal);
   if (kept) return;
-  deps.log.warn({ operation: item.operationId }, 'an outcome came after the lease was lost and was refused');
+  deps.log.warn(
+    { projectId: item.projectId, operationId: item.operationId },
+    'an outcome came after the lease was lost and was refused',
+  );
 }
 
 /** What was cut off by us says nothing of the other side. */
@@ -293,8 +304,16 @@ function note(holding: Holding, { heard }: ItemResult): void {
   const { deps, share, lane, cutter } = holding;
   if (isNodes(holding)) return;
   if (heard === undefined || cutter.signal.aborted) return deps.breaker.giveUp(share, lane.id);
+  const rested = deps.breaker.restMs(share);
   deps.breaker.heard(share, lane.id, heard);
-  if (deps.breaker.restMs(share) > 0) deps.places.turnAway(share);
+  const restMs = deps.breaker.restMs(share);
+  if (restMs === 0) return;
+  deps.places.turnAway(share);
+  if (restMs > rested)
+    deps.log.warn(
+      { projectId: lane.projectId, lane: lane.id, share, restMs },
+      'nothing was answered; calls there rest',
+    );
 }
 
 /** Tried again while the lease holds: a lane that is not given back rests until its lease ends. */

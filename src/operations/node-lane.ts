@@ -159,6 +159,10 @@ async function leaveWaiting({ database, waiting }: State): Promise<void> {
 }
 
 function lose(state: State, lane: NodeLane): void {
+  state.log.warn(
+    { projectId: lane.projectId, lane: lane.id },
+    'a lane of this node was lost; what is under way there is cut off',
+  );
   state.held.delete(lane);
   state.waiting.delete(lane);
   lane.leaseEndsAt = -Infinity;

@@ -90,14 +90,14 @@ async function commit(
 /** Once for a row that waits, and once for each that is recorded with less in it. */
 function tell(
   log: Logger,
-  { operationId }: Settlement,
+  { projectId, operationId }: Settlement,
   err: unknown,
   isLess: boolean,
   pauseMs: number,
 ): void {
-  if (isLess) log.warn({ err, operation: operationId }, 'a value of an outcome was refused; it is left out');
+  if (isLess) log.warn({ err, projectId, operationId }, 'a value of an outcome was refused; it is left out');
   else if (pauseMs === longestPauseMs)
-    log.debug({ err, operation: operationId }, 'an outcome still waits to be recorded');
+    log.debug({ err, projectId, operationId }, 'an outcome still waits to be recorded');
   else if (pauseMs === 50)
-    log.warn({ err, operation: operationId }, 'an outcome could not be recorded; it is kept and tried again');
+    log.warn({ err, projectId, operationId }, 'an outcome could not be recorded; it is kept and tried again');
 }

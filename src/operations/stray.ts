@@ -59,7 +59,7 @@ export async function endStray(
       const item = await withPayloads(database, found);
       if (await endUnsent(database, item, doubtful.get(item.operationId)))
         log.warn(
-          { operation: item.operationId },
+          { projectId: item.projectId, operationId: item.operationId },
           'a write whose acceptance was not answered was ended unsent',
         );
       doubtful.delete(item.operationId);

@@ -264,13 +264,21 @@ async function renewLeases({ ground, settings, lanes, stopped }: State): Promise
       const kept = new Set((await extend(ground.database, keys, leaseMs)).map(({ id }) => id));
       for (const running of held) {
         if (kept.has(running.lane.id)) running.leaseEndsAt = startedAt + leaseMs;
-        else running.cut();
+        else lose(running, ground.log);
       }
     } catch (error) {
       waitMs = Math.min(waitMs, renewAgainMs);
       ground.log.warn({ err: error }, 'leases could not be renewed; trying again');
     }
   }
+}
+
+function lose({ lane, cut }: RunningLane, log: Ground['log']): void {
+  log.warn(
+    { projectId: lane.projectId, lane: lane.id },
+    'the lease of a lane was lost; what is under way there is cut off',
+  );
+  cut();
 }
 
 /** Waits until no lane is held and none will be, or until the time is over. */

@@ -12,7 +12,7 @@ import type { AnswerRules, ForwardEnd } from './answer.ts';
 import { readCallBody, type CallBody, type OutgoingBody } from './body.ts';
 import { forward } from './forward.ts';
 import type { ProxyLog } from './log-writer.ts';
-import { answerProblem, problemOfFault } from './refuse.ts';
+import { answerProblem, problemOfFault, tellRefusal } from './refuse.ts';
 import { readProxyCall, type ProxyCall } from './request.ts';
 import { quotaHeaders, throttleHeaders } from './throttle.ts';
 
@@ -94,6 +94,7 @@ function refuse(
 ): void {
   answerProblem(deps.ground.log, response, answer, requestId, extra);
   if (journey) note(journey, answer.status, answer.code);
+  else tellRefusal(deps.ground.log, answer, requestId);
 }
 
 function refuseMethod({ method, headers }: IncomingMessage): void {

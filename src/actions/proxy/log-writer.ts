@@ -30,7 +30,7 @@ const mostWaiting = 50_000;
 const keepDays = 7;
 const rotateEveryMs = 3_600_000;
 
-export function createProxyLog({ database, log }: Ground): ProxyLog {
+export function createProxyLog({ database, log }: Ground, logRequests: 'all' | 'problems' = 'all'): ProxyLog {
   const closing = new AbortController();
   let waiting: LogEntry[] = [];
   /** The batch under way. When it fails it is tried again as it is: either all of it was written, or nothing. */
@@ -76,6 +76,8 @@ export function createProxyLog({ database, log }: Ground): ProxyLog {
 
   return {
     note(entry) {
+      if (log.isLevelEnabled('info') && (logRequests === 'all' || entry.problem !== undefined))
+        log.info(lineOf(entry), 'proxied');
       waiting.push(entry);
       if (waiting.length > mostWaiting) waiting = waiting.slice(-mostWaiting / 2);
       writing ??= run().finally(() => {
@@ -86,6 +88,28 @@ export function createProxyLog({ database, log }: Ground): ProxyLog {
       closing.abort();
       await writing;
     },
+  };
+}
+
+/** Without the path, which is the provider's: it stands in the table. */
+function lineOf(entry: LogEntry): Record<string, unknown> {
+  const { id: requestId, method, status, problem, totalMs, providerMs } = entry;
+  const { projectId, groupRef, connectionId, installationId, provider } = entry.target;
+  const times = {
+    ms: Math.round(totalMs),
+    providerMs: providerMs === undefined ? undefined : Math.round(providerMs),
+  };
+  return {
+    requestId,
+    method,
+    status,
+    problem,
+    ...times,
+    projectId,
+    groupRef,
+    connectionId,
+    installationId,
+    provider,
   };
 }
 

@@ -2,6 +2,7 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isDatabaseAway } from '../../kit/db/database.ts';
 import { describeFault, failedToConnect, isRefused } from '../../kit/http/egress.ts';
+import { newId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
 import { Problem, problem, renderProblem } from '../../kit/problem.ts';
 
@@ -27,12 +28,19 @@ export function answerProblem(
 }
 
 /** The same where node has no response to write to; the connection ends with it. */
-export function answerOnSocket(socket: Duplex, answer: Problem, requestId: string): void {
+export function answerOnSocket(log: Logger, socket: Duplex, answer: Problem): void {
   if (!socket.writable) return void socket.destroy();
+  const requestId = newId();
+  tellRefusal(log, answer, requestId);
   const { headers, body } = rendered(answer, requestId);
   const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`, 'Connection: close'];
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** The line of a call that was refused before its target was known. */
+export function tellRefusal(log: Logger, answer: Problem, requestId: string): void {
+  log.info({ requestId, surface: 'proxy', status: answer.status, problem: answer.code }, 'refused');
 }
 
 function rendered(answer: Problem, requestId: string): { headers: string[]; body: string } {

@@ -3,11 +3,12 @@ import type { Duplex } from 'node:stream';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { breakageOn, endAfter, watchConnections } from '../../kit/http/broken-connection.ts';
 import { newId } from '../../kit/ids.ts';
+import type { Logger } from '../../kit/log.ts';
 import { problem, refuse, type Problem } from '../../kit/problem.ts';
 import { breakBody } from './body.ts';
 import { proxyCall, type ProxyDeps } from './call.ts';
 import { createProxyLog } from './log-writer.ts';
-import { answerOnSocket, answerProblem } from './refuse.ts';
+import { answerOnSocket, answerProblem, tellRefusal } from './refuse.ts';
 
 export interface ProxyServer {
   readonly server: Server;
@@ -21,10 +22,10 @@ export interface ProxyServer {
  */
 export function createProxyServer(
   rooms: Omit<ProxyDeps, 'proxyLog' | 'isTrusted'>,
-  options: { trustedProxies?: readonly string[] } = {},
+  options: { trustedProxies?: readonly string[]; logRequests?: 'all' | 'problems' } = {},
 ): ProxyServer {
   const { ground } = rooms;
-  const proxyLog = createProxyLog(ground);
+  const proxyLog = createProxyLog(ground, options.logRequests);
   const isTrusted = parseTrustedProxies(options.trustedProxies ?? []);
   const deps: ProxyDeps = { ...rooms, proxyLog, isTrusted };
   const server = createServer({
@@ -48,14 +49,17 @@ export function createProxyServer(
   server.on('checkContinue', (request, response) => take(request, response, true));
   server.on('checkExpectation', (_request, response) => {
     const issue = { in: 'header', name: 'expect', detail: 'must be 100-continue, or not be sent' } as const;
-    answerProblem(ground.log, response, refuse([issue], 'proxy-request-invalid'), newId());
+    const requestId = newId();
+    const answer = refuse([issue], 'proxy-request-invalid');
+    tellRefusal(ground.log, answer, requestId);
+    answerProblem(ground.log, response, answer, requestId);
   });
   server.on('connect', (_request, socket: Duplex) => {
     socket.on('error', () => undefined);
     const detail = 'The proxy opens no tunnels.';
-    answerOnSocket(socket, problem('proxy-method-refused', { detail }), newId());
+    answerOnSocket(ground.log, socket, problem('proxy-method-refused', { detail }));
   });
-  server.on('clientError', onUnreadable);
+  server.on('clientError', (error, socket) => onUnreadable(ground.log, error, socket));
   return {
     server,
     async close() {
@@ -68,13 +72,13 @@ export function createProxyServer(
   };
 }
 
-function onUnreadable(error: Error & { code?: string }, socket: Duplex): void {
+function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Duplex): void {
   const breakage = breakageOn(socket);
   const isGone = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   // Nobody is there any more, nothing was asked yet, or all is said.
   if (isGone || breakage.kind === 'answered') socket.destroy();
   else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
-  else if (breakage.kind === 'request') answerOnSocket(socket, unreadable(error), newId());
+  else if (breakage.kind === 'request') answerOnSocket(log, socket, unreadable(error));
   else {
     breakage.response.shouldKeepAlive = false;
     breakBody(breakage.request, unreadableBody());

@@ -80,15 +80,20 @@ interface ReceivedWrite {
   params: { projectIdOrName: string; integrationId: string; objectName: string };
   body: WriteRequest;
   isLarge?: true;
+  about?: Record<string, unknown>;
 }
 
 async function write(
   deps: WriteDeps,
-  { id, principal, params: { objectName, ...address }, body, isLarge }: ReceivedWrite,
+  request: ReceivedWrite,
   claim: KeyClaim | undefined,
 ): Promise<WriteAnswer> {
+  const { id, principal, body, isLarge } = request;
+  const { objectName, ...address } = request.params;
   const named = { ...address, groupRef: body.groupRef };
   const { target, plan } = await decideFor(deps, principal, named, (found) => {
+    const { groupRef, connectionId, installationId } = found;
+    request.about = { groupRef, connectionId, installationId, object: objectName };
     const planned = planWrite(body, scopeOf(found, objectName, deps.ground.limits));
     if ('refusal' in planned) throw planned.refusal;
     if (!body.dryRun) refuseDead(found);
@@ -109,8 +114,10 @@ async function write(
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: WriteAnswer): FastifyReply {
   if (answer.replayed) reply.header('idempotent-replayed', 'true');
+  const { operationId, code } = answer.body as { operationId?: string; code?: string };
+  request.about = { ...request.about, operationId, problem: code };
   if (answer.problem) return sendProblem(request, reply, answer.problem, answer.body);
-  const isProblem = answer.status !== 200 && (answer.body as { code?: unknown }).code !== undefined;
+  const isProblem = answer.status !== 200 && code !== undefined;
   return isProblem
     ? sendProblemBody(reply, answer.status, answer.body)
     : reply.code(answer.status).send(answer.body);

@@ -1,19 +1,26 @@
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { newId } from '../ids.ts';
+import type { Logger } from '../log.ts';
 import { problem, renderProblem, type Problem } from '../problem.ts';
 import { breakageOn, endAfter, watchConnections } from './broken-connection.ts';
 
+/** What every such answer carries, and where it is told of. */
+interface Surroundings {
+  headers: Readonly<Record<string, string>>;
+  log: Logger;
+}
+
 /** What node answers by itself, or not at all, before a request reaches the router: as problems, too. */
-export function answerClientFaults(server: Server, headers: Readonly<Record<string, string>>): void {
+export function answerClientFaults(server: Server, around: Surroundings): void {
   watchConnections(server);
   server.on('checkExpectation', ({ headers: { expect } }: IncomingMessage, response: ServerResponse) => {
     const detail = `The expectation ${expect} is not known.`;
-    const answer = rendered(problem('expectation-failed', { detail }), headers);
+    const answer = rendered(problem('expectation-failed', { detail }), around);
     response.writeHead(answer.status, answer.headers).end(answer.body);
   });
   server.on('connect', ({ url }: IncomingMessage, socket: Duplex) => {
-    answerOnSocket(socket, problem('route-not-found', { detail: `There is no CONNECT ${url}.` }), headers);
+    answerOnSocket(socket, problem('route-not-found', { detail: `There is no CONNECT ${url}.` }), around);
   });
 }
 
@@ -21,12 +28,12 @@ export function answerClientFaults(server: Server, headers: Readonly<Record<stri
 export function answerUnreadable(
   error: Error & { code?: string },
   socket: Duplex,
-  headers: Readonly<Record<string, string>>,
+  around: Surroundings,
 ): void {
   const breakage = breakageOn(socket);
   if (error.code === 'ECONNRESET' || breakage.kind === 'answered') socket.destroy();
   else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
-  else answerOnSocket(socket, unreadable(error), headers);
+  else answerOnSocket(socket, unreadable(error), around);
 }
 
 function unreadable(error: Error & { code?: string; reason?: string }): Problem {
@@ -44,10 +51,10 @@ function unreadable(error: Error & { code?: string; reason?: string }): Problem 
 }
 
 /** Where node has no response to write to; the connection ends with it. */
-function answerOnSocket(socket: Duplex, fault: Problem, others: Readonly<Record<string, string>>): void {
+function answerOnSocket(socket: Duplex, fault: Problem, around: Surroundings): void {
   socket.on('error', () => undefined);
   if (!socket.writable) return void socket.destroy();
-  const { status, headers, body } = rendered(fault, others);
+  const { status, headers, body } = rendered(fault, around);
   const lines = Object.entries({ ...headers, connection: 'close' }).map(
     ([name, value]) => `${name}: ${value}`,
   );
@@ -56,9 +63,10 @@ function answerOnSocket(socket: Duplex, fault: Problem, others: Readonly<Record<
 
 function rendered(
   fault: Problem,
-  others: Readonly<Record<string, string>>,
+  { headers: others, log }: Surroundings,
 ): { status: number; headers: Record<string, string>; body: string } {
   const requestId = newId();
+  log.info({ requestId, status: fault.status, problem: fault.code }, 'refused');
   const body = JSON.stringify(renderProblem(fault, requestId));
   const headers = {
     'content-type': 'application/problem+json; charset=utf-8',

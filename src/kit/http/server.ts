@@ -39,6 +39,13 @@ export interface HttpServerOptions {
   crossOrigin?: CrossOrigin;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What its line in the log says beside its route: the operation, the group, the problem. */
+    about?: Record<string, unknown>;
+  }
+}
+
 const yearSeconds = 365 * 24 * 3600;
 
 /** A server that takes JSON, checks it by schema and answers every failure as a problem (RFC 9457). */
@@ -57,7 +64,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     childLoggerFactory: (parent) => parent,
     // Our own hook says so, with a problem.
     http: { requireHostHeader: false },
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, headers),
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, { headers, log: options.log }),
     frameworkErrors: (error, request, reply) =>
       void sendProblem(request, reply.headers({ ...headers, 'x-request-id': request.id }), toProblem(error)),
     bodyLimit: options.bodyLimitBytes,
@@ -69,7 +76,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Our own hook answers while stopping, with a problem.
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
-  answerClientFaults(server.server, headers);
+  answerClientFaults(server.server, { headers, log: options.log });
   server.setValidatorCompiler(validatorCompiler);
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', readJsonBody);
@@ -168,6 +175,7 @@ export function sendProblem(
       answer.message,
     );
   }
+  request.about = { ...request.about, problem: answer.code };
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
   // Closing under a caller who still sends would take the answer from them: the rest of the body is dropped as it comes.
   if (!request.raw.complete) reply.removeHeader('connection');

@@ -9,7 +9,7 @@ describe('src/projects/auth/failures', () => {
     const lines: Record<string, unknown>[] = [];
     const metrics = createMetrics();
     const log = createLog('warn', {
-      write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
+      destination: { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
     });
     const guard = createFailureGuard({ log, metrics }, perMinute);
     const fail = (address: string): string =>

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { createLog, readable } from './log.ts';
+
+describe('kit/log', () => {
+  function logged(given: Record<string, unknown>): Record<string, unknown> {
+    let line = '';
+    const log = createLog('info', { destination: { write: (text) => (line = text) } });
+    log.info(given, 'said');
+    return JSON.parse(line) as Record<string, unknown>;
+  }
+
+  it('shows no secret at the first three depths, and changes nothing that it was given', () => {
+    const secret = {
+      accessToken: 's1',
+      headers: { authorization: 's2', accept: '*' },
+      a: { b: { code: 's3' } },
+    };
+    const line = logged({ ...secret, password: 's4', projectId: 'p' });
+    expect(JSON.stringify(line)).not.toMatch(/s\d/);
+    expect(line).toMatchObject({ accessToken: '[secret]', headers: { accept: '*' }, projectId: 'p' });
+    expect(secret.headers.authorization).toBe('s2');
+  });
+
+  it('tells of an error without the values that it carries', () => {
+    const err = Object.assign(new Error('broke', { cause: new Error('below') }), {
+      code: 'E1',
+      parameters: ['s5'],
+    });
+    const line = logged({ err });
+    expect(line['err']).toMatchObject({ message: 'broke', errorCode: 'E1', cause: { message: 'below' } });
+    expect(JSON.stringify(line)).not.toContain('s5');
+  });
+
+  it('is a line to be read for a terminal', () => {
+    const json = {
+      level: 40,
+      time: '2026-01-02T03:04:05.678Z',
+      projectId: 'p',
+      attempts: 2,
+      msg: 'an operation failed',
+    };
+    expect(readable(JSON.stringify(json))).toBe(
+      '03:04:05.678  WARN   an operation failed  projectId=p  attempts=2',
+    );
+    const err = { message: 'broke', stack: 'Error: broke\n    at here', cause: { message: 'below' } };
+    expect(readable(JSON.stringify({ ...json, err }))).toMatch(/error=broke\n {4}at here\n.*below/);
+  });
+});

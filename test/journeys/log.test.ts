@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deploy, fault, install, simulator, type Customer, type ProblemBody } from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+import { rawCall } from '../raw-http.ts';
+
+/** The request id in the answer to a message that is not HTTP. */
+async function idOfUnreadable(base: string): Promise<string | null> {
+  const { hostname, port } = new URL(base);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+  socket.write('NON SENSE\r\n\r\n');
+  await once(socket, 'close');
+  return /request-id: (\S+)/i.exec(received)?.[1] ?? null;
+}
+
+describe('test/journeys/log', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let acme: Customer;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url, env: { SVC_LOG_LEVEL: 'info' } });
+    await deploy(platform);
+    acme = await install(platform, 'hubspot-crm', 'acme');
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const lines = (): Record<string, unknown>[] =>
+    platform
+      .said()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const linesOf = (requestId: string | null) => lines().filter((line) => line['requestId'] === requestId);
+  const proxied = (headers: Record<string, string>) =>
+    rawCall(platform.proxy, {
+      method: 'GET',
+      target: '/crm/v3/objects/contacts?after=secret-in-a-query',
+      headers: { 'x-svc-proxy-version': '1', 'x-svc-project-id': platform.projectId, ...headers },
+    });
+  const create = (record: Record<string, unknown>, more: Record<string, unknown> = {}) =>
+    acme.write<ProblemBody>('contacts', { type: 'create', record, ...more });
+
+  it('every request id that a caller was given is found, whatever was asked and by whom it was refused', async () => {
+    const given: (string | null)[] = [];
+    const path = `/write/v1/projects/${platform.projectId}/integrations/hubspot-crm/objects/contacts`;
+    for (const answer of [
+      await create({ email: 'a@example.com' }),
+      await create({ email: 'b@example.com' }, { mode: 'sideways' }),
+      await platform.call('POST', path, '{', {}),
+      await platform.call('GET', '/projects', undefined, { key: null }),
+      await platform.call('GET', '/nowhere'),
+      await platform.call('GET', `/projects/${platform.projectId}/operations/none`),
+    ])
+      given.push(answer.headers.get('x-request-id'));
+    given.push(await idOfUnreadable(platform.base), await idOfUnreadable(platform.proxy));
+    const expecting = { method: 'GET', target: '/v1/projects', headers: { expect: 'wonders' } };
+    given.push((await rawCall(platform.base, expecting)).headers['x-request-id'] ?? null);
+    const key = { 'x-api-key': platform.apiKey };
+    for (const answer of [
+      await proxied({ ...key, 'x-svc-installation-id': acme.installationId }),
+      await proxied({ ...key, 'x-svc-installation-id': acme.connectionId }),
+      await proxied({}),
+      await proxied({ ...key, expect: 'wonders' }),
+    ])
+      given.push(answer.headers['x-svc-request-id'] ?? null);
+    expect(given).not.toContain(null);
+    for (const id of given) await expect.poll(() => linesOf(id).length).toBeGreaterThan(0);
+    expect(platform.said()).not.toContain(platform.apiKey);
+    expect(platform.said()).not.toContain('secret-in-a-query');
+  });
+
+  it('the line of a write, and of a proxied call, names the project, the group, the connection and the operation', async () => {
+    const known = { projectId: platform.projectId, groupRef: 'acme', connectionId: acme.connectionId };
+    const written = await create({ email: 'c@example.com' });
+    const operationId = (written.body as { operationId?: string }).operationId;
+    const writtenBy = written.headers.get('x-request-id');
+    await expect
+      .poll(() => linesOf(writtenBy))
+      .toMatchObject([{ ...known, status: 200, operationId, installationId: acme.installationId }]);
+    const called = await proxied({
+      'x-api-key': platform.apiKey,
+      'x-svc-installation-id': acme.installationId,
+    });
+    const calledBy = called.headers['x-svc-request-id'] ?? null;
+    await expect.poll(() => linesOf(calledBy)).toMatchObject([{ ...known, provider: 'hubspot' }]);
+  });
+
+  it('an operation that fails, and a window that closes, have a line each that says whose they are', async () => {
+    const known = { projectId: platform.projectId, connectionId: acme.connectionId };
+    await fault(platform.hubspot, { path: '/contacts', times: 1, fault: { kind: 'status', status: 400 } });
+    const failed = await create({ email: 'd@example.com' }, { mode: 'asynchronous' });
+    const { operationId = '' } = failed.body as { operationId?: string };
+    expect((await acme.settled(operationId)).status).toBe('failure');
+    await expect
+      .poll(() => lines().filter((line) => line['operationId'] === operationId && line['level'] === 40))
+      .toMatchObject([{ ...known, groupRef: 'acme', provider: 'hubspot', attempts: 1, providerStatus: 400 }]);
+    await fault(platform.hubspot, {
+      path: '/contacts',
+      times: 1,
+      fault: { kind: 'status', status: 429, headers: { 'retry-after': '1' } },
+    });
+    await create({ email: 'e@example.com' });
+    await expect.poll(() => lines().find((line) => 'forMs' in line)).toMatchObject(known);
+    await simulator(platform.hubspot, 'DELETE', '/faults');
+  });
+
+  it('with SVC_LOG_REQUESTS=problems only those have a line; SVC_LOG_FORMAT=text is for readers', async () => {
+    await platform.restart('SIGTERM', { SVC_LOG_REQUESTS: 'problems', SVC_LOG_FORMAT: 'text' });
+    const fine = await create({ email: 'f@example.com' });
+    const refused = await platform.call<ProblemBody>('GET', '/nowhere');
+    await expect.poll(() => platform.said()).toContain(`requestId=${refused.body.requestId}`);
+    expect(platform.said()).not.toContain(fine.headers.get('x-request-id'));
+  });
+});
