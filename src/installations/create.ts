@@ -28,7 +28,7 @@ export async function createInstallation(
   place: IntegrationPlace,
   request: CreateInstallationRequest,
   { skipSampling }: { skipSampling: boolean },
-): Promise<InstallationRow> {
+): Promise<{ row: InstallationRow; warnings: { message: string }[] }> {
   const { groupRef, config } = request;
   refuseForeignGroup(principal, groupRef);
   const scope = await enter(room, principal, place);
@@ -46,10 +46,8 @@ export async function createInstallation(
   if (existing.length > 0) throw alreadyInstalled(integration.name, groupRef);
   const connectionId = await chooseConnection(room, { projectId, groupRef, provider }, request.connectionId);
   const content = config.content;
-  if (!skipSampling) {
-    const asked = { projectId, provider, connectionId, content, manifest, previous: undefined };
-    await verifyAtProvider(room.connections, asked);
-  }
+  const asked = { projectId, provider, connectionId, content, manifest, previous: undefined };
+  const warnings = skipSampling ? [] : await verifyAtProvider(room.connections, asked);
   const createdBy = config.createdBy ?? defaultCreatedBy;
   const made = { projectId, id: newId(), integrationId: integration.id, groupRef, connectionId, createdBy };
   const row = await database
@@ -66,7 +64,7 @@ export async function createInstallation(
     });
   if (!row) throw problem('internal', { detail: 'The installation was saved and could not be read.' });
   forgetTarget(room, scope, row);
-  return row;
+  return { row, warnings };
 }
 
 function alreadyInstalled(integration: string, groupRef: string): Problem {

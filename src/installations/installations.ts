@@ -5,7 +5,8 @@ import { listOrPage } from '../kit/paging.ts';
 import { refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
 import type { Principal, Projects } from '../projects/index.ts';
-import type { Catalog } from '../providers/index.ts';
+import type { ManifestIntegration } from '../projects/schema.ts';
+import { connectorOf, type Catalog } from '../providers/index.ts';
 import { changeInstallation } from './change.ts';
 import { applyMasks } from './config/masks.ts';
 import { patchObject } from './config/object-patch.ts';
@@ -39,6 +40,7 @@ import {
   listInstallations,
   type InstallationRow,
 } from './store.ts';
+import { declaredNames, findUnknownObjects, type UnknownObject } from './unknown-objects.ts';
 import { createTargets, targetAgeMs, type Target, type TargetSelector } from './targets.ts';
 
 /** Which installations, and how many of them at a time. */
@@ -123,14 +125,17 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
     await deleteInstallationsOf(tx, projectId, integrationId);
   });
   deps.projects.countUsageBy(countUsage);
+  deps.projects.askForObjectsBy((projectId, content) => unknownIn(deps.connections, projectId, content));
   // Once it is answered, no node remembers what was declared before it.
   deps.projects.afterRevision(async (projectId, integrationIds) => {
     if (await areInstalled(ground.database, projectId, integrationIds)) await setTimeout(targetAgeMs);
   });
 
   return {
-    create: async (principal, place, request, options) =>
-      presentOne(room, await createInstallation(room, principal, place, request, options)),
+    create: async (principal, place, request, options) => {
+      const { row, warnings } = await createInstallation(room, principal, place, request, options);
+      return { ...(await presentOne(room, row)), ...(warnings.length > 0 ? { warnings } : {}) };
+    },
     get: async (principal, place, id) =>
       presentOne(room, await ownInstallation(room, await enter(room, principal, place), id)),
     list: async (principal, place, query) => {
@@ -168,6 +173,27 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
     peekTarget: (projectId, selector) => targets.peek(projectId, selector),
     close: () => targets.close(),
   };
+}
+
+const askForMs = 5_000;
+
+/** What the manifest declares and a connection of the project to the provider says it has not; nothing where none can be asked. */
+async function unknownIn(
+  connections: Connections,
+  projectId: string,
+  content: ManifestIntegration,
+): Promise<UnknownObject[]> {
+  const { provider } = content;
+  const connector = connectorOf(provider);
+  const [asked] = connector
+    ? (await connections.list(projectId, { provider })).filter(({ status }) => status !== 'bad_credentials')
+    : [];
+  if (!connector || !asked) return [];
+  const answer = connections
+    .client(projectId, asked.id)
+    .then((client) => findUnknownObjects(connector, client, declaredNames(content)))
+    .catch(() => []);
+  return Promise.race([answer, setTimeout(askForMs, [], { ref: false })]);
 }
 
 /** The installation that a JSON Patch is for: by its id, or by the group. Throws invalid-request and installation-not-found. */

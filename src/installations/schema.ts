@@ -56,6 +56,12 @@ export const Installation = Type.Object(
     createdBy: Type.String(),
     updateTime: Type.Optional(Type.String({ description: 'The last change of the config.' })),
     config: Config,
+    warnings: Type.Optional(
+      Type.Array(Type.Object({ message: Type.String() }, closed), {
+        description:
+          'Only where it is made: objects of the integration that the account of the connection does not have.',
+      }),
+    ),
   },
   closed,
 );

@@ -2,10 +2,13 @@ import { Problem, problem, refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
 import { connectorOf, type Connector, type Failure, type ProviderClient } from '../providers/index.ts';
-import { bodyIssue } from './config/issue.ts';
+import { bodyIssue, contentPath } from './config/issue.ts';
 import { namedFields, unknownFieldIssues, type NamedObject } from './config/named-fields.ts';
+import { entryOf } from './config/objects.ts';
 import { samplesOf, type Sample } from './config/sampling.ts';
 import type { ConfigContent } from './config/schema.ts';
+
+import { declaredNames, findUnknownObjects } from './unknown-objects.ts';
 
 /** What is verified. `previous` is what was in force and is taken for good; absent on create and for another connection. */
 export interface Verification {
@@ -19,18 +22,61 @@ export interface Verification {
 
 /**
  * Asks the provider whether the objects and fields that the config newly names exist, and reads one record of each object
- * to be read (product-api 4). Throws config-invalid or sample-read-failed; whatever else fails there does not count.
+ * to be read (product-api 4). Throws config-invalid or sample-read-failed; whatever else fails there does not count. What the
+ * builder's manifest names and the provider lacks is no fault of the config: it is what this answers.
  */
-export async function verifyAtProvider(connections: Connections, asked: Verification): Promise<void> {
+export async function verifyAtProvider(
+  connections: Connections,
+  asked: Verification,
+): Promise<{ message: string }[]> {
   const connector = connectorOf(asked.provider);
-  if (!connector) return;
+  if (!connector) return [];
   const objects = newlyNamed(asked);
   const samples = samplesOf(asked.content, asked.manifest, asked.previous);
-  if (objects.length === 0 && samples.length === 0) return;
+  // What is sampled is refused by that, with the words of the read.
+  const sampled = new Set(samples.map(({ path }) => `${path}.objectName`));
+  const configured = newObjects(asked).filter(({ path }) => !sampled.has(path));
+  const declared = asked.previous ? [] : declaredNames(asked.manifest);
+  if (objects.length + samples.length + configured.length + declared.length === 0) return [];
   const client = await tolerant(() => connections.client(asked.projectId, asked.connectionId));
-  if (!client) return;
+  if (!client) return [];
+  const warnings = await verifyObjects(connector, client, configured, declared);
   await verifyFields(connector, client, objects);
   await verifySamples(connector, client, samples);
+  return warnings;
+}
+
+interface ConfiguredObject {
+  path: string;
+  objectName: string;
+}
+
+/** The objects of the config that it did not hold before. */
+function newObjects({ content, previous }: Verification): ConfiguredObject[] {
+  return (['read', 'write'] as const).flatMap((action) =>
+    Object.entries<{ objectName: string }>(content[action]?.objects ?? {}).flatMap(([key, { objectName }]) =>
+      entryOf<{ objectName: string }>(previous?.[action]?.objects, objectName)
+        ? []
+        : [{ path: `${contentPath}.${action}.objects.${key}.objectName`, objectName }],
+    ),
+  );
+}
+
+async function verifyObjects(
+  connector: Connector,
+  client: ProviderClient,
+  configured: readonly ConfiguredObject[],
+  declared: readonly string[],
+): Promise<{ message: string }[]> {
+  const names = [...configured.map(({ objectName }) => objectName), ...declared];
+  const unknown = (await tolerant(() => findUnknownObjects(connector, client, names))) ?? [];
+  const messages = new Map(unknown.map(({ objectName, message }) => [objectName, message]));
+  const issues = configured.flatMap(({ path, objectName }) => {
+    const message = messages.get(objectName);
+    return message === undefined ? [] : [bodyIssue(path, message, objectName)];
+  });
+  if (issues.length > 0) throw refuse(issues, 'config-invalid');
+  return unknown.map(({ message }) => ({ message }));
 }
 
 /** The named fields that were not named for the same object before. */

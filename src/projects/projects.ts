@@ -14,6 +14,7 @@ import {
   createIntegrations,
   type IntegrationDeleteHook,
   type Integrations,
+  type ObjectsHook,
   type RevisionHook,
 } from './integrations/integrations.ts';
 import type { UsageHook } from './integrations/losses.ts';
@@ -50,6 +51,8 @@ export interface Projects {
   beforeIntegrationDelete(hook: IntegrationDeleteHook): void;
   /** Registers what a deploy waits for before it answers. */
   afterRevision(hook: RevisionHook): void;
+  /** Registers who asks a provider which objects of a manifest it does not have. */
+  askForObjectsBy(hook: ObjectsHook): void;
   /** Registers who counts the installations that a deploy takes something from. */
   countUsageBy(hook: UsageHook): void;
   /** The named provider app, or the default of the provider, with its secret. Throws provider-app-missing. */
@@ -97,6 +100,7 @@ export function createProjects(
     listIntegrations: (projectId) => integrations.list(projectId),
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
     afterRevision: (hook) => integrations.afterRevision(hook),
+    askForObjectsBy: (hook) => integrations.askForObjectsBy(hook),
     countUsageBy: (hook) => integrations.countUsageBy(hook),
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
     close: async () => {

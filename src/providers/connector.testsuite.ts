@@ -328,6 +328,12 @@ export function testConnector(name: string, start: () => Promise<ConnectorFixtur
       );
     });
 
+    it('lists the names of objects, of which it describes each', async () => {
+      const names = await at.connector.describe!.names(client);
+      expect(names).toContain(at.objectName);
+      expect(names).not.toContain('nonsense');
+    });
+
     it('says that an object is not there, described, sampled or written', async () => {
       for (const objectName of ['nonsense', '../contacts']) {
         const described = await at.connector.describe!.describe(client, objectName);

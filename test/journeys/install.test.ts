@@ -291,4 +291,62 @@ describe('test/journeys/install', () => {
     expect(await platform.call('GET', path)).toMatchObject({ status: 400 });
     expect(await platform.call('GET', `${path}?connectionId=${absentId}`)).toMatchObject({ status: 404 });
   });
+
+  it('an object that the provider does not have is told at the deploy, once a connection exists to ask, and at the install', async () => {
+    const manifest = (provider: string, ...objects: string[]) => `specVersion: 1.0.0
+integrations:
+  - name: typo-${provider}
+    provider: ${provider}
+    write:
+      objects:
+${objects.map((name) => `        - objectName: ${name}\n`).join('')}`;
+    const send = (text: string, query = '') =>
+      platform.call<{ warnings?: { rule: string; message: string; line: number }[] }[]>(
+        'PUT',
+        `/projects/default/integrations:batch${query}`,
+        { sourceYaml: text },
+      );
+    await connect(platform, 'hubspot', 'typo');
+    const warning = expect.objectContaining({
+      rule: 'object-unknown',
+      line: 8,
+      message: expect.stringContaining('did you mean "contacts"?'),
+    });
+    const typo = manifest('hubspot', 'companies', 'contactz');
+    const dry = await platform.call('PUT', '/projects/default/integrations:batch?dryRun=true', {
+      sourceYaml: typo,
+    });
+    expect(dry.body).toMatchObject({ warnings: [warning] });
+    expect((await send(typo)).body).toMatchObject([{ warnings: [warning] }]);
+
+    const path = '/projects/default/integrations/typo-hubspot/installations';
+    const write = { objects: { contactz: { objectName: 'contactz', deletionSettings: { enabled: true } } } };
+    const refused = await platform.call<ProblemBody>('POST', path, {
+      groupRef: 'typo',
+      config: { content: { provider: 'hubspot', write } },
+    });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: {
+        code: 'config-invalid',
+        issues: [
+          {
+            name: 'config.content.write.objects.contactz.objectName',
+            detail: expect.stringContaining('did you mean "contacts"?'),
+          },
+        ],
+      },
+    });
+    const made = await platform.call<{ warnings?: { message: string }[] }>('POST', path, {
+      groupRef: 'typo',
+      config: { content: { provider: 'hubspot' } },
+    });
+    expect(made.status).toBe(201);
+    expect(made.body.warnings).toEqual([{ message: expect.stringContaining('did you mean "contacts"?') }]);
+
+    await connect(platform, 'salesforce', 'typo');
+    expect((await send(manifest('salesforce', 'Contakt', 'account'))).body[0]?.warnings).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('did you mean "Contact"?'), line: 7 }),
+    ]);
+  });
 });

@@ -2,7 +2,7 @@ import { record } from '../../events/index.ts';
 import type { Database, Queryable } from '../../kit/db/database.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
-import { renderPath, type Finding, type Path } from '../manifest/finding.ts';
+import { renderPath, warned, type Finding, type Path } from '../manifest/finding.ts';
 import { refuseContent, refuseManifest } from '../manifest/refusal.ts';
 import type { ManifestCatalog } from '../manifest/rules/context.ts';
 import { createManifestReader, type ManifestReader, type ReadManifest } from '../manifest/reader.ts';
@@ -22,6 +22,12 @@ export type IntegrationDeleteHook = (
 
 /** Runs after the commit of a deploy that revised these integrations, before it is answered. */
 export type RevisionHook = (projectId: string, integrationIds: readonly string[]) => Promise<void>;
+
+/** Which objects of the integration the provider does not have, where it can be asked. */
+export type ObjectsHook = (
+  projectId: string,
+  content: ManifestIntegration,
+) => Promise<readonly { objectName: string; message: string }[]>;
 
 /** An integration with the warnings of its part of the manifest; the first has those of the whole, too. */
 export interface Deployed {
@@ -53,6 +59,8 @@ export interface Integrations {
   beforeDelete(hook: IntegrationDeleteHook): void;
   /** Registers what a deploy waits for before it answers. */
   afterRevision(hook: RevisionHook): void;
+  /** Registers who asks a provider which objects of a manifest it does not have. */
+  askForObjectsBy(hook: ObjectsHook): void;
   /** Registers who knows the installations. */
   countUsageBy(hook: UsageHook): void;
   close(): Promise<void>;
@@ -63,6 +71,7 @@ const contentPath: Path = ['latestRevision', 'content'];
 export function createIntegrations(database: Database, catalog: ManifestCatalog): Integrations {
   const hooks: IntegrationDeleteHook[] = [];
   const settle: RevisionHook[] = [];
+  let unknownObjects: ObjectsHook = async () => [];
   let usage: UsageHook = async () => ({ installations: 0, configured: 0 });
   const reader = createManifestReader(catalog);
   const get = (projectId: string, idOrName: string) => getIntegration(database, projectId, idOrName);
@@ -90,6 +99,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     },
     async deploy(projectId, text, { destructive, only }) {
       const { manifest, check } = await readManifest(text, reader);
+      const unknown = await findUnknown(projectId, manifest, { ask: unknownObjects, only });
       const { revised, ...deployed } = await database.transaction(async (tx) => {
         await store.lockDeploys(tx, projectId);
         const terms = { destructive, only, at: await store.transactionTime(tx) };
@@ -97,7 +107,10 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
         const losses = await findLosses(tx, projectId, plan, { destructive, usage });
         await apply(tx, projectId, plan, destructive);
         await record(tx, { projectId, action: 'deploy.done', targetId: projectId, details: summaryOf(plan) });
-        const warnings = [...check.warnings, ...losses.map((finding) => placed(finding, check))];
+        const warnings = [
+          ...check.warnings,
+          ...[...losses, ...unknown].map((finding) => placed(finding, check)),
+        ];
         const live = await store.listIntegrations(tx, projectId);
         const integrations = deployedOf(live, plan, manifest, warnings);
         const revised = plan.integrations.flatMap((step) =>
@@ -113,8 +126,12 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       const terms = { destructive, only, at: await store.transactionTime(database) };
       const plan = planOrRefuse(manifest, await store.listIntegrations(database, projectId), check, terms);
       const losses = await findLosses(database, projectId, plan, { destructive, usage });
+      const unknown = await findUnknown(projectId, manifest, { ask: unknownObjects, only });
       const integrations = plan.integrations.map(({ shown }) => shown);
-      const warnings = [...check.warnings, ...losses.map((finding) => placed(finding, check))];
+      const warnings = [
+        ...check.warnings,
+        ...[...losses, ...unknown].map((finding) => placed(finding, check)),
+      ];
       return { dryRun: true, integrations, untouched: plan.untouched, warnings };
     },
     async delete(projectId, idOrName) {
@@ -128,6 +145,9 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     },
     beforeDelete: (hook) => void hooks.push(hook),
     afterRevision: (hook) => void settle.push(hook),
+    askForObjectsBy: (hook) => {
+      unknownObjects = hook;
+    },
     countUsageBy: (hook) => {
       usage = hook;
     },
@@ -166,9 +186,31 @@ function planOrRefuse(
   throw problem('manifest-invalid', { detail: `The manifest does not hold the integration ${terms.only}.` });
 }
 
-/** What a plan finds is about an integration: it stands where that names its provider. */
-function placed({ path, ...finding }: Finding, { providerPlaces }: ReadManifest): ManifestIssue {
-  const place = providerPlaces[Number(path[1])] ?? { line: 1, column: 1 };
+/** A warning for each object that the provider says it does not have. */
+async function findUnknown(
+  projectId: string,
+  { integrations }: Manifest,
+  { ask, only }: { ask: ObjectsHook; only: string | undefined },
+): Promise<Finding[]> {
+  const findings = integrations.map(async (content, index) => {
+    if (only !== undefined && content.name !== only) return [];
+    const unknown = await ask(projectId, content);
+    const messages = new Map(unknown.map(({ objectName, message }) => [objectName, message]));
+    return (['read', 'write'] as const).flatMap((action) =>
+      (content[action]?.objects ?? []).flatMap(({ objectName }, at) => {
+        const message = messages.get(objectName);
+        const path = ['integrations', index, action, 'objects', at, 'objectName'];
+        return message === undefined ? [] : [warned('object-unknown', path, message)];
+      }),
+    );
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+/** What a plan finds stands where it is named, or where its integration names the provider. */
+function placed({ path, ...finding }: Finding, { places }: ReadManifest): ManifestIssue {
+  const place = places[renderPath(path)] ??
+    places[renderPath([...path.slice(0, 2), 'provider'])] ?? { line: 1, column: 1 };
   return { ...finding, path: renderPath(path), ...place };
 }
 

@@ -1,6 +1,8 @@
 /** A thread that checks manifests: one may take seconds, in which nobody else is to wait. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CatalogFacts, ReadManifest } from './reader.ts';
+import { renderPath, type Path } from './finding.ts';
+import type { ManifestIntegration } from './schema.ts';
 import { checkManifest } from './validate.ts';
 
 const facts = workerData as CatalogFacts;
@@ -8,14 +10,22 @@ const catalog = { find: (provider: string) => facts.get(provider), names: () => 
 /** More errors or warnings than anybody reads; each costs the others' thread a moment to take over. */
 const most = 1_000;
 
+function namedIn({ read, write }: ManifestIntegration, root: Path): Path[] {
+  const objects = (action: string, list: readonly unknown[] = []): Path[] =>
+    list.map((_, at) => [...root, action, 'objects', at, 'objectName']);
+  return [[...root, 'provider'], ...objects('read', read?.objects), ...objects('write', write?.objects)];
+}
+
 parentPort?.on('message', (text: string) => {
   const { manifest, errors, warnings, locate } = checkManifest(text, catalog);
   const answer: ReadManifest = {
     ...(manifest ? { manifest } : {}),
     errors: errors.slice(0, most),
     warnings: warnings.slice(0, most),
-    providerPlaces: (manifest?.integrations ?? []).map((_, index) =>
-      locate(['integrations', index, 'provider']),
+    places: Object.fromEntries(
+      (manifest?.integrations ?? [])
+        .flatMap((integration, index) => namedIn(integration, ['integrations', index]))
+        .map((path) => [renderPath(path), locate(path)]),
     ),
   };
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin

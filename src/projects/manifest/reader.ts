@@ -9,8 +9,8 @@ export interface ReadManifest {
   manifest?: Manifest;
   errors: ManifestIssue[];
   warnings: ManifestIssue[];
-  /** Where each integration names its provider, by the integration's place in the manifest. */
-  providerPlaces: { line: number; column: number }[];
+  /** Where the integrations name their providers and objects, by path. */
+  places: Record<string, { line: number; column: number }>;
 }
 
 /** What the rules know of the providers, by name. */
@@ -112,5 +112,5 @@ const { rule, severity, message } = failed(
 const tooMuch: ReadManifest = {
   errors: [{ rule, severity, message, path: '', line: 1, column: 1 }],
   warnings: [],
-  providerPlaces: [],
+  places: {},
 };

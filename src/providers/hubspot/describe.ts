@@ -4,9 +4,43 @@ import { failureOfRead, type Failure } from '../failure.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { failureOf } from './failure.ts';
 import { fieldFrom, requiredFrom } from './fields.ts';
-import { faultOfObjectName, propertiesPath, schemaPath } from './paths.ts';
+import { faultOfObjectName, propertiesPath, schemaPath, schemasPath } from './paths.ts';
+
+/** Those that every portal has, by the names that HubSpot's API takes; its schemas list the customer's own only. */
+const standardObjects = [
+  ...[
+    'contacts',
+    'companies',
+    'deals',
+    'tickets',
+    'products',
+    'line_items',
+    'quotes',
+    'leads',
+    'carts',
+    'orders',
+  ],
+  ...[
+    'calls',
+    'emails',
+    'meetings',
+    'notes',
+    'tasks',
+    'communications',
+    'postal_mail',
+    'feedback_submissions',
+  ],
+  ...['invoices', 'subscriptions', 'commerce_payments', 'discounts', 'fees', 'taxes', 'goal_targets'],
+  ...['appointments', 'courses', 'listings', 'services', 'users'],
+];
 
 export const describe: DescribeAbility = {
+  async names(client) {
+    const schemas = await get(client, schemasPath);
+    const listed = 'body' in schemas && isObject(schemas.body) ? objectsOf(schemas.body['results']) : [];
+    const own = listed.flatMap((schema) => [textOf(schema['name']), textOf(schema['fullyQualifiedName'])]);
+    return [...standardObjects, ...own.filter((name) => name !== undefined)];
+  },
   async describe(client, objectName) {
     const fault = faultOfObjectName(objectName);
     if (fault) return { failure: fault };

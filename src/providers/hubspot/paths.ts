@@ -3,7 +3,7 @@ import { invalidCall, type Failure } from '../failure.ts';
 // One version per API area (providers H0). v3 is the family whose answers were recorded; it is served until September 2027.
 const objectsApi = '/crm/v3/objects';
 const propertiesApi = '/crm/v3/properties';
-const schemasApi = '/crm-object-schemas/v3/schemas';
+export const schemasPath = '/crm-object-schemas/v3/schemas';
 
 // `contacts`, `CONTACT`, `0-1`, `2-123456`, `p123_name`; ids are numeric, but never shown to be only that.
 const segment = /^[\w-]{1,200}$/;
@@ -21,7 +21,7 @@ export function propertiesPath(objectName: string): string {
 }
 
 export function schemaPath(objectName: string): string {
-  return `${schemasApi}/${checked(objectName)}`;
+  return `${schemasPath}/${checked(objectName)}`;
 }
 
 /** A name that would lead the path elsewhere is refused, and never sent. */

@@ -3,11 +3,16 @@ import type { DescribeAbility, ProviderClient, UniqueField } from '../connector.
 import { failureOfRead, type Failure } from '../failure.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { failureOf } from './failure.ts';
-import { faultOfObjectName, objectPath } from './paths.ts';
+import { faultOfObjectName, objectPath, objectsPath } from './paths.ts';
 
 type ValueType = FieldMetadata['valueType'];
 
 export const describe: DescribeAbility = {
+  async names(client) {
+    const answer = await get(client, objectsPath);
+    const listed = 'body' in answer ? objectsOf(answer.body['sobjects']) : [];
+    return listed.map((one) => textOf(one['name'])).filter((name) => name !== undefined);
+  },
   async describe(client, objectName) {
     const fault = faultOfObjectName(objectName);
     if (fault) return { failure: fault };

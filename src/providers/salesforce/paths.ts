@@ -7,8 +7,10 @@ const apiName = /^[a-z]\w{0,254}$/i;
 // 15 characters, or 18 with the checksum; refused here is only what could be another path.
 const recordId = /^[a-z0-9]{1,32}$/i;
 
+export const objectsPath = `${dataApi}/sobjects`;
+
 export function objectPath(objectName: string, rest = ''): string {
-  return `${dataApi}/sobjects/${checked(objectName, apiName)}${rest}`;
+  return `${objectsPath}/${checked(objectName, apiName)}${rest}`;
 }
 
 export function recordPath(objectName: string, id: string): string {
