@@ -203,6 +203,38 @@ describe('src/providers/catalog', () => {
     expect(loading('acme.yaml', text)).toThrow(expected);
   });
 
+  it('speaks of every provider in the words that clients know', () => {
+    const words = {
+      authType: ['oauth2', 'apiKey', 'basic', 'jwt', 'custom', 'none'],
+      grantType: ['authorizationCode', 'authorizationCodePKCE', 'clientCredentials', 'password', undefined],
+      attachmentType: ['header', 'query', undefined],
+      fieldType: ['fieldTypeText', 'fieldTypePassword', 'fieldTypeSelect'],
+    };
+    for (const provider of catalog.list()) {
+      const { name, authType, oauth2Opts, apiKeyOpts, customOpts, metadata, modules, defaultModule } =
+        providerInfo(provider);
+      const place = (value: unknown): unknown[] => [name, value];
+      const known = (list: readonly unknown[], value: unknown): void =>
+        expect(place(list.includes(value) ? value : list)).toEqual(place(value));
+      known(words.authType, authType);
+      known(words.grantType, oauth2Opts?.grantType);
+      for (const opts of [apiKeyOpts, oauth2Opts?.accessTokenOpts])
+        known(words.attachmentType, opts?.attachmentType);
+      const inputs = customOpts?.inputs ?? [];
+      for (const { fieldType, options } of inputs) {
+        known(words.fieldType, fieldType);
+        expect(place(options !== undefined)).toEqual(place(fieldType === 'fieldTypeSelect'));
+      }
+      for (const input of [...inputs, ...(metadata?.input ?? [])])
+        expect(place([input.name, typeof input.displayName])).toEqual(place([input.name, 'string']));
+      known(modules ? Object.keys(modules) : [''], defaultModule);
+    }
+  });
+
+  it.each(['zoho', 'zohoCrm', 'atlassian', 'jira', 'bigquery'])('knows the provider %s', (name) => {
+    expect(providerInfo(catalog.get(name)).name).toBe(name);
+  });
+
   it('is documented: every key, and an example that loads', () => {
     const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
     const { oauth2Opts, ...others } = ProviderDeclaration.properties;

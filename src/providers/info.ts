@@ -23,11 +23,12 @@ export function providerInfo(provider: Provider): ProviderInfo {
     ...(docsURL ? { docsURL } : {}),
     ...(apiKeyOpts ? { apiKeyOpts } : {}),
     ...(basicOpts ? { basicOpts } : {}),
-    ...(customOpts ? { customOpts } : {}),
+    ...(customOpts ? { customOpts: publicCustom(customOpts) } : {}),
     ...(authHealthCheck ? { authHealthCheck: publicHealthCheck(authHealthCheck) } : {}),
     ...metadataInfo(metadata, foundNamesOf(provider)),
     ...(provider.postAuth ? { postAuthInfoNeeded: true } : {}),
-    ...(oauth2Opts ? { oauth2Opts: publicOauth2(oauth2Opts) } : {}),
+    // What is signed here for the customer is asked for as `customOpts`.
+    ...(oauth2Opts && authType !== 'jwt' ? { oauth2Opts: publicOauth2(oauth2Opts) } : {}),
     ...(modules
       ? {
           modules: Object.fromEntries(
@@ -52,6 +53,14 @@ function metadataInfo(metadata: Provider['metadata'], found: string[]): Pick<Pro
   return {
     metadata: { input: metadata?.input ?? [], ...(found.length > 0 ? { postAuthentication } : {}) },
   };
+}
+
+/** Clients take an input that says nothing of its type for a secret. */
+function publicCustom({
+  inputs,
+  ...others
+}: NonNullable<Provider['customOpts']>): ProviderInfo['customOpts'] {
+  return { ...others, inputs: inputs.map((input) => ({ fieldType: 'fieldTypeText', ...input })) };
 }
 
 function publicOauth2(opts: NonNullable<Provider['oauth2Opts']>): Oauth2Info {

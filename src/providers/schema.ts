@@ -67,14 +67,11 @@ const TokenMetadataFields = Type.Object(
   closed,
 );
 
+/** Those in which somebody else than we is asked; an assertion is signed here. */
+const userGrants = ['authorizationCode', 'authorizationCodePKCE', 'clientCredentials', 'password'] as const;
+
 export const oauth2Public = {
-  grantType: Type.Enum([
-    'authorizationCode',
-    'authorizationCodePKCE',
-    'clientCredentials',
-    'password',
-    'jwtBearer',
-  ]),
+  grantType: Type.Enum([...userGrants, 'jwtBearer']),
   authURL: Type.Optional(TemplateUrl),
   tokenURL: TemplateUrl,
   explicitScopesRequired: Type.Boolean(),
@@ -90,7 +87,12 @@ export const oauth2Public = {
 };
 /** The part of `oauth2Opts` that callers see. */
 export const Oauth2Info = Type.Object(
-  { ...oauth2Public, authURL: Type.Optional(CalledUrl), tokenURL: CalledUrl },
+  {
+    ...oauth2Public,
+    grantType: Type.Enum([...userGrants]),
+    authURL: Type.Optional(CalledUrl),
+    tokenURL: CalledUrl,
+  },
   closed,
 );
 export type Oauth2Info = Static<typeof Oauth2Info>;
