@@ -402,12 +402,20 @@ describe('test/journeys/connect', () => {
       .toBe(true);
   });
 
-  it('nothing secret stands in the log, though it logs all', () => {
+  it('nothing secret stands in the log, though it logs all', async () => {
+    // Put into a path by mistake, and mistyped at that.
+    for (const secret of [platform.apiKey, platform.apiKey.slice(1), `${platform.apiKey}x`])
+      for (const path of [
+        `/projects/${secret}/connections`,
+        `/projects/default/api-keys/${secret}`,
+        `/${secret}`,
+      ])
+        expect((await platform.call('GET', path)).status).toBe(404);
     const said = platform.said();
     expect(said).toContain('"level"');
     expect(said).not.toMatch(
       /iterable-key-1|old-key-1|new-key-1|basic-password-1|client-secret|cc-token-1|x{40}|na1-[0-9a-f]{8}|CI[\w-]{100}|00D\w{12,15}!|5Aep861|access_token=|code=[0-9a-f-]{36}/,
     );
-    expect(said).not.toContain(platform.apiKey);
+    expect(said).not.toContain(platform.apiKey.slice(8, -8));
   });
 });
