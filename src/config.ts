@@ -383,17 +383,12 @@ function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | unde
   return direct === undefined || direct === '' ? spec.default : direct;
 }
 
-const others = new Set(['SVC_API_KEY', 'SVC_API_URL', 'SVC_CRASH_AT', carriedErrors]);
-const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
-
-export function isKnownName(name: string): boolean {
-  return known.has(name) || others.has(name);
-}
-
 /** A mistyped name would otherwise pass in silence. */
 function unknownNames(env: NodeJS.ProcessEnv): string[] {
+  const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
+  const others = new Set(['SVC_API_KEY', 'SVC_API_URL', 'SVC_CRASH_AT', carriedErrors]);
   return Object.keys(env)
-    .filter((name) => name.startsWith('SVC_') && !isKnownName(name))
+    .filter((name) => name.startsWith('SVC_') && !known.has(name) && !others.has(name))
     .map((name) => `${name} is not a known variable (see docs/configuration.md)`);
 }
 

@@ -91,9 +91,9 @@ describe('test/journeys/samples', () => {
     const file = join(folder, name);
     await writeFile(file, program);
     let opened: Promise<{ status: number; text: string }> | undefined;
-    const [first = '', ...args] = [...command, file];
+    const [first = '', ...args] = command;
     const env = { SVC: platform.base, PROXY: platform.proxy, KEY: platform.apiKey };
-    const ended = await run(first, args, env, (said) => {
+    const ended = await run(first, [...args, file], env, (said) => {
       const [link] = /^http\S+(?=\n)/m.exec(said) ?? [];
       if (link !== undefined) opened ??= newBrowser().open(link);
     });
@@ -117,7 +117,7 @@ describe('test/journeys/samples', () => {
         fault: { kind: 'reset-before' },
       });
       const { code, said } = await follow(command, await programOf(language), file);
-      expect(code, said).toBe(0);
+      expect(code === 0 ? 0 : said).toBe(0);
       expect(said).toContain('"results"');
       const all = await effects(platform.hubspot);
       expect(kindsOf(all, 'contacts').toSorted()).toEqual([

@@ -50,7 +50,9 @@ describe('test/journeys/write-sealed', () => {
     const record = { email: 'sealed@example.com' };
     const queued = await customer.write('contacts', { type: 'create', mode: 'asynchronous', record });
     expect(queued.status).toBe(200);
-    await expect.poll(platform.said, { timeout: 30_000 }).toContain('"problem":"credentials-unreadable"');
+    await expect
+      .poll(() => platform.said(), { timeout: 30_000 })
+      .toContain('"problem":"credentials-unreadable"');
     expect(platform.said()).toContain(customer.connectionId);
     const waiting = await customer.operation(queued.body.operationId);
     expect(waiting).toMatchObject({ status: 'in_progress' });

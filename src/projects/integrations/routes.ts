@@ -83,8 +83,8 @@ export function integrationRoutes(projects: Projects): (server: HttpServer) => P
     creating(server, projects);
     await server.register(async (taking) => {
       taking.addContentTypeParser(yamlType, readTextBody);
-      deploying(taking as HttpServer, projects);
-      revising(taking as HttpServer, projects);
+      deploying(taking, projects);
+      revising(taking, projects);
     });
   };
 }
