@@ -22,19 +22,21 @@ const byStatus: Record<number, Judgement> = {
 };
 
 /** By the category of a body: of a whole answer of status 400, or of one entry of a multi-status answer. */
-const byCategory: Record<string, Judgement> = {
-  VALIDATION_ERROR: final('validation'),
-  CONFLICT: final('conflict'),
-  OBJECT_ALREADY_EXISTS: final('conflict'),
-  OBJECT_NOT_FOUND: final('notFound'),
-  MISSING_SCOPES: final('permission'),
-  BANNED: final('permission'),
-  INVALID_AUTHENTICATION: final('auth'),
-  EXPIRED_AUTHENTICATION: final('auth'),
-  RATE_LIMITS: later('rateLimit', 10_000),
-  RATE_LIMIT: later('rateLimit', 10_000),
-  INTERNAL_ERROR: later('providerDown'),
-};
+const byCategory = new Map<string, Judgement>(
+  Object.entries({
+    VALIDATION_ERROR: final('validation'),
+    CONFLICT: final('conflict'),
+    OBJECT_ALREADY_EXISTS: final('conflict'),
+    OBJECT_NOT_FOUND: final('notFound'),
+    MISSING_SCOPES: final('permission'),
+    BANNED: final('permission'),
+    INVALID_AUTHENTICATION: final('auth'),
+    EXPIRED_AUTHENTICATION: final('auth'),
+    RATE_LIMITS: later('rateLimit', 10_000),
+    RATE_LIMIT: later('rateLimit', 10_000),
+    INTERNAL_ERROR: later('providerDown'),
+  }),
+);
 
 /** Judges an answer of HubSpot that is no success (providers H1, H4, H6). */
 export function failureOf(answer: HttpAnswer): Failure {
@@ -53,7 +55,8 @@ export function failureOfEntry(entry: JsonObject, status: number): Failure {
 function judgeCategory(body: JsonObject): Judgement | undefined {
   const details = detailsOf(body);
   const isClash = details.length > 0 && details.every((one) => codeOf(one) === 'CONFLICTING_UNIQUE_VALUE');
-  return isClash ? final('conflict') : byCategory[textOf(body['category']) ?? ''];
+  if (isClash) return final('conflict');
+  return byCategory.get(textOf(body['category']) ?? '');
 }
 
 function judge(answer: HttpAnswer, body: JsonObject): Judgement {

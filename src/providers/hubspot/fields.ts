@@ -3,14 +3,16 @@ import type { FieldMetadata } from '../schema.ts';
 
 type ValueType = FieldMetadata['valueType'];
 
-const valueTypes: Record<string, ValueType> = {
-  string: 'string',
-  phone_number: 'string',
-  number: 'float',
-  date: 'date',
-  datetime: 'datetime',
-  bool: 'boolean',
-};
+const valueTypes = new Map<string, ValueType>(
+  Object.entries({
+    string: 'string',
+    phone_number: 'string',
+    number: 'float',
+    date: 'date',
+    datetime: 'datetime',
+    bool: 'boolean',
+  }),
+);
 
 /** A property of HubSpot as field metadata (providers H2). `required`: undefined where it could not be read. */
 export function fieldFrom(
@@ -43,7 +45,7 @@ export function requiredFrom(schema: unknown): Set<string> | undefined {
 }
 
 function valueTypeOf(property: JsonObject): ValueType {
-  if (property['type'] !== 'enumeration') return valueTypes[textOf(property['type']) ?? ''] ?? 'other';
+  if (property['type'] !== 'enumeration') return valueTypes.get(textOf(property['type']) ?? '') ?? 'other';
   if (property['fieldType'] === 'booleancheckbox') return 'boolean';
   return property['fieldType'] === 'checkbox' ? 'multiSelect' : 'singleSelect';
 }

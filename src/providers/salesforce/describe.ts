@@ -58,27 +58,29 @@ export async function get(
   return isObject(body) ? { body } : { failure: failureOf(result.answer) };
 }
 
-const valueTypes: Record<string, ValueType> = {
-  boolean: 'boolean',
-  int: 'int',
-  long: 'int',
-  double: 'float',
-  currency: 'float',
-  percent: 'float',
-  date: 'date',
-  datetime: 'datetime',
-  picklist: 'singleSelect',
-  multipicklist: 'multiSelect',
-  reference: 'reference',
-  id: 'string',
-  string: 'string',
-  textarea: 'string',
-  url: 'string',
-  email: 'string',
-  phone: 'string',
-  combobox: 'string',
-  encryptedstring: 'string',
-};
+const valueTypes = new Map<string, ValueType>(
+  Object.entries({
+    boolean: 'boolean',
+    int: 'int',
+    long: 'int',
+    double: 'float',
+    currency: 'float',
+    percent: 'float',
+    date: 'date',
+    datetime: 'datetime',
+    picklist: 'singleSelect',
+    multipicklist: 'multiSelect',
+    reference: 'reference',
+    id: 'string',
+    string: 'string',
+    textarea: 'string',
+    url: 'string',
+    email: 'string',
+    phone: 'string',
+    combobox: 'string',
+    encryptedstring: 'string',
+  }),
+);
 
 /** A field of a describe as field metadata (providers S2). */
 export function fieldFrom(field: JsonObject): FieldMetadata | undefined {
@@ -90,7 +92,7 @@ export function fieldFrom(field: JsonObject): FieldMetadata | undefined {
   return {
     fieldName,
     displayName: textOf(field['label']) ?? fieldName,
-    valueType: valueTypes[providerType ?? ''] ?? 'other',
+    valueType: valueTypes.get(providerType ?? '') ?? 'other',
     ...(providerType === undefined ? {} : { providerType }),
     readOnly:
       field['calculated'] === true ||

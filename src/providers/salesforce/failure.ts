@@ -13,26 +13,28 @@ const later = (category: FailureCategory, ms?: number): Judgement =>
 /** The code of a record that failed only because another one of its allOrNone call did (providers S4). */
 export const rolledBack = 'ALL_OR_NONE_OPERATION_ROLLED_BACK';
 
-const byCode: Record<string, Judgement> = {
-  INVALID_SESSION_ID: final('auth'),
-  INVALID_AUTH_HEADER: final('auth'),
-  API_DISABLED_FOR_ORG: final('permission'),
-  API_CURRENTLY_DISABLED: final('permission'),
-  FUNCTIONALITY_NOT_ENABLED: final('permission'),
-  INSUFFICIENT_ACCESS: final('permission'),
-  INSUFFICIENT_ACCESS_OR_READONLY: final('permission'),
-  INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY: final('permission'),
-  NOT_FOUND: final('notFound'),
-  ENTITY_IS_DELETED: final('notFound'),
-  INVALID_TYPE: final('notFound'),
-  DUPLICATE_VALUE: final('conflict'),
-  DUPLICATES_DETECTED: final('conflict'),
-  DUPLICATE_EXTERNAL_ID: final('conflict'),
-  UNABLE_TO_LOCK_ROW: later('conflict', 1_000),
-  QUERY_TIMEOUT: later('providerDown'),
-  SERVER_UNAVAILABLE: later('providerDown'),
-  UNKNOWN_EXCEPTION: later('providerDown'),
-};
+const byCode = new Map<string, Judgement>(
+  Object.entries({
+    INVALID_SESSION_ID: final('auth'),
+    INVALID_AUTH_HEADER: final('auth'),
+    API_DISABLED_FOR_ORG: final('permission'),
+    API_CURRENTLY_DISABLED: final('permission'),
+    FUNCTIONALITY_NOT_ENABLED: final('permission'),
+    INSUFFICIENT_ACCESS: final('permission'),
+    INSUFFICIENT_ACCESS_OR_READONLY: final('permission'),
+    INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY: final('permission'),
+    NOT_FOUND: final('notFound'),
+    ENTITY_IS_DELETED: final('notFound'),
+    INVALID_TYPE: final('notFound'),
+    DUPLICATE_VALUE: final('conflict'),
+    DUPLICATES_DETECTED: final('conflict'),
+    DUPLICATE_EXTERNAL_ID: final('conflict'),
+    UNABLE_TO_LOCK_ROW: later('conflict', 1_000),
+    QUERY_TIMEOUT: later('providerDown'),
+    SERVER_UNAVAILABLE: later('providerDown'),
+    UNKNOWN_EXCEPTION: later('providerDown'),
+  }),
+);
 
 const byStatus: Record<number, Judgement> = {
   401: final('auth'),
@@ -84,7 +86,7 @@ function judge(answer: HttpAnswer, error: JsonObject): Judgement {
 function judgeCode(error: JsonObject): Judgement | undefined {
   const code = codeOf(error) ?? '';
   if (code === 'REQUEST_LIMIT_EXCEEDED' || code.startsWith('CONCURRENT_')) return judgeLimit(error);
-  return Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+  return byCode.get(code);
 }
 
 /** One code for two limits, told apart by the text: of calls at a time (seconds), of calls a day (providers S6). */
