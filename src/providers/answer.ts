@@ -69,6 +69,17 @@ export function isSuccess(answer: HttpAnswer): boolean {
 }
 
 /**
+ * The outcome of a call that is answered with nothing once it is done. A page with 200 is of somebody in between, such as
+ * a log-in or a maintenance, and says nothing of the records.
+ */
+export function judgeEmpty(call: WriteCall, { status, body }: HttpAnswer): RecordOutcome[] {
+  if (status !== 204 && status !== 200) return unknownForAll(call, `the provider answered ${status}`);
+  if (body.trim() !== '')
+    return unknownForAll(call, `the provider answered ${status} with a body, where it answers with nothing`);
+  return call.records.map(({ id }) => ({ kind: 'applied', ...(id === undefined ? {} : { recordId: id }) }));
+}
+
+/**
  * Whether a refusal of this status leaves open that the write was done all the same. Of a 5xx it does,
  * unless the provider documents that a call so answered has not reached it.
  */

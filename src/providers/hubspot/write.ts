@@ -1,5 +1,13 @@
 import type { HttpAnswer } from '../../kit/http/client.ts';
-import { bodyOf, isObject, isSuccess, unknownForAll, wholeCall, type JsonObject } from '../answer.ts';
+import {
+  bodyOf,
+  isObject,
+  isSuccess,
+  judgeEmpty,
+  unknownForAll,
+  wholeCall,
+  type JsonObject,
+} from '../answer.ts';
 import type { ProviderRequest, RecordOutcome, WriteAbility, WriteCall, WriteRecord } from '../connector.ts';
 import type { Failure } from '../failure.ts';
 import { failureOf } from './failure.ts';
@@ -63,17 +71,11 @@ function inputOf(record: WriteRecord, kind: WriteCall['kind']): JsonObject {
 
 function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
   if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notReached);
-  if (call.kind === 'delete') return judgeDelete(call, answer);
+  if (call.kind === 'delete') return judgeEmpty(call, answer);
   const body = bodyOf(answer);
   if (!isObject(body))
     return unknownForAll(call, `the provider answered ${answer.status} without a readable body`);
   if (call.records.length > 1) return judgeBatch(call, body, answer.status);
   const done = appliedFrom(body);
   return done ? [done] : unknownForAll(call, `the provider answered ${answer.status} without a record`);
-}
-
-function judgeDelete(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
-  if (answer.status !== 204 && answer.status !== 200)
-    return unknownForAll(call, `the provider answered ${answer.status}`);
-  return call.records.map(({ id }) => ({ kind: 'applied', ...(id === undefined ? {} : { recordId: id }) }));
 }

@@ -4,6 +4,7 @@ import {
   idOf,
   isObject,
   isSuccess,
+  judgeEmpty,
   unknownForAll,
   unknownRecord,
   wholeCall,
@@ -84,9 +85,7 @@ function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
   if (call.records.length > 1) return judgeCollection(call, answer);
   if (call.kind === 'create') return judgeCreate(call, answer);
   // An update answers 204 without a body, a delete too: there is nothing that could be cut off.
-  if (answer.status !== 204 && answer.status !== 200)
-    return unknownForAll(call, `the provider answered ${answer.status}`);
-  return call.records.map(({ id }) => ({ kind: 'applied', ...(id === undefined ? {} : { recordId: id }) }));
+  return judgeEmpty(call, answer);
 }
 
 function judgeCreate(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
