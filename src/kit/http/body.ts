@@ -28,7 +28,7 @@ const usualValues = 20_000;
 
 /** Reads a JSON body in strict UTF-8. Throws the problem that names what is wrong with it. */
 export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
-  const { bytes, outline } = await received(request, payload, outlineOf);
+  const { bytes, outline } = await received(request, payload, (maxValues) => new JsonOutline(maxValues));
   if (request.headers['idempotency-key'] !== undefined) {
     request.bodyDigest = createHash('sha256').update(bytes).digest();
   }
@@ -77,7 +77,7 @@ function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
 async function received(
   request: FastifyRequest,
   payload: Readable,
-  outlined: (chunks: readonly Buffer[], maxValues: number) => JsonOutline | undefined,
+  outlined: (maxValues: number) => JsonOutline | undefined,
 ): Promise<{ bytes: Buffer; outline: JsonOutline | undefined }> {
   const refusal = refuseCoding(request.headers);
   if (refusal) throw refusal;
@@ -98,11 +98,12 @@ async function received(
       if (length > bodyLimit) return refused(tooLarge(bodyLimit));
       chunks.push(chunk);
       if (length <= shortBytes) return;
-      try {
-        if (outline) outline.add(chunk);
-        else outline = outlined(chunks, config.bodyValues ?? usualValues);
-      } catch (error) {
-        refused(error as Error);
+      // The first time, what came before is still to be counted.
+      const uncounted = outline ? [chunk] : chunks;
+      outline ??= outlined(config.bodyValues ?? usualValues);
+      for (const bytes of uncounted) {
+        const excess = outline?.add(bytes);
+        if (excess !== undefined) return refused(tooMuch(excess));
       }
     }
     payload.on('data', take);
@@ -113,10 +114,8 @@ async function received(
   });
 }
 
-function outlineOf(chunks: readonly Buffer[], maxValues: number): JsonOutline {
-  const outline = new JsonOutline(maxValues);
-  for (const chunk of chunks) outline.add(chunk);
-  return outline;
+function tooMuch(excess: string): Problem {
+  return refuse([{ in: 'body', name: 'body', detail: `${excess}; send less in one request` }]);
 }
 
 function tooLarge(limit: number): Problem {

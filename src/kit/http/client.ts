@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { describeFault, failedToConnect, isRefused } from './egress.ts';
+import { JsonOutline, maxNesting } from './json-outline.ts';
 
 /** A request whose body fits in memory. `url` is absolute and was built from the catalogue, never from a caller's text alone. */
 export interface HttpRequest {
@@ -33,7 +34,11 @@ export interface SendOptions {
   maySend?: (() => boolean) | undefined;
 }
 
-const defaultMaxAnswerBytes = 32 * 1024 * 1024;
+const defaultMaxAnswerBytes = 16 * 1024 * 1024;
+/** The description of an object with hundreds of fields and long lists of options has some ten thousand. */
+const maxAnswerValues = 200_000;
+/** Shorter ones cannot be nested too deep, nor hold too much. */
+const shortBytes = 2 * maxNesting;
 
 /** Sends one request and reads the whole answer. Never throws for what the network or the other side does; never follows a redirect. */
 export async function sendHttp(
@@ -68,6 +73,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (result: HttpResult) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
+  #outline: JsonOutline | undefined;
   #size = 0;
   #status = 0;
   #headers: HttpAnswer['headers'] = {};
@@ -108,8 +114,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const limit = this.#options.maxAnswerBytes ?? defaultMaxAnswerBytes;
     this.#size += chunk.length;
-    if (this.#size > limit) this.#stop('tooLarge', `the answer is larger than ${limit} bytes`);
-    else this.#chunks.push(chunk);
+    if (this.#size > limit) return this.#stop('tooLarge', `the answer is larger than ${limit} bytes`);
+    this.#chunks.push(chunk);
+    if (this.#size > shortBytes) this.#weigh(chunk);
+  }
+
+  /** Whoever reads the answer holds the event loop for as long as it takes. */
+  #weigh(chunk: Buffer): void {
+    const uncounted = this.#outline ? [chunk] : this.#chunks;
+    this.#outline ??= new JsonOutline(maxAnswerValues);
+    for (const bytes of uncounted) {
+      const excess = this.#outline.add(bytes);
+      if (excess !== undefined) return this.#stop('tooLarge', `the answer ${excess}`);
+    }
   }
 
   onResponseEnd(): void {

@@ -1,6 +1,5 @@
-import { refuse, type Problem } from '../problem.ts';
-
-const maxNesting = 1_100;
+/** Far deeper than anything that is taken, and no danger to what goes down by recursion. */
+export const maxNesting = 1_100;
 /** Fifteen digits fit a double whatever they are. */
 const safeDigits = 15;
 
@@ -9,8 +8,7 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 const [capitalE, smallE] = [0x45, 0x65];
 
 /**
- * Counts what a JSON text will unfold to, piece by piece while it arrives: what is far too much is refused before it is
- * parsed. Knows strings and numbers from the rest, and nothing else of the grammar.
+ * Counts what a JSON text will unfold to, piece by piece while it arrives: what is far too much is never parsed. Knows strings and numbers from the rest, and nothing else of the grammar.
  */
 export class JsonOutline {
   readonly #maxValues: number;
@@ -21,6 +19,7 @@ export class JsonOutline {
   #digits = 0;
   #isSigned = false;
   #mayLoseDigits = false;
+  #isTooDeep = false;
 
   constructor(maxValues: number) {
     this.#maxValues = maxValues;
@@ -31,15 +30,15 @@ export class JsonOutline {
     return this.#mayLoseDigits;
   }
 
-  /** Throws invalid-request as soon as there are too many values, or they are nested too deep. */
-  add(bytes: Uint8Array): void {
+  /** Answers what is too much of it, as soon as there are too many values or they are nested too deep. */
+  add(bytes: Uint8Array): string | undefined {
     for (const byte of bytes) {
       if (this.#inString) this.#passText(byte);
       else if (byte >= zero && byte <= nine) this.#passDigit(byte);
       else this.#passOther(byte);
     }
-    if (this.#values > this.#maxValues)
-      throw tooMuch(`holds more than ${this.#maxValues} values; send less in one request`);
+    if (this.#isTooDeep) return `is nested deeper than ${maxNesting} levels`;
+    return this.#values > this.#maxValues ? `holds more than ${this.#maxValues} values` : undefined;
   }
 
   #passText(byte: number): void {
@@ -68,10 +67,6 @@ export class JsonOutline {
   #open(): void {
     this.#values += 1;
     this.#nesting += 1;
-    if (this.#nesting > maxNesting) throw tooMuch(`is nested deeper than ${maxNesting} levels`);
+    if (this.#nesting > maxNesting) this.#isTooDeep = true;
   }
-}
-
-function tooMuch(detail: string): Problem {
-  return refuse([{ in: 'body', name: 'body', detail }]);
 }

@@ -1,0 +1,118 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  deploy,
+  fault,
+  install,
+  simulator,
+  type Customer,
+  type OperationBody,
+  type ProblemBody,
+} from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+
+describe('test/journeys/hostile-answers', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let hubspot: Customer;
+  let salesforce: Customer;
+  let count = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    await deploy(platform);
+    hubspot = await install(platform, 'hubspot-crm', 'acme', {
+      write: { objects: { companies: { objectName: 'companies', deletionSettings: { enabled: true } } } },
+    });
+    salesforce = await install(platform, 'salesforce-crm', 'acme', {
+      write: { objects: { Contact: { objectName: 'Contact', deletionSettings: { enabled: true } } } },
+    });
+  });
+  afterEach(async () => {
+    await Promise.all(
+      [platform.hubspot, platform.salesforce].map((url) => simulator(url, 'DELETE', '/faults')),
+    );
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  /** HubSpot answers the next create of a company so. */
+  const answerWith = (status: number, body: string) =>
+    fault(platform.hubspot, { method: 'POST', path: '/companies', fault: { kind: 'status', status, body } });
+  const create = (given: Record<string, unknown> = {}) =>
+    hubspot.write<ProblemBody & { operationId: string }>(
+      'companies',
+      { type: 'create', record: { name: `Company ${++count}` }, ...given },
+      { headers: { 'idempotency-key': `hostile-${++count}` } },
+    );
+  const echo = (value: string): string => `{"id":"1","properties":{"name":${value}}}`;
+  const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+  it.each([
+    ['a few kilobytes of it', nested(10_000)],
+    ['many megabytes of it', nested(2_000_000)],
+  ])('an answer that is nested too deep is no answer, and its write ends: %s', async (_of, value) => {
+    await answerWith(201, echo(value));
+    const answer = await create();
+    expect(answer).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
+    expect(answer.body.detail).toContain('nested deeper than');
+    expect(await hubspot.settled(answer.body.operationId)).toMatchObject({
+      status: 'failure',
+      counts: { unknown: 1 },
+    });
+    const again = await hubspot.write('companies', { type: 'create', record: { name: 'x' } });
+    expect(again.status).toBe(200);
+  });
+
+  it.each([
+    ['many values', `[${'1,'.repeat(3_000_000)}1]`, 'more than 200000 values'],
+    ['many numbers that lose digits', `[${'1.10,'.repeat(1_000_000)}1]`, 'more than 200000 values'],
+    ['one long text', `"${'x'.repeat(17 * 1024 * 1024)}"`, 'larger than'],
+  ])('an answer that would hold the event loop is not read: %s', async (_of, value, why) => {
+    await answerWith(201, echo(value));
+    const answer = await create();
+    expect(answer).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
+    expect(answer.body.detail).toContain(why);
+  });
+
+  it('what a record may be of echoes comes back whole', async () => {
+    const long = 'y'.repeat(900_000);
+    await answerWith(201, `{"id":"7","properties":{"name":"${long}","more":${nested(50)}}}`);
+    const answer = await create();
+    expect(answer).toMatchObject({ status: 200, body: { result: { recordId: '7', data: { name: long } } } });
+  });
+
+  it.each(['constructor', '__proto__', 'toString'])(
+    'a category that every object has, %s, is one that nobody knows',
+    async (category) => {
+      await answerWith(400, JSON.stringify({ message: 'no' }).replace('{', `{"category":"${category}",`));
+      const answer = await create();
+      expect(answer).toMatchObject({ status: 422, body: { errors: [{ category: 'validation' }] } });
+      const { operationId } = answer.body;
+      const found = await platform.call<OperationBody>('GET', `/projects/default/operations/${operationId}`);
+      expect(found).toMatchObject({ status: 200, body: { errors: [{ category: 'validation' }] } });
+      const list = `/projects/default/integrations/hubspot-crm/installations/${hubspot.installationId}/operations`;
+      expect((await platform.call('GET', list)).status).toBe(200);
+    },
+  );
+
+  it.each(['update', 'delete'])(
+    'a page instead of the empty answer to a %s says nothing of it',
+    async (type) => {
+      const id = '003000000000001AAA';
+      const page = { times: 1, fault: { kind: 'html', status: 200 } };
+      const method = type === 'update' ? 'PATCH' : 'DELETE';
+      const record = type === 'update' ? { id, LastName: 'Lovelace' } : { id };
+      await fault(platform.salesforce, { ...page, method });
+      const lost = await salesforce.write<ProblemBody>('Contact', { type, record });
+      expect(lost).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
+      if (type === 'update') return;
+      await fault(platform.hubspot, { ...page, method });
+      const other = await hubspot.write<ProblemBody>('companies', { type, record: { id: '77' } });
+      expect(other).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
+    },
+  );
+});
