@@ -18,7 +18,7 @@ export interface KeeperDeps {
   projects: Projects;
   catalog: Catalog;
   /** Told each connection whose credentials are found dead here. */
-  onDead(key: ConnectionKey): void;
+  onDead: (key: ConnectionKey) => void;
 }
 
 /** Keeps credentials usable: at hand without SQL, renewed in time, condemned when they are gone. */

@@ -11,7 +11,7 @@ export interface Marks {
 }
 
 export function createMarks(
-  { ground: { database, log }, onDead }: { ground: Ground; onDead(key: ConnectionKey): void },
+  { ground: { database, log }, onDead }: { ground: Ground; onDead: (key: ConnectionKey) => void },
   cache: HeldCache,
 ): Marks {
   const marking = new Set<string>();

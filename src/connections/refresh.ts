@@ -40,7 +40,7 @@ export interface RefreshDeps {
   projects: Projects;
   catalog: Catalog;
   /** Told each connection whose credentials are found dead here. */
-  onDead(key: ConnectionKey): void;
+  onDead: (key: ConnectionKey) => void;
 }
 
 /** Brings a connection past a generation whose access token is stale; one token request per generation over all nodes. */

@@ -1,5 +1,5 @@
 export { effectiveWriteObject } from './effective-write.ts';
 export { createInstallations, type Installations } from './installations.ts';
 export { installationRoutes } from './routes.ts';
-export { recordOperationEnd } from './store.ts';
+export { recordOperationsEnd, type OperationsEnded } from './store.ts';
 export type { Target } from './targets.ts';

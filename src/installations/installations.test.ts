@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { effectiveWriteObject, recordOperationEnd } from './index.ts';
+import { effectiveWriteObject, recordOperationsEnd } from './index.ts';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { createHarness, type Harness } from './harness.testsuite.ts';
 
@@ -116,17 +116,32 @@ describe('installations/installations', () => {
   });
 
   describe('health', () => {
-    it('is unhealthy after a failed operation, and healthy after the next success', async () => {
+    it('follows the share of what failed of late, not the last operation alone', async () => {
       await on.connect('h1');
       const { id } = await install('h1');
       const health = async () => {
         const { json } = await on.call('GET', `/integrations/other/installations/${id}`);
         return [json.healthStatus, json.lastOperationStatus];
       };
+      const end = async (last: 'success' | 'failure', ended = 1) => {
+        const failed = last === 'failure' ? ended : 0;
+        const of = { projectId: on.projectId, installationId: id, last, ended, failed };
+        await recordOperationsEnd(on.ground.database, of);
+      };
       expect(await health()).toEqual(['healthy', undefined]);
-      await recordOperationEnd(on.ground.database, on.projectId, id, 'failure');
+      await end('failure');
+      expect(await health()).toEqual(['healthy', 'failure']);
+      await end('failure');
       expect(await health()).toEqual(['unhealthy', 'failure']);
-      await recordOperationEnd(on.ground.database, on.projectId, id, 'success');
+      await end('success', 3);
+      expect(await health()).toEqual(['healthy', 'success']);
+      // Of many that went well, six failures are too few; what fails all the time is found with the seventh.
+      await end('success', 500);
+      for (let n = 0; n < 6; n += 1) await end('failure');
+      expect(await health()).toEqual(['healthy', 'failure']);
+      await end('failure');
+      expect(await health()).toEqual(['unhealthy', 'failure']);
+      await end('success');
       expect(await health()).toEqual(['healthy', 'success']);
     });
 

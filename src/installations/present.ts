@@ -4,12 +4,16 @@ import type { InstallationRow } from './store.ts';
 
 export type Health = Installation['healthStatus'];
 
-/** Unhealthy: the connection is gone or its credentials are bad, or the last operation failed (product-api 10). */
-export function healthOf(row: Pick<InstallationRow, 'connection_status' | 'last_operation_status'>): Health {
-  const { connection_status: connection, last_operation_status: last } = row;
-  return connection === null || connection === 'bad_credentials' || last === 'failure'
-    ? 'unhealthy'
-    : 'healthy';
+type HealthFacts = Pick<InstallationRow, 'connection_status' | 'recent_operations' | 'recent_failures'>;
+
+/** One operation that failed may be the fault of its record; the second of two weighs 1.9. */
+const fewFailures = 1.5;
+
+/** Unhealthy: the connection is gone or its credentials are bad, or at least half of the operations of late failed. */
+export function healthOf(row: HealthFacts): Health {
+  const { connection_status: connection, recent_operations: operations, recent_failures: failures } = row;
+  const mostlyFails = failures >= fewFailures && failures * 2 >= operations;
+  return connection === null || connection === 'bad_credentials' || mostlyFails ? 'unhealthy' : 'healthy';
 }
 
 /** The installation on the wire; `connection` is undefined when it is gone. */

@@ -48,7 +48,7 @@ export const Installation = Type.Object(
     group: Type.Object(Group.properties, closed),
     healthStatus: Type.Enum(['healthy', 'unhealthy'], {
       description:
-        '`unhealthy`: the connection has bad credentials or is gone, or the last operation failed.',
+        '`unhealthy`: the connection has bad credentials or is gone, or at least half of the operations of late failed, and more than one.',
     }),
     lastOperationStatus: Type.Optional(Type.Enum(['success', 'failure', 'in_progress'])),
     connection: Type.Optional(Connection),

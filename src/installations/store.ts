@@ -17,6 +17,9 @@ export interface InstallationRow {
   /** Null when the connection is gone. */
   connection_status: ConnectionStatus | null;
   last_operation_status: OperationStatus | null;
+  /** What ended of late, the older the less it counts. */
+  recent_operations: number;
+  recent_failures: number;
   created_by: string;
   created_at: Date;
   updated_at: Date;
@@ -30,7 +33,7 @@ export interface InstallationRow {
 export type OperationStatus = 'success' | 'failure' | 'in_progress';
 
 const columns = `n.project_id, n.id, n.integration_id, n.group_ref, n.connection_id, k.status AS connection_status,
-  n.last_operation_status, n.created_by, n.created_at, n.updated_at, n.config_id, c.revision_id,
+  n.last_operation_status, n.recent_operations, n.recent_failures, n.created_by, n.created_at, n.updated_at, n.config_id, c.revision_id,
   c.created_by AS config_created_by, c.created_at AS config_created_at, c.content,
   coalesce(g.name, n.group_ref) AS group_name, coalesce(g.created_at, n.created_at) AS group_created_at,
   coalesce(g.updated_at, n.created_at) AS group_updated_at`;
@@ -110,11 +113,15 @@ const usesConnection = statement(
   `SELECT 1 FROM installations WHERE project_id = $1 AND connection_id = $2 LIMIT 1`,
 );
 
-// Most operations end like the one before: no row is written for those.
-const endOperation = statement(
-  'installations_end_operation',
-  `UPDATE installations SET last_operation_status = $3
-   WHERE project_id = $1 AND id = $2 AND last_operation_status IS DISTINCT FROM $3`,
+// Where nothing failed for long, and nothing does now, no row is written: the counts stand at their limit of ten.
+const endOperations = statement(
+  'installations_end_operations',
+  `UPDATE installations SET last_operation_status = $3,
+     recent_operations = recent_operations * power(0.9, $4::float8) + 10 * (1 - power(0.9, $4::float8)),
+     recent_failures = recent_failures * power(0.9, $4::float8)
+       + 10 * (1 - power(0.9, $4::float8)) * $5::float8 / $4::float8
+   WHERE project_id = $1 AND id = $2 AND (last_operation_status IS DISTINCT FROM $3 OR $5::float8 > 0
+     OR recent_failures > 0.01 OR recent_operations < 9.9)`,
 );
 
 export interface InstallationFilter {
@@ -261,12 +268,17 @@ export async function isConnectionUsed(
   return (await db.rows(usesConnection, [projectId, connectionId])).length > 0;
 }
 
-/** What the installation's last operation ended with; the health of the installation follows from it. */
-export async function recordOperationEnd(
-  db: Queryable,
-  projectId: string,
-  installationId: string,
-  status: OperationStatus,
-): Promise<void> {
-  await db.rows(endOperation, [projectId, installationId, status]);
+/** Operations of an installation that ended, and how the last of them did. */
+export interface OperationsEnded {
+  projectId: string;
+  installationId: string;
+  last: OperationStatus;
+  ended: number;
+  failed: number;
+}
+
+/** The health of the installation follows from what is kept of this. */
+export async function recordOperationsEnd(db: Queryable, of: OperationsEnded): Promise<void> {
+  const { projectId, installationId, last, ended, failed } = of;
+  await db.rows(endOperations, [projectId, installationId, last, ended, failed]);
 }

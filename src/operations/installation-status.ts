@@ -1,6 +1,6 @@
 import type { Database } from '../kit/db/database.ts';
 import type { Logger } from '../kit/log.ts';
-import { recordOperationEnd } from '../installations/index.ts';
+import { recordOperationsEnd, type OperationsEnded } from '../installations/index.ts';
 import type { Settlement } from './settle.ts';
 
 export interface InstallationStatus {
@@ -11,20 +11,20 @@ export interface InstallationStatus {
 const flushEveryMs = 500;
 
 /**
- * Tells the installations how their last operation ended: a little later and once for many, since a row that every
- * operation of a customer updates would serialise them. What a crash loses, the next operation puts right.
+ * Tells the installations how their operations ended: a little later and once for many, since a row that every
+ * operation of a customer updates would serialise them. What a crash loses, the next operations put right.
  */
 export function createInstallationStatus(database: Database, log: Logger): InstallationStatus {
-  const pending = new Map<string, Settlement>();
+  const pending = new Map<string, OperationsEnded>();
   let flushing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   async function flush(): Promise<void> {
     const ended = [...pending.values()];
     pending.clear();
-    for (const { projectId, installationId, status } of ended) {
+    for (const one of ended) {
       try {
-        await recordOperationEnd(database, projectId, installationId, status);
+        await recordOperationsEnd(database, one);
       } catch (error) {
         log.debug({ err: error }, 'the status of an installation was not updated');
       }
@@ -42,7 +42,16 @@ export function createInstallationStatus(database: Database, log: Logger): Insta
 
   return {
     note(ended) {
-      for (const one of ended) pending.set(one.installationId, one);
+      for (const { projectId, installationId, status } of ended) {
+        const before = pending.get(installationId);
+        pending.set(installationId, {
+          projectId,
+          installationId,
+          last: status,
+          ended: (before?.ended ?? 0) + 1,
+          failed: (before?.failed ?? 0) + (status === 'failure' ? 1 : 0),
+        });
+      }
       if (pending.size > 0) schedule();
     },
     async close() {
