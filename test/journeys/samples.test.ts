@@ -48,7 +48,7 @@ function run(
   const child = spawn(file, args, {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 120_000,
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
@@ -131,7 +131,7 @@ describe('test/journeys/samples', () => {
       // Lost, settled by hand and written again.
       expect(kindsOf(all, 'companies')).toEqual(['create']);
     },
-    120_000,
+    180_000,
   );
 
   it.skipIf(without20)(
@@ -146,6 +146,6 @@ describe('test/journeys/samples', () => {
         expect(await run(node20 ?? '', [file], env)).toEqual({ code: 0, said: 'Ada\n' });
       }
     },
-    120_000,
+    180_000,
   );
 });
