@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificate } from '../certificate.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
@@ -42,6 +43,8 @@ describe('test/journeys/proxy-storm', () => {
   let undisturbed = 0;
   let passed = 0;
   const others: string[] = [];
+  /** A machine that stands still makes callers give up, too. */
+  const ownDelay = monitorEventLoopDelay();
 
   /** One call by its seed; what is wrong with its end, if anything. */
   async function faultOf(seed: number): Promise<string | undefined> {
@@ -57,7 +60,10 @@ describe('test/journeys/proxy-storm', () => {
       return `no answer of HTTP: ${answer.slice(0, 80)}`;
     if (/^x-svc-problem: internal/im.test(answer)) return `a fault of ours: ${answer.slice(0, 600)}`;
     if (!shape.isQuiet) return undefined;
-    if (hung) return `no end: ${answer.slice(0, 80)}`;
+    if (hung) {
+      const stoodStill = `this process stood still for ${Math.round(ownDelay.max / 1e6)} ms at the most`;
+      return `no end (${stoodStill}): ${answer.slice(0, 80)}`;
+    }
     const { kind, status } = planOf(seed);
     if (kind !== 'answer' || shape.of === 'sentry') return undefined;
     if (answer === '') return 'no answer';
@@ -71,6 +77,7 @@ describe('test/journeys/proxy-storm', () => {
     `${calls} calls of random shape, whose callers and providers break off anywhere, end none but themselves`,
     async () => {
       const faults: string[] = [];
+      ownDelay.enable();
       let next = firstSeed;
       const lane = async (): Promise<void> => {
         while (next < firstSeed + calls && faults.length < 10) {
