@@ -31,7 +31,7 @@ export function judgeBatch(call: WriteCall, body: JsonObject, status: number): R
   }
   const strayResults = objectsOf(body['results']).filter((result) => {
     const index = indexOfResult(call, result);
-    return index === undefined || !settle(outcomes, index, result);
+    return index === undefined || !settle(call, outcomes, index, result);
   });
   const unmatched = matchByValue(call, outcomes, strayResults);
   const left = call.records.map((_record, index) => index).filter((index) => !outcomes.has(index));
@@ -39,10 +39,19 @@ export function judgeBatch(call: WriteCall, body: JsonObject, status: number): R
   return call.records.map((_record, index) => outcomes.get(index) ?? rest);
 }
 
-function settle(outcomes: Map<number, RecordOutcome>, index: number, result: JsonObject): boolean {
+/** What is told twice of a record, and differently, is not known. */
+function settle(
+  call: WriteCall,
+  outcomes: Map<number, RecordOutcome>,
+  index: number,
+  result: JsonObject,
+): boolean {
   const applied = appliedFrom(result);
-  if (applied) outcomes.set(index, applied);
-  return applied !== undefined;
+  if (!applied) return false;
+  const before = outcomes.get(index);
+  const agrees = !before || (before.kind === 'applied' && before.recordId === idOf(result['id']));
+  outcomes.set(index, agrees ? applied : unknownRecord(call, "the provider's answer says two things of it"));
+  return true;
 }
 
 function indexOfTrace(call: WriteCall, trace: unknown): number | undefined {
@@ -84,7 +93,7 @@ function matchByValue(
   return results.filter((result) => {
     const echoed = isObject(result['properties']) ? result['properties'] : {};
     const index = indexByValue(call, outcomes, echoed);
-    return index === undefined || !settle(outcomes, index, result);
+    return index === undefined || !settle(call, outcomes, index, result);
   });
 }
 

@@ -185,6 +185,24 @@ describe('src/providers/hubspot/write', () => {
     }
   });
 
+  it('does not know what became of a record that an answer says two things of', () => {
+    const traced = (index: number): object => ({ objectWriteTraceId: `r${index}` });
+    const results = [
+      shown('1', {}, traced(0)),
+      shown('2', {}, traced(1)),
+      shown('3', {}, traced(1)),
+      shown('4', {}, traced(2)),
+      shown('4', {}, traced(2)),
+    ];
+    const errors = [{ category: 'VALIDATION_ERROR', message: 'no', context: { objectWriteTraceId: ['r0'] } }];
+    const records = [person('a'), person('b'), person('c')];
+    expect(write.judge(call('create', records), answer(207, { results, errors }))).toMatchObject([
+      { kind: 'unknown' },
+      { kind: 'unknown' },
+      { kind: 'applied', recordId: '4' },
+    ]);
+  });
+
   it.each([521, 523, 525, 526])(
     'knows that nothing was done when the origin was not reached (%i)',
     (status) => {
