@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newBrowser } from '../../simulator/browser.ts';
 import { deploy, install, type ProblemBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
@@ -33,8 +34,8 @@ describe('test/journeys/guide', () => {
   /** What a section's commands print, one after the other in one shell, as a reader runs them. */
   async function printed(section: string): Promise<string> {
     const commands = commandsOf(section).replaceAll('http://127.0.0.1:4001', platform.proxy);
-    const env = { PATH: process.env['PATH'], SVC: platform.base, KEY: platform.apiKey, P: 'default' };
-    return (await run('sh', ['-euc', commands], { env: env as never })).stdout;
+    const env = { ...process.env, SVC: platform.base, KEY: platform.apiKey, P: 'default' };
+    return (await run('sh', ['-euc', commands], { env })).stdout;
   }
 
   it('the commands of the proxy bring the provider’s own answer, with the id of the project that they find', async () => {
@@ -46,6 +47,20 @@ describe('test/journeys/guide', () => {
     const links = (await printed('Connect')).split(/(?=http:)/);
     expect(links).toHaveLength(2);
     for (const link of links) expect((await fetch(link, { redirect: 'manual' })).status).toBe(302);
+  });
+
+  it('Salesforce is connected without its workspace, too', async () => {
+    const started = await platform.call('POST', '/oauth-connect', {
+      projectIdOrName: 'default',
+      provider: 'salesforce',
+      groupRef: 'no-workspace',
+      consumerRef: 'ada',
+    });
+    expect((await newBrowser().open(started.text)).status).toBe(200);
+    const path = '/projects/default/connections';
+    const [made] = (await platform.call<{ id: string }[]>('GET', `${path}?groupRef=no-workspace`)).body;
+    const renewed = await platform.call('GET', `${path}/${made?.id}?refresh=force`);
+    expect([renewed.status, renewed.body['status']]).toEqual([200, 'created']);
   });
 
   it('whoever sends a name where the proxy needs the id is told where the id is', async () => {

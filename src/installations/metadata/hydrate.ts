@@ -98,7 +98,7 @@ export function hydrate(
 function hydrateRead(declared: ManifestReadObject, description: Description): HydratedReadObject {
   const named = { ...declared, displayName: declared.mapToDisplayName ?? declared.objectName };
   if ('error' in description) return { ...named, ...labelledFields(declared, []), error: description.error };
-  const { displayName = named.displayName, fields } = description.object;
+  const { displayName, fields } = description.object;
   const known = Object.values(fields);
   return {
     ...named,
@@ -134,5 +134,5 @@ function labelledFields(
 function hydrateWrite(declared: ManifestWriteObject, description: Description): HydratedWriteObject {
   const { objectName } = declared;
   if ('error' in description) return { ...declared, displayName: objectName, error: description.error };
-  return { ...declared, displayName: description.object.displayName ?? objectName };
+  return { ...declared, displayName: description.object.displayName };
 }

@@ -1,12 +1,11 @@
-import cors, { type FastifyCorsOptions } from '@fastify/cors';
+import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyRequest } from 'fastify';
-import type { HttpServer } from './server.ts';
 
 export interface CrossOrigin {
   /** Paths that pages of other origins may call; the others are not for browsers. */
   prefix: string;
   /** Whether a page of this origin may make the request, and read its answer. */
-  allows(origin: string, url: string): Promise<boolean>;
+  allows: (origin: string, url: string) => Promise<boolean>;
 }
 
 // How long an origin that was taken off a list may still send what it asked for before.
@@ -28,18 +27,20 @@ const rules: FastifyCorsOptions = {
   strictPreflight: false,
 };
 
-/** Tells browsers, before anything else looks at the request, whether a page of another origin may make it (fetch.spec.whatwg.org). */
-export function answerCrossOrigin(server: HttpServer, { prefix, allows }: CrossOrigin): void {
-  server.register(cors, {
-    delegator(
-      { headers: { origin }, url }: FastifyRequest,
-      answer: (error: Error | null, options?: FastifyCorsOptions) => void,
-    ): void {
+type Delegator = (
+  request: FastifyRequest,
+  answer: (error: Error | null, options?: FastifyCorsOptions) => void,
+) => void;
+
+/** By what browsers are told whether a page of another origin may make a request (fetch.spec.whatwg.org). */
+export function rulesFor({ prefix, allows }: CrossOrigin): { delegator: Delegator } {
+  return {
+    delegator({ headers: { origin }, url }, answer) {
       if (origin === undefined || !url.startsWith(prefix)) return answer(null, { origin: false });
       allows(origin, url).then(
         (isAllowed) => answer(null, isAllowed ? { ...rules, origin } : { origin: false }),
         (error: unknown) => answer(error as Error),
       );
     },
-  });
+  };
 }

@@ -1,3 +1,4 @@
+import cors from '@fastify/cors';
 import {
   fastify,
   LogController,
@@ -15,7 +16,7 @@ import { Problem, problem, refuse, renderProblem } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
 import { readJsonBody } from './body.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
-import { answerCrossOrigin, type CrossOrigin } from './cross-origin.ts';
+import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
 /** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
@@ -81,7 +82,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', readJsonBody);
   server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error)));
-  if (options.crossOrigin) answerCrossOrigin(server, options.crossOrigin);
+  if (options.crossOrigin) server.register(cors, rulesFor(options.crossOrigin));
   // Behind what tells browsers that they may read the refusal.
   server.after(() => server.addHook('onRequest', (request, _reply, done) => done(refuseAtOnce(request))));
   server.setNotFoundHandler((request) => {
