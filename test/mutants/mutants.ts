@@ -230,8 +230,8 @@ const findOperations = statement(`,
     changes: [
       {
         file: 'src/operations/perform.ts',
-        find: 'if (accepted.waits) {',
-        replace: 'if (accepted.waits && !lane) {',
+        find: 'if (accepted.waits) await',
+        replace: 'if (accepted.waits && !lane) await',
       },
     ],
     tests: ['src/operations/turns.test.ts'],
