@@ -21,18 +21,20 @@ export async function findUnknownObjects(
   names: readonly string[],
 ): Promise<UnknownObject[]> {
   if (!describe || names.length === 0) return [];
-  const known = await describe.names(client);
-  const folded = new Set(known.map((name) => name.toLowerCase()));
-  // The list may lack what has other names there, too: each of these is asked for.
-  const doubtful = [...new Set(names)].filter((name) => !folded.has(name.toLowerCase()));
-  const answers = await Promise.all(doubtful.map((name) => describe.describe(client, name)));
-  return doubtful.flatMap((objectName, at) => {
-    const answer = answers[at];
-    if (!answer || !('failure' in answer)) return [];
-    const { category, message } = answer.failure;
-    if (category !== 'notFound' && category !== 'validation') return [];
+  const standard = new Set(describe.standard.map((name) => name.toLowerCase()));
+  const doubtful = [...new Set(names)].filter((name) => !standard.has(name.toLowerCase()));
+  const answers = await Promise.all(
+    doubtful.map(async (objectName) => ({ objectName, answer: await describe.describe(client, objectName) })),
+  );
+  const absent = answers.flatMap(({ objectName, answer }) =>
+    'failure' in answer && ['notFound', 'validation'].includes(answer.failure.category)
+      ? [{ objectName, message: answer.failure.message }]
+      : [],
+  );
+  const known = absent.length > 0 ? await describe.names(client) : [];
+  return absent.map(({ objectName, message }) => {
     const meant = nearest(objectName, known);
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-    return [{ objectName, message: `the provider has no object "${objectName}" (${message})${hint}` }];
+    return { objectName, message: `the provider has no object "${objectName}" (${message})${hint}` };
   });
 }

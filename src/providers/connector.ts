@@ -135,6 +135,8 @@ export interface ResolveAbility {
 }
 
 export interface DescribeAbility {
+  /** Objects that every account has; nobody is asked for them. */
+  standard: readonly string[];
   /** Names of objects that the connection has, as far as the provider lists them. Never fails: what cannot be read is left out. */
   names(client: ProviderClient): Promise<string[]>;
   describe(

@@ -14,6 +14,7 @@ function connector(answers: (Described | Error)[]): { connector: Connector; aske
     connector: {
       failureOf: () => failure,
       describe: {
+        standard: [],
         names: () => Promise.resolve([]),
         describe: async (_client, name) => {
           const answer = answers[asked++] ?? { object: { name, displayName: '', fields: {} } };

@@ -35,6 +35,7 @@ const standardObjects = [
 ];
 
 export const describe: DescribeAbility = {
+  standard: standardObjects,
   async names(client) {
     const schemas = await get(client, schemasPath);
     const listed = 'body' in schemas && isObject(schemas.body) ? objectsOf(schemas.body['results']) : [];

@@ -8,6 +8,7 @@ import { faultOfObjectName, objectPath, objectsPath } from './paths.ts';
 type ValueType = FieldMetadata['valueType'];
 
 export const describe: DescribeAbility = {
+  standard: ['Account', 'Contact', 'Lead', 'Opportunity', 'Task', 'Event', 'User'],
   async names(client) {
     const answer = await get(client, objectsPath);
     const listed = 'body' in answer ? objectsOf(answer.body['sobjects']) : [];
