@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { madeOnce } from '../kit/http/made-once.ts';
 import type { HttpServer } from '../kit/http/server.ts';
 import { problem } from '../kit/problem.ts';
 import { providerInfo, ProviderInfo, type Catalog } from '../providers/index.ts';
@@ -16,8 +17,9 @@ export function providerCatalogueRoutes(catalog: Catalog): (server: HttpServer) 
         response: { 200: Type.Record(Type.String(), ProviderInfo) },
       },
       config: { scopes: 'public' },
-      handler: async () =>
+      handler: madeOnce(() =>
         Object.fromEntries(catalog.list().map((provider) => [provider.name, providerInfo(provider)])),
+      ),
     });
     server.route({
       method: 'GET',

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifySchema } from 'fastify';
 import { Type, type TSchema } from 'typebox';
 import { pagedMark, pageOf } from '../paging-schema.ts';
+import { madeOnce } from './made-once.ts';
 import type { HttpServer } from './server.ts';
 
 /** The body of every refusal and failure (RFC 9457 with the members of the contract). */
@@ -97,9 +98,8 @@ export async function documentApi(
       css: [{ filename: 'svc.css', content: '.swagger-ui .topbar { display: none }' }],
     },
   });
-  server.get('/openapi.json', { config: { scopes: 'public' }, schema: { hide: true } }, async () =>
-    server.swagger(),
-  );
+  const document = madeOnce(() => server.swagger());
+  server.get('/openapi.json', { config: { scopes: 'public' }, schema: { hide: true } }, document);
 }
 
 /** The schema of a route with who may call it and how it fails. */
