@@ -294,6 +294,13 @@ export const variables = {
     read: integer(1_000, 600_000),
     about: 'How long a worker holds a lane before others may take it over, in milliseconds.',
   }),
+  drainMs: variable({
+    name: 'SVC_DRAIN_MS',
+    default: '1000',
+    read: integer(0, 600_000),
+    about:
+      'How long a stopping process goes on to serve while `/readyz` says 503, in milliseconds: longer than a load balancer takes to notice. Before `SVC_SHUTDOWN_MS`.',
+  }),
   shutdownMs: variable({
     name: 'SVC_SHUTDOWN_MS',
     default: '25000',

@@ -1,8 +1,13 @@
 /** Figures that are read when somebody asks for them. */
 import { Gauge, Registry, type CollectFunction } from 'prom-client';
 import { oldestCachedMs } from './kit/cache.ts';
-import type { App } from './app.ts';
-import type { BacklogRow } from './operations/index.ts';
+import type { Ground } from './kit/ground.ts';
+import type { BacklogRow, Operations } from './operations/index.ts';
+
+interface Measured {
+  ground: Pick<Ground, 'metrics' | 'database'>;
+  operations: Pick<Operations, 'backlog' | 'backlogByConnection'>;
+}
 
 const ofWork = {
   waiting: {
@@ -23,7 +28,7 @@ const ofWork = {
 } as const;
 
 /** Adds to the registry of the process what its database, its caches and its queues are like. */
-export function registerGauges({ ground, operations }: App): void {
+export function registerGauges({ ground, operations }: Measured): void {
   const registers = [ground.metrics.registry];
   // The pool first: what follows asks it for connections.
   const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
@@ -71,7 +76,7 @@ export function registerGauges({ ground, operations }: App): void {
 }
 
 /** The queues once more, connection by connection: those with most. */
-export async function backlogByConnection({ operations }: App): Promise<string> {
+export async function backlogByConnection({ operations }: Pick<Measured, 'operations'>): Promise<string> {
   const registry = new Registry();
   const rows = await operations.backlogByConnection();
   for (const { name, help, read } of Object.values(ofWork)) {

@@ -8,7 +8,7 @@ import { backlogByConnection } from './gauges.ts';
 
 /** The state of the process as its surroundings see it. */
 export interface Health {
-  /** Set when the process was told to stop: not ready, and no new request is taken. */
+  /** Set when the process was told to stop: not ready, and every answer closes its connection. */
   isStopping: boolean;
 }
 

@@ -55,10 +55,13 @@ function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => P
     if (health.isStopping) process.exit(1);
     health.isStopping = true;
     log.info({ signal }, 'stopping');
-    const deadline = setTimeout(() => {
-      log.error('what was in flight did not end in time; it will be taken over');
-      process.exit(1);
-    }, config.shutdownMs + stopMarginMs);
+    const deadline = setTimeout(
+      () => {
+        log.error('what was in flight did not end in time; it will be taken over');
+        process.exit(1);
+      },
+      config.drainMs + config.shutdownMs + stopMarginMs,
+    );
     deadline.unref();
     stop().then(
       () => process.exit(0),
@@ -143,7 +146,7 @@ async function serve(
   if (role !== 'worker') await makeFirstKey(config, directUrl, say);
   running.app = await createApp(config, url, log);
   await checkKeys(running.app);
-  const patienceMs = config.shutdownMs + stopMarginMs;
+  const patienceMs = config.drainMs + config.shutdownMs + stopMarginMs;
   const { metrics } = running.app.ground;
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });
   if (role !== 'api') running.worker = await startWorker(running.app, config);

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Server as NetServer, type AddressInfo } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
 import { retryRoutes, writeRoutes } from './actions/write/index.ts';
@@ -8,7 +8,7 @@ import { installationRoutes } from './installations/index.ts';
 import { auditRoutes } from './events/index.ts';
 import { documentApi } from './kit/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
-import { problem } from './kit/problem.ts';
+import { sleep } from './kit/retry.ts';
 import { operationRoutes } from './operations/index.ts';
 import {
   actorHook,
@@ -28,7 +28,7 @@ export interface Surfaces {
   /** Of the management, write and read surfaces. */
   url: string;
   proxyUrl: string;
-  /** Stops accepting and waits for what is in flight. */
+  /** Serves on while a load balancer finds out, then stops accepting and waits for what is in flight. */
   close(): Promise<void>;
 }
 
@@ -45,6 +45,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     bodyLimitBytes: Math.min(managementBodyBytes, config.limits.bodyBytes),
     isHttps: app.ground.publicUrl.startsWith('https:'),
     trustedProxies: config.trustedProxies,
+    isDraining: () => health.isStopping,
     crossOrigin: {
       prefix: '/v1/',
       allows: (origin, url) => app.projects.allowsOrigin(origin, projectIn(url)),
@@ -56,9 +57,6 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     reaching: (declared) => reachingScopes(declared as Scope[]),
   });
   observe(server, app, config);
-  server.addHook('onRequest', (_request, _reply, done) => {
-    done(health.isStopping ? problem('shutting-down') : undefined);
-  });
   await server.register(healthRoutes({ app, health, metricsPublic: config.metricsPublic }));
   await server.register(callbackRoutes(app.connections));
   await server.register(async (scope) => {
@@ -98,7 +96,7 @@ function managementRoutes(app: App): (server: HttpServer) => Promise<void> {
 export async function listen(app: App, config: Config, health: Health): Promise<Surfaces> {
   const server = await createSurfaces(app, config, health);
   const url = await server.listen({ host: config.host, port: config.port });
-  const proxy = createProxyServer(app, config);
+  const proxy = createProxyServer(app, { ...config, isDraining: () => health.isStopping });
   await new Promise<void>((resolve, reject) => {
     proxy.server.once('error', reject);
     proxy.server.listen(config.proxyPort, config.host, resolve);
@@ -109,19 +107,30 @@ export async function listen(app: App, config: Config, health: Health): Promise<
     url,
     proxyUrl: `http://${host}:${port}`,
     close: async () => {
-      await Promise.all([closing(server.server, server.close()), closing(proxy.server, proxy.close())]);
+      await sleep(config.drainMs);
+      await Promise.all([drained(server.server), drained(proxy.server)]);
+      await Promise.all([server.close(), proxy.close()]);
     },
   };
 }
 
-/** Waits for the end of a closing server; a connection that falls idle meanwhile would keep it open until its time is over. */
-async function closing(server: Server, closed: Promise<unknown>): Promise<void> {
+/** How long connections stay open on which nothing was asked: what is on its way there is still answered. */
+const idleMs = 300;
+
+/**
+ * Accepts no more connections, answers what comes on those that are open, and closes idle ones last. Not by the server's own
+ * `close`, which would begin with them: what was just asked there would be lost.
+ */
+async function drained(server: Server): Promise<void> {
+  // Right after those that wait to be accepted were: closing resets what is still waiting.
+  await new Promise((resolve) => setImmediate(resolve));
+  const ended = new Promise<void>((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve());
+  });
+  await Promise.race([ended, sleep(idleMs)]);
   const timer = setInterval(() => server.closeIdleConnections(), 50);
-  try {
-    await closed;
-  } finally {
-    clearInterval(timer);
-  }
+  await ended;
+  clearInterval(timer);
 }
 
 /** Asked every few seconds by machines: their lines would hide the others. */

@@ -78,6 +78,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     SVC_PROXY_PORT: String(proxyPort),
     SVC_PUBLIC_URL: base,
     SVC_LOG_LEVEL: 'warn',
+    SVC_DRAIN_MS: '0',
     SVC_PROVIDER_ORIGINS: originsOf({ hubspot, salesforce, ...options.origins }),
     SVC_EGRESS_ALLOW: '127.0.0.1',
     SVC_RETURN_URLS: 'http://app.example',

@@ -273,12 +273,13 @@ async function renewLeases({ ground, settings, lanes, stopped }: State): Promise
   }
 }
 
-function lose({ lane, cut }: RunningLane, log: Ground['log']): void {
+function lose(running: RunningLane, log: Ground['log']): void {
+  const { lane } = running;
   log.warn(
     { projectId: lane.projectId, lane: lane.id },
     'the lease of a lane was lost; what is under way there is cut off',
   );
-  cut();
+  running.cut();
 }
 
 /** Waits until no lane is held and none will be, or until the time is over. */

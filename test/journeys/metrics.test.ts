@@ -168,10 +168,10 @@ describe('test/journeys/metrics', () => {
     const registered = await fetch(`${workerUrl}/metrics`, { headers: { 'x-api-key': platform.apiKey } });
     const help = await registered.text();
     for (const [, name = '', labels = ''] of rows) {
-      expect(help, name).toContain(`# TYPE ${name} `);
+      expect(help).toContain(`# TYPE ${name} `);
       for (const [, label = ''] of labels.matchAll(/`(\w+)`/g))
         for (const sample of both.filter((one) => one.split('{', 1)[0] === name))
-          expect(sample, name).toContain(`${label}="`);
+          expect(sample).toContain(`${label}="`);
     }
     const named = new Set(rows.map(([, name]) => name));
     const own = [...help.matchAll(/^# TYPE (svc_\w+) /gm)].map(([, name]) => name);

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   deploy,
@@ -40,6 +39,17 @@ describe('test/journeys/shutdown', () => {
   const email = (): string => `s${++count}@example.com`;
   const create = (address: string, more: Record<string, unknown> = {}) =>
     customer.write('contacts', { type: 'create', record: { email: address }, ...more });
+  const rawWrite = (address: string) =>
+    rawCall(platform.base, {
+      method: 'POST',
+      target: '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts',
+      headers: {
+        'x-api-key': platform.apiKey,
+        'content-type': 'application/json',
+        connection: 'keep-alive',
+      },
+      body: JSON.stringify({ groupRef: 'acme', type: 'create', record: { email: address } }),
+    });
   const slow = (ms: number, times = 1) =>
     fault(platform.hubspot, { path: '/contacts', times, fault: { kind: 'delay', ms } });
   /** Until the provider has been asked `count` times for something of these addresses. */
@@ -99,29 +109,39 @@ describe('test/journeys/shutdown', () => {
     });
   });
 
-  it('SIGTERM: a request on a connection that is still open is refused as shutting down, readiness with it', async () => {
+  it('SIGTERM: it is not ready, serves on for SVC_DRAIN_MS, and every answer closes its connection', async () => {
+    await platform.restart('SIGTERM', { SVC_DRAIN_MS: '1500' });
     const address = email();
-    await slow(1_000);
-    const { hostname, port } = new URL(platform.base);
-    const socket = connect(Number(port), hostname);
-    let received = '';
-    socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
-    const body = JSON.stringify({ groupRef: 'acme', type: 'create', record: { email: address } });
-    const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
-    const headers = `Host: x\r\nX-Api-Key: ${platform.apiKey}\r\nContent-Type: application/json`;
-    socket.write(`POST ${path} HTTP/1.1\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await slow(700);
+    const inFlight = rawWrite(address);
     await asked([address]);
     const ended = exit();
     platform.process().kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    socket.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
-    await once(socket, 'close');
-    const [written = '', refused = ''] = received.split(/(?=HTTP\/1\.1 \d{3})/);
-    expect(written).toMatch(/^HTTP\/1\.1 200 /);
-    expect(refused).toMatch(/^HTTP\/1\.1 503 /);
-    expect(refused).toMatch(/retry-after: \d+/i);
-    expect(refused).toContain('"shutting-down"');
-    expect((await ended).code).toBe(0);
+    await expect
+      .poll(() => fetch(`${platform.base}/readyz`).then(({ status }) => status), { interval: 20 })
+      .toBe(503);
+    const late = await rawWrite(email());
+    const proxied = await rawCall(platform.proxy, {
+      method: 'GET',
+      target: '/crm/v3/objects/contacts',
+      headers: {
+        'x-svc-proxy-version': '1',
+        'x-svc-project-id': platform.projectId,
+        'x-api-key': platform.apiKey,
+        connection: 'keep-alive',
+        'x-svc-installation-id': customer.installationId,
+      },
+    });
+    for (const { status, headers } of [await inFlight, late, proxied]) {
+      expect(status).toBe(200);
+      expect(headers['connection']).toBe('close');
+    }
+    const { code, ms } = await ended;
+    expect(code).toBe(0);
+    expect(ms).toBeGreaterThan(1_400);
+    await platform.restart();
+    const kept = await rawWrite(email());
+    expect(kept.headers['connection']).toBe('keep-alive');
   });
 
   it('a second signal ends the process at once', async () => {

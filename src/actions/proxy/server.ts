@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { drainingResponse } from '../../kit/http/draining.ts';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { breakageOn, endAfter, watchConnections } from '../../kit/http/broken-connection.ts';
 import { newId } from '../../kit/ids.ts';
@@ -16,19 +17,27 @@ export interface ProxyServer {
   close(): Promise<void>;
 }
 
+interface ProxyOptions {
+  trustedProxies?: readonly string[];
+  logRequests?: 'all' | 'problems';
+  /** The process is about to stop: every answer closes its connection. */
+  isDraining?: () => boolean;
+}
+
 /**
  * The proxy's own listener (specification 4.6): authenticate, find the target, replace the host, attach the credential,
  * stream both ways. Nothing is written to the database or the log before the provider is called.
  */
 export function createProxyServer(
   rooms: Omit<ProxyDeps, 'proxyLog' | 'isTrusted'>,
-  options: { trustedProxies?: readonly string[]; logRequests?: 'all' | 'problems' } = {},
+  options: ProxyOptions = {},
 ): ProxyServer {
   const { ground } = rooms;
   const proxyLog = createProxyLog(ground, options.logRequests);
   const isTrusted = parseTrustedProxies(options.trustedProxies ?? []);
   const deps: ProxyDeps = { ...rooms, proxyLog, isTrusted };
   const server = createServer({
+    ServerResponse: drainingResponse(options.isDraining ?? (() => false)),
     keepAliveTimeout: 65_000,
     headersTimeout: 30_000,
     requestTimeout: 0,

@@ -21,10 +21,13 @@ export function madeOnce(
       'cache-control': 'public, no-cache',
       vary: [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '),
     });
-    if (namesTag(request.headers['if-none-match'], etag)) return void reply.code(304).send();
+    if (namesTag(request.headers['if-none-match'], etag)) {
+      reply.code(304).send();
+      return;
+    }
     const coding = chosen(request.headers['accept-encoding'] ?? '', [...bodies.keys()]);
     if (coding !== 'identity') reply.header('content-encoding', coding);
-    void reply.type('application/json; charset=utf-8').send(bodies.get(coding));
+    reply.type('application/json; charset=utf-8').send(bodies.get(coding));
   };
 }
 

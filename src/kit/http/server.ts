@@ -15,6 +15,7 @@ import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
 import { readJsonBody } from './body.ts';
+import { drainingResponse } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
@@ -36,6 +37,8 @@ export interface HttpServerOptions {
   isHttps?: boolean;
   /** Addresses of proxies whose X-Forwarded-* headers are believed. */
   trustedProxies: string[];
+  /** The process is about to stop: every answer closes its connection. */
+  isDraining?: () => boolean;
   /** Absent: no page of another origin is let in. */
   crossOrigin?: CrossOrigin;
 }
@@ -64,7 +67,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // One for every request would be built, and redacted, before there is anything to say; what is said names the request.
     childLoggerFactory: (parent) => parent,
     // Our own hook says so, with a problem.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      ServerResponse: drainingResponse(options.isDraining ?? (() => false)),
+    },
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, { headers, log: options.log }),
     frameworkErrors: (error, request, reply) =>
       void sendProblem(request, reply.headers({ ...headers, 'x-request-id': request.id }), toProblem(error)),
