@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import type { Queryable } from '../../kit/db/database.ts';
+import type { Database, Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { problem, refuse } from '../../kit/problem.ts';
@@ -82,15 +82,7 @@ export function createProviderApps(
         return settled(tx, projectId, id, change.isDefault === true);
       });
     },
-    async delete(projectId, id) {
-      if (!isId(id)) absent(id);
-      await database.transaction(async (tx) => {
-        await store.lockProviderApps(tx, projectId);
-        if (!(await store.deleteProviderApp(tx, projectId, id))) absent(id);
-        await store.settleDefaults(tx, projectId);
-        await record(tx, { projectId, action: 'providerApp.deleted', targetId: id });
-      });
-    },
+    delete: (projectId, id) => deleteApp(database, projectId, id),
     async secrets(projectId, provider, id) {
       const row = await find(database, projectId, provider, id);
       if (!row || row.provider !== provider) throw missing(provider, id);
@@ -103,6 +95,16 @@ export function createProviderApps(
       };
     },
   };
+}
+
+async function deleteApp(database: Database, projectId: string, id: string): Promise<void> {
+  if (!isId(id)) absent(id);
+  await database.transaction(async (tx) => {
+    await store.lockProviderApps(tx, projectId);
+    if (!(await store.deleteProviderApp(tx, projectId, id))) absent(id);
+    await store.settleDefaults(tx, projectId);
+    await record(tx, { projectId, action: 'providerApp.deleted', targetId: id });
+  });
 }
 
 /** For the rotation of the master keys. */

@@ -7,32 +7,10 @@ import { fieldFrom, requiredFrom } from './fields.ts';
 import { faultOfObjectName, propertiesPath, schemaPath, schemasPath } from './paths.ts';
 
 /** Those that every portal has, by the names that HubSpot's API takes; its schemas list the customer's own only. */
-const standardObjects = [
-  ...[
-    'contacts',
-    'companies',
-    'deals',
-    'tickets',
-    'products',
-    'line_items',
-    'quotes',
-    'leads',
-    'carts',
-    'orders',
-  ],
-  ...[
-    'calls',
-    'emails',
-    'meetings',
-    'notes',
-    'tasks',
-    'communications',
-    'postal_mail',
-    'feedback_submissions',
-  ],
-  ...['invoices', 'subscriptions', 'commerce_payments', 'discounts', 'fees', 'taxes', 'goal_targets'],
-  ...['appointments', 'courses', 'listings', 'services', 'users'],
-];
+const standardObjects = `contacts companies deals tickets products line_items quotes leads
+carts orders calls emails meetings notes tasks communications
+postal_mail feedback_submissions invoices subscriptions commerce_payments discounts fees taxes
+goal_targets appointments courses listings services users`.split(/\s/);
 
 export const describe: DescribeAbility = {
   standard: standardObjects,
