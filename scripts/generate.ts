@@ -2,7 +2,8 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { problemKinds, type ProblemKind } from '../src/kit/problem-catalogue.ts';
-import { variables, type Variable } from '../src/config.ts';
+import { variables } from '../src/config.ts';
+import type { Variable } from '../src/kit/variable.ts';
 import { loadCatalog } from '../src/providers/index.ts';
 import { openApiDocument } from './openapi.ts';
 

@@ -36,24 +36,7 @@ export function createMetrics(): Metrics {
       buckets: latencyBuckets,
       labelNames: ['provider', 'outcome'],
     }),
-    operations: new Counter({
-      name: 'svc_operations_total',
-      help: 'Operations that ended.',
-      registers,
-      labelNames: ['action', 'provider', 'status'],
-    }),
-    attempts: new Counter({
-      name: 'svc_attempts_total',
-      help: 'Attempts that ended, by the category of their first failure; none: all went well.',
-      registers,
-      labelNames: ['kind', 'provider', 'category'],
-    }),
-    dead: new Counter({
-      name: 'svc_work_dead_total',
-      help: 'Operations that ended with records that failed for good, or whose outcome is unknown.',
-      registers,
-      labelNames: ['kind', 'provider', 'outcome'],
-    }),
+    ...countersOfWork(registers),
     proxyCalls: new Counter({
       name: 'svc_proxy_calls_total',
       help: 'Calls through the proxy.',
@@ -76,6 +59,29 @@ export function createMetrics(): Metrics {
       help: 'Requests with wrong credentials; slowed: answered 429.',
       registers,
       labelNames: ['surface', 'answer'],
+    }),
+  };
+}
+
+function countersOfWork(registers: Registry[]): Pick<Metrics, 'operations' | 'attempts' | 'dead'> {
+  return {
+    operations: new Counter({
+      name: 'svc_operations_total',
+      help: 'Operations that ended.',
+      registers,
+      labelNames: ['action', 'provider', 'status'],
+    }),
+    attempts: new Counter({
+      name: 'svc_attempts_total',
+      help: 'Attempts that ended, by the category of their first failure; none: all went well.',
+      registers,
+      labelNames: ['kind', 'provider', 'category'],
+    }),
+    dead: new Counter({
+      name: 'svc_work_dead_total',
+      help: 'Operations that ended with records that failed for good, or whose outcome is unknown.',
+      registers,
+      labelNames: ['kind', 'provider', 'outcome'],
     }),
   };
 }

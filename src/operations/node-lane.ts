@@ -61,7 +61,7 @@ export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
   return {
     async of(projectId) {
       for (;;) {
-        const lane = await current(state, projectId);
+        const lane = await currentLane(state, projectId);
         if (performance.now() < lane.leaseEndsAt - leaseMs * shortOfLease) return lane;
         // The database was away: what is accepted under what is left of the lease may come too late to be sent.
         if (!(await renewOnce(state))) throw problem('database-unavailable');
@@ -83,7 +83,7 @@ export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
   };
 }
 
-function current(state: State, projectId: string): Promise<NodeLane> {
+function currentLane(state: State, projectId: string): Promise<NodeLane> {
   const known = state.current.get(projectId);
   if (known) return known;
   const opened = open(state, projectId);

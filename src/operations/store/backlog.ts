@@ -7,7 +7,7 @@ export interface BacklogRow {
   kind: string;
   provider: string;
   /** If asked for. */
-  connectionId?: string;
+  connectionId?: string | undefined;
   /** Operations that no attempt is under way of, open auto-batches among them. */
   waiting: number;
   inFlight: number;
@@ -83,10 +83,10 @@ export async function readBacklog(db: Queryable, by: 'provider' | 'connection'):
     in_flight: number;
     oldest_seconds: number;
   }>(by === 'connection' ? byConnection : byProvider);
-  return rows.map(({ kind, provider, connection_id, ...row }) => ({
-    kind,
-    provider,
-    ...(connection_id === null ? {} : { connectionId: connection_id }),
+  return rows.map((row) => ({
+    kind: row.kind,
+    provider: row.provider,
+    connectionId: row.connection_id ?? undefined,
     waiting: row.waiting,
     inFlight: row.in_flight,
     oldestSeconds: row.oldest_seconds,

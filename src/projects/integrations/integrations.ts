@@ -70,10 +70,13 @@ const contentPath: Path = ['latestRevision', 'content'];
 
 export function createIntegrations(database: Database, catalog: ManifestCatalog): Integrations {
   const hooks: IntegrationDeleteHook[] = [];
-  const settle: RevisionHook[] = [];
-  let unknownObjects: ObjectsHook = async () => [];
-  let usage: UsageHook = async () => ({ installations: 0, configured: 0 });
-  const reader = createManifestReader(catalog);
+  const deps: DeployDeps = {
+    database,
+    reader: createManifestReader(catalog),
+    settle: [],
+    unknownObjects: async () => [],
+    usage: async () => ({ installations: 0, configured: 0 }),
+  };
   const get = (projectId: string, idOrName: string) => getIntegration(database, projectId, idOrName);
 
   return {
@@ -97,43 +100,8 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
         await record(tx, { projectId, action: 'integration.created', targetId: made.id, details });
       });
     },
-    async deploy(projectId, text, { destructive, only }) {
-      const { manifest, check } = await readManifest(text, reader);
-      const unknown = await findUnknown(projectId, manifest, { ask: unknownObjects, only });
-      const { revised, ...deployed } = await database.transaction(async (tx) => {
-        await store.lockDeploys(tx, projectId);
-        const terms = { destructive, only, at: await store.transactionTime(tx) };
-        const plan = planOrRefuse(manifest, await store.listIntegrations(tx, projectId), check, terms);
-        const losses = await findLosses(tx, projectId, plan, { destructive, usage });
-        await apply(tx, projectId, plan, destructive);
-        await record(tx, { projectId, action: 'deploy.done', targetId: projectId, details: summaryOf(plan) });
-        const warnings = [
-          ...check.warnings,
-          ...[...losses, ...unknown].map((finding) => placed(finding, check)),
-        ];
-        const live = await store.listIntegrations(tx, projectId);
-        const integrations = deployedOf(live, plan, manifest, warnings);
-        const revised = plan.integrations.flatMap((step) =>
-          step.change === 'updated' ? [step.live.id] : [],
-        );
-        return { integrations, warnings, revised };
-      });
-      if (revised.length > 0) await Promise.all(settle.map(async (hook) => hook(projectId, revised)));
-      return deployed;
-    },
-    async preview(projectId, text, { destructive, only }) {
-      const { manifest, check } = await readManifest(text, reader);
-      const terms = { destructive, only, at: await store.transactionTime(database) };
-      const plan = planOrRefuse(manifest, await store.listIntegrations(database, projectId), check, terms);
-      const losses = await findLosses(database, projectId, plan, { destructive, usage });
-      const unknown = await findUnknown(projectId, manifest, { ask: unknownObjects, only });
-      const integrations = plan.integrations.map(({ shown }) => shown);
-      const warnings = [
-        ...check.warnings,
-        ...[...losses, ...unknown].map((finding) => placed(finding, check)),
-      ];
-      return { dryRun: true, integrations, untouched: plan.untouched, warnings };
-    },
+    deploy: (projectId, text, options) => deploy(deps, projectId, text, options),
+    preview: (projectId, text, options) => preview(deps, projectId, text, options),
     async delete(projectId, idOrName) {
       const { id, name } = await get(projectId, idOrName);
       await database.transaction(async (tx) => {
@@ -144,15 +112,72 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       });
     },
     beforeDelete: (hook) => void hooks.push(hook),
-    afterRevision: (hook) => void settle.push(hook),
+    afterRevision: (hook) => void deps.settle.push(hook),
     askForObjectsBy: (hook) => {
-      unknownObjects = hook;
+      deps.unknownObjects = hook;
     },
     countUsageBy: (hook) => {
-      usage = hook;
+      deps.usage = hook;
     },
-    close: () => reader.close(),
+    close: () => deps.reader.close(),
   };
+}
+
+/** What a deploy works with; other rooms put their hooks in. */
+interface DeployDeps {
+  database: Database;
+  reader: ManifestReader;
+  settle: RevisionHook[];
+  unknownObjects: ObjectsHook;
+  usage: UsageHook;
+}
+
+async function deploy(
+  deps: DeployDeps,
+  projectId: string,
+  text: string,
+  { destructive, only }: DeployOptions,
+): Promise<{ integrations: Deployed[]; warnings: ManifestIssue[] }> {
+  const { manifest, check } = await readManifest(text, deps.reader);
+  const unknown = await findUnknown(projectId, manifest, { ask: deps.unknownObjects, only });
+  const { revised, ...deployed } = await deps.database.transaction(async (tx) => {
+    await store.lockDeploys(tx, projectId);
+    const terms = { destructive, only, at: await store.transactionTime(tx) };
+    const plan = planOrRefuse(manifest, await store.listIntegrations(tx, projectId), check, terms);
+    const losses = await findLosses(tx, projectId, plan, { destructive, usage: deps.usage });
+    await apply(tx, projectId, plan, destructive);
+    await record(tx, { projectId, action: 'deploy.done', targetId: projectId, details: summaryOf(plan) });
+    const warnings = warningsOf(check, [...losses, ...unknown]);
+    const live = await store.listIntegrations(tx, projectId);
+    return {
+      integrations: deployedOf(live, plan, manifest, warnings),
+      warnings,
+      revised: plan.integrations.flatMap((step) => (step.change === 'updated' ? [step.live.id] : [])),
+    };
+  });
+  if (revised.length > 0) await Promise.all(deps.settle.map(async (hook) => hook(projectId, revised)));
+  return deployed;
+}
+
+async function preview(
+  deps: DeployDeps,
+  projectId: string,
+  text: string,
+  { destructive, only }: DeployOptions,
+): Promise<DeployPreview> {
+  const { database } = deps;
+  const { manifest, check } = await readManifest(text, deps.reader);
+  const terms = { destructive, only, at: await store.transactionTime(database) };
+  const plan = planOrRefuse(manifest, await store.listIntegrations(database, projectId), check, terms);
+  const losses = await findLosses(database, projectId, plan, { destructive, usage: deps.usage });
+  const unknown = await findUnknown(projectId, manifest, { ask: deps.unknownObjects, only });
+  const integrations = plan.integrations.map(({ shown }) => shown);
+  const warnings = warningsOf(check, [...losses, ...unknown]);
+  return { dryRun: true, integrations, untouched: plan.untouched, warnings };
+}
+
+function warningsOf(check: ReadManifest, findings: readonly Finding[]): ManifestIssue[] {
+  return [...check.warnings, ...findings.map((finding) => placed(finding, check))];
 }
 
 async function getIntegration(database: Database, projectId: string, idOrName: string): Promise<Integration> {

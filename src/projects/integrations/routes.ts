@@ -16,6 +16,7 @@ import {
   ManifestIntegration,
   ManifestIssue,
 } from '../schema.ts';
+import type { Deployed } from './integrations.ts';
 import { presentIntegration } from './present.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -189,10 +190,7 @@ function deploying(server: HttpServer, projects: Projects): void {
       if (dryRun) return projects.integrations.preview(id, text, { destructive });
       const { integrations, warnings } = await projects.integrations.deploy(id, text, { destructive });
       reply.header('x-svc-warnings', String(warnings.length));
-      return integrations.map(({ integration, warnings: found }) => ({
-        ...presentIntegration(integration),
-        ...(found.length > 0 ? { warnings: found } : {}),
-      }));
+      return integrations.map(presentDeployed);
     },
   });
 }
@@ -252,4 +250,8 @@ function sourceOf(body: unknown): string {
     remedy: 'Send the text of svc.yaml itself in sourceYaml.',
     issues: [{ in: 'body', name: 'sourceZipUrl', detail: 'is not taken by this service; send sourceYaml' }],
   });
+}
+
+function presentDeployed({ integration, warnings }: Deployed): Static<typeof DeployedIntegration> {
+  return { ...presentIntegration(integration), ...(warnings.length > 0 ? { warnings } : {}) };
 }
