@@ -56,6 +56,23 @@ describe('src/kit/group-commit', () => {
     expect(await Promise.all(submitted)).toEqual(upTo(7).map((item) => `done ${item}`));
   });
 
+  it('fails what waits behind a group whose error says that nothing can be committed now', async () => {
+    const { groups, commit } = manualCommit();
+    const lost = new Error('nobody answers');
+    const group = createWith({ commit, failsAll: (error) => error === lost });
+    const first = group.submit(1);
+    await settled();
+    const behind = [group.submit(2), group.submit(3)];
+    groups[0]!.fail(lost);
+    for (const fate of await Promise.allSettled([first, ...behind]))
+      expect(fate).toEqual({ status: 'rejected', reason: lost });
+    expect(groups).toHaveLength(1);
+    const next = group.submit(4);
+    await settled();
+    groups[1]!.succeed();
+    expect(await next).toBe('done 4');
+  });
+
   it('answers a group after the next one has left if it is told to, else before', async () => {
     for (const answerLast of [false, true]) {
       const { groups, commit } = manualCommit();

@@ -20,6 +20,8 @@ export interface GroupCommitOptions<Item, Result> {
    * Waits for the database itself, as long as that is worth it; may throw, and then every item fails.
    */
   recover?(items: readonly Item[], error: unknown): Promise<readonly (Result | undefined)[]>;
+  /** Whether nothing can be committed now, so that what waits behind the group that met the error fails with it, uncommitted. */
+  failsAll?(error: unknown): boolean;
   /**
    * A group is answered when the next one has left. For commits of more than one statement, which would otherwise keep the
    * database waiting while the answers are written; one statement gains more by the callers who come back meanwhile.
@@ -81,6 +83,11 @@ export function createGroupCommit<Item, Result>(
     fates: readonly Fate<Result>[],
   ): void {
     inFlight.delete(flight);
+    const fatal = fatalIn(options, fates);
+    if (fatal) {
+      weight = 0;
+      for (const waiter of waiting.splice(0)) answer(waiter, fatal);
+    }
     const answerAll = (): void => fates.forEach((fate, at) => answer(group[at], fate));
     if (!options.answerLast) answerAll();
     pump();
@@ -102,12 +109,14 @@ export function createGroupCommit<Item, Result>(
         setImmediate(pump);
       });
     },
-    async drain() {
-      while (waiting.length > 0 || inFlight.size > 0) {
-        await (inFlight.size > 0 ? Promise.all(inFlight) : afterPoll());
-      }
-    },
+    drain: () => emptied(waiting, inFlight),
   };
+}
+
+async function emptied(waiting: readonly unknown[], inFlight: ReadonlySet<Promise<void>>): Promise<void> {
+  while (waiting.length > 0 || inFlight.size > 0) {
+    await (inFlight.size > 0 ? Promise.all(inFlight) : afterPoll());
+  }
 }
 
 type Fate<Result> = { result: Result } | { error: unknown };
@@ -115,6 +124,13 @@ type Fate<Result> = { result: Result } | { error: unknown };
 function answer<Item, Result>(waiter: Waiter<Item, Result> | undefined, fate: Fate<Result>): void {
   if ('error' in fate) waiter?.reject(fate.error);
   else waiter?.resolve(fate.result);
+}
+
+function fatalIn<Item, Result>(
+  options: GroupCommitOptions<Item, Result>,
+  fates: readonly Fate<Result>[],
+): Fate<Result> | undefined {
+  return fates.find((fate) => 'error' in fate && options.failsAll?.(fate.error));
 }
 
 /** What became of each of the items, in their order; never rejects. */

@@ -57,6 +57,8 @@ export function createAcceptor(database: Database): Acceptor {
     weigh: ({ payloads }: AcceptRow) => lengthOf(payloads),
     maxWeight: maxWaitingCharacters,
     bisectOn: (error: unknown) => faultOf(error) === 'data',
+    // Each of them would wait as long again to be told the same.
+    failsAll: isUnanswered,
     recover: (rows: readonly AcceptRow[], error: unknown) => recover(database, rows, error),
   };
   const shared = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup, maxInFlight });

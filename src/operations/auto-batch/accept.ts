@@ -1,5 +1,5 @@
 import { crashPoint } from '../../kit/crash-point.ts';
-import { faultOf, isDatabaseAway, sqlState, type Database } from '../../kit/db/database.ts';
+import { faultOf, isDatabaseAway, isUnanswered, sqlState, type Database } from '../../kit/db/database.ts';
 import { createGroupCommit } from '../../kit/group-commit.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
@@ -58,6 +58,7 @@ export function createGatherer(database: Database): Gatherer {
     maxWeight: maxWaitingCharacters,
     commit: (entries: readonly Entry[]) => gather(database, entries),
     bisectOn: (error: unknown) => faultOf(error) === 'data',
+    failsAll: isUnanswered,
     answerLast: true,
   };
   const shared = createGroupCommit<Entry, Fate>({ ...common, maxGroup: maxPerGroup, maxInFlight });
