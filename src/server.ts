@@ -1,11 +1,11 @@
-import type { Server } from 'node:http';
-import { Server as NetServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
 import { retryRoutes, writeRoutes } from './actions/write/index.ts';
 import { callbackRoutes, connectionRoutes, eventRoutes } from './connections/index.ts';
 import { installationRoutes } from './installations/index.ts';
 import { auditRoutes } from './events/index.ts';
+import { drained } from './kit/http/draining.ts';
 import { documentApi } from './kit/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import { sleep } from './kit/retry.ts';
@@ -112,25 +112,6 @@ export async function listen(app: App, config: Config, health: Health): Promise<
       await Promise.all([server.close(), proxy.close()]);
     },
   };
-}
-
-/** How long connections stay open on which nothing was asked: what is on its way there is still answered. */
-const idleMs = 300;
-
-/**
- * Accepts no more connections, answers what comes on those that are open, and closes idle ones last. Not by the server's own
- * `close`, which would begin with them: what was just asked there would be lost.
- */
-async function drained(server: Server): Promise<void> {
-  // Right after those that wait to be accepted were: closing resets what is still waiting.
-  await new Promise((resolve) => setImmediate(resolve));
-  const ended = new Promise<void>((resolve) => {
-    NetServer.prototype.close.call(server, () => resolve());
-  });
-  await Promise.race([ended, sleep(idleMs)]);
-  const timer = setInterval(() => server.closeIdleConnections(), 50);
-  await ended;
-  clearInterval(timer);
 }
 
 /** Asked every few seconds by machines: their lines would hide the others. */

@@ -51,7 +51,7 @@ describe('test/faults/lanes', () => {
         LEASE_MS: String(leaseMs),
         ...given,
       },
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.add(child);
     child.once('exit', () => children.delete(child));
@@ -68,6 +68,8 @@ describe('test/faults/lanes', () => {
       atPoint ? { SVC_CRASH_AT: `${point}:${2 + Math.floor(Math.random() * 60)}` } : {},
     );
     const end = exited(child);
+    // A slow machine kills no node before it has lived.
+    await Promise.race([end, new Promise((resolve) => child.stdout?.once('data', resolve))]);
     if (n % 8 === 7) {
       await sleep(1_500);
       child.kill('SIGSTOP');

@@ -47,6 +47,7 @@ const worker = createWorker(ground, {
 });
 operations.onQueued((lane) => worker.hint(lane));
 await worker.start();
+process.stdout.write('ready\n');
 
 /** A caller: one request after the other, each written down once it was answered. */
 async function client(at: number): Promise<void> {

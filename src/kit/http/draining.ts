@@ -1,4 +1,6 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { sleep } from '../retry.ts';
 
 const keepsAlive = Symbol('keepsAlive');
 
@@ -20,4 +22,23 @@ export function drainingResponse(isDraining: () => boolean): typeof ServerRespon
     },
   });
   return DrainingResponse;
+}
+
+/** How long connections stay open on which nothing was asked: what is on its way there is still answered. */
+const idleMs = 300;
+
+/**
+ * Accepts no more connections, answers what comes on those that are open, and closes idle ones last. Not by the server's own
+ * `close`, which would begin with them: what was just asked there would be lost.
+ */
+export async function drained(server: Server): Promise<void> {
+  // Right after those that wait to be accepted were: closing resets what is still waiting.
+  await new Promise((resolve) => setImmediate(resolve));
+  const ended = new Promise<void>((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve());
+  });
+  await Promise.race([ended, sleep(idleMs)]);
+  const timer = setInterval(() => server.closeIdleConnections(), 50);
+  await ended;
+  clearInterval(timer);
 }
