@@ -40,7 +40,7 @@ describe('test/journeys/write-sealed', () => {
     broken[broken.length - 1] = broken.at(-1)! ^ 1;
     await store(broken);
     await expect.poll(async () => (await shown()).body.code).toBe('credentials-unreadable');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
   }
   const made = async (email: string) =>
     (await effects(platform.hubspot, 'contacts')).filter(({ fields }) => fields['email'] === email);
