@@ -97,7 +97,14 @@ function providerName(name: string, rules: FieldRules): string {
 }
 
 function lookUp(mappings: FieldRules['mappings'], name: string): string | undefined {
-  return Object.hasOwn(mappings, name) ? mappings[name] : foldedOf(mappings).get(name.toLowerCase());
+  if (Object.hasOwn(mappings, name)) return mappings[name];
+  return hasNone(mappings) ? undefined : foldedOf(mappings).get(name.toLowerCase());
+}
+
+/** As for most objects: nothing is remembered of them. */
+function hasNone(mappings: FieldRules['mappings']): boolean {
+  for (const _name in mappings) return false;
+  return true;
 }
 
 const folded = new WeakMap<FieldRules['mappings'], Map<string, string>>();
