@@ -40,8 +40,8 @@ const maxWaitingCharacters = 64 * 1024 * 1024;
 /** A large request goes alone: a group of them would be one giant statement. */
 const aloneFromCharacters = 256 * 1024;
 /**
- * A commit whose answer was lost is looked for and repeated for this long, or once where the wire is silent and the caller has
- * waited already; then the caller gets `database-unavailable`.
+ * A commit whose answer was lost is looked for and repeated for this long, on a silent wire once; then the caller gets
+ * `database-unavailable`.
  */
 const recoverForMs = 3_000;
 
@@ -101,8 +101,7 @@ async function recover(database: Database, rows: readonly AcceptRow[], error: un
   if (isUnreached(error)) throw error;
   const endsAt = performance.now() + recoverForMs;
   let last = error;
-  for (let attempt = 1; mayHaveCommitted(last) && performance.now() < endsAt; attempt++) {
-    if (attempt > 1 && isUnanswered(last)) break;
+  while (mayHaveCommitted(last) && performance.now() < endsAt) {
     await sleep(100 + Math.random() * 200);
     try {
       const found = await findAccepted(database, rows);

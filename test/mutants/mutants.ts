@@ -281,8 +281,8 @@ const findOperations = statement(`,
     changes: [
       {
         file: 'src/operations/accept.ts',
-        find: 'if (attempt > 1 && isUnanswered(last)) break;',
-        replace: '',
+        find: 'const recoverForMs = 3_000;',
+        replace: 'const recoverForMs = 30_000;',
       },
     ],
     tests: ['src/operations/silent-database.test.ts'],
