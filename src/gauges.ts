@@ -30,12 +30,12 @@ const ofWork = {
 /** Adds to the registry of the process what its database, its caches and its queues are like. */
 export function registerGauges({ ground, operations }: Measured): void {
   const registers = [ground.metrics.registry];
-  // The pool first: what follows asks it for connections.
   const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
     new Gauge({ name, help, registers, collect });
   one('svc_cache_oldest_seconds', 'Since what is served from memory was read, at the longest.', function () {
     this.set(oldestCachedMs() / 1000);
   });
+  // Before the queues, which ask the pool for connections.
   const connections = new Gauge({
     name: 'svc_database_connections',
     help: 'Connections of this process to the database.',

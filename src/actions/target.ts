@@ -15,7 +15,7 @@ interface Rooms {
 }
 
 /**
- * Decides on the installation that an action is for; another project's or group's is not found (contract, Authentication).
+ * Decides on the installation that an action is for; another project's or group's is not found.
  * What is remembered of it never refuses: a refusal stands once it was decided on what is so now.
  */
 export async function decideFor<Decision>(

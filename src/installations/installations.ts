@@ -176,6 +176,8 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
 }
 
 const askForMs = 5_000;
+/** Of the newest connections one that works is asked. */
+const mostLookedAt = 20;
 
 /** What the manifest declares and a connection of the project to the provider says it has not; nothing where none can be asked. */
 async function unknownIn(
@@ -186,7 +188,9 @@ async function unknownIn(
   const { provider } = content;
   const connector = connectorOf(provider);
   const [asked] = connector
-    ? (await connections.list(projectId, { provider })).filter(({ status }) => status !== 'bad_credentials')
+    ? (await connections.list(projectId, { provider }, { limit: mostLookedAt })).filter(
+        ({ status }) => status !== 'bad_credentials',
+      )
     : [];
   if (!connector || !asked) return [];
   const answer = connections

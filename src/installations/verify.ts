@@ -7,7 +7,6 @@ import { namedFields, unknownFieldIssues, type NamedObject } from './config/name
 import { entryOf } from './config/objects.ts';
 import { samplesOf, type Sample } from './config/sampling.ts';
 import type { ConfigContent } from './config/schema.ts';
-
 import { declaredNames, findUnknownObjects } from './unknown-objects.ts';
 
 /** What is verified. `previous` is what was in force and is taken for good; absent on create and for another connection. */
@@ -22,7 +21,7 @@ export interface Verification {
 
 /**
  * Asks the provider whether the objects and fields that the config newly names exist, and reads one record of each object
- * to be read (product-api 4). Throws config-invalid or sample-read-failed; whatever else fails there does not count. What the
+ * to be read. Throws config-invalid or sample-read-failed; whatever else fails there does not count. What the
  * builder's manifest names and the provider lacks is no fault of the config: it is what this answers.
  */
 export async function verifyAtProvider(

@@ -41,7 +41,6 @@ const mostWaitingBytes = 16 * 1024 * 1024;
 /** A structured log on standard output, without secrets at its first three depths. */
 export function createLog(level: string, { format, destination }: LogOptions = {}): Logger {
   const isText = format === undefined ? process.stdout.isTTY && !destination : format === 'text';
-  const raw = destination ?? pino.destination({ dest: 1, sync: false, maxLength: mostWaitingBytes });
   return pino(
     {
       level,
@@ -50,7 +49,9 @@ export function createLog(level: string, { format, destination }: LogOptions = {
       serializers: { err: describeError, error: describeError },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    isText ? { write: (line: string) => process.stdout.write(`${readable(line)}\n`) } : raw,
+    isText
+      ? { write: (line: string) => process.stdout.write(`${readable(line)}\n`) }
+      : (destination ?? pino.destination({ dest: 1, sync: false, maxLength: mostWaitingBytes })),
   );
 }
 

@@ -1,8 +1,12 @@
 import { Type, type Static, type TSchema } from 'typebox';
 
+/** How many things a page holds unless told, and how many it may. */
+export const usualSize = 200;
+const mostSize = 1_000;
+
 /** What a page of a list is asked for with. */
 export const pageQuery = {
-  pageSize: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
+  pageSize: Type.Integer({ minimum: 1, maximum: mostSize, default: usualSize }),
   pageToken: Type.Optional(
     Type.String({ maxLength: 200, description: '`nextPageToken` of the page before.' }),
   ),
@@ -13,9 +17,8 @@ export const optionalPageQuery = {
   pageSize: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: 1_000,
-      description:
-        'With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list.',
+      maximum: mostSize,
+      description: `With this or \`pageToken\` the answer is a page, ${usualSize} at a time unless told; without, the whole list.`,
     }),
   ),
   pageToken: pageQuery.pageToken,

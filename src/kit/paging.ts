@@ -1,8 +1,7 @@
 import { isId } from './ids.ts';
 import { refuse, type Problem } from './problem.ts';
-import type { OptionalPageQuery, Page } from './paging-schema.ts';
+import { usualSize, type OptionalPageQuery, type Page } from './paging-schema.ts';
 
-const usualSize = 200;
 /** Above every id. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 

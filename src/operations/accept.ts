@@ -16,8 +16,8 @@ import { findAccepted, insertGroup, parked, type AcceptRow } from './store/accep
 import type { EarlierUse, Intake } from './work.ts';
 
 /**
- * The work row of something accepted; `waits`: it is parked behind another of its record. Undefined when the node's lane was lost and nothing was inserted. `earlier`: the key of
- * the intake stands for this operation, and nothing was inserted.
+ * The work row of something accepted; `waits`: it is parked behind another of its record. Undefined when the node's lane was
+ * lost and nothing was inserted. `earlier`: the key of the intake stands for this operation, and nothing was inserted.
  */
 export type Accepted =
   | { operationId: string; seq: string; waits?: boolean; earlier?: EarlierUse }

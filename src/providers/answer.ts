@@ -125,7 +125,7 @@ export function pickFields(record: JsonObject, fields: readonly string[]): JsonO
   );
 }
 
-/** The levels of a field's name: `$['address']['city']` (product-api 2.2) has two, a plain name is one. */
+/** The levels of a field's name: `$['address']['city']` has two, a plain name is one. */
 export function fieldLevels(name: string): string[] {
   if (!name.startsWith('$[')) return [name];
   return [...name.matchAll(/\['((?:[^'\\]|\\.)+)'\]/g)].map(([, level = '']) =>

@@ -341,10 +341,14 @@ const findOperations = statement(`,
     name: 'a token for every 401',
     changes: [
       {
+        file: 'src/connections/keeper.ts',
+        find: 'return found.isResting() ? found.credential() : refreshPast(',
+        replace: 'return refreshPast(',
+      },
+      {
         file: 'src/connections/refresh.ts',
-        find: 'function isResting({ unauthorized_ms_ago: ago }: ConnectionRow): boolean {',
-        replace:
-          'function isResting({ unauthorized_ms_ago: ago }: ConnectionRow): boolean {\n  if (ago !== undefined) return false;',
+        find: "...(cause === '401' ? { restMs } : {})",
+        replace: '',
       },
     ],
     tests: ['src/connections/refresh.test.ts'],

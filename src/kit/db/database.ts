@@ -176,8 +176,6 @@ export function isUnanswered(error: unknown): boolean {
   );
 }
 
-const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
-
 /** Whether the error, or what it comes from, is that no connection could be had: the statement was not sent. */
 export function isUnreached(error: unknown): boolean {
   const origin = originOf(error);
@@ -252,21 +250,14 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const networkCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-  'EPIPE',
-  'ENOENT',
-  'EHOSTUNREACH',
-  'EAI_AGAIN',
-]);
+const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+const networkCodes = new Set([...unreachedCodes, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
 // 08 connection, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
 // read-only: a replica, or a server that was told so (PostgreSQL, appendix A).
 const awayStates = /^(08...|25006|53...|57P0[1-5]|58...)$/;
 // 40 rolled back by a conflict, 55P03 a lock not free, 57014 cancelled: another time the same statement may pass.
-const conflictStates = /^(40...|55P03)$/;
+// Of class 40 only those that say that nothing was done: 40003 leaves it open.
+const conflictStates = /^(40001|40P01|55P03)$/;
 const passingStates = /^(40...|55P03|57014)$/;
 // 22 a value, 23 a constraint, 54 a limit of the server such as the size of an index entry.
 const dataStates = /^(22|23|54)...$/;

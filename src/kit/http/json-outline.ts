@@ -8,7 +8,8 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 const [capitalE, smallE] = [0x45, 0x65];
 
 /**
- * Counts what a JSON text will unfold to, piece by piece while it arrives: what is far too much is never parsed. Knows strings and numbers from the rest, and nothing else of the grammar.
+ * Counts what a JSON text will unfold to, piece by piece while it arrives: what is far too much is never parsed. Knows strings
+ * and numbers from the rest, and nothing else of the grammar.
  */
 export class JsonOutline {
   readonly #maxValues: number;
