@@ -9,14 +9,21 @@ export interface NodeProcess {
   /** Resolves with `true` if it killed itself at its point, once it is gone. */
   readonly gone: Promise<boolean>;
   signal(name: NodeJS.Signals): void;
+  /** Resolves once it takes requests; throws where that takes longer than a start does, and the silence that it may fall into. */
   ready(): Promise<void>;
   /** The end of what it printed. */
   said(): string;
 }
 
 const mostFailures = 30;
+const startMs = 60_000;
 
-export function createNode(root: string, base: string, env: Record<string, string>): NodeProcess {
+export function createNode(
+  root: string,
+  base: string,
+  env: Record<string, string>,
+  { silenceMs }: { silenceMs: number },
+): NodeProcess {
   let child: ChildProcess | undefined;
   let gone: Promise<boolean> = Promise.resolve(false);
   let killed = false;
@@ -72,7 +79,7 @@ export function createNode(root: string, base: string, env: Record<string, strin
       child?.kill(name);
     },
     async ready() {
-      const giveUpAt = Date.now() + 60_000;
+      const giveUpAt = Date.now() + startMs + silenceMs;
       while (Date.now() < giveUpAt) {
         const answer = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
           () => undefined,
@@ -80,7 +87,7 @@ export function createNode(root: string, base: string, env: Record<string, strin
         if (answer?.ok) return;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      throw new Error(`a node was not ready within a minute: ${said}`);
+      throw new Error(`a node was not ready in time: ${said}`);
     },
     said: () => said,
   };

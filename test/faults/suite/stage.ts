@@ -194,7 +194,7 @@ async function createNodes(
       const base = `http://127.0.0.1:${port}`;
       const dataDir = join(folder, `node-${at}`);
       await mkdir(dataDir);
-      return createNode(sources, base, {
+      const env = {
         PATH: process.env['PATH'] ?? '',
         NODE_COMPILE_CACHE: cache,
         DATABASE_URL: urls[at] ?? '',
@@ -217,7 +217,8 @@ async function createNodes(
         NODE_EXTRA_CA_CERTS: authorities,
         SVC_EGRESS_ALLOW: '127.0.0.1',
         SVC_RETURN_URLS: 'http://app.example',
-      });
+      };
+      return createNode(sources, base, env, settings);
     }),
   );
 }
