@@ -5,21 +5,21 @@ import type { Slice } from '../kit/paging.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import type { Projects } from '../projects/index.ts';
 import type { Catalog, ProviderClient } from '../providers/index.ts';
-import { createBudget, type Budget } from './budget.ts';
+import { createBudget, type Budget } from './budget/budget.ts';
 import { createProviderClient } from './client.ts';
-import type { Credential } from './credential.ts';
-import { heldAgeMs, holdRow } from './held.ts';
-import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
-import { createKeeper, type Keeper } from './keeper.ts';
+import type { Credential } from './credentials/credential.ts';
+import { heldAgeMs, holdRow } from './refresh/held.ts';
+import { createKeepAlive, type KeepAlive } from './keep-alive/keep-alive.ts';
+import { createKeeper, type Keeper } from './refresh/keeper.ts';
 import { beginConnect, beginUpdate, openFlow, type FlowDeps, type Opened } from './oauth/begin.ts';
 import { finishFlow, type FlowEnd } from './oauth/finish.ts';
 import type { CallbackQuery } from './oauth/redirect.ts';
-import { withWorkspace } from './metadata.ts';
-import { obtainCredentials } from './obtain.ts';
+import { withWorkspace } from './credentials/metadata.ts';
+import { obtainCredentials } from './proof/obtain.ts';
 import { connectionOf, present, type Connection } from './present.ts';
-import { badCredentials } from './refusal.ts';
+import { badCredentials } from './tokens/refusal.ts';
 import { revokeAtProvider } from './revoke.ts';
-import { saveCredentials } from './save.ts';
+import { saveCredentials } from './proof/save.ts';
 import type {
   Connection as WireConnection,
   ConnectionRequest,

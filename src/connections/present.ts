@@ -1,5 +1,5 @@
 import type { Connection as WireConnection } from './schema.ts';
-import { hasAccessToken, type Secrets } from './secrets.ts';
+import { hasAccessToken, type Secrets } from './credentials/secrets.ts';
 import type { ConnectionRow } from './store.ts';
 
 /** A connection as the other rooms see it; no secrets. */

@@ -2,9 +2,9 @@ import { sendHttp } from '../kit/http/client.ts';
 import type { Ground } from '../kit/ground.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
 import type { Projects } from '../projects/index.ts';
-import type { Held } from './held.ts';
-import { placeOf } from './metadata.ts';
-import { hasAccessToken, openSecrets, type Secrets } from './secrets.ts';
+import type { Held } from './refresh/held.ts';
+import { placeOf } from './credentials/metadata.ts';
+import { hasAccessToken, openSecrets, type Secrets } from './credentials/secrets.ts';
 import { listConnections } from './store.ts';
 
 const revokeTimeoutMs = 10_000;

@@ -285,7 +285,7 @@ describe('test/faults/refresh', () => {
     try {
       await copy.change([
         {
-          file: 'src/connections/refresh-store.ts',
+          file: 'src/connections/refresh/store.ts',
           find: '\n     AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())',
           replace: '',
         },

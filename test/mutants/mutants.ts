@@ -207,12 +207,12 @@ const findOperations = statement(`,
     name: 'budget kept per node',
     changes: [
       {
-        file: 'src/connections/budget.ts',
+        file: 'src/connections/budget/budget.ts',
         find: 'await Promise.all([state.channel?.send(closures), saveClosures(ground.database, closures)]);',
         replace: 'await Promise.all([[state.channel, saveClosures, ground.database, closures]]);',
       },
     ],
-    tests: ['src/connections/budget.test.ts'],
+    tests: ['src/connections/budget/budget.test.ts'],
   },
   {
     name: 'a 503 counts as not done',
@@ -341,17 +341,17 @@ const findOperations = statement(`,
     name: 'a token for every 401',
     changes: [
       {
-        file: 'src/connections/keeper.ts',
+        file: 'src/connections/refresh/keeper.ts',
         find: 'return found.isResting() ? found.credential() : refreshPast(',
         replace: 'return refreshPast(',
       },
       {
-        file: 'src/connections/refresh.ts',
+        file: 'src/connections/refresh/refresher.ts',
         find: "...(cause === '401' ? { restMs } : {})",
         replace: '',
       },
     ],
-    tests: ['src/connections/refresh.test.ts'],
+    tests: ['src/connections/refresh/refresh.test.ts'],
   },
   {
     name: 'with the database away only the first caller is served',

@@ -1,21 +1,21 @@
 import { actAs } from '../../events/index.ts';
 import { problem, Problem } from '../../kit/problem.ts';
 import { baseUrlOf, withoutSecrets, workspaceOfInstance, type Provider } from '../../providers/index.ts';
-import { askAccount, type Account } from '../account.ts';
-import { credentialOf } from '../credential.ts';
-import { assertHealthy, checkHealth } from '../health.ts';
-import { mergeMetadata, placeOf } from '../metadata.ts';
-import { refusalOf } from '../refusal.ts';
-import { saveCredentials } from '../save.ts';
+import { askAccount, type Account } from '../proof/account.ts';
+import { credentialOf } from '../credentials/credential.ts';
+import { assertHealthy, checkHealth } from '../proof/health.ts';
+import { mergeMetadata, placeOf } from '../credentials/metadata.ts';
+import { refusalOf } from '../tokens/refusal.ts';
+import { saveCredentials } from '../proof/save.ts';
 import type { ProviderMetadata } from '../schema.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../credentials/secrets.ts';
 import { findSameConnection, readConnection, type ConnectionRow } from '../store.ts';
 import { redirectUriOf, type FlowDeps } from './begin.ts';
 import { isMarked, unmarking } from './browser.ts';
 import { authorizationScheme } from './scheme.ts';
 import { takeFlow, type Flow } from './flow-store.ts';
 import { assertIssuer, readRedirect, type CallbackQuery, type Redirected } from './redirect.ts';
-import { requestToken, type TokenOutcome } from './token.ts';
+import { requestToken, type TokenOutcome } from '../tokens/token.ts';
 
 /** How a flow ended; `returnUrl` when the browser is to go on, `cookie` to end its mark. */
 export type FlowEnd = { returnUrl?: string; cookie?: string } & (

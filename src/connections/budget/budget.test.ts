@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../kit/ids.ts';
+import { createHarness, type Harness } from '../harness.testsuite.ts';
+import type { Connections } from '../index.ts';
+
+const limit = (forMs: number) => ({ forMs, lockedOut: false });
+
+async function until(holds: () => boolean, withinMs: number): Promise<number> {
+  const startedAt = performance.now();
+  while (!holds()) {
+    if (performance.now() - startedAt > withinMs) throw new Error(`not within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  return performance.now() - startedAt;
+}
+
+describe('connections/budget', () => {
+  let harness: Harness;
+  let here: Connections['budget'];
+  let there: Connections['budget'];
+  const project = newId();
+
+  beforeAll(async () => {
+    harness = await createHarness({});
+    here = harness.connections.budget;
+    there = harness.secondNode().budget;
+    await Promise.all([here.ready(), there.ready()]);
+    // The listening connection of each is open once a notification has passed.
+    const probe = newId();
+    here.close(project, probe, limit(60_000));
+    await until(() => there.closed(project, probe) !== undefined, 5_000);
+  });
+  afterAll(() => harness?.close());
+
+  const stored = (id: string) =>
+    harness.ground.database.raw(
+      'SELECT xmin::text, extract(epoch FROM closed_until)::float8 * 1000 AS until, locked_out FROM budget WHERE connection_id = $1',
+      [id],
+    );
+
+  test('an unknown connection may send', () => {
+    expect(here.closed(project, newId())).toBeUndefined();
+    expect(here.waitMs(project, newId(), 'write')).toBe(0);
+  });
+
+  test('a closed window holds here at once and on the other node within 100 ms, until the same moment', async () => {
+    const id = newId();
+    const closure = here.close(project, id, { forMs: 20_000, lockedOut: true });
+    expect(here.waitMs(project, id, 'write')).toBeGreaterThan(19_900);
+    expect(await until(() => there.closed(project, id) !== undefined, 2_000)).toBeLessThan(100);
+    expect(there.closed(project, id)).toMatchObject({ until: closure.until, lockedOut: true });
+    expect(there.waitMs(project, id, 'interactive')).toBeGreaterThan(19_000);
+    expect(there.closed(newId(), id)).toBeUndefined();
+  });
+
+  test('a window opens when its time is over', async () => {
+    const id = newId();
+    here.close(project, id, limit(30));
+    expect(here.closed(project, id)).toBeDefined();
+    expect(await until(() => here.closed(project, id) === undefined, 3_000)).toBeLessThan(1_100);
+  });
+
+  test('it is stored once: neither questions nor a handful of further refusals write', async () => {
+    const id = newId();
+    const { until: end } = here.close(project, id, limit(20_000));
+    let rows: Record<string, unknown>[] = [];
+    await expect.poll(async () => (rows = await stored(id))).toHaveLength(1);
+    expect(rows[0]).toMatchObject({ until: end, locked_out: false });
+    for (let i = 0; i < 20; i++) {
+      here.close(project, id, limit(20_000));
+      here.close(project, id, limit(10));
+      here.waitMs(project, id, 'write');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await stored(id)).toEqual(rows);
+  });
+
+  test('a longer wait extends it everywhere, a shorter one changes nothing', async () => {
+    const id = newId();
+    here.close(project, id, limit(10_000));
+    const long = there.close(project, id, limit(40_000));
+    await until(() => here.closed(project, id)?.until === long.until, 2_000);
+    here.close(project, id, limit(5_000));
+    expect(here.closed(project, id)?.until).toBe(long.until);
+    await expect.poll(async () => (await stored(id))[0]?.['until']).toBe(long.until);
+  });
+
+  test('a node that starts later knows what is closed', async () => {
+    const id = newId();
+    here.close(project, id, limit(30_000));
+    await expect.poll(() => stored(id)).toHaveLength(1);
+    const late = harness.secondNode().budget;
+    await late.ready();
+    expect(late.closed(project, id)?.until).toBe(here.closed(project, id)?.until);
+  });
+
+  test('a lost notification is found by polling, and the connection is opened again', async () => {
+    await harness.ground.database.raw(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc budget' AND datname = current_database()`,
+    );
+    const id = newId();
+    here.close(project, id, limit(30_000));
+    await until(() => there.closed(project, id) !== undefined, 3_000);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const again = newId();
+    here.close(project, again, limit(30_000));
+    expect(await until(() => there.closed(project, again) !== undefined, 2_000)).toBeLessThan(300);
+  });
+
+  test('the database’s clock decides', async () => {
+    const id = newId();
+    here.close(project, id, limit(600_000));
+    await until(() => there.closed(project, id) !== undefined, 2_000);
+    await harness.shiftClock('11 minutes');
+    await until(() => !here.closed(project, id) && !there.closed(project, id), 3_000);
+    expect(here.waitMs(project, id, 'write')).toBe(0);
+  });
+});

@@ -1,0 +1,229 @@
+import type { Ground } from '../../kit/ground.ts';
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import { sleep } from '../../kit/retry.ts';
+import { connectorOf, type Catalog } from '../../providers/index.ts';
+import { openBudgetChannel, type BudgetChannel } from './channel.ts';
+import {
+  bodyDecides,
+  limitReached,
+  quotaNames,
+  reserveWaitMs,
+  type LimitReached,
+  type Priority,
+  type Quota,
+  type QuotaNames,
+} from './rules.ts';
+import { cleanClosures, readClosures, saveClosures, type StoredClosure } from './store.ts';
+import { createSharedClock, type SharedClock } from './shared-clock.ts';
+
+/** A window that is closed. */
+export interface Closure {
+  /** Milliseconds since the epoch, by the database's clock; a whole second, as callers are told: the same on every node. */
+  until: number;
+  lockedOut: boolean;
+}
+
+/**
+ * The rate budget of each connection, one for all nodes (architecture, Budget). A provider's rate-limit answer closes the
+ * window: here at once, on the other nodes within 100 ms. All questions are answered from memory.
+ */
+export interface Budget {
+  /** Resolves once the windows that other nodes closed are known here, or could not be read. */
+  ready(): Promise<void>;
+  closed(projectId: string, connectionId: string): Closure | undefined;
+  /** How long a call has to wait; 0: it may go. */
+  waitMs(projectId: string, connectionId: string, priority: Priority): number;
+  /** Closes the window for as long as the provider asks; one that is closed for longer stays so. Answers what now holds. */
+  close(projectId: string, connectionId: string, limit: LimitReached): Closure;
+  /** Whether the body of an answer of this status decides what it says of a limit. */
+  bodyDecides(provider: string, status: number): boolean;
+  /** Closes the window if the answer says so. */
+  observe(projectId: string, connectionId: string, provider: string, answer: HttpAnswer): Closure | undefined;
+  /** The headers in which the provider tells its quota; undefined when it tells none. */
+  quotaNames(provider: string): QuotaNames | undefined;
+  noteQuota(projectId: string, connectionId: string, quota: Quota): void;
+  quota(projectId: string, connectionId: string): Quota | undefined;
+  /** The time that {@link Closure.until} is compared with. */
+  now(): number;
+  end(): Promise<void>;
+}
+
+const pollMs = 1_000;
+const cleanEveryMs = 3_600_000;
+/** Refusals of calls that were under way together mean the same window: this little more does not move its end. */
+const sameWindowMs = 250;
+const shareEveryMs = 20;
+const maxQuotas = 10_000;
+
+interface State {
+  ground: Ground;
+  clock: SharedClock;
+  closures: Map<string, StoredClosure>;
+  /** Closed here, and not told yet. */
+  untold: Map<string, StoredClosure>;
+  quotas: Map<string, Quota>;
+  stopping: AbortController;
+  /** Opened at first use. */
+  channel: BudgetChannel | undefined;
+  loaded: Promise<void> | undefined;
+  sharing: Promise<void> | undefined;
+}
+
+export function createBudget(ground: Ground, catalog: Catalog): Budget {
+  const state: State = {
+    ground,
+    clock: createSharedClock(),
+    closures: new Map(),
+    untold: new Map(),
+    quotas: new Map(),
+    stopping: new AbortController(),
+    channel: undefined,
+    loaded: undefined,
+    sharing: undefined,
+  };
+  const names = new Map<string, QuotaNames | undefined>();
+  const closed = (projectId: string, connectionId: string): Closure | undefined => {
+    const found = state.closures.get(keyOf(projectId, connectionId));
+    return found && found.until > state.clock.now() ? found : undefined;
+  };
+  return {
+    ready: () => start(state),
+    closed,
+    waitMs(projectId, connectionId, priority) {
+      const now = state.clock.now();
+      const until = closed(projectId, connectionId)?.until ?? now;
+      const quota = state.quotas.get(keyOf(projectId, connectionId));
+      return Math.max(until - now, reserveWaitMs(quota, priority, now));
+    },
+    close: (projectId, connectionId, limit) => closeHere(state, projectId, connectionId, limit),
+    bodyDecides: (provider, status) => bodyDecides(connectorOf(provider), status),
+    observe(projectId, connectionId, provider, answer) {
+      const declared = catalog.find(provider);
+      const limit = declared && limitReached(declared, connectorOf(provider), answer, state.clock.now());
+      return limit && closeHere(state, projectId, connectionId, limit);
+    },
+    quotaNames(provider) {
+      if (names.has(provider)) return names.get(provider);
+      const declared = catalog.find(provider);
+      const found = declared && quotaNames(declared);
+      names.set(provider, found);
+      return found;
+    },
+    noteQuota(projectId, connectionId, quota) {
+      const key = keyOf(projectId, connectionId);
+      state.quotas.delete(key);
+      state.quotas.set(key, quota);
+      const oldest = state.quotas.keys().next().value;
+      if (state.quotas.size > maxQuotas && oldest !== undefined) state.quotas.delete(oldest);
+    },
+    quota: (projectId, connectionId) => state.quotas.get(keyOf(projectId, connectionId)),
+    now: () => state.clock.now(),
+    async end() {
+      state.stopping.abort();
+      await state.sharing;
+      await state.channel?.close();
+    },
+  };
+}
+
+function keyOf(projectId: string, connectionId: string): string {
+  return `${projectId}/${connectionId}`;
+}
+
+/** Closes the window in memory at once and tells the others behind the caller's back. */
+function closeHere(state: State, projectId: string, connectionId: string, limit: LimitReached): Closure {
+  const key = keyOf(projectId, connectionId);
+  const now = state.clock.now();
+  const known = state.closures.get(key);
+  const wished = now + limit.forMs;
+  if (known && known.until > now && known.until + sameWindowMs >= wished) return known;
+  const until = Math.ceil(wished / 1000) * 1000;
+  const closure = { projectId, connectionId, until, lockedOut: limit.lockedOut };
+  if (limit.forMs <= 0) return closure;
+  const { forMs, lockedOut } = limit;
+  state.ground.log.info(
+    { projectId, connectionId, forMs, lockedOut },
+    'the provider’s limit is reached; its window is closed',
+  );
+  state.closures.set(key, closure);
+  state.untold.set(key, closure);
+  void start(state);
+  share(state);
+  return closure;
+}
+
+/** One statement and one notification on their way at a time; what is closed meanwhile goes together in the next. */
+function share(state: State): void {
+  if (state.sharing || state.untold.size === 0 || state.stopping.signal.aborted) return;
+  state.sharing = shareOnce(state).finally(() => {
+    state.sharing = undefined;
+    share(state);
+  });
+}
+
+async function shareOnce(state: State): Promise<void> {
+  const { ground, untold, stopping } = state;
+  const closures = [...untold.values()];
+  untold.clear();
+  try {
+    await Promise.all([state.channel?.send(closures), saveClosures(ground.database, closures)]);
+    await sleep(shareEveryMs, stopping.signal);
+  } catch (error) {
+    ground.log.warn({ err: error }, 'closed windows could not be stored; trying again');
+    for (const closure of closures) {
+      const key = keyOf(closure.projectId, closure.connectionId);
+      if (!untold.has(key)) untold.set(key, closure);
+    }
+    await sleep(pollMs, stopping.signal);
+  }
+}
+
+/** Listens and polls from the first use on. */
+function start(state: State): Promise<void> {
+  if (state.loaded) return state.loaded;
+  const { ground, stopping } = state;
+  if (stopping.signal.aborted) return Promise.resolve();
+  state.channel = openBudgetChannel(ground.database.directUrl, ground.log, (told) => merge(state, told));
+  state.loaded = load(state);
+  void state.loaded.then(() => poll(state));
+  return state.loaded;
+}
+
+async function poll(state: State): Promise<void> {
+  const { ground, stopping } = state;
+  let cleanedAt = -Infinity;
+  while (!stopping.signal.aborted) {
+    await sleep(pollMs, stopping.signal);
+    if (stopping.signal.aborted) return;
+    await load(state);
+    if (performance.now() - cleanedAt < cleanEveryMs) continue;
+    cleanedAt = performance.now();
+    await cleanClosures(ground.database).catch(() => undefined);
+  }
+}
+
+/** Reads the closed windows and the database's clock. With the database away, what is known stays. */
+async function load(state: State): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    const { now, closures } = await readClosures(state.ground.database);
+    state.clock.set(now, startedAt, performance.now());
+    forgetPast(state);
+    merge(state, closures);
+  } catch (error) {
+    state.ground.log.debug({ err: error }, 'closed windows could not be read');
+  }
+}
+
+function merge(state: State, closures: readonly StoredClosure[]): void {
+  for (const closure of closures) {
+    const key = keyOf(closure.projectId, closure.connectionId);
+    const known = state.closures.get(key);
+    if (!known || known.until < closure.until) state.closures.set(key, closure);
+  }
+}
+
+function forgetPast({ closures, clock }: State): void {
+  const now = clock.now();
+  for (const [key, { until }] of closures) if (until <= now) closures.delete(key);
+}

@@ -1,0 +1,99 @@
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import { retryAfterMs, type Connector, type Provider } from '../../providers/index.ts';
+
+/** How long a provider wants to be left alone. */
+export interface LimitReached {
+  forMs: number;
+  /** The provider locked the token out: so long that no caller should sit and wait. */
+  lockedOut: boolean;
+}
+
+/** What a provider's headers say of the present window. Times are milliseconds since the epoch. */
+export interface Quota {
+  limit?: number;
+  remaining?: number;
+  resetAt?: number;
+}
+
+/** Who comes first when little is left (architecture, Budget). */
+export type Priority = 'interactive' | 'write' | 'read' | 'backfill';
+
+const defaultWaitMs = 10_000;
+/** A day is the longest window that a provider counts by. */
+const longestWaitMs = 24 * 3_600_000;
+/** Daily limits, and what else takes as long: Salesforce's total is asked again after a quarter of an hour (providers S6). */
+const lockOutMs = 15 * 60_000;
+
+/** Whether the body, and not the status and the headers alone, decides what an answer says of a limit. */
+export function bodyDecides(connector: Connector | undefined, status: number): boolean {
+  return connector !== undefined && (status === 429 || status === 403);
+}
+
+/** What an answer says of a limit; undefined when it speaks of none. A connector knows its provider's bodies; else 429 counts. */
+export function limitReached(
+  provider: Provider,
+  connector: Connector | undefined,
+  answer: HttpAnswer,
+  now: number,
+): LimitReached | undefined {
+  if (answer.status !== 429 && !bodyDecides(connector, answer.status)) return undefined;
+  const failure = connector?.failureOf(answer);
+  if (failure && failure.category !== 'rateLimit') return undefined;
+  const wish = failure?.retryAfterMs ?? headerWaitMs(provider, answer, now);
+  const forMs = Math.min(wish ?? defaultWaitMs, longestWaitMs);
+  return { forMs, lockedOut: forMs >= lockOutMs };
+}
+
+function headerWaitMs(provider: Provider, answer: HttpAnswer, now: number): number | undefined {
+  for (const name of provider.rateLimit?.after ?? ['retry-after']) {
+    const text = textOf(answer, name);
+    const wait =
+      text !== undefined && /^\d+\.\d+$/.test(text) ? Number(text) * 1000 : retryAfterMs(text, now);
+    if (wait !== undefined) return wait;
+  }
+  for (const name of provider.rateLimit?.at ?? []) {
+    const at = epochMs(textOf(answer, name));
+    if (at !== undefined) return Math.max(0, at - now);
+  }
+  return undefined;
+}
+
+function textOf(answer: HttpAnswer, name: string): string | undefined {
+  const value = answer.headers[name];
+  return (Array.isArray(value) ? value[0] : value)?.trim();
+}
+
+/** Seconds of the epoch, or milliseconds where the number is too large for seconds. */
+function epochMs(text: string | undefined): number | undefined {
+  const value = Number(text);
+  if (text === undefined || text === '' || !Number.isFinite(value) || value <= 0) return undefined;
+  return value > 1e11 ? value : value * 1000;
+}
+
+/** The headers in which a provider tells its quota, by their names in lower case. */
+export type QuotaNames = ReadonlyMap<string, keyof Quota>;
+
+/** Undefined when the provider tells none. */
+export function quotaNames({ rateLimit }: Provider): QuotaNames | undefined {
+  const names = new Map<string, keyof Quota>();
+  if (rateLimit?.limit) names.set(rateLimit.limit, 'limit');
+  if (rateLimit?.remaining) names.set(rateLimit.remaining, 'remaining');
+  if (names.size === 0) return undefined;
+  for (const name of rateLimit?.at ?? []) names.set(name, 'resetAt');
+  return names;
+}
+
+/** Adds what one header says; a value that is no number says nothing. */
+export function addToQuota(quota: Quota, member: keyof Quota, text: string): void {
+  const value = member === 'resetAt' ? epochMs(text) : Number.parseInt(text, 10);
+  if (value !== undefined && Number.isFinite(value)) quota[member] = value;
+}
+
+/** The share of a window that is kept for those who come first. */
+const reserves: Record<Priority, number> = { interactive: 0, write: 0, read: 0.1, backfill: 0.25 };
+
+/** How long a call of the priority waits for the sake of those before it; nothing is kept back where no reset is known. */
+export function reserveWaitMs(quota: Quota | undefined, priority: Priority, now: number): number {
+  if (quota?.resetAt === undefined || quota.limit === undefined || quota.remaining === undefined) return 0;
+  return quota.remaining < quota.limit * reserves[priority] ? Math.max(0, quota.resetAt - now) : 0;
+}

@@ -1,0 +1,91 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { HttpServer } from '../../kit/http/server.ts';
+import type { Connections } from '../connections.ts';
+import { startPath } from './browser.ts';
+import { deadLink, type FlowEnd } from './finish.ts';
+import { popupPage, returnTo, type PopupMessage } from './page.ts';
+
+const text = Type.Optional(Type.String());
+
+const page = (description: string) => ({
+  description,
+  content: { 'text/html': { schema: Type.String() } },
+});
+
+/** Where browsers open the link of a flow, and where providers send them back to; mounted without a prefix, open to everybody. */
+export function callbackRoutes(connections: Connections): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    startRoute(server, connections);
+    endRoute(server, connections);
+  };
+}
+
+function startRoute(server: HttpServer, connections: Connections): void {
+  server.route({
+    method: 'GET',
+    url: startPath,
+    schema: {
+      operationId: 'oauthStart',
+      summary: 'The link that connects an account',
+      description:
+        'Marks the browser with a cookie and sends it to the provider. Only the browser that opened the link can end the flow.',
+      tags: ['connections'],
+      querystring: Type.Object({ flow: text }),
+      response: {
+        '3xx': Type.Null({ description: 'To the provider.' }),
+        '4xx': page('The page of a link that was used, is not known or is over.'),
+      },
+    },
+    config: { scopes: 'public' },
+    handler: async (request, reply) => {
+      const { flow } = request.query;
+      const opened = flow === undefined ? undefined : await connections.openOAuth(flow);
+      if (!opened) return answer(reply, deadLink);
+      const headers = { ...leaving, 'set-cookie': opened.cookie };
+      return reply.headers(headers).redirect(opened.location, 302);
+    },
+  });
+}
+
+function endRoute(server: HttpServer, connections: Connections): void {
+  server.route({
+    method: 'GET',
+    url: '/callbacks/v1/oauth',
+    schema: {
+      operationId: 'oauthCallback',
+      summary: 'The redirect URI of every OAuth client',
+      tags: ['connections'],
+      // Providers add parameters of their own.
+      querystring: Type.Object({ state: text, code: text, error: text, error_description: text }),
+      response: {
+        '2xx': page('A page that tells its opener the outcome and closes itself.'),
+        '3xx': Type.Null({ description: 'To the return URL, with `connectionId` or `error`.' }),
+        '4xx': page('The page of a flow that ended without a connection.'),
+      },
+    },
+    config: { scopes: 'public' },
+    handler: async (request, reply) =>
+      answer(reply, await connections.finishOAuth(request.query, request.headers.cookie)),
+  });
+}
+
+const leaving = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+
+function answer(reply: FastifyReply, end: FlowEnd): FastifyReply {
+  const message = messageOf(end);
+  if (end.cookie !== undefined) void reply.header('set-cookie', end.cookie);
+  if (end.returnUrl !== undefined)
+    return reply.headers(leaving).redirect(returnTo(end.returnUrl, message), 302);
+  const { html, headers } = popupPage(message);
+  return reply
+    .code('error' in end ? end.status : 200)
+    .headers(headers)
+    .send(html);
+}
+
+function messageOf(end: FlowEnd): PopupMessage {
+  return 'error' in end
+    ? { eventType: 'AUTHORIZATION_FAILED', data: { error: end.error } }
+    : { eventType: 'AUTHORIZATION_SUCCEEDED', data: { connection: end.connectionId } };
+}

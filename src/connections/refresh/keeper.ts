@@ -1,0 +1,151 @@
+import type { Ground } from '../../kit/ground.ts';
+import { isId } from '../../kit/ids.ts';
+import { problem } from '../../kit/problem.ts';
+import type { Projects } from '../../projects/index.ts';
+import type { Catalog } from '../../providers/index.ts';
+import type { Credential } from '../credentials/credential.ts';
+import { createHeldCache, holdRow, type Held } from './held.ts';
+import { checkHealth } from '../proof/health.ts';
+import { createMarks, type Marks } from './marks.ts';
+import { placeOf } from '../credentials/metadata.ts';
+import { createRefresher, type Cause } from './refresher.ts';
+import { badCredentials } from '../tokens/refusal.ts';
+import { canRenew } from '../credentials/secrets.ts';
+import type { ConnectionKey } from '../store.ts';
+
+export interface KeeperDeps {
+  ground: Ground;
+  projects: Projects;
+  catalog: Catalog;
+  /** Told each connection whose credentials are found dead here. */
+  onDead: (key: ConnectionKey) => void;
+}
+
+/** Keeps credentials usable: at hand without SQL, renewed in time, condemned when they are gone. */
+export interface Keeper extends Marks {
+  /** Throws not-found. */
+  held(key: ConnectionKey): Promise<Held>;
+  /** Throws connection-bad-credentials, and what a refresh throws when there is nothing left to use. */
+  credential(key: ConnectionKey): Promise<Credential>;
+  /** After a 401 with this generation: a newer one, or the same when the 401 is not about the age of the credentials. */
+  renew(key: ConnectionKey, generation: number): Promise<Credential>;
+  /** Renews whatever is left of the token's life; does nothing for what has no token endpoint. */
+  refresh(key: ConnectionKey): Promise<void>;
+  /** The next look reads the row again. */
+  forget(key: ConnectionKey): void;
+  /** Waits for the tokens that are on their way: a provider may have ended those in place. */
+  close(): Promise<void>;
+}
+
+/** After a refresh ahead of time, or a health check that passed, the next one waits this long. */
+const pauseMs = 10_000;
+
+export function createKeeper(deps: KeeperDeps): Keeper {
+  const { ground, catalog } = deps;
+  const cache = createHeldCache(ground, catalog);
+  const refresher = createRefresher(deps);
+  const marks = createMarks(deps, cache);
+  const confirm = createConfirm(deps, marks);
+  const ahead = createPauses();
+
+  async function held(key: ConnectionKey): Promise<Held> {
+    const found = cache.peek(key) ?? (isId(key[1]) ? await cache.get(key) : undefined);
+    if (!found) throw problem('not-found', { detail: `There is no connection ${key[1]}.` });
+    return found;
+  }
+
+  async function usable(key: ConnectionKey): Promise<Held> {
+    const found = cache.peek(key) ?? (await held(key));
+    if (found.row.status === 'bad_credentials') throw badCredentials(found.row);
+    return found;
+  }
+
+  async function refreshPast(key: ConnectionKey, generation: number, cause: Cause): Promise<Credential> {
+    try {
+      return holdRow(ground, catalog, await refresher.past(key, generation, cause)).credential();
+    } finally {
+      cache.expire(key);
+    }
+  }
+
+  async function refreshAhead(key: ConnectionKey, { row }: Held): Promise<void> {
+    if (!ahead.start(key.join('/'))) return;
+    try {
+      await refreshPast(key, row.generation, 'age');
+    } catch (error) {
+      ground.log.warn(
+        { err: error, connectionId: row.id, provider: row.provider },
+        'a refresh ahead of time failed',
+      );
+    }
+  }
+
+  return {
+    ...marks,
+    held,
+    async credential(key) {
+      const found = await usable(key);
+      if (!found.isDue() || !canRenew(found.secrets())) return found.credential();
+      if (found.isExpired()) return refreshPast(key, found.row.generation, 'age');
+      // What is left of its life is enough for this call; the next ones find the new token.
+      void refreshAhead(key, found);
+      return found.credential();
+    },
+    async renew(key, generation) {
+      const found = await usable(key);
+      if (found.row.generation > generation) return found.credential();
+      if (!canRenew(found.secrets())) return confirm(key, found);
+      return found.isResting() ? found.credential() : refreshPast(key, generation, '401');
+    },
+    async refresh(key) {
+      const found = await usable(key);
+      if (canRenew(found.secrets())) await refreshPast(key, found.row.generation, 'age');
+    },
+    forget: (key) => cache.invalidate(key),
+    close: () => refresher.close().finally(() => cache.close()),
+  };
+}
+
+/** Decides about a 401 for what cannot be renewed: that one call may be refused for another reason, the health check tells. */
+function createConfirm(
+  { ground, catalog }: KeeperDeps,
+  marks: Marks,
+): (key: ConnectionKey, held: Held) => Promise<Credential> {
+  const proven = createPauses();
+  return async (key, held) => {
+    const { row } = held;
+    const name = `${key.join('/')} ${row.generation}`;
+    if (proven.isOn(name)) return held.credential();
+    const provider = catalog.get(row.provider);
+    const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
+    const health = await checkHealth(ground, provider, place, held.credential());
+    if (health.kind === 'works' || health.kind === 'unsure') {
+      proven.start(name);
+      return held.credential();
+    }
+    const detail = health.kind === 'rejected' ? health.message : 'The provider answered 401.';
+    await marks.markBad(key, row.generation, detail);
+    throw badCredentials({ id: row.id, status_detail: detail });
+  };
+}
+
+interface Pauses {
+  isOn(name: string): boolean;
+  /** False when it is on already. */
+  start(name: string): boolean;
+}
+
+/** Names that rest for a while. */
+function createPauses(): Pauses {
+  const until = new Map<string, number>();
+  const isOn = (name: string): boolean => performance.now() < (until.get(name) ?? 0);
+  return {
+    isOn,
+    start(name) {
+      if (isOn(name)) return false;
+      if (until.size >= 10_000) until.clear();
+      until.set(name, performance.now() + pauseMs);
+      return true;
+    },
+  };
+}

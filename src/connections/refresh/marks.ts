@@ -1,0 +1,49 @@
+import type { Ground } from '../../kit/ground.ts';
+import type { HeldCache } from './held.ts';
+import { setBadCredentials, setWorking, type ConnectionKey } from '../store.ts';
+
+/** Records what calls say of a connection. */
+export interface Marks {
+  /** A call succeeded: written only when the status changes, and off the path. */
+  markWorking: (key: ConnectionKey) => void;
+  /** The provider refused one generation of the credentials; newer ones are left alone. */
+  markBad: (key: ConnectionKey, generation: number, detail: string) => Promise<void>;
+}
+
+export function createMarks(
+  { ground: { database, log }, onDead }: { ground: Ground; onDead: (key: ConnectionKey) => void },
+  cache: HeldCache,
+): Marks {
+  const marking = new Set<string>();
+
+  async function write(key: ConnectionKey, name: string): Promise<void> {
+    try {
+      await setWorking(database, key);
+    } catch (error) {
+      // The next call makes the mark.
+      log.debug({ err: error, connectionId: key[1] }, 'a status was not marked');
+    } finally {
+      cache.expire(key);
+      marking.delete(name);
+    }
+  }
+
+  return {
+    markWorking(key) {
+      const name = key.join('/');
+      if (cache.peek(key)?.row.status !== 'created' || marking.has(name)) return;
+      marking.add(name);
+      void write(key, name);
+    },
+    async markBad(key, generation, detail) {
+      const row = cache.peek(key)?.row;
+      const changed = await setBadCredentials(database, key, { generation, detail });
+      cache.invalidate(key);
+      if (!changed) return;
+      const [projectId, connectionId] = key;
+      const whose = { projectId, groupRef: row?.group_ref, connectionId, provider: row?.provider };
+      log.warn({ ...whose, detail }, 'a connection stopped working');
+      onDead(key);
+    },
+  };
+}

@@ -1,0 +1,310 @@
+import { crashPoint } from '../../kit/crash-point.ts';
+import { faultOf } from '../../kit/db/database.ts';
+import type { Ground } from '../../kit/ground.ts';
+import { newId } from '../../kit/ids.ts';
+import { problem } from '../../kit/problem.ts';
+import { sleep } from '../../kit/retry.ts';
+import { baseUrlOf, type Catalog, type Provider } from '../../providers/index.ts';
+import type { Projects } from '../../projects/index.ts';
+import { restMs } from '../credentials/credential.ts';
+import { requestToken, type TokenOutcome } from '../tokens/token.ts';
+import { mergeMetadata, placeOf } from '../credentials/metadata.ts';
+import { badCredentials, refusalOf } from '../tokens/refusal.ts';
+import {
+  commitRefresh,
+  extendRefreshLease,
+  releaseRefreshLease,
+  takeRefreshLease,
+  type Refreshed,
+} from './store.ts';
+import { renewalOf } from './renewal.ts';
+import type { ProviderMetadata } from '../schema.ts';
+import { openSecrets, sealSecrets, type Secrets } from '../credentials/secrets.ts';
+import { readConnection, setBadCredentials, type ConnectionKey, type ConnectionRow } from '../store.ts';
+
+/** Twice the token endpoint's time limit, and extended while a call lasts: a lease never ends under one. */
+const leaseMs = 90_000;
+const extendEveryMs = leaseMs / 3;
+const waitFirstMs = 100;
+const waitMostMs = 1_000;
+/** While a new pair waits for the database, callers wait no longer than this. */
+const patienceMs = 5_000;
+/** And an ending process no longer than this. */
+const closeMs = 10_000;
+
+/** Why a newer access token is wanted: the one in place is about to be over, or was refused. */
+export type Cause = 'age' | '401';
+
+export interface RefreshDeps {
+  ground: Ground;
+  projects: Projects;
+  catalog: Catalog;
+  /** Told each connection whose credentials are found dead here. */
+  onDead: (key: ConnectionKey) => void;
+}
+
+/** Brings a connection past a generation whose access token is stale; one token request per generation over all nodes. */
+export interface Refresher {
+  /**
+   * The row with newer credentials; after a 401 the row as it is, when a 401 asked for its token already. Throws
+   * `connection-bad-credentials` when the provider withdrew them, `provider-app-invalid` when the builder's client is at
+   * fault, `provider-unreachable` when it may work later, and `database-unavailable` while a new pair cannot be stored.
+   */
+  past(key: ConnectionKey, generation: number, cause: Cause): Promise<ConnectionRow>;
+  /** Waits for the pairs that are on their way, for a while. */
+  close(): Promise<void>;
+}
+
+interface Running {
+  generation: number;
+  /** For the callers, who may be told earlier that it takes long. */
+  result: Promise<ConnectionRow>;
+  end: Promise<unknown>;
+}
+
+/** One refresh under way: why, and what to do when the new pair has to wait for the database. */
+interface Refreshing {
+  generation: number;
+  cause: Cause;
+  mayWait: () => boolean;
+  onWait: () => void;
+}
+
+export function createRefresher(deps: RefreshDeps): Refresher {
+  const running = new Map<string, Running>();
+  let isClosed = false;
+
+  function begin(key: ConnectionKey, generation: number, cause: Cause): Running {
+    const name = key.join('/');
+    const unstored = Promise.withResolvers<never>();
+    const onWait = (): void => {
+      setTimeout(() => unstored.reject(problem('database-unavailable')), patienceMs).unref();
+    };
+    const stored = refreshOrWait(deps, key, { generation, cause, onWait, mayWait: () => !isClosed });
+    const end = stored
+      .catch(() => undefined)
+      .finally(() => {
+        if (running.get(name) === begun) running.delete(name);
+      });
+    const begun = { generation, result: Promise.race([stored, unstored.promise]), end };
+    running.set(name, begun);
+    return begun;
+  }
+
+  return {
+    async past(key, generation, cause) {
+      const joined = running.get(key.join('/'));
+      if (joined && joined.generation >= generation) return joined.result;
+      return begin(key, generation, cause).result;
+    },
+    async close() {
+      await Promise.race([Promise.all([...running.values()].map(({ end }) => end)), sleep(closeMs)]);
+      isClosed = true;
+    },
+  };
+}
+
+/** Whether a 401 asked for the token in place, so that one more is for another reason. */
+function isResting({ unauthorized_ms_ago: ago }: ConnectionRow): boolean {
+  return ago !== null && ago < restMs;
+}
+
+async function refreshOrWait(
+  deps: RefreshDeps,
+  key: ConnectionKey,
+  refreshing: Refreshing,
+): Promise<ConnectionRow> {
+  const { database } = deps.ground;
+  const { generation, cause } = refreshing;
+  const lease = { generation, forMs: leaseMs, ...(cause === '401' ? { restMs } : {}) };
+  const giveUpAt = performance.now() + leaseMs + 10_000;
+  for (let pauseMs = waitFirstMs; ; pauseMs = Math.min(waitMostMs, pauseMs * 2)) {
+    const fence = newId();
+    const isOurs = await takeRefreshLease(database, key, { ...lease, fence });
+    const row = await readConnection(database, key);
+    if (!row) throw problem('not-found', { detail: `There is no connection ${key[1]}.` });
+    if (isOurs) return refreshUnder(deps, row, fence, refreshing);
+    if (row.generation > generation) return row;
+    if (row.status === 'bad_credentials') throw badCredentials(row);
+    if (cause === '401' && isResting(row)) return row;
+    if (performance.now() > giveUpAt) {
+      throw problem('provider-unreachable', {
+        detail: 'Another node has been refreshing the access token for too long.',
+      });
+    }
+    await sleep(pauseMs);
+  }
+}
+
+/** Holds the lease of the row. Whatever happens, the lease is given back or taken over by the commit. */
+async function refreshUnder(
+  deps: RefreshDeps,
+  row: ConnectionRow,
+  fence: string,
+  refreshing: Refreshing,
+): Promise<ConnectionRow> {
+  const { ground, catalog } = deps;
+  const key: ConnectionKey = [row.project_id, row.id];
+  const extending = setInterval(() => {
+    // Without the database the lease ends by itself, later than the token endpoint's time limit.
+    extendRefreshLease(ground.database, key, { fence, forMs: leaseMs }).catch(() => undefined);
+  }, extendEveryMs);
+  try {
+    const provider = catalog.get(row.provider);
+    const secrets = openSecrets(ground.vault, row.project_id, row.id, row.credentials);
+    const renewal = await renewalOf(deps.projects, provider, row, secrets);
+    if (!renewal)
+      return await condemn(
+        deps,
+        row,
+        fence,
+        'The provider no longer accepts the access token, and there is no refresh token.',
+      );
+    const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
+    const outcome = await requestToken(ground, provider, place, renewal.client, renewal.grant);
+    if (outcome.kind === 'granted') crashPoint('after-refresh');
+    ground.metrics.tokenRefreshes.inc({ provider: row.provider, outcome: outcome.kind });
+    if (outcome.kind === 'granted') {
+      const pair = pairOf(deps, provider, row, secrets, outcome);
+      return await storePair(
+        deps,
+        row,
+        { ...pair, fence, unauthorized: refreshing.cause === '401' },
+        refreshing,
+      );
+    }
+    // A client that belongs to the customer is part of the credentials; the builder's client is not (providers H1).
+    const isCustomers =
+      outcome.kind === 'revoked' || (outcome.kind === 'config' && secrets.kind !== 'authorizationCode');
+    if (isCustomers) return await condemn(deps, row, fence, outcome.message);
+    throw refusalOf(outcome, provider);
+  } catch (error) {
+    await releaseRefreshLease(ground.database, key, fence).catch((cause: unknown) => {
+      ground.log.warn(
+        { err: cause, connectionId: row.id },
+        'the refresh lease could not be given back; it ends by itself',
+      );
+    });
+    throw error;
+  } finally {
+    clearInterval(extending);
+  }
+}
+
+type Pair = Omit<Refreshed, 'fence' | 'unauthorized' | 'issuedAgoMs' | 'expiresInMs'> & {
+  /** By performance.now(). */
+  askedAt: number;
+  lifeMs: number | undefined;
+};
+
+/** What is to be stored, sealed. */
+function pairOf(
+  { ground }: RefreshDeps,
+  provider: Provider,
+  row: ConnectionRow,
+  secrets: Secrets,
+  { answer, askedAt }: Extract<TokenOutcome, { kind: 'granted' }>,
+): Pair {
+  // Without a new refresh token the old one stays (RFC 6749, 6).
+  const renewed: Secrets = {
+    ...secrets,
+    accessToken: answer.accessToken,
+    ...(answer.refreshToken === undefined ? {} : { refreshToken: answer.refreshToken }),
+  } as Secrets;
+  return {
+    generation: row.generation,
+    credentials: sealSecrets(ground.vault, row.project_id, row.id, renewed),
+    scopes: answer.scopes,
+    providerMetadata: movedMetadata(ground, provider, row, answer.metadata),
+    askedAt,
+    lifeMs: answer.expiresInMs,
+  };
+}
+
+/**
+ * Stores the pair, however long the database is away: the provider may have ended the one in place. It gives way only to
+ * newer credentials. Somebody who took the lease over meanwhile is waited for: what they find with the old pair is wrong.
+ */
+async function storePair(
+  deps: RefreshDeps,
+  row: ConnectionRow,
+  { askedAt, lifeMs, ...pair }: Pair & Pick<Refreshed, 'fence' | 'unauthorized'>,
+  { mayWait, onWait }: Refreshing,
+): Promise<ConnectionRow> {
+  const { database, log } = deps.ground;
+  const key: ConnectionKey = [row.project_id, row.id];
+  for (let pauseMs = waitFirstMs, tries = 1; ; pauseMs = Math.min(waitMostMs, pauseMs * 2), tries += 1) {
+    const agoMs = performance.now() - askedAt;
+    const expiresInMs = lifeMs === undefined ? undefined : lifeMs - agoMs;
+    try {
+      const isStored = await commitRefresh(database, key, { ...pair, issuedAgoMs: agoMs, expiresInMs });
+      const found = await readConnection(database, key);
+      if (isStored || !found || found.generation !== row.generation) return usable(key, found);
+    } catch (error) {
+      if (faultOf(error) !== 'unable' || !mayWait()) throw error;
+      log.warn({ err: error, connectionId: row.id, tries }, 'new tokens could not be stored yet');
+    }
+    if (!mayWait()) return usable(key, row);
+    if (tries === 1) onWait();
+    await sleep(pauseMs);
+  }
+}
+
+/** What the answer says of the account, when it is new. A foreign API address is not taken over, but the tokens are good. */
+function movedMetadata(
+  { log }: Ground,
+  provider: Provider,
+  row: ConnectionRow,
+  found: ProviderMetadata,
+): ProviderMetadata | undefined {
+  const merged = mergeMetadata(row.provider_metadata, found);
+  if (!merged) return undefined;
+  try {
+    baseUrlOf(provider, placeOf(provider, row.workspace_ref, merged));
+    return merged;
+  } catch (error) {
+    log.warn(
+      { err: error, connectionId: row.id, provider: row.provider },
+      'a token response names a foreign API address',
+    );
+    return undefined;
+  }
+}
+
+/** `invalid_grant` is believed only when nobody stored a newer pair meanwhile (reliability 4). */
+async function condemn(
+  deps: RefreshDeps,
+  row: ConnectionRow,
+  fence: string,
+  detail: string,
+): Promise<ConnectionRow> {
+  const { database, log } = deps.ground;
+  const key: ConnectionKey = [row.project_id, row.id];
+  const condemned = await setBadCredentials(database, key, { generation: row.generation, detail, fence });
+  if (!condemned) return readBack(deps, key, row.generation);
+  log.warn(
+    {
+      projectId: row.project_id,
+      groupRef: row.group_ref,
+      connectionId: row.id,
+      provider: row.provider,
+      detail,
+    },
+    'a connection stopped working',
+  );
+  deps.onDead(key);
+  throw badCredentials({ id: row.id, status_detail: detail });
+}
+
+async function readBack(deps: RefreshDeps, key: ConnectionKey, generation: number): Promise<ConnectionRow> {
+  const row = usable(key, await readConnection(deps.ground.database, key));
+  if (row.generation === generation)
+    throw problem('provider-unreachable', { detail: 'The refresh of the access token took too long.' });
+  return row;
+}
+
+function usable([, id]: ConnectionKey, row: ConnectionRow | undefined): ConnectionRow {
+  if (!row) throw problem('not-found', { detail: `There is no connection ${id}.` });
+  if (row.status === 'bad_credentials') throw badCredentials(row);
+  return row;
+}

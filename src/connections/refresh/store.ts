@@ -1,0 +1,107 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import { newId } from '../../kit/ids.ts';
+import { eventOf } from '../events/store.ts';
+import type { ProviderMetadata } from '../schema.ts';
+import type { ConnectionKey } from '../store.ts';
+
+// One statement decides who refreshes: the generation must be the one that was found stale, and nobody may hold a lease.
+const take = statement(
+  'connections_lease',
+  `UPDATE connections SET refresh_lease = $4, refresh_lease_until = svc_now() + $5::float8 * interval '1 ms'
+   WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
+     AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
+     AND ($6::float8 IS NULL OR unauthorized_at IS NULL OR unauthorized_at < svc_now() - $6::float8 * interval '1 ms')
+   RETURNING id`,
+);
+
+// Only while it is ours: nobody took it over.
+const extend = statement(
+  'connections_extend_lease',
+  `UPDATE connections SET refresh_lease_until = svc_now() + $4::float8 * interval '1 ms'
+   WHERE project_id = $1 AND id = $2 AND refresh_lease = $3 RETURNING id`,
+);
+
+const giveBack = statement(
+  'connections_release',
+  `UPDATE connections SET refresh_lease = NULL, refresh_lease_until = NULL
+   WHERE project_id = $1 AND id = $2 AND refresh_lease = $3`,
+);
+
+// Committed before use, and only over the pair that it came for: under the lease, or when nobody has one any more.
+const commit = statement(
+  'connections_refreshed',
+  `WITH fresh AS (UPDATE connections SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
+     scopes = coalesce($5::text[], scopes), provider_metadata = coalesce($6::json, provider_metadata),
+     access_issued_at = svc_now() - $7::float8 * interval '1 ms', access_expires_at = svc_now() + $8::float8 * interval '1 ms',
+     refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now(),
+     unauthorized_at = CASE WHEN $11::boolean THEN svc_now() END
+   WHERE project_id = $1 AND id = $2 AND generation = $10::float8::bigint AND (refresh_lease = $3 OR refresh_lease IS NULL)
+   RETURNING *),
+   told AS (${eventOf('fresh', 'connection.refreshed', '$9')})
+   SELECT id FROM fresh`,
+);
+
+/** True when the caller may refresh this generation until the lease ends. With `restMs`: unless a 401 asked for the token less than that ago. */
+export async function takeRefreshLease(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  lease: { generation: number; fence: string; forMs: number; restMs?: number | undefined },
+): Promise<boolean> {
+  const { generation, fence, forMs, restMs = null } = lease;
+  return (await db.rows(take, [projectId, id, generation, fence, forMs, restMs])).length > 0;
+}
+
+/** Lets a lease that is held last longer from now on; false when somebody else has it. */
+export async function extendRefreshLease(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  lease: { fence: string; forMs: number },
+): Promise<boolean> {
+  return (await db.rows(extend, [projectId, id, lease.fence, lease.forMs])).length > 0;
+}
+
+export async function releaseRefreshLease(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  fence: string,
+): Promise<void> {
+  await db.rows(giveBack, [projectId, id, fence]);
+}
+
+export interface Refreshed {
+  fence: string;
+  /** Of the credentials that were renewed. */
+  generation: number;
+  /** A 401 asked for it. */
+  unauthorized: boolean;
+  credentials: Buffer;
+  scopes: string[] | undefined;
+  /** Only when it changed. */
+  providerMetadata: ProviderMetadata | undefined;
+  issuedAgoMs: number;
+  expiresInMs: number | undefined;
+}
+
+/** False when newer credentials are in place, or somebody else has the lease. */
+export async function commitRefresh(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  refreshed: Refreshed,
+): Promise<boolean> {
+  const metadata = refreshed.providerMetadata ? JSON.stringify(refreshed.providerMetadata) : null;
+  const rows = await db.rows(commit, [
+    projectId,
+    id,
+    refreshed.fence,
+    refreshed.credentials,
+    refreshed.scopes ?? null,
+    metadata,
+    refreshed.issuedAgoMs,
+    refreshed.expiresInMs ?? null,
+    newId(),
+    refreshed.generation,
+    refreshed.unauthorized,
+  ]);
+  return rows.length > 0;
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { loadCatalog } from '../../providers/index.ts';
+import { readTokenAnswer } from './token-answer.ts';
+
+describe('connections/tokens/token-answer', () => {
+  const catalog = loadCatalog();
+  const read = (provider: string, body: unknown) =>
+    readTokenAnswer(catalog.get(provider), typeof body === 'string' ? body : JSON.stringify(body));
+
+  it('reads what each provider adds under its own names', () => {
+    expect(
+      read('hubspot', { access_token: 'a', expires_in: 1800, hub_id: 62515, user_id: 7, scopes: ['oauth'] }),
+    ).toEqual({
+      accessToken: 'a',
+      expiresInMs: 1_800_000,
+      workspaceRef: '62515',
+      consumerRef: '7',
+      scopes: ['oauth'],
+      metadata: {},
+    });
+    const instanceUrl = 'https://acme.my.salesforce.com';
+    expect(
+      read('salesforce', {
+        access_token: 'a',
+        refresh_token: 'r',
+        instance_url: instanceUrl,
+        scope: 'api id',
+      }),
+    ).toMatchObject({
+      refreshToken: 'r',
+      scopes: ['api', 'id'],
+      metadata: { instance_url: { value: instanceUrl, source: 'token' } },
+    });
+  });
+
+  it('takes a life that is sent as a text, assumes the one of the catalogue, and else knows none', () => {
+    expect(read('pipedrive', { access_token: 'a', expires_in: '60' })?.expiresInMs).toBe(60_000);
+    expect(read('hubspot', { access_token: 'a' })?.expiresInMs).toBe(1_800_000);
+    for (const expires_in of [undefined, null, 0, -1, 'soon']) {
+      expect(read('marketo', { access_token: 'a', expires_in })).not.toHaveProperty('expiresInMs');
+    }
+  });
+
+  it('finds no token in an answer that only looks like a success', () => {
+    for (const body of [
+      '',
+      '<html>',
+      '[]',
+      'null',
+      { ok: false, error: 'invalid_code' },
+      { access_token: '' },
+    ]) {
+      expect(read('slack', body)).toBeUndefined();
+    }
+  });
+});

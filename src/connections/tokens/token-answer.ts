@@ -1,0 +1,60 @@
+import type { Provider } from '../../providers/index.ts';
+import { isObject, jsonFrom, keptFrom, textAt, valueAt } from '../credentials/kept.ts';
+import type { ProviderMetadata } from '../schema.ts';
+
+/** What a token response says, in one form for every provider. */
+export interface TokenAnswer {
+  accessToken: string;
+  refreshToken?: string;
+  /** From the moment the request was sent. Missing: a 401 is the only sign of expiry (Salesforce, providers S1). */
+  expiresInMs?: number;
+  scopes?: string[];
+  workspaceRef?: string;
+  consumerRef?: string;
+  metadata: ProviderMetadata;
+}
+
+/** Reads a token response by the provider's declaration; undefined when it holds no access token. */
+export function readTokenAnswer(provider: Provider, text: string): TokenAnswer | undefined {
+  const body = jsonFrom(text);
+  const accessToken = textAt(body, 'access_token');
+  if (!isObject(body) || !accessToken) return undefined;
+  const fields = provider.oauth2Opts?.tokenMetadataFields ?? {};
+  const refreshToken = textAt(body, 'refresh_token');
+  const expiresInMs = lifetimeOf(provider, body['expires_in']);
+  const scopes = scopesAt(body, fields.scopesField ?? 'scope');
+  const workspaceRef = fields.workspaceRefField && textAt(body, fields.workspaceRefField);
+  const consumerRef = fields.consumerRefField && textAt(body, fields.consumerRefField);
+  return {
+    accessToken,
+    ...(refreshToken ? { refreshToken } : {}),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(scopes ? { scopes } : {}),
+    ...(workspaceRef ? { workspaceRef } : {}),
+    ...(consumerRef ? { consumerRef } : {}),
+    metadata: metadataOf(provider, body),
+  };
+}
+
+/** Some providers send `expires_in` as a text, some not at all. */
+function lifetimeOf(provider: Provider, expiresIn: unknown): number | undefined {
+  const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn;
+  if (typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0) return seconds * 1000;
+  const assumed = provider.oauth2Opts?.accessTokenLifetimeSeconds;
+  return assumed === undefined ? undefined : assumed * 1000;
+}
+
+function scopesAt(body: Record<string, unknown>, path: string): string[] | undefined {
+  const list = valueAt(body, path);
+  if (Array.isArray(list)) return list.filter((scope) => typeof scope === 'string');
+  return typeof list === 'string' ? list.split(/[\s,]+/).filter(Boolean) : undefined;
+}
+
+function metadataOf(provider: Provider, body: Record<string, unknown>): ProviderMetadata {
+  const instanceField = provider.instanceUrl?.tokenField;
+  const instanceUrl = instanceField && textAt(body, instanceField);
+  return {
+    ...(instanceField && instanceUrl ? { [instanceField]: { value: instanceUrl, source: 'token' } } : {}),
+    ...keptFrom(provider.oauth2Opts?.tokenMetadataFields.otherFields, body, 'token'),
+  };
+}
