@@ -1,4 +1,6 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseExactly } from './exact-json.ts';
 import { isExactNumber, jsonDepth, parseJson } from './json.ts';
 
 describe('kit/json', () => {
@@ -9,6 +11,33 @@ describe('kit/json', () => {
       expect(JSON.stringify(parseJson(text))).toBe(text);
     },
   );
+
+  test('a number is written back digit for digit wherever it stands and whatever strings stand beside it', () => {
+    const blank = fc.stringMatching(/^[\t\n\r ]{0,2}$/);
+    const number = fc.stringMatching(/^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,4})?(?:[eE][-+]?\d{1,3})?$/);
+    const string = fc
+      .oneof(
+        fc.string(),
+        fc.constantFrom('2024-01-02T03:04:05.678Z', '",":-0', 'a, 1.5', '[0.10]', '\\":1e9', '\\'),
+      )
+      .map((text) => JSON.stringify(text));
+    const { json } = fc.letrec((tie) => ({
+      json: fc.oneof(
+        { depthSize: 'small' },
+        fc.tuple(blank, fc.oneof(number, string), blank).map((parts) => parts.join('')),
+        fc.array(tie('json')).map((items) => `[${items.join(',')}]`),
+        fc
+          .array(fc.tuple(string, blank, tie('json')))
+          .map((members) => `{${members.map(([key, space, value]) => `${key}${space}:${value}`).join(',')}}`),
+      ),
+    }));
+    fc.assert(
+      fc.property(json, (text) => {
+        expect(JSON.stringify(parseJson(String(text)))).toBe(JSON.stringify(parseExactly(String(text))));
+      }),
+      { numRuns: 500 },
+    );
+  });
 
   test('a number that JavaScript holds exactly stays a number', () => {
     expect(parseJson('{"a":1,"b":0.5,"c":-3}')).toEqual({ a: 1, b: 0.5, c: -3 });

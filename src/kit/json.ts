@@ -1,14 +1,19 @@
-/** JSON that keeps numbers exact: what a double cannot hold is carried as its own text (contract, Surfaces). */
+/** JSON that keeps numbers exact: what a double cannot hold is carried as its own text. */
 import { parseExactly } from './exact-json.ts';
 
 const { isRawJSON } = JSON as unknown as { isRawJSON: (this: void, value: unknown) => boolean };
 
 /** A text whose numbers are all short integers reads the same either way; only the others need the exact reader. */
-const mayLoseDigits = /\d{16}|\d[.eE]|-0/;
+const hasLongNumber = /\d{16}|\d[.eE]|-0/;
+/** The same where a value begins. Most texts hold such digits in strings only: times, addresses, amounts as text. */
+const mayLoseDigits = /(?:^|"[\t\n\r ]*:|[[,])[\t\n\r ]*(?:-0|-?\d{16}|-?\d{1,15}[.eE])/;
 
 /** Parses JSON; a number that JavaScript would change stays as sent and is written back digit for digit. */
 export function parseJson(text: string): unknown {
-  return mayLoseDigits.test(text) ? parseExactly(text) : (JSON.parse(text) as unknown);
+  // The first test is the cheaper one: it looks at digits, the second at each place where a value may begin.
+  return hasLongNumber.test(text) && mayLoseDigits.test(text)
+    ? parseExactly(text)
+    : (JSON.parse(text) as unknown);
 }
 
 /** True for a number kept as its text by {@link parseJson}. */
