@@ -12,6 +12,7 @@ const steps: { name: string; command: string[] }[] = [
   { name: 'dead code', command: ['knip'] },
   { name: 'migrations', command: [node, 'scripts/check-migrations.ts'] },
   { name: 'generated files (OpenAPI, docs)', command: [node, 'scripts/generate.ts', '--check'] },
+  { name: 'citations', command: [node, 'scripts/check-citations.ts'] },
   { name: 'specification coverage', command: [node, 'scripts/coverage-spec.ts', '--check'] },
 ];
 

@@ -1,19 +1,19 @@
-/** `npm run coverage:spec`: checks that each line of the specification has its tests and writes the list; `--check` only compares. */
+/** `npm run coverage:spec`: checks that tests carry each paragraph of the specification and writes the list; `--check` only compares. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { faultsOf } from './spec-coverage/check.ts';
-import { createFinder } from './spec-coverage/find.ts';
-import { render } from './spec-coverage/render.ts';
-import { sections } from './spec-items/index.ts';
+import { faultsOf, render } from './spec-coverage/coverage.ts';
+import { readTests } from './spec-coverage/find.ts';
+import { paragraphs } from './spec-coverage/paragraphs.ts';
 
 const root = join(import.meta.dirname, '..');
 const path = 'docs/spec-coverage.md';
 const isCheck = process.argv.includes('--check');
 
-const faults = faultsOf(sections, createFinder(root, ['src', 'test', 'simulator', 'scripts', 'bench']));
+const tests = readTests(root, ['src', 'test', 'simulator']).all();
+const faults = faultsOf(paragraphs, tests);
 for (const fault of faults) console.log(fault);
 
-const wanted = render(sections);
+const wanted = render(paragraphs, tests);
 const isStale = (await readFile(join(root, path), 'utf8').catch(() => undefined)) !== wanted;
 const writes = isStale && !isCheck && faults.length === 0;
 if (writes) await writeFile(join(root, path), wanted);

@@ -32,13 +32,13 @@ export interface Surfaces {
   close(): Promise<void>;
 }
 
-// Of the API description, not of the release (specification 9).
+// Of the API description, not of the release (§9).
 const apiVersion = '1.0.0';
 
 /** Of a request to the management surface; a deploy and a write say more. */
 const managementBodyBytes = 1024 * 1024;
 
-/** Mounts each room's routes on the surfaces (contract, Surfaces). */
+/** Mounts each room's routes on its surface (docs/contract.md, Surfaces). */
 export async function createSurfaces(app: App, config: Config, health: Health): Promise<HttpServer> {
   const server = createHttpServer({
     log: app.ground.log,

@@ -55,7 +55,7 @@ export interface OperationBody {
   };
 }
 
-/** A problem (contract, Errors) as far as tests look into it. */
+/** The members of a problem that tests read. */
 export interface ProblemBody {
   code: string;
   detail: string;

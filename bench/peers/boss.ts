@@ -4,7 +4,7 @@ import { makeOperationTable, withOperation, type QueuePeer } from './peer.ts';
 
 const queue = 'noop';
 
-/** pg-boss at the setting that was its fastest (reference/engine.md, 3): four workers, each a hundred at a time, without a pause while there is more. */
+/** pg-boss at the setting that was its fastest: four workers, each a hundred at a time, without a pause while there is more. */
 export async function startBoss(callers: number): Promise<QueuePeer> {
   const made = await makeDatabase();
   const boss = new PgBoss({ connectionString: made.url, max: 20 });

@@ -7,7 +7,7 @@ const add = {
   text: "SELECT graphile_worker.add_job('noop', json_build_object('operationId', $1::text))",
 };
 
-/** graphile-worker at the setting that was its fastest (reference/engine.md, 3): a local queue of 500. */
+/** graphile-worker at the setting that was its fastest: a local queue of 500. */
 export async function startGraphile(callers: number): Promise<QueuePeer> {
   const made = await makeDatabase();
   const pool = openPool(made.url, callers);

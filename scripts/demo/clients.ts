@@ -3,7 +3,7 @@ import { Connection } from 'jsforce';
 import { setDispatcher } from 'jsforce/lib/request.js';
 import { Agent } from 'undici';
 
-/** The headers that every call through the proxy carries (specification 4.6). */
+/** The headers that every call through the proxy carries (§4.6). */
 export function proxyHeaders(
   projectId: string,
   apiKey: string,

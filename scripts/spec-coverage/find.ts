@@ -1,29 +1,47 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { TitledTest } from './coverage.ts';
 import { parse } from './literal.ts';
 import { declaredTests, type DeclaredTest } from './titles.ts';
 
 /** Says of a reference to a test what is wrong with it; undefined when it names one test that runs. */
 export type Finder = (reference: string) => string | undefined;
 
+export interface TestFiles {
+  find: Finder;
+  /** Every test that runs; one of a table once for each row. */
+  all(): TitledTest[];
+}
+
 /** Knows the tests below the folders; suites that several test files share count where a test file imports them. */
-export function createFinder(root: string, folders: readonly string[]): Finder {
-  const paths = folders.flatMap((folder) =>
-    globSync(`${folder}/**/*.{test,testsuite}.ts`, { cwd: root }).map((path) => path.replaceAll('\\', '/')),
-  );
+export function readTests(root: string, folders: readonly string[]): TestFiles {
+  const paths = folders
+    .flatMap((folder) => globSync(`${folder}/**/*.{test,testsuite}.ts`, { cwd: root }))
+    .map((path) => path.replaceAll('\\', '/'))
+    .toSorted();
   const texts = new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   const files = new Map<string, DeclaredTest[]>();
   const isRun = (path: string): boolean =>
     path.endsWith('.test.ts') ||
     [...texts].some(([other, text]) => other.endsWith('.test.ts') && text.includes(`${basename(path)}'`));
-  return (reference) => {
-    const [, path = '', title = ''] = /^(\S+) > (.+)$/.exec(reference) ?? [];
-    const text = texts.get(path);
-    if (text === undefined) return 'there is no such test file';
-    if (!isRun(path)) return 'no test file runs this suite';
-    const known = files.get(path) ?? declaredTests(parse(join(root, path), text));
+  const testsOf = (path: string): DeclaredTest[] => {
+    const known = files.get(path) ?? declaredTests(parse(join(root, path), texts.get(path)));
     files.set(path, known);
-    return faultOf(known, title);
+    return known;
+  };
+  return {
+    find(reference) {
+      const [, path = '', title = ''] = /^(\S+) > (.+)$/.exec(reference) ?? [];
+      if (!texts.has(path)) return 'there is no such test file';
+      return isRun(path) ? faultOf(testsOf(path), title) : 'no test file runs this suite';
+    },
+    all: () =>
+      paths.filter(isRun).flatMap((path) =>
+        testsOf(path)
+          .filter(({ skipped }) => !skipped)
+          .flatMap(({ title, cases }) => (cases.length > 0 ? cases : [title]))
+          .map((title) => ({ path, title })),
+      ),
   };
 }
 

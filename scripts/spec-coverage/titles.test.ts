@@ -2,10 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { faultsOf } from './check.ts';
-import { faultOf } from './find.ts';
+import { faultOf, readTests } from './find.ts';
 import { parse } from './literal.ts';
-import { render } from './render.ts';
 import { declaredTests, type DeclaredTest } from './titles.ts';
 
 const text = `import { describe, expect, it, test as other } from 'vitest';
@@ -91,41 +89,10 @@ describe('scripts/spec-coverage/titles', () => {
     expect(found(title)).toBe(fault);
   });
 
-  it('fails a line that nothing holds, a test that is not there, and an id that stands twice', () => {
-    const line = { says: 'x', accepts: ['a.test.ts > a'], refuses: ['a.test.ts > b'] };
-    const items = [
-      { ...line, id: '1/sound' },
-      { ...line, id: '1/nothing', accepts: [], refuses: [] },
-      { ...line, id: '1/later', accepts: [], refuses: [], later: 'more' },
-      { ...line, id: '1/answer', refuses: 'nothing to refuse: it is an answer' as const },
-      { ...line, id: '1/missing', refuses: ['a.test.ts > c'] },
-      { ...line, id: '1/sound' },
-    ];
-    const find = (reference: string) => (reference.endsWith('c') ? 'there is no such test' : undefined);
-    expect(faultsOf([{ title: '1', items }], find)).toEqual([
-      '1/nothing: no test shows that it is kept',
-      '1/nothing: no test shows what is refused',
-      '1/missing: there is no such test: a.test.ts > c',
-      '1/sound: stands twice in the list',
-    ]);
-  });
-
-  it('shows each line with its tests by file', () => {
-    const shown = render([
-      {
-        title: '1 Things',
-        items: [
-          {
-            id: '1/a',
-            says: 'a | b',
-            accepts: ['test/x.test.ts > one', 'test/x.test.ts > two'],
-            refuses: [],
-            later: 'c',
-          },
-        ],
-      },
-    ]);
-    expect(shown).toContain('| **1/a** | a \\| b | *later: c*<br>[x] “one”, “two” |  |');
-    expect(shown).toMatch(/\n\[x\]: \.\.\/test\/x\.test\.ts\n$/);
+  it('reads every test below a folder, one of a table once for each row', async () => {
+    await writeFile(join(folder, 'a.test.ts'), text);
+    const tests = readTests(folder, ['.']).all();
+    expect(tests).toContainEqual({ path: 'a.test.ts', title: 'a/file > takes one of 1' });
+    expect(tests.some(({ title }) => title.endsWith('is not run'))).toBe(false);
   });
 });

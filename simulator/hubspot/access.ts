@@ -7,7 +7,7 @@ import { ALL_SCOPES } from './scopes.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The token of a call, or the 401 it gets (providers H1). */
+/** The token of a call, or the 401 that it gets. */
 export function authenticate(hub: Hub, call: Call): AccessToken | Refusal {
   const [scheme, token] = (call.headers.authorization ?? '').split(' ');
   if (scheme?.toLowerCase() !== 'bearer' || !token || !/^[\w.-]{8,}$/.test(token)) return unauthenticated();

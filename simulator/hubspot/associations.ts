@@ -19,7 +19,7 @@ export const MAX_READ = 1000;
 const MAX_WRITE = 2000;
 export const MAX_PAGE = 500;
 
-/** A record without associations is an error entry and makes the answer a 207 (providers H3). */
+/** A record without associations is an error entry and makes the answer a 207. */
 export function readBatch(hub: Hub, { from, to }: Ends, { body }: HubCall): Answer {
   const inputs = inputsOf(body, MAX_READ);
   if (isRefusal(inputs)) return inputs;
@@ -46,7 +46,7 @@ export function nothingFound({ from, to }: Ends, id: string): JsonObject {
   }).body;
 }
 
-/** The id is a number on the wire, whatever the specification says. */
+/** The id is a number on the wire, although HubSpot's OpenAPI document says string. */
 function renderLinked(linked: Linked): JsonObject {
   return {
     toObjectId: Number(linked.id),

@@ -24,7 +24,7 @@ export function inputsOf(body: JsonObject, max = MAX_INPUTS): Input[] | Refusal 
   return objects.length === inputs.length ? objects : invalid('each input must be an object');
 }
 
-/** All or nothing, unless every input carries its own objectWriteTraceId (providers H4). */
+/** All or nothing, unless every input carries its own objectWriteTraceId. */
 export function batchCreate(hub: Hub, type: ObjectType, input: HubCall): Answer {
   const inputs = inputsOf(input.body);
   if (isRefusal(inputs)) return inputs;

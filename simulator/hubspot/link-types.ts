@@ -32,7 +32,7 @@ type Known = [
   inverseLabel?: string,
 ];
 
-/** Standard association types (providers H4); the first of a pair without a label is its default. */
+/** Standard association types; the first of a pair without a label is its default. */
 const KNOWN: Known[] = [
   ['contacts', 'companies', 279, 280],
   ['contacts', 'companies', 1, 2, 'Primary', 'Primary'],

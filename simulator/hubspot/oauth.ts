@@ -16,7 +16,7 @@ import type { Hub, HubCall } from './hub.ts';
 import { ALL_SCOPES } from './scopes.ts';
 
 const ACCESS_LIFE_MS = 1_800_000;
-/** Longer than 300 characters, so that nobody keeps them in a short column (providers H1). */
+/** HubSpot's tokens may exceed 300 characters; these do, so that a short column is noticed. */
 const ACCESS_LENGTH = 320;
 const USER = { user: 'ada.lovelace@example.com', user_id: 9586500, hub_domain: 'simulated.example.com' };
 const APP_ID = 1160452;
@@ -131,7 +131,7 @@ const ERRORS: Record<TokenFailure, TokenError> = {
   scopes: { status: 'BAD_SCOPES', error: 'invalid_scope', message: 'missing or invalid scopes' },
 };
 
-/** `error` and `error_description` are missing on v1 (providers H1). */
+/** `error` and `error_description` are missing on v1. */
 function tokenError(reason: TokenFailure, v1: boolean): Reply {
   return errorReply(ERRORS[reason], v1);
 }

@@ -75,7 +75,7 @@ export function createObject(hub: Hub, type: ObjectType, { body, access }: HubCa
   return json(201, renderCreated(type, applyCreate(hub, plan), access.grant.account));
 }
 
-/** PATCH ignores associations (providers H4). */
+/** PATCH ignores associations. */
 export function updateObject(hub: Hub, type: ObjectType, { call, body, access }: HubCall): Answer {
   const row = findRow(hub, type, call.params['id'] ?? '', call.query.get('idProperty'));
   if (!row) return notFound();

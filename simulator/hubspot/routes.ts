@@ -24,7 +24,7 @@ export type Route = { open: (hub: Hub, call: Call) => Reply } | { handler: Handl
 type TypeHandler = (hub: Hub, type: ObjectType, input: HubCall) => Reply | Refusal;
 type EndsHandler = (hub: Hub, ends: Ends, input: HubCall) => Reply | Refusal;
 
-/** All routes, by path without its version segment: both URL families meet here (providers H0). */
+/** All routes, by path without its version segment: both URL families meet here. */
 export function hubspotRoutes(): Router<Route> {
   const router = createRouter<Route>();
   addOAuth(router);

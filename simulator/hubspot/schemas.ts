@@ -20,7 +20,7 @@ export function listSchemas(hub: Hub, { call }: HubCall): Answer {
   return json(200, { results: types.map((one) => renderSchema(hub, one)) });
 }
 
-/** Works for standard types too, as the source of their required properties (providers H2). */
+/** Works for standard types too, as the source of their required properties. */
 export function getSchema(hub: Hub, type: ObjectType): Answer {
   return json(200, renderSchema(hub, type));
 }

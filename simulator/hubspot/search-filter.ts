@@ -27,7 +27,7 @@ const MAX_GROUPS = 5;
 const MAX_FILTERS = 6;
 const MAX_ALL_FILTERS = 18;
 
-/** Groups are joined by OR, the filters of a group by AND (providers H3). */
+/** Groups are joined by OR, the filters of a group by AND. */
 export function compileGroups(hub: Hub, type: ObjectType, given: unknown): Test | Refusal {
   const groups: unknown[] = Array.isArray(given) ? given : [];
   if (groups.length > MAX_GROUPS) return invalid(`The maximum number of filterGroups is ${MAX_GROUPS}`);
@@ -104,7 +104,7 @@ function valueTest(property: Property, filter: Filter): (value: string) => boole
   const wanted = comparable(property, filter.value);
   const high = comparable(property, filter.high);
   const compare = (value: string): number => compareValues(comparable(property, value), wanted);
-  // String values of IN have to be lower case to match anything (providers H3).
+  // String values of IN have to be lower case to match anything.
   const set = new Set(
     property.type === 'string'
       ? filter.values

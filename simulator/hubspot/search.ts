@@ -18,7 +18,7 @@ const MAX_RESULTS = 10_000;
 const MAX_BODY = 3000;
 const CACHED = 8;
 
-/** POST …/search: at most 200 a page and 10,000 in all, on what the index holds (providers H3). */
+/** POST …/search: at most 200 a page and 10,000 in all, on what the index holds. */
 export function searchObjects(hub: Hub, type: ObjectType, { call, body, access }: HubCall): Reply | Refusal {
   if (call.text.length > MAX_BODY)
     return invalid(`The request body must be shorter than ${MAX_BODY} characters`);

@@ -1,4 +1,4 @@
-/** Standard objects (providers H0): type id, singular, plural, and what is special about each. */
+/** Standard objects: type id, singular, plural, and what is special about each. */
 export type StandardObject = {
   typeId: string;
   singular: string;

@@ -29,7 +29,7 @@ export function createUniques(properties: string[]): Uniques {
   return { find: (property, value) => indexes.get(property)?.get(uniqueKey(value)), set, add };
 }
 
-/** Unique values are compared without case (email is, providers H8). */
+/** Unique values are compared without case (email is one). */
 export function uniqueKey(value: string): string {
   return value.trim().toLowerCase();
 }

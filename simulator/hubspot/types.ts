@@ -1,7 +1,7 @@
 /** One selectable value of an enumeration. */
 export type Option = { label: string; value: string; displayOrder: number; hidden: boolean };
 
-/** A property definition as the properties API shows it (providers H2). */
+/** A property definition as the properties API shows it. */
 export type Property = {
   name: string;
   label: string;
@@ -47,7 +47,7 @@ export type ObjectType = {
   /** Shown when a read names no property. */
   defaults: string[];
   createdProperty: string;
-  /** `lastmodifieddate` for contacts, `hs_lastmodifieddate` for all else (providers H3). */
+  /** `lastmodifieddate` for contacts, `hs_lastmodifieddate` for all else. */
   modifiedProperty: string;
   properties: Map<string, Property>;
   groups: Map<string, Group>;

@@ -9,7 +9,7 @@ export type Checked = { values: Record<string, string>; faults: PropertyFault[] 
 
 /**
  * Turns the `properties` of a write into the strings to store, with a fault for each bad one.
- * A null is left out: clearing is done with '' (providers H4).
+ * A null is left out: clearing is done with ''.
  */
 export function checkValues(
   type: ObjectType,

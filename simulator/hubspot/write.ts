@@ -168,7 +168,7 @@ function planLinks(hub: Hub, from: ObjectType, given: unknown): CreatePlan['link
   return links;
 }
 
-/** The association type a write names (providers H4: the write shape differs from the read shape). */
+/** The association type that a write names. A read uses other member names. */
 export function linkTypeOf(hub: Hub, from: ObjectType, spec: unknown): LinkType | undefined {
   if (!isObject(spec)) return undefined;
   return hub.portal.links.types.find(

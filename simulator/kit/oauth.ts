@@ -157,7 +157,7 @@ function credentials(request: TokenRequest): { id: string; secret: string } {
   return { id: formDecode(pair.slice(0, colon)), secret: formDecode(pair.slice(colon + 1)) };
 }
 
-/** RFC 6749 §2.3.1: both halves of a Basic credential are form-encoded. */
+/** RFC 6749, 2.3.1: both halves of a Basic credential are form-encoded. */
 function formDecode(text: string): string {
   return new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v') ?? '';
 }

@@ -1,4 +1,4 @@
-/** One entry of a Salesforce error list as a whole request or a single record answers it (providers S4). */
+/** One entry of a Salesforce error list, of a whole request or of one record. */
 type ErrorEntry = { message: string; errorCode: string; fields?: string[]; [extra: string]: unknown };
 
 /** A request that ends with an HTTP error and a list of entries. */

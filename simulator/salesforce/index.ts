@@ -40,11 +40,11 @@ export type Salesforce = {
   close: () => Promise<void>;
 };
 
-/** Live token pairs per user and app before the oldest is revoked (providers S1). */
+/** A user may have this many token pairs for one app; one more revokes the oldest. */
 const tokenCap = 5;
 const defaultRecords = 50;
 
-/** Starts a simulated Salesforce org on 127.0.0.1 (providers S8); `records` is the number of contacts. */
+/** Starts a simulated Salesforce org on 127.0.0.1; `records` is the number of contacts. */
 export async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesforce> {
   const ground = createGround(options);
   const rotation = options.rotation ?? false;

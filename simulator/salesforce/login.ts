@@ -62,7 +62,7 @@ function token(org: Org, oauth: OAuth, call: Call): Reply {
   return granted(org, outcome.accessToken, outcome.grant, fresh ? outcome.refreshToken : null);
 }
 
-/** The token answer: no `expires_in`, own host in `instance_url` and `id` (providers S1, S8). */
+/** The token answer: no `expires_in`, own host in `instance_url` and `id`. */
 function granted(org: Org, accessToken: string, grant: Grant, refreshToken: string | null): Reply {
   const userId = String(ensureUser(org, grant.account)['Id']);
   const id = identityUrl(org, userId);

@@ -12,7 +12,7 @@ export type QuotaNumbers = {
 
 export type Quota = {
   numbers: QuotaNumbers;
-  /** Counts one call; throws the 403 that Salesforce answers when there is no room (providers S6). */
+  /** Counts one call; throws the 403 that Salesforce answers when there is no room. */
   take: (now: number) => void;
   used: (now: number) => number;
   setUsed: (count: number, now: number) => void;

@@ -34,7 +34,7 @@ const companies = [
 ];
 const cities = ['Oslo', 'Lyon', 'Turin', 'Graz', 'Porto', 'Leeds', 'Malmo', 'Ghent'];
 
-/** Rows of BigTable__c: enough for several query pages (providers S8). */
+/** Rows of BigTable__c: enough for several query pages. */
 const bigTableRows = 6001;
 
 /** Fills an org: `records` contacts, a tenth as many accounts, and a few of everything else. */

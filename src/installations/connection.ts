@@ -10,7 +10,7 @@ export interface ConnectionNeed {
 }
 
 /**
- * The connection named, or the group's default one (contract, Configuration). Throws not-found for another group's,
+ * The connection named, or the group's default one (§2.2). Throws not-found for another group's,
  * connection-provider-mismatch, and no-usable-connection when there is none or its credentials stopped working.
  */
 export async function chooseConnection(

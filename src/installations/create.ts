@@ -21,7 +21,7 @@ import type { Principal } from '../projects/index.ts';
 const defaultCreatedBy = 'api:create-installation';
 const uniqueViolation = '23505';
 
-/** Installs an integration for a group (specification 4.1). Nothing is saved when anything is refused. */
+/** Installs an integration for a group (§4.1). Nothing is saved when anything is refused. */
 export async function createInstallation(
   room: Room,
   principal: Principal,

@@ -16,11 +16,11 @@ export interface EffectiveWriteObject {
   valueDefaults: Readonly<Record<string, ValueDefault>>;
   /** The builder's names to the provider's; empty unless the mapping is inherited. */
   mappings: Readonly<Record<string, string>>;
-  /** The builder's names that the customer left unmapped: left away from writes (product-api 5.3). */
+  /** The builder's names that the customer left unmapped: writes leave them out. */
   unsetMappings: readonly string[];
 }
 
-/** An object in the manifest but not in the config may be created and updated, not deleted (contract, Write). */
+/** An object in the manifest but not in the config may be created and updated, not deleted (docs/contract.md, Write). */
 export function effectiveWriteObject(
   { manifest, content }: { manifest: ManifestIntegration; content: ConfigContent },
   objectName: string,

@@ -2,7 +2,7 @@ import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import { newId } from '../kit/ids.ts';
 
-// The installation block of product-api 3.4; what is gone already (the connection) is left out of it.
+// The installation as an event shows it. A connection that is gone is left out.
 const record = statement(
   'installations_record_event',
   `INSERT INTO event (project_id, id, type, group_ref, connection_id, installation_id, data)

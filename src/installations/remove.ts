@@ -5,7 +5,7 @@ import { recordInstallationEvent } from './event-store.ts';
 import { enter, forgetTarget, ownInstallation, type IntegrationPlace, type Room } from './room.ts';
 import { deleteInstallation, isConnectionUsed } from './store.ts';
 
-/** Removes the installation with its configs, then its connection, unless another installation uses it (product-api 1.5). */
+/** Removes the installation with its configs, then its connection, unless another installation uses it. */
 export async function removeInstallation(
   room: Room,
   principal: Principal,

@@ -34,7 +34,7 @@ const tags = ['installations'];
 const reading = { scopes: ['read', 'frontend'] } as const;
 const configuring = { scopes: ['frontend'] } as const;
 
-// Deprecated from the first release on (specification 2.2, 2.5); RFC 9745 wants the second of the epoch.
+// Deprecated from the first release on (§2.2, §2.5); RFC 9745 wants the second of the epoch.
 const deprecation = `@${Date.UTC(2025, 0, 1) / 1000}`;
 
 /** The routes of installations and of what is known of their objects, below `/v1`. */
@@ -182,7 +182,7 @@ function oneRoutes(server: HttpServer, installations: Installations): void {
   });
 }
 
-/** Says so in a header when the request or the config that came of it uses a deprecated field (contract, Compatibility). */
+/** Says so in a header when the request or the config that came of it uses a deprecated field (docs/contract.md, Compatibility). */
 function warnOfDeprecated(
   reply: FastifyReply,
   { config }: Installation,

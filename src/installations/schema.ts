@@ -38,7 +38,7 @@ export const Config = Type.Object(
 );
 export type Config = Static<typeof Config>;
 
-/** One integration × group × connection × config (product-api 1.5). */
+/** One integration × group × connection × config. */
 export const Installation = Type.Object(
   {
     id: Type.String(),
@@ -67,7 +67,7 @@ export const Installation = Type.Object(
 );
 export type Installation = Static<typeof Installation>;
 
-/** Body of a create (specification 2.2). */
+/** Body of a create (§2.2). */
 export const CreateInstallationRequest = Type.Object(
   {
     groupRef,
@@ -81,7 +81,7 @@ export const CreateInstallationRequest = Type.Object(
 );
 export type CreateInstallationRequest = Static<typeof CreateInstallationRequest>;
 
-/** Body of a PATCH: what the mask names is taken, the rest is left alone (specification 4.4). */
+/** Body of a PATCH: what the mask names is taken, the rest is left alone (§4.4). */
 export const UpdateInstallationRequest = Type.Object(
   {
     updateMask: Type.Array(Type.String({ minLength: 1, maxLength: maskLength }), {
@@ -111,7 +111,7 @@ export const UpdateInstallationRequest = Type.Object(
 );
 export type UpdateInstallationRequest = Static<typeof UpdateInstallationRequest>;
 
-/** Body of a JSON Patch on one object's config (specification 4.5): one of `groupRef` and `installationId`. */
+/** Body of a JSON Patch on one object's config (§4.5): one of `groupRef` and `installationId`. */
 export const PatchObjectRequest = Type.Object(
   {
     groupRef: Type.Optional(groupRef),

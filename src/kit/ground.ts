@@ -17,7 +17,7 @@ export interface Ground {
   publicUrl: string;
 }
 
-/** Limits of ours (contract, Errors). */
+/** Limits of ours (docs/contract.md, Limits). */
 export interface Limits {
   bodyBytes: number;
   recordBytes: number;

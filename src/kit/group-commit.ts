@@ -44,7 +44,7 @@ interface Waiter<Item, Result> {
 
 /**
  * Commits together what arrives together, without a timer: a group leaves as soon as none is on its way, and what arrives
- * meanwhile is the next one; up to `maxInFlight` leave beside one another when they are half full (work.md, rule 11).
+ * meanwhile is the next one; up to `maxInFlight` leave beside one another when they are half full (docs/invariants.md, 11).
  */
 export function createGroupCommit<Item, Result>(
   options: GroupCommitOptions<Item, Result>,

@@ -28,7 +28,7 @@ const kind = (
 
 const varying = (...row: Parameters<typeof kind>): ProblemKind => ({ ...kind(...row), varies: true });
 
-/** Every problem that this service answers with, by its stable code (contract, Errors). Pages in docs/errors derive from it. */
+/** Every problem that this service answers with, by its stable code. The pages in docs/errors derive from it. */
 export const problemKinds = {
   'invalid-request': kind(
     400,
@@ -184,7 +184,7 @@ export const problemKinds = {
     422,
     'The config is not valid',
     'Correct what `issues` names.',
-    'The config of an installation breaks a rule of the specification, of the integration or of the provider. Nothing was saved.',
+    'The config of an installation breaks a rule of ours, of the integration or of the provider. Nothing was saved.',
   ),
   'sample-read-failed': kind(
     422,
@@ -244,12 +244,12 @@ export const problemKinds = {
     422,
     'Deletion is not enabled',
     'Set `deletionSettings.enabled` to true for this object in the installation’s config.',
-    'Deletes are refused unless the installation’s config enables them for the object (specification 2.5).',
+    'Deletes are refused unless the installation’s config enables them for the object.',
   ),
   'ability-unsupported': kind(
     422,
     'The provider does not support this',
-    'Leave the option away, or use a provider that supports it; see the table in the specification, 4.2.',
+    'Leave the option away, or use a provider that supports it; `GET /v1/providers/{provider}` says which ones do.',
     'The request uses an option (associations, header forwarding, batch, delete, ifEmpty) or an action that the connector of this provider does not have.',
   ),
   'header-not-forwardable': kind(

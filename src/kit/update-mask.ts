@@ -1,7 +1,7 @@
 import { refuse, type Issue } from './problem.ts';
 
 /**
- * The values that an `updateMask` names, by mask as sent (product-api 1.0). What is in the resource but not named is
+ * The values that an `updateMask` names, by mask as sent. What is in the resource but not named is
  * ignored; a mask without a value, and one that no pattern allows, are refused (400). A dot or colon inside a segment is
  * escaped with `\`; `*` in a pattern stands for any one segment; the entries of arrays have no address.
  */

@@ -197,7 +197,7 @@ function factsOf(catalog: Catalog): ManifestCatalog {
   };
 }
 
-/** Names are kept in lower case (product-api 1.2); one that looks like an id could not be told from one in a path. */
+/** Names are kept in lower case; one that looks like an id could not be told from one in a path. */
 function projectName(name: string): string {
   if (!isId(name)) return name.toLowerCase();
   throw refuse([{ in: 'body', name: 'name', detail: 'must not have the form of an id', value: name }]);

@@ -6,7 +6,7 @@ export * from './manifest/schema.ts';
 const closed = { additionalProperties: false } as const;
 const time = (description: string) => Type.String({ format: 'date-time', description });
 
-/** What a credential may reach (contract, Authentication). */
+/** What a credential may reach (docs/contract.md, Authentication). */
 export const Scope = Type.Union(
   [
     Type.Literal('full'),
@@ -89,7 +89,7 @@ export type JwtKey = Static<typeof JwtKey>;
 
 const parameterName = Type.String({ maxLength: 255 });
 
-/** Parameters of a provider app beyond the OAuth client itself (product-api 1.3). */
+/** Parameters of a provider app beyond the OAuth client itself. */
 export const ProviderAppMetadata = Type.Object(
   {
     authQueryParams: Type.Optional(

@@ -50,7 +50,7 @@ describe('src/providers/catalog', () => {
     );
   });
 
-  it('shows every provider in the form of the contract, with what its connector supports', () => {
+  it('shows every provider with what its connector supports', () => {
     const check = compileCheck(ProviderInfo);
     for (const provider of catalog.list())
       expect({ [provider.name]: check(providerInfo(provider), 'body').issues }).toEqual({
@@ -95,7 +95,7 @@ describe('src/providers/catalog', () => {
     }
   });
 
-  it('computes abilities from what a connector has (specification 4.2, rule 3)', () => {
+  it('computes abilities from what a connector has', () => {
     const all = {
       write: ['create', 'update', 'delete'],
       batchWrite: true,

@@ -43,7 +43,7 @@ export interface WriteCall {
 }
 
 /**
- * What became of one record. `unknown`: it may or may not have been written (reliability 1.1).
+ * What became of one record. `unknown`: it may or may not have been written.
  * `data` is the provider's echo of the record with its `id`; absent where the provider echoes nothing.
  * An applied record without `recordId` was written, but the answer does not tell which of the batch's ids is its own.
  * `lookedUpBy`: the answer was lost, and the record was found by this unique field.
@@ -104,7 +104,7 @@ export interface StandingRecord {
 }
 
 /**
- * Finds records by a unique field, to learn what became of a create whose answer was lost (reliability 1.3). The read sees
+ * Finds records by a unique field, to learn what became of a create whose answer was lost. The read sees
  * every write that is finished: no search index.
  */
 export interface ResolveAbility {
@@ -163,7 +163,7 @@ export interface Connector {
   canonicalId?(id: string): string;
   /** The most records of one batch call; absent means no batch. */
   batchLimit?: number;
-  /** Kinds of batch that the provider commits in part even when all or none was asked (specification 4.2, rule 2). */
+  /** Kinds of batch that the provider commits in part even when all or none was asked (§4.2.2). */
   partialOnly?: readonly WriteKind[];
   associations?: true;
   forwardHeaders?: true;

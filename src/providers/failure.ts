@@ -1,7 +1,7 @@
 import type { TransportFault } from '../kit/http/client.ts';
 import type { ProviderAnswerSummary } from '../kit/problem.ts';
 
-/** What kind of failure a write, a read or a call ended with (contract, Errors). */
+/** What kind of failure a write, a read or a call ended with (docs/contract.md, Failures). */
 export type FailureCategory =
   | 'validation'
   | 'permission'

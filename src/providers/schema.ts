@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 export const closed = { additionalProperties: false } as const;
 
-/** One field of an object at the provider (product-api 1.7). */
+/** One field of an object at the provider. */
 export const FieldMetadata = Type.Object(
   {
     fieldName: Type.String(),
@@ -207,7 +207,7 @@ const Support = Type.Object(
 );
 export type Support = Static<typeof Support>;
 
-/** A provider as GET /providers shows it (product-api 1.13). */
+/** A provider as GET /providers shows it. */
 export const ProviderInfo = Type.Object(
   {
     ...identity,

@@ -246,7 +246,7 @@ integrations:
       { line: 3, column: 5, name: 'integrations[0].name' },
     ],
     [
-      '§2.1 refuses a display name that is no text',
+      '§2.1 refuses a displayName that is no text',
       (own) =>
         `specVersion: 1.0.0\nintegrations:\n  - name: ${own}\n    displayName: 12\n    provider: hubspot\n    proxy: { enabled: true }\n`,
       { line: 4, column: 5, name: 'integrations[0].displayName' },

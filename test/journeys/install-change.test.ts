@@ -108,7 +108,7 @@ describe('test/journeys/install-change', () => {
     expect((await get(made.id)).body).toEqual(made);
   });
 
-  it('§4.5 JSON Patch adds, replaces and removes in one object’s config', async () => {
+  it('§4.5 JSON Patch adds, replaces and removes in one object’s config: groupRef, action, changes', async () => {
     const made = await installed('json-patch', {
       provider: 'hubspot',
       write: { objects: { contacts: { objectName: 'contacts' } } },

@@ -39,7 +39,7 @@ describe('test/journeys/operations', () => {
     `/projects/default/integrations/hubspot-crm/installations/${customer.installationId}/operations`;
   const list = <Body = Page<OperationBody>>(query = '') => platform.call<Body>('GET', `${listAt()}${query}`);
 
-  it('§4.3, §2.7 an operation is looked up by its id and has every field of the specification', async () => {
+  it('§4.3, §2.7 an operation has id, projectId, integrationId, installationId, configId, actionType, status, result, resource, createTime and updateTime', async () => {
     const found = await platform.call<OperationBody>(
       'GET',
       `/projects/${platform.projectId}/operations/${written[0]}`,

@@ -63,7 +63,7 @@ const statuses = [
   '599 Custom Thing',
 ];
 
-// What contract.md (Proxy) names, and nothing else.
+// What docs/contract.md names under Proxy, and nothing else.
 const hopByHop = [
   'connection',
   'keep-alive',

@@ -92,7 +92,7 @@ const acrossKeys: Step[] = [
 
 const runs = Number(process.env['MODEL_RUNS'] ?? 20_000);
 
-/** Invariants I1 to I7 of auto-batching (reliability.md, 3). */
+/** The invariants of auto-batching. */
 describe('test/model/auto-batch', () => {
   let test: TestDatabase;
 

@@ -6,7 +6,7 @@ import {
   type ProviderRequest,
 } from '../../src/providers/index.ts';
 
-/** What becomes of one provider call (reliability.md, 1.1). */
+/** What becomes of one provider call. */
 export const fates = [
   'answered',
   'done, then reset',

@@ -10,7 +10,7 @@ import { objectParam, type ApiContext } from './context.ts';
 const updatedWindowMs = 30 * 86_400_000;
 const minute = 60_000;
 
-/** Version 31.0 was Summer '14; three follow each year (providers S0). */
+/** Version 31.0 was Summer '14; three follow each year. */
 const oldest = 31;
 const newest = 67;
 const seasons = ['Summer', 'Winter', 'Spring'];

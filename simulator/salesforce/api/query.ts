@@ -43,7 +43,7 @@ export function prepare(org: Org, soql: string, deleted: boolean): Plan {
   return planQuery(context, parseSoql(soql));
 }
 
-/** `Sforce-Query-Options: batchSize=N` is a hint between 200 and 2,000 (providers S3). */
+/** `Sforce-Query-Options: batchSize=N` is a hint between 200 and 2,000. */
 function batchSize(context: ApiContext): number {
   const hint = /batchSize\s*=\s*(\d+)/i.exec(String(context.call.headers['sforce-query-options'] ?? ''));
   return hint ? Math.min(maxPage, Math.max(minPage, Number(hint[1]))) : maxPage;

@@ -98,7 +98,7 @@ function knowsColumn(schema: Schema, object: SObject, name: string): boolean {
   return parent !== undefined && findField(parent, second) !== undefined;
 }
 
-/** An empty cell leaves the field alone, `#N/A` clears it (providers S4). */
+/** An empty cell leaves the field alone, `#N/A` clears it. */
 function toRecord(header: string[], row: string[]): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   header.forEach((name, i) => {

@@ -23,7 +23,7 @@ export function createQueryJob(context: ApiContext): Reply {
   return json(200, jobJson(job));
 }
 
-/** Bulk has no nested lists, compound values, counts or offsets (providers S3). */
+/** Bulk has no nested lists, compound values, counts or offsets. */
 function checkSupported(plan: Plan): void {
   if (plan.count || plan.group) throw unsupported('Aggregate queries are not supported in Bulk Query');
   if (plan.offset > 0) throw unsupported('OFFSET is not supported in Bulk Query');

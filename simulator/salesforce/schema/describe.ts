@@ -4,7 +4,7 @@ import { childRelationships, type Schema, type SObject } from './object-types.ts
 /** The path prefix of one API version, such as `/services/data/v60.0`. */
 type ApiBase = string;
 
-/** The answer of `/sobjects` (providers S2). */
+/** The answer of `/sobjects`. */
 export function describeGlobal(schema: Schema, base: ApiBase): Record<string, unknown> {
   return {
     encoding: 'UTF-8',

@@ -19,7 +19,7 @@ type FieldType =
   | 'combobox'
   | 'address';
 
-/** One column of an object, with the properties that describe reports and the writer obeys (providers S2). */
+/** One column of an object, with the properties that describe reports and the writer obeys. */
 export type Field = {
   name: string;
   label: string;

@@ -10,7 +10,7 @@ export type SObject = {
   createable: boolean;
   deletable: boolean;
   fields: Field[];
-  /** By lower-case name: input names are case-insensitive (providers S0). */
+  /** By lower-case name: input names are case-insensitive. */
   byName: Map<string, Field>;
   /** Parent path names, lower case, to the lookup field. */
   byRelationship: Map<string, Field>;

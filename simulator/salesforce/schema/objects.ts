@@ -316,7 +316,7 @@ const bigTable: SObjectSpec = {
   fields: [text('Name', 80, { nameField: true }), field('Number__c', 'double', { scale: 0 }), owner()],
 };
 
-/** `ExtId__c` is an external id that is not unique: several matches answer 300 (providers S4). */
+/** `ExtId__c` is an external id that is not unique: several matches answer 300. */
 const upsertTable: SObjectSpec = {
   name: 'UpsertTable__c',
   label: 'Upsert Table',

@@ -75,7 +75,7 @@ export function parentOf(store: Store, row: Row, f: Field): { object: SObject; r
   return typeof id === 'string' ? findLive(store, id) : undefined;
 }
 
-/** A stored value; a boolean is never null (providers S5). */
+/** A stored value; a boolean is never null. */
 export function valueOf(row: Row, f: Field): Value {
   return row[f.name] ?? (f.type === 'boolean' ? false : null);
 }

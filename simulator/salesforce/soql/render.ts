@@ -17,7 +17,7 @@ export function attributes(object: SObject, id: unknown, base: string): RecordJs
   return { type: object.name, url: `${base}/sobjects/${object.name}/${String(id)}` };
 }
 
-/** One record as a query answers it; every selected column is there, null when empty (providers S3). */
+/** One record as a query answers it; every selected column is there, null when empty. */
 export function renderRow(context: RenderContext, object: SObject, columns: Column[], row: Row): RecordJson {
   const out: RecordJson = { attributes: attributes(object, row['Id'], context.base) };
   for (const column of columns) {

@@ -40,7 +40,7 @@ export type Store = {
   held: Set<string>;
 };
 
-/** Days a deleted record stays readable by queryAll (providers S3). */
+/** Days a deleted record stays readable by queryAll. */
 export const recycleBinMs = 15 * 86_400_000;
 
 export function createStore(schema: Schema, pod: string): Store {

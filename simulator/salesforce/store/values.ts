@@ -14,7 +14,7 @@ const bad = (code: string, message: string, f: Field): Coerced => ({
   error: writeError(code, message, [f.name]),
 });
 
-/** Turns one written value into its stored form; null, `""` and blanks all store null (providers S4). */
+/** Turns one written value into its stored form; null, `""` and blanks all store null. */
 export function coerce(f: Field, input: unknown): Coerced {
   const raw = typeof input === 'string' ? input.trim() : input;
   if (raw === null || raw === undefined || raw === '') return empty(f);

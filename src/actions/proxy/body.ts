@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
-/** The most of a body that is kept, so that the call can be made again after a 401 (contract, Proxy). */
+/** The largest body that is kept to repeat the call after a 401. */
 export const replayLimitBytes = 1024 * 1024;
 
 /** What is sent on as a body. */

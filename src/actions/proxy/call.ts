@@ -159,7 +159,7 @@ function disabled(target: Target): Problem | undefined {
   return undefined;
 }
 
-/** In throttle mode a closed window answers for the provider (specification 7, 5). */
+/** In throttle mode a closed window answers for the provider (§7.5). */
 async function refuseThrottled(journey: Journey): Promise<boolean> {
   const { deps, call, target, response, requestId } = journey;
   if (!call.throttle) return false;

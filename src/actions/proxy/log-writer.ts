@@ -16,7 +16,7 @@ export interface LogEntry {
   totalMs: number;
 }
 
-/** Keeps a line of every call (contract: bodies never), in batches behind the calls' backs. */
+/** Writes a line for every call, in batches, after the call has ended. Bodies are never kept. */
 export interface ProxyLog {
   note(entry: LogEntry): void;
   /** Writes what is left, as far as the database lets it. */

@@ -6,7 +6,7 @@ import { newId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
 import { Problem, problem, renderProblem } from '../../kit/problem.ts';
 
-/** Answers with a problem of ours, which says so (contract, Proxy). `extra`: names and values in turn. */
+/** Answers with a problem of ours; `X-Svc-Problem` says that it is ours. `extra`: names and values in turn. */
 export function answerProblem(
   log: Logger,
   response: ServerResponse,

@@ -2,14 +2,14 @@ import { isId } from '../../kit/ids.ts';
 import { problem, refuse, type Issue, type Problem } from '../../kit/problem.ts';
 import { isChunkedOnly, keyOf } from './headers.ts';
 
-/** Which installation a proxied call is for (specification 4.6): the id wins when all three are given. */
+/** The installation that a proxied call is for (§4.6). The id wins when all three headers are given. */
 export type ProxySelector = { installationId: string } | { integration: string; groupRef: string };
 
 export interface ProxyCall {
   apiKey: string;
   projectId: string;
   selector: ProxySelector;
-  /** While the provider's limit is reached, the caller wants to be refused here (specification 7, 5). */
+  /** True: while the provider's limit is reached, the call is refused here (§7.5). */
   throttle: boolean;
 }
 

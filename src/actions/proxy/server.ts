@@ -25,7 +25,7 @@ interface ProxyOptions {
 }
 
 /**
- * The proxy's own listener (specification 4.6): authenticate, find the target, replace the host, attach the credential,
+ * The proxy's own listener (§4.6): authenticate, find the target, replace the host, attach the credential,
  * stream both ways. Nothing is written to the database or the log before the provider is called.
  */
 export function createProxyServer(
@@ -94,7 +94,7 @@ function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Dup
   }
 }
 
-/** What node's strict parser refuses: a message that two readers could cut differently (reliability 5). */
+/** Answers what node's strict parser refuses: a message that two readers could divide differently. */
 function unreadable(error: Error & { code?: string }): Problem {
   return problem('proxy-request-invalid', {
     detail:

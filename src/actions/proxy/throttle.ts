@@ -1,7 +1,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from 'node:zlib';
 import type { Closure, Quota } from '../../connections/index.ts';
 
-/** The two headers of throttle mode (specification 7, 5). */
+/** The two headers of throttle mode (§7.5). */
 export function throttleHeaders({ until, lockedOut }: Closure): string[] {
   return ['X-Svc-Retry-After', retryTime(until), 'X-Svc-Retryable', String(!lockedOut)];
 }

@@ -6,7 +6,7 @@ import type { CheckContext } from './context.ts';
 import type { ConfigContent } from './schema.ts';
 import { writeIssues } from './write-rules.ts';
 
-/** Every rule over more than one field of a config (specification 2.3 to 2.5 and 7.3; contract, Configuration). */
+/** Every rule over more than one field of a config (§2.3, §2.4, §2.5, §7.3). */
 export function checkContent(content: ConfigContent, context: CheckContext): Issue[] {
   return [
     ...providerIssues(content, context),
@@ -36,7 +36,7 @@ function proxyIssues(content: ConfigContent, { manifest, previous }: CheckContex
 
 const createdByForm = /^(consumer|builder|api):\S(.*\S)?$/;
 
-/** `createdBy` has one of its three forms (specification 2.2), and an end user speaks for no other. */
+/** `createdBy` has one of its three forms (§2.2), and an end user speaks for no other. */
 export function createdByIssues(
   createdBy: string | undefined,
   { consumerRef }: Pick<Principal, 'consumerRef'>,

@@ -9,6 +9,6 @@ export interface CheckContext {
   /** The integration in its latest revision. */
   manifest: ManifestIntegration;
   abilities: Pick<Abilities, 'ifEmpty' | 'delete'>;
-  /** The content in force before a change: what it names may stay after a later revision dropped it (product-api 10.1). */
+  /** The content in force before a change: what it names may stay after a later revision dropped it. */
   previous?: ConfigContent | undefined;
 }

@@ -2,7 +2,7 @@ import { Draft } from '../../kit/draft.ts';
 import { isExactNumber } from '../../kit/json.ts';
 import type { Issue } from '../../kit/problem.ts';
 
-/** One change of RFC 6902: the operations that the specification's 4.5 and product-api 1.5 name. */
+/** One change of RFC 6902: add, replace or remove (§4.5). */
 export interface Change {
   op: 'add' | 'remove' | 'replace';
   path: string;

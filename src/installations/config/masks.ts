@@ -28,7 +28,7 @@ export interface MaskedChange {
   createdBy: string | undefined;
 }
 
-/** The content with the masked parts replaced; a mask on an object replaces its whole config (product-api 11, trap 17). */
+/** The content with the masked parts replaced; a mask on an object replaces its whole config. */
 export function applyMasks(
   content: unknown,
   { updateMask, installation }: UpdateInstallationRequest,

@@ -72,7 +72,7 @@ export function inheritedMappings(
   return mappingsOf(declared, entryOf(content.read?.objects, objectName)?.[1]);
 }
 
-/** The config's `inheritMapping` when present, else the manifest's (contract, Write). */
+/** The config's `inheritMapping` when present, else the manifest's. */
 export function inheritsMapping(
   objectName: string,
   content: ConfigContent,

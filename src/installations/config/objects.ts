@@ -17,7 +17,7 @@ export function objectNamed<One extends Named>(
   return objects?.find((object) => nameKey(object.objectName) === nameKey(objectName));
 }
 
-/** The config of an object with its key. Keys are free; `objectName` decides (specification 2.4, 2.5). */
+/** The config of an object with its key. Keys are free; `objectName` decides (§2.4, §2.5). */
 export function entryOf<Config extends Named>(
   objects: Readonly<Record<string, Config>> | undefined,
   objectName: string,

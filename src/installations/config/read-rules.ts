@@ -7,7 +7,7 @@ import { mappingsOf, missingMappings } from './mappings.ts';
 import { objectNamed, objectNameIssues } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig } from './schema.ts';
 
-/** The rules of the read config (specification 2.4 and 7.3). */
+/** The rules of the read config (§2.4, §7.3). */
 export function readIssues(content: ConfigContent, { manifest, previous }: CheckContext): Issue[] {
   const objects = content.read?.objects ?? {};
   const declared = manifest.read?.objects ?? [];
@@ -48,7 +48,7 @@ function scheduleIssues(path: string, { schedule }: ReadObjectConfig): Issue[] {
   return fault === undefined ? [] : [bodyIssue(`${path}.schedule`, fault.reason, schedule)];
 }
 
-/** `fullHistory: true` wins over days; otherwise days are needed (contract, Configuration). */
+/** `fullHistory: true` wins over days; otherwise days are needed (docs/contract.md, Configuration). */
 function backfillIssues(path: string, { backfill }: ReadObjectConfig): Issue[] {
   if (!backfill) return [];
   const { days, fullHistory } = backfill.defaultPeriod;
@@ -75,7 +75,7 @@ function filterIssues(path: string, filters: ReadObjectConfig['fieldFilters']): 
   });
 }
 
-/** An object without any field would read nothing (product-api 1.6). */
+/** An object without any field would read nothing. */
 function fieldIssues(
   path: string,
   config: ReadObjectConfig,
@@ -91,7 +91,7 @@ function fieldIssues(
   return [bodyIssue(`${path}.selectedFields`, detail)];
 }
 
-/** A name that starts with `$` is a path into a field's value, in one form only (product-api 2.2). */
+/** A name that starts with `$` is a path into a field's value, in one form only. */
 function fieldPathIssues(path: string, config: ReadObjectConfig): Issue[] {
   const names = [
     ...Object.keys(config.selectedFields ?? {}).map((name) => [`selectedFields.${name}`, name] as const),
@@ -151,7 +151,7 @@ function twiceOffered(path: string, { dynamicMappingsInput }: ReadObjectConfig):
   });
 }
 
-/** Value mappings are one to one: no provider value may stand for two delivered ones (product-api 4). */
+/** Value mappings are one to one: no provider value may stand for two delivered ones. */
 function valueMappingIssues(path: string, { selectedValueMappings }: ReadObjectConfig): Issue[] {
   return Object.entries(selectedValueMappings ?? {}).flatMap(([fieldName, values]) => {
     const deliveredBy = new Map<string, string>();

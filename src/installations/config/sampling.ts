@@ -14,7 +14,7 @@ export interface Sample {
 /** What was in force before; absent on create and when the connection is swapped, so that everything is sampled. */
 export type Previous = Pick<ConfigContent, 'read'> | undefined;
 
-/** The scheduled and enabled objects that are new, newly scheduled, or read other fields than before (product-api 4). */
+/** The scheduled and enabled objects that are new, newly scheduled, or read other fields than before. */
 export function samplesOf(
   content: ConfigContent,
   manifest: ManifestIntegration,

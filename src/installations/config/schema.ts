@@ -31,7 +31,7 @@ const choice = <const Values extends readonly string[]>(...values: Values) =>
 const name = (description: string) => Type.String({ minLength: 1, maxLength: most.nameLength, description });
 const text = Type.String({ maxLength: most.textLength });
 
-/** One condition on a field; conditions of one list are ANDed (specification 2.4). */
+/** One condition on a field; conditions of one list are ANDed (§2.4). */
 export const FieldFilter = closed({
   fieldName: name('Field name at the provider.'),
   operator: choice('eq'),
@@ -51,7 +51,7 @@ export const Backfill = closed({
   ),
 });
 
-/** A mapping offered to the customer; the chosen ones are in `selectedFieldMappings` (specification 2.4). */
+/** A mapping offered to the customer; the chosen ones are in `selectedFieldMappings` (§2.4). */
 export const DynamicMapping = closed({
   mapToName: name("Field name in the builder's application."),
   mapToDisplayName: Type.Optional(text),
@@ -62,7 +62,7 @@ export const DynamicMapping = closed({
   fieldName: Type.Optional(name('Field name at the provider; when present, the customer is not asked.')),
 });
 
-/** How one object is read (specification 2.4). */
+/** How one object is read (§2.4). */
 export const ReadObjectConfig = closed({
   objectName: name('Name of the object at the provider.'),
   schedule: Type.Optional(
@@ -95,7 +95,7 @@ export const ReadObjectConfig = closed({
 });
 export type ReadObjectConfig = Static<typeof ReadObjectConfig>;
 
-/** What happens to one field in a write (specification 2.5). */
+/** What happens to one field in a write (§2.5). */
 export const FieldSetting = closed({
   default: Type.Optional(
     closed(
@@ -112,14 +112,14 @@ export const FieldSetting = closed({
 });
 export type FieldSetting = Static<typeof FieldSetting>;
 
-/** The older form of a default (specification 2.5). */
+/** The older form of a default (§2.5). */
 export const ValueDefault = closed({
   value: Type.Union([text, Type.Integer(), Type.Boolean()]),
   applyOnUpdate: Type.Optional(choice('always', 'never')),
 });
 export type ValueDefault = Static<typeof ValueDefault>;
 
-/** How one object is written (specification 2.5). */
+/** How one object is written (§2.5). */
 export const WriteObjectConfig = closed({
   objectName: name('Name of the object at the provider.'),
   inheritMapping: Type.Optional(
@@ -139,7 +139,7 @@ export type WriteObjectConfig = Static<typeof WriteObjectConfig>;
 
 const SwitchedEvent = closed({ enabled: Type.Optional(choice('always', 'never')) });
 
-/** A subscription of a later capability: checked and stored, without effect yet (contract, Configuration). */
+/** A subscription of a later capability: checked and stored, without effect yet. */
 export const SubscribeObjectConfig = closed({
   objectName: name('Name of the object at the provider.'),
   destination: name('Name of the destination that receives the events.'),
@@ -167,7 +167,7 @@ export type SubscribeObjectConfig = Static<typeof SubscribeObjectConfig>;
 
 const ProxyConfig = closed({ enabled: Type.Optional(Type.Boolean()) });
 
-/** What an installation is configured to do (specification 2.3). */
+/** What an installation is configured to do (§2.3). */
 export const ConfigContent = closed({
   provider: name('The SaaS API; the same as the integration names.'),
   read: Type.Optional(closed({ objects: mapOf(ReadObjectConfig, most.objects) })),

@@ -4,7 +4,7 @@ import { bodyIssue, contentPath } from './issue.ts';
 import { objectNameIssues } from './objects.ts';
 import type { ConfigContent, FieldSetting, WriteObjectConfig } from './schema.ts';
 
-/** The rules of the write config (specification 2.5). */
+/** The rules of the write config (§2.5). */
 export function writeIssues(content: ConfigContent, context: CheckContext): Issue[] {
   const objects = content.write?.objects ?? {};
   const path = `${contentPath}.write.objects`;

@@ -15,7 +15,7 @@ export interface ObjectQuestion {
   excludeReadOnly: boolean;
 }
 
-/** Metadata through the installation's connection, or the group's default one before it is installed (product-api 1.7). */
+/** Metadata through the installation's connection, or the group's default one before it is installed. */
 export async function describeForIntegration(
   room: Room,
   principal: Principal,

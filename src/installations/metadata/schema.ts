@@ -8,7 +8,7 @@ const fieldMap = Type.Unsafe<Record<string, FieldMetadata>>({
   additionalProperties: FieldMetadata,
 });
 
-/** An object as the customer's account has it (product-api 1.7). */
+/** An object as the customer's account has it. */
 export const ObjectMetadata = Type.Object(
   {
     name: Type.String({ description: 'Name of the object at the provider.' }),
@@ -70,7 +70,7 @@ export type HydratedReadObject = Static<typeof HydratedReadObject>;
 const HydratedWriteObject = Type.Object({ ...ManifestWriteObject.properties, ...live }, closed);
 export type HydratedWriteObject = Static<typeof HydratedWriteObject>;
 
-/** A revision with the live metadata of one connection (product-api 1.4). */
+/** A revision with the live metadata of one connection. */
 export const HydratedRevision = Type.Object(
   {
     id: Type.String(),

@@ -78,7 +78,7 @@ const beginWithLimits = [
   ...Object.entries(sessionLimits).map((pair) => `SET LOCAL ${pair.join(' = ')}`),
 ].join('; ');
 
-// Numbers in JSON stay as they were stored (contract, Surfaces).
+// Numbers in JSON stay as they were stored.
 const types: CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === defaultTypes.builtins.JSON || oid === defaultTypes.builtins.JSONB

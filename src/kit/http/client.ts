@@ -16,7 +16,7 @@ export interface HttpAnswer {
   body: string;
 }
 
-/** Why there is no answer. `sent` says whether a byte of the request may have left (reliability 1.1). */
+/** Why there is no answer. `sent` says whether a byte of the request may have left. */
 export interface TransportFault {
   kind: 'refused' | 'withheld' | 'connect' | 'timeout' | 'broken' | 'tooLarge' | 'aborted';
   sent: boolean;
@@ -30,7 +30,7 @@ export interface SendOptions {
   timeoutMs: number;
   maxAnswerBytes?: number;
   signal?: AbortSignal;
-  /** Asked when the socket is there, right before the first byte; false withholds the request (work.md, rule 14). */
+  /** Asked when the socket is there, right before the first byte; false withholds the request (docs/invariants.md, 14). */
   maySend?: (() => boolean) | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Words of a table, one a line or several. */
 const words = (table: string): string[] => table.trim().split(/\s+/);
 
-/** Addresses that nobody may make us dial, by why (IANA special-purpose registries; reliability 5). */
+/** Addresses that nobody may make us dial, by the reason in the IANA special-purpose registries. */
 export const insideAddresses: Record<string, string[]> = {
   loopback: words('127.0.0.1 127.0.0.0 127.0.0.2 127.1.2.3 127.255.255.255 ::1 0:0:0:0:0:0:0:1'),
   unspecified: words('0.0.0.0 0.0.0.1 0.1.2.3 0.255.255.255 :: 0:0:0:0:0:0:0:0'),
@@ -105,7 +105,7 @@ export const insideNames: Record<string, string[]> = {
   'compatible.test': ['::127.0.0.1'],
 };
 
-/** The targets of reliability 9, with an address of ours where it has `evil`. */
+/** Targets that try to reach another host; `evil` stands for an address of ours. */
 export function targetProbes(evil: string): string[] {
   const leading = words(
     String.raw`//@ /\@ \\@ ///@ ?@ :80?@ .@ /?@ /:80?@ /http://@ /..//@ http://@ https:@`,

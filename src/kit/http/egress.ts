@@ -84,7 +84,7 @@ export function failedToConnect(error: unknown): boolean {
  */
 export function createEgress(options: EgressOptions): Dispatcher {
   const connect = connectorOf(options);
-  // Our own time limits hold for each call; a pooled socket idle for longer than 4 s may be half closed (work.md, rule 14).
+  // Our own time limits hold for each call; a pooled socket idle for longer than 4 s may be half closed (docs/invariants.md, 14).
   const agent = new Agent({
     connect,
     allowH2: false,

@@ -6,7 +6,7 @@ import { pagedMark, pageOf } from '../paging-schema.ts';
 import { madeOnce } from './made-once.ts';
 import type { HttpServer } from './server.ts';
 
-/** The body of every refusal and failure (RFC 9457 with the members of the contract). */
+/** The body of every refusal and failure: RFC 9457 with the members that docs/contract.md names. */
 export const ProblemBody = Type.Object(
   {
     type: Type.String({ description: '`urn:svc:problem:<code>`' }),

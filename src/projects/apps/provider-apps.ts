@@ -165,7 +165,7 @@ function merge(
   };
 }
 
-/** The rules of an app: its provider exists, and a HubSpot app says its scopes (product-api 1.3). */
+/** The rules of an app: its provider exists, and a HubSpot app says its scopes. */
 function check({ provider, scopes = [] }: { provider: string; scopes?: string[] }, catalog: Catalog): void {
   catalog.get(provider);
   if (provider !== 'hubspot' || scopes.length > 0) return;

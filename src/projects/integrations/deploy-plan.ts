@@ -105,7 +105,7 @@ function differenceOf(before: ManifestIntegration | undefined, after: ManifestIn
   };
 }
 
-/** The parts of an integration by a key in which the case of object names does not count (product-api 2.2). */
+/** The parts of an integration by a key in which the case of object names does not count. */
 function parts(integration: ManifestIntegration | undefined): Map<string, { label: string; value: unknown }> {
   const found = new Map<string, { label: string; value: unknown }>();
   for (const action of objectActions) {

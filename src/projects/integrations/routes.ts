@@ -67,7 +67,7 @@ const Destructive = Type.Optional(
       'Whether what the manifest no longer holds ends for the installations that have it: reads pause, writes are refused. Without it, they go on as before.',
   }),
 );
-// Not `null`, which would be sent as text (product-api 1.0: an empty body).
+// The body is empty. `null` would be sent as text.
 const Empty = Type.Unsafe<undefined>({ type: 'null', description: 'An empty body.' });
 const Warnings = Type.Object(
   { warnings: Type.Array(ManifestIssue) },

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** An API key taken apart: `svc_<id>_<secret><checksum>` (contract, Authentication). */
+/** An API key taken apart: `svc_<id>_<secret><checksum>`. */
 export interface KeyParts {
   id: string;
   secret: string;

@@ -9,7 +9,7 @@ const dates = Array.from({ length: 8 * 366 }, (_, index) => new Date(Date.UTC(20
   (date) => ({ day: date.getUTCDate() - 1, month: date.getUTCMonth(), weekday: date.getUTCDay() }),
 );
 
-/** The least minutes between two ticks; a shorter one would outrun a read (product-api 2.2, 2.6). */
+/** The least minutes between two ticks; a shorter one would outrun a read. */
 export const readScheduleMinutes = 10;
 export const watchScheduleMinutes = 60;
 

@@ -38,7 +38,7 @@ const Delivery = Type.Object(
   { ...closed, deprecated: true },
 );
 
-/** One object that is read (product-api 2.2). */
+/** One object that is read. */
 export const ManifestReadObject = Type.Object(
   {
     objectName: name("The provider's name of the object."),
@@ -61,7 +61,7 @@ export const ManifestReadObject = Type.Object(
 );
 export type ManifestReadObject = Static<typeof ManifestReadObject>;
 
-/** One object that may be written (specification 2.1, product-api 2.3). */
+/** One object that may be written (§2.1). */
 export const ManifestWriteObject = Type.Object(
   {
     objectName: name("The provider's name of the object."),
@@ -88,7 +88,7 @@ const AssociationChangeEvent = Type.Object(
   closed,
 );
 
-/** One object whose changes are subscribed to (product-api 2.4). */
+/** One object whose changes are subscribed to. */
 export const ManifestSubscribeObject = Type.Object(
   {
     objectName: name("The provider's name of the object."),
@@ -107,7 +107,7 @@ export const ManifestSubscribeObject = Type.Object(
 );
 export type ManifestSubscribeObject = Static<typeof ManifestSubscribeObject>;
 
-/** The watcher of schema changes (product-api 2.6). */
+/** The watcher of schema changes. */
 export const ManifestWatchSchema = Type.Object(
   {
     destination: name('The destination that receives the changes.'),
@@ -169,7 +169,7 @@ export const Manifest = Type.Object(
 );
 export type Manifest = Static<typeof Manifest>;
 
-/** Something found in a manifest (product-api 2.7). Errors refuse it, warnings do not. */
+/** Something found in a manifest. Errors refuse it, warnings do not. */
 export const ManifestIssue = Type.Object(
   {
     severity: Type.Union([Type.Literal('error'), Type.Literal('warning')]),

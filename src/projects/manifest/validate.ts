@@ -16,7 +16,7 @@ export interface ManifestCheck {
   locate: Locate;
 }
 
-/** Reads and checks the text of an `svc.yaml`: its syntax, its shape and every rule of product-api 2.7. */
+/** Reads and checks the text of an `svc.yaml`: its syntax, its shape and every rule. */
 export function checkManifest(text: string, catalog: ManifestCatalog): ManifestCheck {
   const source = readYaml(text);
   const unreadable = source.value === undefined;

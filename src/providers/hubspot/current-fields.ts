@@ -3,7 +3,7 @@ import type { CurrentFieldsAbility } from '../connector.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
 import { objectPath } from './paths.ts';
 
-/** One batch read of up to 100 ids, for ifEmpty (providers H5). */
+/** One batch read of up to 100 ids, for ifEmpty. */
 export const currentFields: CurrentFieldsAbility = {
   build: (objectName, ids, fields) => ({
     method: 'POST',

@@ -28,7 +28,7 @@ export const describe: DescribeAbility = {
       get(client, schemaPath(objectName)),
     ]);
     if ('failure' in properties) return properties;
-    // The schema needs a scope of its own; without it, what is required is not known (providers H2).
+    // The schema needs a scope of its own; without it, what is required is not known.
     const known = 'body' in schema ? schema.body : undefined;
     const required = requiredFrom(known);
     return {

@@ -15,7 +15,7 @@ const byStatus: Record<number, Judgement> = {
   404: final('notFound'),
   408: later('providerDown'),
   409: final('conflict'),
-  // A lock by another process; HubSpot asks to wait two seconds or more (providers H6).
+  // A lock by another process; HubSpot asks to wait two seconds or more.
   423: later('conflict', 2_000),
   // The account is moved between data centres, for up to a day; Retry-After says how long.
   477: later('providerDown', 60_000),
@@ -38,7 +38,7 @@ const byCategory = new Map<string, Judgement>(
   }),
 );
 
-/** Judges an answer of HubSpot that is no success (providers H1, H4, H6). */
+/** Judges an answer of HubSpot that is no success. */
 export function failureOf(answer: HttpAnswer): Failure {
   const parsed = bodyOf(answer);
   const body = isObject(parsed) ? parsed : {};
@@ -71,7 +71,7 @@ function judge(answer: HttpAnswer, body: JsonObject): Judgement {
   return category ?? byStatus[status] ?? final('validation');
 }
 
-/** HubSpot sends no Retry-After with 429: the body names the window (providers H6). */
+/** HubSpot sends no Retry-After with 429: the body names the window. */
 function judgeLimit(body: JsonObject): Judgement {
   const policy = textOf(body['policyName']) ?? '';
   const message = textOf(body['message']) ?? '';
@@ -142,7 +142,7 @@ function summarize(body: JsonObject, status: number): ProviderAnswerSummary {
   };
 }
 
-/** The details say it in words; the top message then only wraps them as JSON. Every member may be absent (providers H4). */
+/** The details say it in words; the top message then only wraps them as JSON. Every member may be absent. */
 function readableMessage(body: JsonObject, details: readonly JsonObject[]): string | undefined {
   const top = textOf(body['message']);
   const messages = [

@@ -14,7 +14,7 @@ const valueTypes = new Map<string, ValueType>(
   }),
 );
 
-/** A property of HubSpot as field metadata (providers H2). `required`: undefined where it could not be read. */
+/** A property of HubSpot as field metadata. `required`: undefined where it could not be read. */
 export function fieldFrom(
   property: JsonObject,
   required: ReadonlySet<string> | undefined,

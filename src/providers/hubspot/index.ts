@@ -6,7 +6,7 @@ import { resolve } from './resolve.ts';
 import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
 
-/** HubSpot (the specification's provider X). */
+/** HubSpot, provider X of §4.2.3. */
 export const hubspot: Connector = {
   failureOf,
   write,

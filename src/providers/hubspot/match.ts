@@ -18,7 +18,7 @@ export function appliedFrom(result: JsonObject): RecordOutcome | undefined {
 
 /**
  * Says what became of each record of a batch. HubSpot answers in an order of its own, so nothing is told by position:
- * an entry belongs to a record by trace id, then id, then a property that only that record of the call has (providers H4).
+ * an entry belongs to a record by trace id, then id, then a property that only that record of the call has.
  */
 export function judgeBatch(call: WriteCall, body: JsonObject, status: number): RecordOutcome[] {
   const outcomes = new Map<number, RecordOutcome>();

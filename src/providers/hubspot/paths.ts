@@ -1,6 +1,6 @@
 import { invalidCall, type Failure } from '../failure.ts';
 
-// One version per API area (providers H0). v3 is the family whose answers were recorded; it is served until September 2027.
+// One version per API area. v3 is the family whose answers were recorded; it is served until September 2027.
 const objectsApi = '/crm/v3/objects';
 const propertiesApi = '/crm/v3/properties';
 export const schemasPath = '/crm-object-schemas/v3/schemas';

@@ -6,7 +6,7 @@ import { objectPath } from './paths.ts';
 // Further addresses of a contact: a read by email finds the contact by them, too.
 const moreEmails = 'hs_additional_emails';
 
-/** Batch read by a unique property, which sees what is written at once; the search index lags (providers H3, H4). */
+/** Batch read by a unique property, which sees what is written at once; the search index lags. */
 export const resolve: ResolveAbility = {
   settleMs: 3_000,
   // The network before HubSpot gives a request up after 100 seconds (524; HubSpot's page on error handling).
@@ -16,7 +16,7 @@ export const resolve: ResolveAbility = {
   uniqueFields(objectName, description) {
     const known = description?.uniqueFields ?? [];
     const isContact = /^(?:contacts?|0-1)$/i.test(objectName);
-    // A contact's email is unique whatever its metadata says (providers H4).
+    // A contact's email is unique whatever its metadata says.
     const named = known.some(({ name }) => name === 'email');
     return isContact && !named ? [...known, { name: 'email', enforced: true }] : known;
   },

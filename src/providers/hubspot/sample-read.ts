@@ -7,7 +7,7 @@ import { faultOfObjectName, objectPath, propertiesPath } from './paths.ts';
 // What fits a URL with room to spare; the names were all checked before.
 const mostSampled = 100;
 
-/** Reads ignore a property that does not exist (providers H8), so the names are compared with the object's properties first. */
+/** Reads ignore a property that does not exist, so the names are compared with the object's properties first. */
 export const sampleRead: SampleReadAbility = {
   async sample(client, objectName, fields) {
     const fault = faultOfObjectName(objectName);

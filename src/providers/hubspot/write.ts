@@ -14,7 +14,7 @@ import { failureOf } from './failure.ts';
 import { appliedFrom, judgeBatch, traceIdOf } from './match.ts';
 import { faultOfId, faultOfObjectName, objectPath, recordPath } from './paths.ts';
 
-/** The most inputs of one batch call (providers H4). */
+/** The most inputs of one batch call. */
 export const batchLimit = 100;
 
 /**
@@ -51,7 +51,7 @@ function buildBatch(call: WriteCall): ProviderRequest {
 
 /**
  * A create is partial only if every input carries a trace id of its own, else one bad record fails all: that is what
- * allOrNone asks for. An update is always partial; there the trace id only helps to match (providers H4).
+ * allOrNone asks for. An update is always partial; there the trace id only helps to match.
  */
 function inputsOf(call: WriteCall): JsonObject[] {
   const traced = call.kind === 'update' || !call.allOrNone;
@@ -62,7 +62,7 @@ function inputsOf(call: WriteCall): JsonObject[] {
   }));
 }
 
-/** HubSpot refuses `id` among the properties; associations are for creates only (providers H4). */
+/** HubSpot refuses `id` among the properties; associations are for creates only. */
 function inputOf(record: WriteRecord, kind: WriteCall['kind']): JsonObject {
   const { id: _id, ...properties } = record.fields;
   const associations = kind === 'create' ? record.associations : undefined;

@@ -3,7 +3,7 @@ import type { CurrentFieldsAbility } from '../connector.ts';
 import { failureOf } from './failure.ts';
 import { retrievePath } from './paths.ts';
 
-/** One retrieve of up to 2,000 ids, for ifEmpty (providers S5). */
+/** One retrieve of up to 2,000 ids, for ifEmpty. */
 export const currentFields: CurrentFieldsAbility = {
   build: (objectName, ids, fields) => ({
     method: 'POST',

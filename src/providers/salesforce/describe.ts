@@ -36,7 +36,7 @@ export const describe: DescribeAbility = {
 
 /**
  * External ids and unique fields, the kept ones first. An external id may hold a value twice unless it is unique, too; a
- * mere `idLookup` (a contact's email) identifies nobody (providers S2, reliability 1.2).
+ * mere `idLookup` (a contact's email) identifies nobody.
  */
 function uniqueFrom(fields: readonly JsonObject[]): UniqueField[] {
   const found = fields
@@ -83,7 +83,7 @@ const valueTypes = new Map<string, ValueType>(
   }),
 );
 
-/** A field of a describe as field metadata (providers S2). */
+/** A field of a describe as field metadata. */
 export function fieldFrom(field: JsonObject): FieldMetadata | undefined {
   const fieldName = textOf(field['name']);
   if (fieldName === undefined) return undefined;

@@ -10,7 +10,7 @@ const final = (category: FailureCategory): Judgement => ({ category, retryable: 
 const later = (category: FailureCategory, ms?: number): Judgement =>
   ms === undefined ? { category, retryable: true } : { category, retryable: true, retryAfterMs: ms };
 
-/** The code of a record that failed only because another one of its allOrNone call did (providers S4). */
+/** The code of a record that failed only because another one of its allOrNone call did. */
 export const rolledBack = 'ALL_OR_NONE_OPERATION_ROLLED_BACK';
 
 const byCode = new Map<string, Judgement>(
@@ -46,7 +46,7 @@ const byStatus: Record<number, Judgement> = {
   429: later('rateLimit', 10_000),
 };
 
-/** Judges an answer of Salesforce that is no success (providers S1, S4, S6). */
+/** Judges an answer of Salesforce that is no success. */
 export function failureOf(answer: HttpAnswer): Failure {
   const parsed = bodyOf(answer);
   const [first = isObject(parsed) ? parsed : {}] = objectsOf(parsed);
@@ -89,13 +89,13 @@ function judgeCode(error: JsonObject): Judgement | undefined {
   return byCode.get(code);
 }
 
-/** One code for two limits, told apart by the text: of calls at a time (seconds), of calls a day (providers S6). */
+/** One code for two limits, told apart by the text: of calls at a time (seconds), of calls a day. */
 function judgeLimit(error: JsonObject): Judgement {
   const isConcurrent = /concurrent/i.test(`${codeOf(error)} ${textOf(error['message']) ?? ''}`);
   return later('rateLimit', isConcurrent ? 5_000 : 15 * 60_000);
 }
 
-/** `errorCode` of a whole answer, `statusCode` inside a collection, `error` of an OAuth body (providers S4). */
+/** `errorCode` of a whole answer, `statusCode` inside a collection, `error` of an OAuth body. */
 function codeOf(error: JsonObject): string | undefined {
   return textOf(error['errorCode']) ?? textOf(error['statusCode']) ?? textOf(error['error']);
 }

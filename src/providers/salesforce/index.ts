@@ -7,7 +7,7 @@ import { resolve } from './resolve.ts';
 import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
 
-/** Salesforce (the specification's provider Y). */
+/** Salesforce, provider Y of §4.2.3. */
 export const salesforce: Connector = {
   failureOf,
   write,

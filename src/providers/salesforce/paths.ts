@@ -1,6 +1,6 @@
 import { invalidCall, type Failure } from '../failure.ts';
 
-/** The API version of every call (providers S0: any from v31.0 on is served). */
+/** The API version of every call; Salesforce serves v31.0 and later. */
 export const dataApi = '/services/data/v60.0';
 
 const apiName = /^[a-z]\w{0,254}$/i;

@@ -3,12 +3,12 @@ import type { ObjectDescription, ResolveAbility, StandingRecord } from '../conne
 import { failureOf } from './failure.ts';
 import { isFieldName, queryPath } from './paths.ts';
 
-// The query stands in the URL, of which Salesforce takes about 16 KB (providers S3): a text of a unique field has at most
+// The query stands in the URL, of which Salesforce takes about 16 KB: a text of a unique field has at most
 // 255 characters.
 const valuesPerRead = 20;
 const fieldsPerRead = 60;
 
-/** A query by equality on an external id or a unique field: SOQL reads the committed rows (reliability 1.3). */
+/** A query by equality on an external id or a unique field: SOQL reads the committed rows. */
 export const resolve: ResolveAbility = {
   settleMs: 3_000,
   // The time limit of REST calls.

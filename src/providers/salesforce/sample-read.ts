@@ -4,7 +4,7 @@ import { invalidCall } from '../failure.ts';
 import { get } from './describe.ts';
 import { faultOfObjectName, isFieldName, queryPath } from './paths.ts';
 
-// A query stands in the URL, of which Salesforce takes about 16 KB (providers S3).
+// A query stands in the URL, of which Salesforce takes about 16 KB.
 const fieldsPerQuery = 150;
 
 /** Salesforce itself refuses an unknown object or field: INVALID_TYPE, INVALID_FIELD. */

@@ -16,7 +16,7 @@ import { isForwardable } from '../headers.ts';
 import { failureOf, failureOfItem, rolledBack } from './failure.ts';
 import { collectionPath, faultOfId, faultOfObjectName, objectPath, recordPath } from './paths.ts';
 
-/** Ours; a collection call of Salesforce takes 200 (providers S4). */
+/** Ours; a collection call of Salesforce takes 200. */
 export const batchLimit = 100;
 
 /**
@@ -95,7 +95,7 @@ function judgeCreate(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
   return call.records.map((record) => outcomeOf(call, record, body, answer.status));
 }
 
-/** The items of a collection stand in the order of its records, which Salesforce guarantees (providers S4). */
+/** The items of a collection stand in the order of its records, which Salesforce guarantees. */
 function judgeCollection(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
   const items = bodyOf(answer);
   if (!Array.isArray(items) || items.length !== call.records.length) {

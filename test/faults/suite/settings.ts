@@ -1,4 +1,4 @@
-/** What one run consists of; the sizes are those of reliability.md, G1. */
+/** What one run consists of. */
 export interface Settings {
   /** Requests that must be accepted. */
   writes: number;
@@ -46,7 +46,7 @@ export interface Settings {
 }
 
 export const leaseMs = 2_000;
-/** Each has two installations, and so two lanes. A user of Salesforce approves an app five times at the most (providers S1). */
+/** Each has two installations, and so two lanes. A user of Salesforce approves an app five times at the most. */
 export const groups = 4;
 
 const common = {

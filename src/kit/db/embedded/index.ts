@@ -27,7 +27,7 @@ export interface EmbeddedServer {
 }
 
 /**
- * Starts the embedded PostgreSQL, or adopts the one left behind in `dataDir` (reference/engine.md, 1.3). Throws, with the remedy,
+ * Starts the embedded PostgreSQL, or adopts the one left behind in `dataDir`. Throws, with the remedy,
  * when another process owns it, another major version made it, or it cannot run here.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {

@@ -38,7 +38,7 @@ export function soundObjects<Value>(
     .filter((placed) => sound(placed.path));
 }
 
-/** An object stands once in an action; providers differ in whether case counts, so it does not (product-api 2.2). */
+/** An object stands once in an action; providers differ in whether case counts, so it does not. */
 export function duplicateObjects(objects: readonly Placed<{ objectName: string }>[]): Finding[] {
   const seen = new Set<string>();
   return objects.flatMap(({ value, path }) => {

@@ -1,7 +1,7 @@
 import { failed, warned, type Finding, type Path } from '../finding.ts';
 import type { ManifestField, ManifestReadObject } from '../schema.ts';
 
-// Each segment stands in brackets and single quotes; the dot form is not accepted (product-api 2.2).
+// Each segment stands in brackets and single quotes; the dot form is not accepted.
 const nestedPath = /^\$(?:\['(?:[^'\\]|\\.)+'\])+$/;
 
 /** Whether the name is a plain one or a well-formed nested path such as `$['a']['b']`. */

@@ -9,7 +9,7 @@ import { checkWrite } from './write.ts';
 
 const actions = ['read', 'write', 'subscribe', 'proxy'] as const;
 
-/** Every rule for one integration that goes beyond its shape (product-api 2.7). */
+/** Every rule for one integration that goes beyond its shape. */
 export function checkIntegration(
   integration: ManifestIntegration,
   path: Path,

@@ -44,7 +44,7 @@ function checkReadSchedule({ schedule }: ManifestReadObject, path: Path): Findin
   ];
 }
 
-/** A read that runs by itself needs a receiver; one that is only searched or triggered may do without (product-api 11, row 1). */
+/** A read that runs by itself needs a receiver; one that is only searched or triggered may do without. */
 function checkDestination({ destination, schedule, backfill }: ManifestReadObject, path: Path): Finding[] {
   if (destination !== undefined) return [];
   const at = [...path, 'destination'];
@@ -82,7 +82,7 @@ function checkBackfill({ backfill }: ManifestReadObject, path: Path): Finding[] 
   return [];
 }
 
-/** Limits of single providers (product-api 2.7). */
+/** Limits of single providers. */
 function checkBackfillOfProvider(
   { provider, module }: ManifestIntegration,
   { objectName, backfill }: ManifestReadObject,

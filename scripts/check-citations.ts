@@ -1,0 +1,60 @@
+/** Refuses a citation that leads nowhere: a page, an invariant, a heading of the contract, a paragraph, or a test that is not there. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readTests } from './spec-coverage/find.ts';
+import { citationsIn, faultIn, type Known } from './citations.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const headings = (path: string, form: RegExp): Set<string> =>
+  new Set([...read(path).matchAll(form)].map((match) => match[1] ?? ''));
+
+// Migrations up to this one are released: their text is never changed.
+const lastReleased = 'migrations/0019';
+const paths = globSync(
+  ['*.md', '{docs,src,simulator,bench,test,scripts,examples}/**/*.{ts,md,mjs,sql,yaml}', 'migrations/*.sql'],
+  { cwd: root, exclude: (path) => path.includes('node_modules') },
+)
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !path.startsWith('migrations/') || path > `${lastReleased}~`);
+/** Their examples lead nowhere. */
+const exempt = new Set([
+  'scripts/citations.ts',
+  'scripts/citations.test.ts',
+  'scripts/spec-coverage/coverage.test.ts',
+]);
+/** Rooms that are being taken apart; their citations are replaced with the move. */
+const pending = /^src\/(operations|lanes|connections|actions\/write)\//;
+
+const known: Known = {
+  files: new Set(paths),
+  invariants: headings('docs/invariants.md', /^## (\d+)\. /gm),
+  contract: headings('docs/contract.md', /^## (.+)$/gm),
+  paragraphs: headings('docs/spec-coverage.md', /^## §([\d.]+) /gm),
+};
+
+const faults = paths
+  .filter((path) => !exempt.has(path) && !pending.test(path))
+  .flatMap((path) =>
+    citationsIn(read(path)).flatMap((citation) => {
+      const fault = faultIn(citation, path, known);
+      return fault === undefined ? [] : [`${path}:${citation.line}: ${fault}`];
+    }),
+  );
+
+const tests = readTests(root, ['src', 'test']);
+const held = read('docs/invariants.md').split(/^## /m).slice(1);
+for (const section of held) {
+  const [title = ''] = section.split('\n');
+  const references = [...section.matchAll(/`(\S+\.test(?:suite)?\.ts > [^`]+)`/g)].map(
+    (match) => match[1] ?? '',
+  );
+  if (references.length === 0) faults.push(`docs/invariants.md, ${title}: no test holds it`);
+  for (const reference of references) {
+    const fault = tests.find(reference);
+    if (fault !== undefined) faults.push(`docs/invariants.md, ${title}: ${fault}: ${reference}`);
+  }
+}
+
+for (const fault of faults) console.log(fault);
+process.exitCode = faults.length > 0 ? 1 : 0;
