@@ -6,7 +6,7 @@ import { resolve } from './resolve.ts';
 import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
 
-/** HubSpot, provider X of §4.2.3. */
+/** HubSpot, provider X of §4.2.3. facts.md says where HubSpot documents what this folder relies on. */
 export const hubspot: Connector = {
   failureOf,
   write,

@@ -7,7 +7,7 @@ import { resolve } from './resolve.ts';
 import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
 
-/** Salesforce, provider Y of §4.2.3. */
+/** Salesforce, provider Y of §4.2.3. facts.md says where Salesforce documents what this folder relies on. */
 export const salesforce: Connector = {
   failureOf,
   write,
