@@ -17,7 +17,7 @@ export const Group = Type.Object(
     createTime: time,
     updateTime: Type.Optional(time),
   },
-  closed,
+  { ...closed, title: 'Group' },
 );
 export type Group = Static<typeof Group>;
 
@@ -30,7 +30,7 @@ export const Consumer = Type.Object(
     createTime: time,
     updateTime: Type.Optional(time),
   },
-  closed,
+  { ...closed, title: 'Consumer' },
 );
 export type Consumer = Static<typeof Consumer>;
 
@@ -40,11 +40,12 @@ const MetadataItem = Type.Object(
     source: Type.Enum(['input', 'token', 'provider']),
     displayName: Type.Optional(Type.String({ maxLength: 255 })),
   },
-  closed,
+  { ...closed, title: 'ProviderMetadataItem' },
 );
 
 /** What a connection knows about the account besides its credentials: name → value and where it came from. */
 export const ProviderMetadata = Type.Record(Type.String({ minLength: 1, maxLength: 100 }), MetadataItem, {
+  title: 'ProviderMetadata',
   maxProperties: 50,
 });
 export type ProviderMetadata = Static<typeof ProviderMetadata>;
@@ -66,7 +67,7 @@ export type ConnectionStatus = (typeof connectionStatuses)[number];
 
 const Token = Type.Object(
   { token: Type.String(), issuedAt: Type.Optional(time), expiresAt: Type.Optional(time) },
-  closed,
+  { ...closed, title: 'Token' },
 );
 
 /** A connection on the wire. Secrets stand in it only when asked for, and only for scope `full`. */
@@ -107,7 +108,7 @@ export const Connection = Type.Object(
     apiKey: Type.Optional(Type.String()),
     providerMetadata: Type.Optional(ProviderMetadata),
   },
-  closed,
+  { ...closed, title: 'Connection' },
 );
 export type Connection = Static<typeof Connection>;
 
@@ -138,7 +139,7 @@ export const OAuthConnectRequest = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, title: 'OAuthConnectRequest' },
 );
 export type OAuthConnectRequest = Static<typeof OAuthConnectRequest>;
 
@@ -148,7 +149,7 @@ const ClientCredentials = Type.Object(
     clientSecret: secret('The client secret.'),
     scopes: Type.Optional(scopes),
   },
-  closed,
+  { ...closed, title: 'OAuth2ClientCredentials' },
 );
 const PasswordCredentials = Type.Object(
   {
@@ -158,7 +159,7 @@ const PasswordCredentials = Type.Object(
     clientSecret: secret('The client secret.'),
     scopes: Type.Optional(scopes),
   },
-  closed,
+  { ...closed, title: 'OAuth2PasswordCredentials' },
 );
 const TokenInput = Type.Object(
   {
@@ -166,7 +167,7 @@ const TokenInput = Type.Object(
     issuedAt: Type.Optional(Type.String({ format: 'date-time' })),
     expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
   },
-  closed,
+  { ...closed, title: 'TokenInput' },
 );
 const ImportedTokens = Type.Object(
   {
@@ -174,7 +175,7 @@ const ImportedTokens = Type.Object(
     refreshToken: Type.Optional(TokenInput),
     scopes: Type.Optional(scopes),
   },
-  closed,
+  { ...closed, title: 'ImportedTokens' },
 );
 
 const credentialBlocks = {
@@ -207,7 +208,10 @@ const requestFields = {
 };
 
 /** What a caller may say about a connection; `connections:generate` needs provider, group, consumer and one block. */
-export const ConnectionRequest = Type.Object({ ...requestFields, ...credentialBlocks }, closed);
+export const ConnectionRequest = Type.Object(
+  { ...requestFields, ...credentialBlocks },
+  { ...closed, title: 'ConnectionRequest' },
+);
 export type ConnectionRequest = Static<typeof ConnectionRequest>;
 
 /** Body of PATCH …/connections/{id}. */
@@ -216,6 +220,6 @@ export const UpdateConnectionRequest = Type.Object(
     updateMask: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 20 }),
     connection: ConnectionRequest,
   },
-  closed,
+  { ...closed, title: 'UpdateConnectionRequest' },
 );
 export type UpdateConnectionRequest = Static<typeof UpdateConnectionRequest>;

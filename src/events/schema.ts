@@ -25,6 +25,7 @@ export const auditActions = Object.entries(verbs).flatMap(([target, done]) =>
 ) as AuditAction[];
 
 export const AuditAction = Type.Enum(auditActions, {
+  title: 'AuditAction',
   description: 'What was done to what. `connection.disclosed`: its credentials were shown.',
 });
 
@@ -56,7 +57,7 @@ export const AuditEntry = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, title: 'AuditEntry' },
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 

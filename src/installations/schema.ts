@@ -34,7 +34,7 @@ export const Config = Type.Object(
     createdBy: Type.String(),
     content: ConfigContent,
   },
-  closed,
+  { ...closed, title: 'Config' },
 );
 export type Config = Static<typeof Config>;
 
@@ -44,8 +44,7 @@ export const Installation = Type.Object(
     id: Type.String(),
     projectId: Type.String(),
     integrationId: Type.String(),
-    // Without its $id, which the group inside the connection has: one schema may hold an id once.
-    group: Type.Object(Group.properties, closed),
+    group: Group,
     healthStatus: Type.Enum(['healthy', 'unhealthy'], {
       description:
         '`unhealthy`: the connection has bad credentials or is gone, or at least half of the operations of late failed, and more than one.',
@@ -63,7 +62,7 @@ export const Installation = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, title: 'Installation' },
 );
 export type Installation = Static<typeof Installation>;
 
@@ -77,7 +76,7 @@ export const CreateInstallationRequest = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'CreateInstallationRequest' },
 );
 export type CreateInstallationRequest = Static<typeof CreateInstallationRequest>;
 
@@ -107,7 +106,7 @@ export const UpdateInstallationRequest = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'UpdateInstallationRequest' },
 );
 export type UpdateInstallationRequest = Static<typeof UpdateInstallationRequest>;
 
@@ -132,6 +131,6 @@ export const PatchObjectRequest = Type.Object(
       { minItems: 1, maxItems: 1_000 },
     ),
   },
-  closed,
+  { ...closed, title: 'PatchObjectConfigContentRequest' },
 );
 export type PatchObjectRequest = Static<typeof PatchObjectRequest>;

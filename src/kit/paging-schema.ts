@@ -1,4 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox';
+import { shownAs } from './document-schema.ts';
 
 /** How many things a page holds unless told, and how many it may. */
 export const usualSize = 200;
@@ -33,20 +34,23 @@ export interface Page<Item> {
 
 const closed = { additionalProperties: false } as const;
 
-/** One page of a list. */
-export function pageOf<Item extends TSchema>(item: Item) {
-  const pagination = Type.Object(
-    { done: Type.Boolean(), nextPageToken: Type.Optional(Type.String()) },
-    closed,
-  );
-  return Type.Object({ results: Type.Array(item), pagination }, closed);
+const pagination = Type.Object(
+  {
+    done: Type.Boolean({ description: 'Whether this is the last page.' }),
+    nextPageToken: Type.Optional(Type.String({ description: 'Asks for the page after this one.' })),
+  },
+  { ...closed, title: 'Pagination' },
+);
+
+/** One page of a list; it takes its name from what it lists. */
+export function pageOf<Item extends TSchema & { title?: string }>(item: Item) {
+  const named = item.title === undefined ? {} : { title: `${item.title}Page` };
+  return Type.Object({ results: Type.Array(item), pagination }, { ...closed, ...named });
 }
 
-/** Marks the answer of a list which is whole, or a page when one is asked for. */
-export const pagedMark = 'x-paged';
-
 /** The whole list, or the page that was asked for; the document shows both, the serializer is that of the list. */
-export function listOrPageOf<Item extends TSchema>(item: Item) {
-  const list = Type.Array(item, { [pagedMark]: true });
-  return Type.Unsafe<Static<typeof list> | Page<Static<Item>>>(list);
+export function listOrPageOf<Item extends TSchema & { title?: string }>(item: Item) {
+  const list = Type.Array(item);
+  const shown = Type.Union([Type.Array(item), pageOf(item)]);
+  return Type.Unsafe<Static<typeof list> | Page<Static<Item>>>(shownAs(list, shown));
 }

@@ -37,7 +37,7 @@ export const OperationFailure = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, title: 'OperationFailure' },
 );
 export type OperationFailure = Static<typeof OperationFailure>;
 
@@ -98,7 +98,7 @@ export const Operation = Type.Object(
     createTime: time('When it was accepted.'),
     updateTime: time('When it last changed.'),
   },
-  closed,
+  { ...closed, title: 'Operation' },
 );
 export type Operation = Static<typeof Operation>;
 
@@ -120,7 +120,7 @@ export const OperationLog = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'OperationLog' },
 );
 export type OperationLog = Static<typeof OperationLog>;
 
@@ -149,7 +149,7 @@ export const OperationRecord = Type.Object(
     ),
     resolvedAt: Type.Optional(time('When it was resolved by hand.')),
   },
-  closed,
+  { ...closed, title: 'OperationRecord' },
 );
 export type OperationRecord = Static<typeof OperationRecord>;
 
@@ -180,11 +180,14 @@ export const ResolveRequest = Type.Object(
     resolution: Type.Optional(resolution),
     recordId,
   },
-  closed,
+  { ...closed, title: 'ResolveOperationRequest' },
 );
 export type ResolveRequest = Static<typeof ResolveRequest>;
 
 /** What somebody found out about one record. */
 export type Resolution = NonNullable<ResolveRequest['records']>[number];
 
-export const ResolvedRecords = Type.Object({ records: Type.Array(OperationRecord) }, closed);
+export const ResolvedRecords = Type.Object(
+  { records: Type.Array(OperationRecord) },
+  { ...closed, title: 'ResolvedRecords' },
+);

@@ -30,7 +30,7 @@ const NewProject = Type.Object(
       Type.String({ maxLength: 255, description: 'Accepted from older clients; there is one organization.' }),
     ),
   },
-  closed,
+  { ...closed, title: 'CreateProjectRequest' },
 );
 const ProjectUpdate = Type.Object(
   {
@@ -44,11 +44,15 @@ const ProjectUpdate = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'UpdateProjectRequest' },
 );
 const NewProjectAnswer = Type.Object(
   { ...Project.properties, apiKey: ApiKey },
-  { ...closed, description: 'The project with its first key, which is shown here only.' },
+  {
+    ...closed,
+    title: 'CreatedProject',
+    description: 'The project with its first key, which is shown here only.',
+  },
 );
 
 /** Projects and everything of the builder's side below them. */

@@ -18,6 +18,7 @@ export const Scope = Type.Union(
     Type.Literal('operator'),
   ],
   {
+    title: 'Scope',
     description:
       '`full` reaches everything of its project; the others what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.',
   },
@@ -48,7 +49,7 @@ export const Project = Type.Object(
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),
   },
-  closed,
+  { ...closed, title: 'Project' },
 );
 export type Project = Static<typeof Project>;
 
@@ -65,7 +66,7 @@ export const ApiKey = Type.Object(
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),
   },
-  closed,
+  { ...closed, title: 'ApiKey' },
 );
 export type ApiKey = Static<typeof ApiKey>;
 
@@ -83,7 +84,7 @@ export const JwtKey = Type.Object(
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),
   },
-  closed,
+  { ...closed, title: 'JwtKey' },
 );
 export type JwtKey = Static<typeof JwtKey>;
 
@@ -105,7 +106,7 @@ export const ProviderAppMetadata = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, title: 'ProviderAppMetadata' },
 );
 export type ProviderAppMetadata = Static<typeof ProviderAppMetadata>;
 
@@ -124,7 +125,7 @@ export const ProviderApp = Type.Object(
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),
   },
-  closed,
+  { ...closed, title: 'ProviderApp' },
 );
 export type ProviderApp = Static<typeof ProviderApp>;
 
@@ -135,7 +136,7 @@ export const Revision = Type.Object(
     createTime: time('When it was deployed.'),
     content: ManifestIntegration,
   },
-  closed,
+  { ...closed, title: 'Revision' },
 );
 
 export const Integration = Type.Object(
@@ -148,7 +149,7 @@ export const Integration = Type.Object(
     updateTime: time('When it was last changed.'),
     latestRevision: Revision,
   },
-  closed,
+  { ...closed, title: 'Integration' },
 );
 
 /** An integration that was deployed, with what was found in its part of the manifest. */
@@ -161,7 +162,7 @@ export const DeployedIntegration = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, title: 'DeployedIntegration' },
 );
 
 /** What a deploy does, or would do, to one integration. */
@@ -176,7 +177,7 @@ export const DeployedChange = Type.Object(
     changed: Type.Array(Type.String()),
     removed: Type.Array(Type.String()),
   },
-  closed,
+  { ...closed, title: 'DeployedChange' },
 );
 export type DeployedChange = Static<typeof DeployedChange>;
 
@@ -190,6 +191,6 @@ export const DeployPreview = Type.Object(
     }),
     warnings: Type.Array(ManifestIssue),
   },
-  closed,
+  { ...closed, title: 'DeployPreview' },
 );
 export type DeployPreview = Static<typeof DeployPreview>;

@@ -28,7 +28,7 @@ export const FieldMetadata = Type.Object(
       Type.Array(Type.Object({ value: Type.String(), displayValue: Type.String() }, closed)),
     ),
   },
-  closed,
+  { ...closed, title: 'FieldMetadata' },
 );
 export type FieldMetadata = Static<typeof FieldMetadata>;
 
@@ -64,7 +64,7 @@ const TokenMetadataFields = Type.Object(
     scopesField: Type.Optional(Type.String()),
     otherFields: Type.Optional(KeptFields),
   },
-  closed,
+  { ...closed, title: 'TokenMetadataFields' },
 );
 
 /** Those in which somebody else than we is asked; an assertion is signed here. */
@@ -93,7 +93,7 @@ export const Oauth2Info = Type.Object(
     authURL: Type.Optional(CalledUrl),
     tokenURL: CalledUrl,
   },
-  closed,
+  { ...closed, title: 'OAuth2Opts' },
 );
 export type Oauth2Info = Static<typeof Oauth2Info>;
 
@@ -104,7 +104,7 @@ const ApiKeyOpts = Type.Object(
     query: Type.Optional(Type.Object({ name: Type.String({ minLength: 1 }) }, closed)),
     docsURL: Type.Optional(Type.String()),
   },
-  closed,
+  { ...closed, title: 'ApiKeyOpts' },
 );
 
 const BasicOpts = Type.Object(
@@ -123,7 +123,7 @@ const BasicOpts = Type.Object(
     ),
     docsURL: Type.Optional(Type.String()),
   },
-  closed,
+  { ...closed, title: 'BasicOpts' },
 );
 
 const ValueTemplate = Type.Object(
@@ -139,7 +139,7 @@ const CustomInput = Type.Object(
     fieldType: Type.Optional(Type.Enum(['fieldTypeText', 'fieldTypePassword', 'fieldTypeSelect'])),
     options: Type.Optional(Names),
   },
-  closed,
+  { ...closed, title: 'CustomAuthInput' },
 );
 const CustomOpts = Type.Object(
   {
@@ -147,7 +147,7 @@ const CustomOpts = Type.Object(
     queryParams: Type.Optional(Type.Array(ValueTemplate)),
     inputs: Type.Array(CustomInput, { minItems: 1 }),
   },
-  closed,
+  { ...closed, title: 'CustomAuthOpts' },
 );
 
 export const healthCheckPublic = {
@@ -164,7 +164,7 @@ const MetadataInput = Type.Object(
     defaultValue: Type.Optional(Type.String()),
     docsURL: Type.Optional(Type.String()),
   },
-  closed,
+  { ...closed, title: 'ProviderMetadataInput' },
 );
 export const Metadata = Type.Object({ input: Type.Array(MetadataInput) }, closed);
 export const Module = { displayName: Type.String(), baseURL: TemplateUrl };
@@ -203,7 +203,7 @@ const Support = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'Support' },
 );
 export type Support = Static<typeof Support>;
 
@@ -236,6 +236,6 @@ export const ProviderInfo = Type.Object(
       Type.Boolean({ description: 'Whether the provider is asked about the account after signing in.' }),
     ),
   },
-  closed,
+  { ...closed, title: 'ProviderInfo' },
 );
 export type ProviderInfo = Static<typeof ProviderInfo>;

@@ -24,6 +24,7 @@ export interface Schema {
 }
 
 interface Content {
+  $ref?: string;
   content?: Record<string, { schema?: Schema }>;
 }
 
@@ -47,7 +48,7 @@ interface Item {
 const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
 const document = JSON.parse(text) as {
   paths: Record<string, Record<string, Item>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; responses: Record<string, Content> };
 };
 
 export const operations: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -58,10 +59,17 @@ export const operations: Operation[] = Object.entries(document.paths).flatMap(([
       path,
       parameters,
       body: requestBody?.content?.['application/json']?.schema,
-      responses,
+      responses: Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [status, shared(response)]),
+      ),
     }),
   ),
 );
+
+function shared(response: Content): Content {
+  if (response.$ref === undefined) return response;
+  return document.components.responses[response.$ref.split('/').at(-1) ?? ''] ?? {};
+}
 
 /** The schema that a reference leads to. */
 export function resolved(schema: Schema): Schema {

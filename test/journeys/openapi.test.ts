@@ -6,7 +6,7 @@ interface Operation {
   operationId?: string;
   summary?: string;
   tags?: string[];
-  parameters?: { name: string; in: string; schema?: unknown }[];
+  parameters?: { name: string; in: string; required?: boolean; schema?: unknown }[];
   requestBody?: { content: Record<string, { schema: object }> };
   responses: Record<string, { content?: Record<string, unknown> }>;
   security?: Record<string, string[]>[];
@@ -16,7 +16,11 @@ interface Document {
   info: { title: string; version: string };
   servers?: { url: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components?: { schemas?: Record<string, unknown>; securitySchemes?: Record<string, unknown> };
+  components?: {
+    schemas?: Record<string, unknown>;
+    responses?: Record<string, unknown>;
+    securitySchemes?: Record<string, unknown>;
+  };
 }
 
 const methods = new Set(['get', 'put', 'post', 'patch', 'delete']);
@@ -85,6 +89,37 @@ describe('test/journeys/openapi', () => {
         true,
       ]);
     }
+  });
+
+  it('what has a name is said once: no schema stands in two places, and no parameter with a default is required', () => {
+    const large = new Map<string, string>();
+    const twice: string[] = [];
+    const look = (node: unknown, at: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const text = JSON.stringify(node);
+      if (text.length > 700 && 'properties' in node) {
+        if (large.has(text)) twice.push(`${at} and ${large.get(text)}`);
+        large.set(text, at);
+      }
+      for (const [key, value] of Object.entries(node)) look(value, `${at}/${key}`);
+    };
+    look(document, '');
+    expect(twice).toEqual([]);
+    for (const [method, path, { parameters = [] }] of operations())
+      for (const { name, schema, required } of parameters)
+        expect([method, path, name, required && 'default' in (schema as object)]).not.toContain(true);
+  });
+
+  it('every operation ends in the one problem when it fails', () => {
+    for (const [method, path, { responses }] of operations())
+      expect([method, path, responses['default']]).toEqual([
+        method,
+        path,
+        { $ref: '#/components/responses/Problem' },
+      ]);
+    expect(document.components?.responses?.['Problem']).toMatchObject({
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    });
   });
 
   it('every reference leads somewhere', () => {

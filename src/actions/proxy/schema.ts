@@ -38,7 +38,7 @@ export const ProxyLogEntry = Type.Object(
     ),
     totalMs: Type.Integer({ description: 'The whole call, in milliseconds.' }),
   },
-  closed,
+  { ...closed, title: 'ProxyLogEntry' },
 );
 export type ProxyLogEntry = Static<typeof ProxyLogEntry>;
 

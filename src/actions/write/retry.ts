@@ -7,6 +7,7 @@ import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../o
 import { orderKeysOf, type StoredWrite, type WriteDeps } from './perform.ts';
 import { planAgain, type PlannedRecord } from './plan.ts';
 import { refuseDead } from './routes.ts';
+import { WriteAccepted } from './schema.ts';
 import { scopeOf } from './scope.ts';
 
 const defaultDeadlineHours = 1;
@@ -46,7 +47,7 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         tags: ['operations'],
         params: Type.Object({ projectIdOrName: Type.String(), operationId: Type.String() }),
         body: RetryRequest,
-        response: { 200: Type.Object({ operationId: Type.String() }) },
+        response: { 200: WriteAccepted },
       },
       config: { scopes: ['write'] },
       handler: async ({ principal, params, body }, reply) => {

@@ -19,7 +19,7 @@ export const AssociationInput = Type.Object(
       { minItems: 1 },
     ),
   },
-  closed,
+  { ...closed, title: 'Association' },
 );
 
 const BatchItem = Type.Object(
@@ -30,7 +30,7 @@ const BatchItem = Type.Object(
       Type.String({ maxLength: 255, description: 'Given back with the result of the record.' }),
     ),
   },
-  closed,
+  { ...closed, title: 'BatchItem' },
 );
 
 /** The body of a write (specification 2.6). What depends on several fields is checked by the planner. */
@@ -86,7 +86,7 @@ export const WriteRequest = Type.Object(
     ),
     dryRun: Type.Optional(Type.Boolean({ description: 'Answers what would be sent; sends nothing.' })),
   },
-  closed,
+  { ...closed, title: 'WriteRequest' },
 );
 export type WriteRequest = Static<typeof WriteRequest>;
 
@@ -113,6 +113,12 @@ const WriteResult = Type.Object({
   reference: Type.Optional(Type.String()),
   errors: Type.Optional(Type.Array(Failure)),
 });
+
+/** The answer to what is written later. */
+export const WriteAccepted = Type.Object(
+  { operationId: Type.String({ format: 'uuid' }) },
+  { ...closed, title: 'WriteAccepted' },
+);
 
 /** Everything a write may answer with status 200 or 422 (contract, Write). */
 export const WriteResponse = Type.Object({

@@ -12,7 +12,7 @@ const eventTypes = [
   'installation.deleted',
 ] as const;
 
-export const EventType = Type.Enum([...eventTypes], { description: 'What happened.' });
+export const EventType = Type.Enum([...eventTypes], { title: 'EventType', description: 'What happened.' });
 export type EventType = Static<typeof EventType>;
 
 export const Event = Type.Object(
@@ -27,7 +27,7 @@ export const Event = Type.Object(
         'Whom it happened to, in names and ids; `errors` of a `connection.error`; `config` and `lastConfig` of an installation.',
     }),
   },
-  { description: 'Something that happened to a connection or an installation.' },
+  { title: 'Event', description: 'Something that happened to a connection or an installation.' },
 );
 export type Event = Static<typeof Event>;
 

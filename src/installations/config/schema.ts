@@ -16,6 +16,9 @@ const most = {
   textLength: 10_000,
 };
 
+const named = <Properties extends TProperties>(title: string, properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false, title });
+
 /** A map with free keys. Unlike a pattern over the keys, it checks every value whatever its key looks like. */
 const mapOf = <Value extends TSchema>(value: Value, maxProperties: number, description?: string) =>
   Type.Unsafe<Record<string, Static<Value>>>({
@@ -32,13 +35,13 @@ const name = (description: string) => Type.String({ minLength: 1, maxLength: mos
 const text = Type.String({ maxLength: most.textLength });
 
 /** One condition on a field; conditions of one list are ANDed (§2.4). */
-export const FieldFilter = closed({
+export const FieldFilter = named('FieldFilter', {
   fieldName: name('Field name at the provider.'),
   operator: choice('eq'),
   value: Type.Union([text, Type.Boolean(), Type.Number()]),
 });
 
-export const Backfill = closed({
+export const Backfill = named('Backfill', {
   defaultPeriod: closed({
     days: Type.Optional(Type.Integer({ minimum: 0, description: 'Days in the past; 0 means no backfill.' })),
     fullHistory: Type.Optional(Type.Boolean({ description: 'When true, all history; wins over `days`.' })),
@@ -52,7 +55,7 @@ export const Backfill = closed({
 });
 
 /** A mapping offered to the customer; the chosen ones are in `selectedFieldMappings` (§2.4). */
-export const DynamicMapping = closed({
+export const DynamicMapping = named('DynamicMapping', {
   mapToName: name("Field name in the builder's application."),
   mapToDisplayName: Type.Optional(text),
   prompt: Type.Optional(text),
@@ -63,7 +66,7 @@ export const DynamicMapping = closed({
 });
 
 /** How one object is read (§2.4). */
-export const ReadObjectConfig = closed({
+export const ReadObjectConfig = named('ReadObjectConfig', {
   objectName: name('Name of the object at the provider.'),
   schedule: Type.Optional(
     Type.String({
@@ -96,7 +99,7 @@ export const ReadObjectConfig = closed({
 export type ReadObjectConfig = Static<typeof ReadObjectConfig>;
 
 /** What happens to one field in a write (§2.5). */
-export const FieldSetting = closed({
+export const FieldSetting = named('FieldSetting', {
   default: Type.Optional(
     closed(
       {
@@ -113,14 +116,14 @@ export const FieldSetting = closed({
 export type FieldSetting = Static<typeof FieldSetting>;
 
 /** The older form of a default (§2.5). */
-export const ValueDefault = closed({
+export const ValueDefault = named('ValueDefault', {
   value: Type.Union([text, Type.Integer(), Type.Boolean()]),
   applyOnUpdate: Type.Optional(choice('always', 'never')),
 });
 export type ValueDefault = Static<typeof ValueDefault>;
 
 /** How one object is written (§2.5). */
-export const WriteObjectConfig = closed({
+export const WriteObjectConfig = named('WriteObjectConfig', {
   objectName: name('Name of the object at the provider.'),
   inheritMapping: Type.Optional(
     Type.Boolean({
@@ -140,7 +143,7 @@ export type WriteObjectConfig = Static<typeof WriteObjectConfig>;
 const SwitchedEvent = closed({ enabled: Type.Optional(choice('always', 'never')) });
 
 /** A subscription of a later capability: checked and stored, without effect yet. */
-export const SubscribeObjectConfig = closed({
+export const SubscribeObjectConfig = named('SubscribeObjectConfig', {
   objectName: name('Name of the object at the provider.'),
   destination: name('Name of the destination that receives the events.'),
   inheritFieldsAndMappings: Type.Optional(Type.Boolean()),
@@ -165,10 +168,10 @@ export const SubscribeObjectConfig = closed({
 });
 export type SubscribeObjectConfig = Static<typeof SubscribeObjectConfig>;
 
-const ProxyConfig = closed({ enabled: Type.Optional(Type.Boolean()) });
+const ProxyConfig = named('ProxyConfig', { enabled: Type.Optional(Type.Boolean()) });
 
 /** What an installation is configured to do (§2.3). */
-export const ConfigContent = closed({
+export const ConfigContent = named('ConfigContent', {
   provider: name('The SaaS API; the same as the integration names.'),
   read: Type.Optional(closed({ objects: mapOf(ReadObjectConfig, most.objects) })),
   write: Type.Optional(closed({ objects: Type.Optional(mapOf(WriteObjectConfig, most.objects)) })),
@@ -178,26 +181,38 @@ export const ConfigContent = closed({
 export type ConfigContent = Static<typeof ConfigContent>;
 
 /** The content of a PATCH: any part of it; the whole is checked after the masked parts are in place. */
-export const PartialConfigContent = closed({
+export const PartialConfigContent = named('UpdateConfigContent', {
   provider: Type.Optional(name('The SaaS API; the same as the integration names.')),
   read: Type.Optional(
     closed({
       objects: Type.Optional(
-        mapOf(Type.Partial(ReadObjectConfig, { additionalProperties: false }), most.objects),
+        mapOf(
+          Type.Partial(ReadObjectConfig, { additionalProperties: false, title: 'PartialReadObjectConfig' }),
+          most.objects,
+        ),
       ),
     }),
   ),
   write: Type.Optional(
     closed({
       objects: Type.Optional(
-        mapOf(Type.Partial(WriteObjectConfig, { additionalProperties: false }), most.objects),
+        mapOf(
+          Type.Partial(WriteObjectConfig, { additionalProperties: false, title: 'PartialWriteObjectConfig' }),
+          most.objects,
+        ),
       ),
     }),
   ),
   subscribe: Type.Optional(
     closed({
       objects: Type.Optional(
-        mapOf(Type.Partial(SubscribeObjectConfig, { additionalProperties: false }), most.objects),
+        mapOf(
+          Type.Partial(SubscribeObjectConfig, {
+            additionalProperties: false,
+            title: 'PartialSubscribeObjectConfig',
+          }),
+          most.objects,
+        ),
       ),
     }),
   ),

@@ -18,7 +18,7 @@ export const ObjectMetadata = Type.Object(
     ),
     fields: fieldMap,
   },
-  closed,
+  { ...closed, title: 'ObjectMetadata' },
 );
 export type ObjectMetadata = Static<typeof ObjectMetadata>;
 
@@ -36,7 +36,7 @@ const HydratedField = Type.Object(
     prompt: Type.Optional(Type.String()),
     default: Type.Optional(Type.String()),
   },
-  closed,
+  { ...closed, title: 'HydratedField' },
 );
 export type HydratedField = Static<typeof HydratedField>;
 
@@ -63,11 +63,14 @@ const HydratedReadObject = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, title: 'HydratedReadObject' },
 );
 export type HydratedReadObject = Static<typeof HydratedReadObject>;
 
-const HydratedWriteObject = Type.Object({ ...ManifestWriteObject.properties, ...live }, closed);
+const HydratedWriteObject = Type.Object(
+  { ...ManifestWriteObject.properties, ...live },
+  { ...closed, title: 'HydratedWriteObject' },
+);
 export type HydratedWriteObject = Static<typeof HydratedWriteObject>;
 
 /** A revision with the live metadata of one connection. */
@@ -85,6 +88,6 @@ export const HydratedRevision = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'HydratedRevision' },
 );
 export type HydratedRevision = Static<typeof HydratedRevision>;

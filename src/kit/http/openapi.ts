@@ -1,55 +1,10 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifySchema } from 'fastify';
-import { Type, type TSchema } from 'typebox';
-import { pagedMark, pageOf } from '../paging-schema.ts';
+import { shownMark } from '../document-schema.ts';
 import { madeOnce } from './made-once.ts';
+import { refined, type Document } from './openapi-document.ts';
 import type { HttpServer } from './server.ts';
-
-/** The body of every refusal and failure: RFC 9457 with the members that docs/contract.md names. */
-export const ProblemBody = Type.Object(
-  {
-    type: Type.String({ description: '`urn:svc:problem:<code>`' }),
-    code: Type.String({ description: 'Stable; each has a page in docs/errors.' }),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Type.String({ description: 'One sentence the caller can act on.' }),
-    remedy: Type.String(),
-    requestId: Type.String(),
-    retryable: Type.Boolean(),
-    retryAfter: Type.Optional(Type.String({ format: 'date-time' })),
-    issues: Type.Optional(
-      Type.Array(
-        Type.Object({
-          in: Type.Enum(['body', 'header', 'path', 'query']),
-          name: Type.String({ description: 'Dotted path with indexes.' }),
-          detail: Type.String(),
-          value: Type.Optional(Type.Unknown()),
-          line: Type.Optional(Type.Integer()),
-          column: Type.Optional(Type.Integer()),
-        }),
-      ),
-    ),
-    moreIssues: Type.Optional(
-      Type.Integer({
-        description: 'How many were found beyond those that `issues` tells, which are 20 at the most.',
-      }),
-    ),
-    errors: Type.Optional(
-      Type.Array(Type.Object({ message: Type.String() }), {
-        description: 'On the write surface: `detail` once more, where the other answers of a write have it.',
-      }),
-    ),
-    provider: Type.Optional(
-      Type.Object({
-        status: Type.Optional(Type.Integer()),
-        code: Type.Optional(Type.String()),
-        message: Type.Optional(Type.String()),
-      }),
-    ),
-  },
-  { additionalProperties: true },
-);
 
 /** The reference loads nothing from elsewhere and is framed by nobody. */
 const docsPolicy =
@@ -83,6 +38,8 @@ export async function documentApi(
       },
     },
     hideUntagged: true,
+    transformObject: ({ openapiObject }: object & { openapiObject?: unknown }) =>
+      refined(openapiObject as Document),
     transform: ({ schema, url, route }) => ({
       url,
       schema: describeRoute(schema, route.config, options.reaching),
@@ -116,21 +73,16 @@ function describeRoute(
   const allowed = reaching(Array.isArray(scopes) ? scopes : []).map((name) => `\`${name}\``);
   const confined = projectWide ? ' Not for credentials confined to a group.' : '';
   const who = isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.join(', ')}.${confined}`;
-  const failed = {
-    description: 'A problem (RFC 9457).',
-    content: { 'application/problem+json': { schema: ProblemBody } },
-  };
   const security: Record<string, string[]>[] = isPublic ? [] : [{ apiKey: [] }, { bearer: [] }];
   const description = [schema.description, who].filter(Boolean).join('\n\n');
-  const response = { ...withPages(schema.response ?? {}), default: failed };
-  return { ...schema, security, description, response };
+  return { ...schema, security, description, response: withShown(schema.response ?? {}) };
 }
 
-/** A list that may be asked for by the page, as generators of clients read it. */
-function withPages(response: object): Record<string, unknown> {
-  const shown = Object.entries(response).map(([status, schema]: [string, Record<string, unknown>]) => {
-    const { [pagedMark]: isPaged, ...list } = schema;
-    return [status, isPaged ? { anyOf: [list, pageOf(list['items'] as TSchema)] } : schema];
-  });
+/** The answers as the document shows them. */
+function withShown(response: object): Record<string, unknown> {
+  const shown = Object.entries(response).map(([status, schema]: [string, Record<string, unknown>]) => [
+    status,
+    schema[shownMark] ?? schema,
+  ]);
   return Object.fromEntries(shown) as Record<string, unknown>;
 }

@@ -34,7 +34,10 @@ const optional = {
     }),
   ),
 };
-const NewProviderApp = Type.Object({ ...required, ...optional }, closed);
+const NewProviderApp = Type.Object(
+  { ...required, ...optional },
+  { ...closed, title: 'CreateProviderAppRequest' },
+);
 const ProviderAppUpdate = Type.Object(
   {
     updateMask: UpdateMask,
@@ -48,7 +51,7 @@ const ProviderAppUpdate = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'UpdateProviderAppRequest' },
 );
 const masks = ['externalRef', 'clientId', 'clientSecret', 'provider', 'scopes', 'metadata', 'isDefault'];
 

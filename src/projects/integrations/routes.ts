@@ -38,7 +38,7 @@ const NewIntegration = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'CreateIntegrationRequest' },
 );
 const Source = Type.Object(
   {
@@ -49,7 +49,7 @@ const Source = Type.Object(
       Type.String({ maxLength: 4_096, description: 'Not taken by this service: send `sourceYaml`.' }),
     ),
   },
-  closed,
+  { ...closed, title: 'ManifestSource' },
 );
 const yamlType = 'application/yaml';
 const ManifestText = Type.String({
@@ -71,7 +71,11 @@ const Destructive = Type.Optional(
 const Empty = Type.Unsafe<undefined>({ type: 'null', description: 'An empty body.' });
 const Warnings = Type.Object(
   { warnings: Type.Array(ManifestIssue) },
-  { ...closed, description: 'Where something was found that does not keep the revision from being made.' },
+  {
+    ...closed,
+    title: 'RevisionWarnings',
+    description: 'Where something was found that does not keep the revision from being made.',
+  },
 );
 const DryRun = Type.Optional(
   Type.Boolean({ description: 'Answer what the deploy would change, and write nothing.' }),

@@ -26,7 +26,7 @@ const NewApiKey = Type.Object(
     groupRef: Type.Optional(reference('Confines the key to this group.')),
     expiresAt: Type.Optional(ExpiresAt),
   },
-  closed,
+  { ...closed, title: 'CreateApiKeyRequest' },
 );
 const ApiKeyUpdate = Type.Object(
   {
@@ -41,7 +41,7 @@ const ApiKeyUpdate = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'UpdateApiKeyRequest' },
 );
 const masks = ['active', 'label', 'scopes', 'expiresAt'];
 

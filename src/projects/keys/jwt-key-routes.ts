@@ -38,7 +38,7 @@ const NewJwtKey = Type.Object(
     audience: Type.Optional(audience),
     expiresAt: Type.Optional(ExpiresAt),
   },
-  closed,
+  { ...closed, title: 'CreateJwtKeyRequest' },
 );
 const JwtKeyUpdate = Type.Object(
   {
@@ -54,8 +54,9 @@ const JwtKeyUpdate = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'UpdateJwtKeyRequest' },
 );
+const CreatedJwtKey = Type.Object({ kid: Type.String() }, { ...closed, title: 'CreatedJwtKey' });
 const masks = ['active', 'label', 'issuer', 'audience', 'expiresAt'];
 
 /** Public keys that check the tokens of end users' browsers. */
@@ -76,7 +77,7 @@ function collection(server: HttpServer, projects: Projects): void {
       tags: ['jwt keys'],
       params: ProjectParams,
       body: NewJwtKey,
-      response: { 201: Type.Object({ kid: Type.String() }, closed) },
+      response: { 201: CreatedJwtKey },
     },
     config: { scopes: [], projectWide: true },
     handler: async (request, reply) => {

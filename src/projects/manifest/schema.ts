@@ -16,7 +16,7 @@ export const ManifestField = Type.Object(
     prompt: Type.Optional(Type.String({ description: 'Shown where the end user chooses the field.' })),
     default: Type.Optional(name('The provider field chosen beforehand, until the object is configured.')),
   },
-  closed,
+  { ...closed, title: 'ManifestField' },
 );
 export type ManifestField = Static<typeof ManifestField>;
 
@@ -27,7 +27,7 @@ const Backfill = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'ManifestBackfill' },
 );
 
 const Delivery = Type.Object(
@@ -35,7 +35,7 @@ const Delivery = Type.Object(
     mode: Type.Optional(Type.Union([Type.Literal('auto'), Type.Literal('onRequest')])),
     pageSize: Type.Optional(Type.Integer({ minimum: 50, maximum: 500 })),
   },
-  { ...closed, deprecated: true },
+  { ...closed, title: 'ManifestDelivery', deprecated: true },
 );
 
 /** One object that is read. */
@@ -57,7 +57,7 @@ export const ManifestReadObject = Type.Object(
     backfill: Type.Optional(Backfill),
     delivery: Type.Optional(Delivery),
   },
-  closed,
+  { ...closed, title: 'ManifestReadObject' },
 );
 export type ManifestReadObject = Static<typeof ManifestReadObject>;
 
@@ -70,7 +70,7 @@ export const ManifestWriteObject = Type.Object(
     ),
     valueDefaults: Type.Optional(Type.Object({ allowAnyFields: Type.Optional(Type.Boolean()) }, closed)),
   },
-  closed,
+  { ...closed, title: 'ManifestWriteObject' },
 );
 export type ManifestWriteObject = Static<typeof ManifestWriteObject>;
 
@@ -80,12 +80,12 @@ const UpdateEvent = Type.Object(
     watchFieldsAuto: Type.Optional(Type.Union([Type.Literal('all'), Type.Literal('selected')])),
     requiredWatchFields: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
   },
-  closed,
+  { ...closed, title: 'ManifestUpdateEvent' },
 );
 
 const AssociationChangeEvent = Type.Object(
   { enabled: Type.Literal('always'), includeFullRecords: Type.Optional(Type.Boolean()) },
-  closed,
+  { ...closed, title: 'ManifestAssociationChangeEvent' },
 );
 
 /** One object whose changes are subscribed to. */
@@ -103,7 +103,7 @@ export const ManifestSubscribeObject = Type.Object(
     associationChangeEvent: Type.Optional(AssociationChangeEvent),
     otherEvents: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
   },
-  closed,
+  { ...closed, title: 'ManifestSubscribeObject' },
 );
 export type ManifestSubscribeObject = Static<typeof ManifestSubscribeObject>;
 
@@ -123,7 +123,7 @@ export const ManifestWatchSchema = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'ManifestWatchSchema' },
 );
 
 /** One integration of the manifest; kept whole as the content of a revision. */
@@ -154,7 +154,7 @@ export const ManifestIntegration = Type.Object(
     ),
     watchSchema: Type.Optional(ManifestWatchSchema),
   },
-  closed,
+  { ...closed, title: 'ManifestIntegration' },
 );
 export type ManifestIntegration = Static<typeof ManifestIntegration>;
 
@@ -184,6 +184,6 @@ export const ManifestIssue = Type.Object(
     column: Type.Integer(),
     suggestion: Type.Optional(Type.String()),
   },
-  closed,
+  { ...closed, title: 'ManifestIssue' },
 );
 export type ManifestIssue = Static<typeof ManifestIssue>;

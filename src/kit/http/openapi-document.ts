@@ -1,0 +1,74 @@
+import { ProblemBody } from '../problem-schema.ts';
+
+type Json = Record<string, unknown>;
+type Media = Json & { schema?: Json };
+type Response = Json & { content?: Record<string, Media> };
+interface Operation {
+  parameters?: (Json & { required?: boolean; schema?: Json })[];
+  requestBody?: Response;
+  responses: Record<string, Response>;
+}
+
+/** The part of an OpenAPI document that is worked on. */
+export interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Json>; responses?: Record<string, Response> };
+}
+
+/** The document as it came out of the routes, with everything that has a name said once, under `components`. */
+export function refined(document: Document): Document {
+  const named = new Map<string, Json>();
+  const problem = { description: 'A problem (RFC 9457).', content: problemContent(named) };
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+  for (const operation of operations) {
+    for (const parameter of operation.parameters ?? []) relax(parameter);
+    for (const { content } of [...Object.values(operation.responses), operation.requestBody ?? {}])
+      for (const media of Object.values(content ?? {})) media.schema &&= lifted(media.schema, named);
+    operation.responses['default'] = { $ref: '#/components/responses/Problem' };
+  }
+  const schemas = Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return {
+    ...document,
+    components: { ...document.components, schemas, responses: { Problem: problem } },
+  };
+}
+
+function problemContent(named: Map<string, Json>): Record<string, Media> {
+  return {
+    'application/problem+json': { schema: lifted(structuredClone(ProblemBody) as unknown as Json, named) },
+  };
+}
+
+/** What has a default may be left away. */
+function relax(parameter: Json & { required?: boolean; schema?: Json }): void {
+  if (parameter.in !== 'path' && parameter.schema?.['default'] !== undefined) parameter.required = false;
+  if (parameter.required === false) delete parameter.required;
+}
+
+/** Keywords whose values are schemas, lists of schemas or schemas by name; what other keywords hold is data. */
+const inside = {
+  one: ['items', 'additionalProperties', 'propertyNames', 'not'],
+  list: ['anyOf', 'oneOf', 'allOf'],
+  map: ['properties', 'patternProperties'],
+};
+
+/** The schema with a reference in place of each schema that has a title: that is its name, and `named` takes it. */
+function lifted(schema: Json, named: Map<string, Json>): Json {
+  const rest: Json = { ...schema };
+  const go = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null ? lifted(value as Json, named) : value;
+  for (const key of inside.one) if (key in rest) rest[key] = go(rest[key]);
+  for (const key of inside.list) if (key in rest) rest[key] = (rest[key] as unknown[]).map(go);
+  for (const key of inside.map)
+    if (key in rest)
+      rest[key] = Object.fromEntries(
+        Object.entries(rest[key] as Json).map(([name, value]) => [name, go(value)]),
+      );
+  const { title } = rest;
+  if (typeof title !== 'string') return rest;
+  const known = named.get(title);
+  if (known && JSON.stringify(known) !== JSON.stringify(rest))
+    throw new Error(`two schemas are named ${title}`);
+  named.set(title, rest);
+  return { $ref: `#/components/schemas/${title}` };
+}
