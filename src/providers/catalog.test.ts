@@ -179,6 +179,11 @@ describe('src/providers/catalog', () => {
       /must be an input that stands before a fixed host/,
     ],
     [
+      'several labels before a domain that may be a whole part of the network',
+      `${plain.replace('api.acme.example', '{{workspace}}.{{domain}}')}metadata: { input: [{ name: workspace }, { name: domain }] }\ndottedInputs: [workspace]\nallowedValues: { domain: [acme.example, com] }\n`,
+      /must be an input that stands before a fixed host/,
+    ],
+    [
       'a host of the customer that would get the client secret',
       `${plain.replace(/authType.*\n/, 'authType: oauth2\n').replace('api.acme.example', '{{host}}')}metadata: { input: [{ name: host }] }\nhostInputs: [host]\noauth2Opts: { grantType: authorizationCode, authURL: "https://{{host}}/a", tokenURL: "https://{{host}}/t", pkce: true, scopeSeparator: " ", explicitScopesRequired: false, explicitWorkspaceRequired: false, tokenClientAuth: body, tokenMetadataFields: {} }\n`,
       /hostInputs: \{\{host\}\} would let a customer choose who receives the client secret/,
@@ -201,6 +206,11 @@ describe('src/providers/catalog', () => {
   ])('refuses a file with %s, naming the file and the place', (_name, text, expected) => {
     expect(loading('acme.yaml', plain)).not.toThrow();
     expect(loading('acme.yaml', text)).toThrow(expected);
+  });
+
+  it('lets several labels stand before one of some domains', () => {
+    const text = `${plain.replace('api.acme.example', '{{workspace}}.{{domain}}')}metadata: { input: [{ name: workspace }, { name: domain }] }\ndottedInputs: [workspace]\nallowedValues: { domain: [acme.example, acme.test] }\n`;
+    expect(loading('acme.yaml', text)).not.toThrow();
   });
 
   it('speaks of every provider in the words that clients know', () => {

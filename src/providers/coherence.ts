@@ -142,8 +142,12 @@ function faultsOfForms(declaration: ProviderDeclaration, inputs: string[], known
   const urls = templatesOf(declaration).map(({ text }) => text);
   const outside = (name: string, form: RegExp): boolean =>
     !inputs.includes(name) || urls.some((url) => url.includes(`{{${name}}}`) && !form.test(url));
+  const domains = Object.entries(allowedValues)
+    .filter(([, values]) => values.every((value) => value.includes('.')))
+    .map(([name]) => `\\{\\{${name}\\}\\}(?:/|$)`);
+  const fixed = ['[a-z0-9-]+\\.[a-z]', ...domains].join('|');
   const faults = dottedInputs
-    .filter((name) => outside(name, new RegExp(`^https://\\{\\{${name}\\}\\}\\.[a-z0-9-]+\\.[a-z]`)))
+    .filter((name) => outside(name, new RegExp(`^https://\\{\\{${name}\\}\\}\\.(?:${fixed})`)))
     .map((name) => `dottedInputs: {{${name}}} must be an input that stands before a fixed host`);
   for (const name of hostInputs) {
     if (outside(name, new RegExp(`^https://\\{\\{${name}\\}\\}(?:/|$)`)))
