@@ -11,6 +11,8 @@ const order = [
   'deliveries',
   'actions',
 ];
+// The rooms inside connections, lowest first; below them `schema.ts` and `store.ts`, above them what stands beside them.
+const inConnections = ['budget', 'credentials', 'tokens', 'proof', 'oauth', 'refresh', 'keep-alive'];
 const top = ['server', 'worker', 'main', 'config', 'app', 'command', 'first-key'];
 
 module.exports = {
@@ -23,6 +25,29 @@ module.exports = {
       from: { path: room(name) },
       to: { path: `^src/(${[...order.slice(i + 1), ...top].join('|')})(/|\\.ts)` },
     })),
+    ...inConnections.map((name, i) => ({
+      name: `connections-${name}-imports-only-lower-rooms`,
+      severity: 'error',
+      from: { path: `^src/connections/${name}/`, pathNot: '\\.test\\.ts$' },
+      to: {
+        path: [
+          `^src/connections/(${inConnections.slice(i + 1).join('|') || 'none'})/`,
+          '^src/connections/(?!(schema|store)\\.ts)[^/]+\\.ts$',
+        ],
+      },
+    })),
+    {
+      name: 'enter-a-room-of-connections-by-its-door',
+      severity: 'error',
+      from: { path: '^src/connections/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^src/connections/[^/]+/', pathNot: ['^src/connections/($1|events)/', '/index\\.ts$'] },
+    },
+    {
+      name: 'enter-a-room-of-connections-from-above-by-its-door',
+      severity: 'error',
+      from: { path: '^src/connections/[^/]+\\.ts$', pathNot: '\\.test\\.ts$' },
+      to: { path: '^src/connections/[^/]+/', pathNot: ['^src/connections/events/', '/index\\.ts$'] },
+    },
     {
       name: 'actions-are-siblings',
       severity: 'error',

@@ -1,7 +1,7 @@
-import { sendHttp, type HttpAnswer, type HttpRequest, type HttpResult } from '../kit/http/client.ts';
 import type { Ground } from '../kit/ground.ts';
+import { sendHttp, type HttpAnswer, type HttpRequest, type HttpResult } from '../kit/http/client.ts';
 import type { ProviderClient, ProviderRequest } from '../providers/index.ts';
-import type { Credential } from './credentials/credential.ts';
+import type { Credential } from './credentials/index.ts';
 
 export interface ClientDeps {
   ground: Ground;

@@ -5,21 +5,24 @@ import type { Slice } from '../kit/paging.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import type { Projects } from '../projects/index.ts';
 import type { Catalog, ProviderClient } from '../providers/index.ts';
-import { createBudget, type Budget } from './budget/budget.ts';
+import { createBudget, type Budget } from './budget/index.ts';
 import { createProviderClient } from './client.ts';
-import type { Credential } from './credentials/credential.ts';
-import { heldAgeMs, holdRow } from './refresh/held.ts';
-import { createKeepAlive, type KeepAlive } from './keep-alive/keep-alive.ts';
-import { createKeeper, type Keeper } from './refresh/keeper.ts';
-import { beginConnect, beginUpdate, openFlow, type FlowDeps, type Opened } from './oauth/begin.ts';
-import { finishFlow, type FlowEnd } from './oauth/finish.ts';
-import type { CallbackQuery } from './oauth/redirect.ts';
-import { withWorkspace } from './credentials/metadata.ts';
-import { obtainCredentials } from './proof/obtain.ts';
+import { badCredentials, withWorkspace, type Credential } from './credentials/index.ts';
+import { createKeepAlive, type KeepAlive } from './keep-alive/index.ts';
+import {
+  beginConnect,
+  beginUpdate,
+  finishFlow,
+  openFlow,
+  type CallbackQuery,
+  type FlowDeps,
+  type FlowEnd,
+  type Opened,
+} from './oauth/index.ts';
 import { connectionOf, present, type Connection } from './present.ts';
-import { badCredentials } from './tokens/refusal.ts';
+import { connectWith } from './proof/index.ts';
+import { createKeeper, heldAgeMs, holdRow, type Keeper } from './refresh/index.ts';
 import { revokeAtProvider } from './revoke.ts';
-import { saveCredentials } from './proof/save.ts';
 import type {
   Connection as WireConnection,
   ConnectionRequest,
@@ -165,8 +168,7 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
     async generate(projectId, asked) {
       const request = withWorkspace(asked);
       const { provider: name, owner } = requiredOf(request);
-      const obtained = await obtainCredentials(deps, projectId, catalog.get(name), request);
-      const id = await saveCredentials(ground, projectId, { ...obtained, owner });
+      const id = await connectWith(deps, projectId, catalog.get(name), request, { owner });
       keeper.forget([projectId, id]);
       return load(ground, [projectId, id]);
     },
@@ -182,9 +184,8 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
           await record(tx, { projectId, action: 'connection.updated', targetId: id, details });
         });
       } else {
-        const obtained = await obtainCredentials(deps, projectId, provider, plan.request);
         const owner = { groupRef: row.group_ref, consumerRef: row.consumer_ref };
-        await saveCredentials(ground, projectId, { ...obtained, owner }, id);
+        await connectWith(deps, projectId, provider, plan.request, { owner, connectionId: id });
       }
       keeper.forget(key);
       return load(ground, key);

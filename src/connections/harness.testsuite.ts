@@ -1,12 +1,14 @@
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
 import type { Ground } from '../kit/ground.ts';
+import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
 import { generateMasterKey } from '../kit/vault.ts';
-import { loadCatalog } from '../providers/index.ts';
 import { authenticationHook, createProjects, type Projects } from '../projects/index.ts';
+import { loadCatalog } from '../providers/index.ts';
+import { createConnections, type Connections } from './connections.ts';
 import { groundOn, publicUrl } from './ground.testsuite.ts';
+import { callbackRoutes } from './oauth/index.ts';
+import { connectionRoutes } from './routes.ts';
 import type { Connection as WireConnection } from './schema.ts';
-import { callbackRoutes, connectionRoutes, createConnections, type Connections } from './index.ts';
 
 interface Answered {
   status: number;

@@ -1,5 +1,5 @@
+import { hasAccessToken, type Secrets } from './credentials/index.ts';
 import type { Connection as WireConnection } from './schema.ts';
-import { hasAccessToken, type Secrets } from './credentials/secrets.ts';
 import type { ConnectionRow } from './store.ts';
 
 /** A connection as the other rooms see it; no secrets. */

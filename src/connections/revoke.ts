@@ -1,10 +1,9 @@
-import { sendHttp } from '../kit/http/client.ts';
 import type { Ground } from '../kit/ground.ts';
-import { providerUrl, type Provider } from '../providers/index.ts';
+import { sendHttp } from '../kit/http/client.ts';
 import type { Projects } from '../projects/index.ts';
-import type { Held } from './refresh/held.ts';
-import { placeOf } from './credentials/metadata.ts';
-import { hasAccessToken, openSecrets, type Secrets } from './credentials/secrets.ts';
+import { providerUrl, type Provider } from '../providers/index.ts';
+import { hasAccessToken, openSecrets, placeOf, type Secrets } from './credentials/index.ts';
+import type { Held } from './refresh/index.ts';
 import { listConnections } from './store.ts';
 
 const revokeTimeoutMs = 10_000;

@@ -1,7 +1,7 @@
 import { problem, refuse, type Issue } from '../kit/problem.ts';
 import { readMask } from '../kit/update-mask.ts';
 import { addressInputsOf, type Provider } from '../providers/index.ts';
-import { schemeOf, type CredentialBlock } from './proof/blocks.ts';
+import { schemeOf, type CredentialBlock } from './proof/index.ts';
 import type { ConnectionRequest, ProviderMetadata, UpdateConnectionRequest } from './schema.ts';
 import type { ConnectionRow, Description } from './store.ts';
 

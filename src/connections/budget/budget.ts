@@ -13,8 +13,8 @@ import {
   type Quota,
   type QuotaNames,
 } from './rules.ts';
-import { cleanClosures, readClosures, saveClosures, type StoredClosure } from './store.ts';
 import { createSharedClock, type SharedClock } from './shared-clock.ts';
+import { cleanClosures, readClosures, saveClosures, type StoredClosure } from './store.ts';
 
 /** A window that is closed. */
 export interface Closure {

@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../kit/problem.ts';
 import {
   baseUrlOf,
   credentialHeaders,
@@ -5,9 +6,9 @@ import {
   type ClearCredential,
   type Provider,
 } from '../../providers/index.ts';
+import type { ConnectionRow } from '../store.ts';
 import { placeOf } from './metadata.ts';
 import { hasAccessToken, type Secrets } from './secrets.ts';
-import type { ConnectionRow } from '../store.ts';
 
 /** What a request to the provider needs, and nothing more. Kept in memory only. */
 export interface Credential {
@@ -54,4 +55,10 @@ const marginMostMs = 5 * 60_000;
 /** How long before its end a token is renewed: five minutes, or a fifth of a shorter life (reliability 4). */
 export function refreshMarginMs(lifeMs: number): number {
   return Math.min(marginMostMs, lifeMs / 5);
+}
+
+/** The refusal of every call on a connection whose credentials stopped working. */
+export function badCredentials({ id, status_detail }: Pick<ConnectionRow, 'id' | 'status_detail'>): Problem {
+  const detail = `The credentials of connection ${id} no longer work${status_detail ? `: ${status_detail}` : '.'}`;
+  return problem('connection-bad-credentials', { detail });
 }

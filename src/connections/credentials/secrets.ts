@@ -1,6 +1,5 @@
 import { sealedColumn } from '../../kit/rotation.ts';
 import type { Vault } from '../../kit/vault.ts';
-import type { AssertionKey } from '../tokens/assertion.ts';
 
 /** What is sealed in `connections.credentials`. */
 export type Secrets =
@@ -35,6 +34,12 @@ export interface PasswordSecrets {
   clientId: string;
   clientSecret: string;
   scopes?: string[];
+}
+/** Who asks with an assertion instead of a secret. `privateKey` is PEM, RSA. */
+export interface AssertionKey {
+  clientId: string;
+  username: string;
+  privateKey: string;
 }
 /** A key that signs for a user; each access token comes from a new assertion. */
 export interface AssertionSecrets extends AssertionKey {

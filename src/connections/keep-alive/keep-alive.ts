@@ -1,8 +1,8 @@
 import type { Ground } from '../../kit/ground.ts';
 import type { Catalog } from '../../providers/index.ts';
 import { forgetEvents } from '../events/store.ts';
-import { claimIdle } from './store.ts';
 import type { ConnectionKey } from '../store.ts';
+import { claimIdle } from './store.ts';
 
 /** Refreshes connections that nobody uses before the provider forgets them. Every worker runs it; each connection is one node's. */
 export interface KeepAlive {

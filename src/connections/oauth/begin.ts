@@ -1,8 +1,8 @@
 import { currentActor } from '../../events/index.ts';
 import type { Ground } from '../../kit/ground.ts';
-import type { Catalog, Provider } from '../../providers/index.ts';
 import type { Projects } from '../../projects/index.ts';
-import { placeOf } from '../credentials/metadata.ts';
+import type { Catalog, Provider } from '../../providers/index.ts';
+import { placeOf } from '../credentials/index.ts';
 import type { OAuthConnectRequest } from '../schema.ts';
 import type { ConnectionRow } from '../store.ts';
 import { assertAuthorizes, assertReturnUrl, authorizationUrl, scopesFor, withState } from './authorize.ts';

@@ -1,10 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
-import type { Connections } from '../connections.ts';
+import type { Opened } from './begin.ts';
 import { startPath } from './browser.ts';
 import { deadLink, type FlowEnd } from './finish.ts';
 import { popupPage, returnTo, type PopupMessage } from './page.ts';
+import type { CallbackQuery } from './redirect.ts';
 
 const text = Type.Optional(Type.String());
 
@@ -13,15 +14,21 @@ const page = (description: string) => ({
   content: { 'text/html': { schema: Type.String() } },
 });
 
+/** What the routes need: a flow that is opened, and one that is ended. */
+interface Flows {
+  openOAuth(state: string): Promise<Opened | undefined>;
+  finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
+}
+
 /** Where browsers open the link of a flow, and where providers send them back to; mounted without a prefix, open to everybody. */
-export function callbackRoutes(connections: Connections): (server: HttpServer) => Promise<void> {
+export function callbackRoutes(flows: Flows): (server: HttpServer) => Promise<void> {
   return async (server) => {
-    startRoute(server, connections);
-    endRoute(server, connections);
+    startRoute(server, flows);
+    endRoute(server, flows);
   };
 }
 
-function startRoute(server: HttpServer, connections: Connections): void {
+function startRoute(server: HttpServer, flows: Flows): void {
   server.route({
     method: 'GET',
     url: startPath,
@@ -40,7 +47,7 @@ function startRoute(server: HttpServer, connections: Connections): void {
     config: { scopes: 'public' },
     handler: async (request, reply) => {
       const { flow } = request.query;
-      const opened = flow === undefined ? undefined : await connections.openOAuth(flow);
+      const opened = flow === undefined ? undefined : await flows.openOAuth(flow);
       if (!opened) return answer(reply, deadLink);
       const headers = { ...leaving, 'set-cookie': opened.cookie };
       return reply.headers(headers).redirect(opened.location, 302);
@@ -48,7 +55,7 @@ function startRoute(server: HttpServer, connections: Connections): void {
   });
 }
 
-function endRoute(server: HttpServer, connections: Connections): void {
+function endRoute(server: HttpServer, flows: Flows): void {
   server.route({
     method: 'GET',
     url: '/callbacks/v1/oauth',
@@ -66,7 +73,7 @@ function endRoute(server: HttpServer, connections: Connections): void {
     },
     config: { scopes: 'public' },
     handler: async (request, reply) =>
-      answer(reply, await connections.finishOAuth(request.query, request.headers.cookie)),
+      answer(reply, await flows.finishOAuth(request.query, request.headers.cookie)),
   });
 }
 

@@ -1,21 +1,15 @@
 import { actAs } from '../../events/index.ts';
+import type { Database } from '../../kit/db/database.ts';
 import { problem, Problem } from '../../kit/problem.ts';
-import { baseUrlOf, withoutSecrets, workspaceOfInstance, type Provider } from '../../providers/index.ts';
-import { askAccount, type Account } from '../proof/account.ts';
-import { credentialOf } from '../credentials/credential.ts';
-import { assertHealthy, checkHealth } from '../proof/health.ts';
-import { mergeMetadata, placeOf } from '../credentials/metadata.ts';
-import { refusalOf } from '../tokens/refusal.ts';
-import { saveCredentials } from '../proof/save.ts';
-import type { ProviderMetadata } from '../schema.ts';
-import type { Secrets } from '../credentials/secrets.ts';
-import { findSameConnection, readConnection, type ConnectionRow } from '../store.ts';
+import { withoutSecrets, workspaceOfInstance, type Provider } from '../../providers/index.ts';
+import { mergeMetadata, placeOf } from '../credentials/index.ts';
+import { keep, prove, schemeOf, type Account, type AccountRule, type Proven } from '../proof/index.ts';
+import { findSameConnection, readConnection } from '../store.ts';
+import { refusalOf, requestToken, type Granted } from '../tokens/index.ts';
 import { redirectUriOf, type FlowDeps } from './begin.ts';
 import { isMarked, unmarking } from './browser.ts';
-import { authorizationScheme } from './scheme.ts';
 import { takeFlow, type Flow } from './flow-store.ts';
 import { assertIssuer, readRedirect, type CallbackQuery, type Redirected } from './redirect.ts';
-import { requestToken, type TokenOutcome } from '../tokens/token.ts';
 
 /** How a flow ended; `returnUrl` when the browser is to go on, `cookie` to end its mark. */
 export type FlowEnd = { returnUrl?: string; cookie?: string } & (
@@ -95,102 +89,61 @@ async function complete(deps: FlowDeps, flow: Flow, query: CallbackQuery): Promi
     scopes: undefined,
   });
   if (outcome.kind !== 'granted') throw refusalOf(outcome, provider);
-  return store(deps, flow, provider, outcome, told);
+  return connect(deps, flow, provider, outcome, told);
 }
 
-async function store(
-  deps: FlowDeps,
+async function connect(
+  { ground }: FlowDeps,
   { projectId, request }: Flow,
   provider: Provider,
-  { answer, askedAt }: Extract<TokenOutcome, { kind: 'granted' }>,
+  granted: Granted,
   told: Redirected,
 ): Promise<string> {
-  const { accessToken, refreshToken } = answer;
-  const secrets: Secrets = {
-    kind: 'authorizationCode',
-    accessToken,
-    ...(refreshToken ? { refreshToken } : {}),
-  };
-  const account = await accountOf(deps, provider, request, secrets, {
-    workspaceRef: answer.workspaceRef ?? told.workspaceRef,
-    consumerRef: answer.consumerRef,
-    metadata: { ...told.metadata, ...answer.metadata },
+  const { accessToken, refreshToken } = granted.answer;
+  const proven = await prove(ground, {
+    provider,
+    authScheme: schemeOf(provider, 'oauth2AuthorizationCode'),
+    secrets: { kind: 'authorizationCode', accessToken, ...(refreshToken ? { refreshToken } : {}) },
+    providerAppId: request.providerAppId,
+    scopes: request.scopes,
+    granted,
+    told,
+    asked: { workspaceRef: request.workspaceRef, metadata: request.providerMetadata },
+    account: asSignedIn(provider, request),
   });
-  const metadata = mergeMetadata(request.providerMetadata, account.metadata) ?? request.providerMetadata;
-  const workspaceRef = workspaceOf(provider, request, { ...account, metadata });
-  // Throws for an API address that is not one of the provider's, before anything is stored.
-  baseUrlOf(provider, placeOf(provider, workspaceRef, metadata));
-  const replaced = await findReplaced(deps, projectId, request, workspaceRef);
-  const status = await statusOf(deps, provider, replaced, { workspaceRef, metadata, secrets });
-  const agoMs = performance.now() - askedAt;
-  return saveCredentials(
-    deps.ground,
-    projectId,
-    {
-      owner: request,
-      provider: provider.name,
-      providerAppId: request.providerAppId,
-      workspaceRef,
-      providerConsumerRef: account.consumerRef,
-      authScheme: authorizationScheme(provider),
-      providerMetadata: metadata,
-      scopes: answer.scopes ?? request.scopes,
-      secrets,
-      status,
-      issuedAgoMs: agoMs,
-      expiresInMs: answer.expiresInMs === undefined ? undefined : answer.expiresInMs - agoMs,
-    },
-    request.connectionId,
-  );
-}
-
-/** The connection whose credentials the new ones are to replace. */
-async function findReplaced(
-  { ground: { database } }: FlowDeps,
-  projectId: string,
-  request: Flow['request'],
-  workspaceRef: string | undefined,
-): Promise<ConnectionRow | undefined> {
-  const id =
-    request.connectionId ??
-    (await findSameConnection(database, projectId, request, request.provider, workspaceRef));
-  return id === undefined ? undefined : readConnection(database, [projectId, id]);
+  const despite = (await replacesUsable(ground.database, projectId, request, proven)) ? 'none' : 'unsure';
+  return keep(ground, projectId, proven, { owner: request, connectionId: request.connectionId, despite });
 }
 
 /**
- * What the health check refuses is not stored. Old credentials stay until the new ones pass it; without one in the catalogue
- * they give way. Where there are none, or dead ones, a check that could not tell keeps nothing worth keeping.
+ * Whether credentials that may work give way to the new ones: these stay until the new ones pass the health check. Where
+ * there are none, or dead ones, a check that could not tell keeps nothing worth keeping.
  */
-async function statusOf(
-  { ground }: FlowDeps,
-  provider: Provider,
-  replaced: ConnectionRow | undefined,
-  found: { workspaceRef: string | undefined; metadata: ProviderMetadata; secrets: Secrets },
-): Promise<'created' | 'working'> {
-  const place = placeOf(provider, found.workspaceRef, found.metadata);
-  const row = { workspace_ref: found.workspaceRef ?? null, provider_metadata: found.metadata, generation: 0 };
-  const health = await checkHealth(ground, provider, place, credentialOf(provider, row, found.secrets));
-  const keepsOld = replaced !== undefined && replaced.status !== 'bad_credentials';
-  if (health.kind !== 'unsure' || keepsOld) assertHealthy(provider, health);
-  return health.kind === 'works' ? 'working' : 'created';
+async function replacesUsable(
+  database: Database,
+  projectId: string,
+  request: Flow['request'],
+  { doubt, workspaceRef }: Proven,
+): Promise<boolean> {
+  if (!doubt) return false;
+  const id =
+    request.connectionId ??
+    (await findSameConnection(database, projectId, request, request.provider, workspaceRef));
+  const replaced = id === undefined ? undefined : await readConnection(database, [projectId, id]);
+  return replaced !== undefined && replaced.status !== 'bad_credentials';
 }
 
-/** What was learned, completed by a question to the provider where its file has one. Throws when that leaves a doubt. */
-async function accountOf(
-  { ground }: FlowDeps,
-  provider: Provider,
-  request: Flow['request'],
-  secrets: Secrets,
-  known: Account,
-): Promise<Account> {
-  const metadata = { ...request.providerMetadata, ...known.metadata };
-  const { workspaceRef } = request;
-  const place = placeOf(provider, workspaceRef, metadata);
-  const asked = provider.oauth2Opts?.explicitWorkspaceRequired ? { ...known, workspaceRef } : known;
-  const account = await askAccount(ground, provider, place, secrets, asked);
-  if (!('kind' in account)) return account;
-  assertHealthy(provider, account);
-  return known;
+/** The provider says whose account the customer signed in to; the request only where the provider cannot. */
+function asSignedIn(provider: Provider, request: Flow['request']): AccountRule {
+  const isExplicit = provider.oauth2Opts?.explicitWorkspaceRequired;
+  return {
+    known: (learned) => (isExplicit ? { ...learned, workspaceRef: request.workspaceRef } : learned),
+    settled(found) {
+      const metadata = mergeMetadata(request.providerMetadata, found.metadata) ?? request.providerMetadata;
+      const account = { ...found, metadata };
+      return { ...account, workspaceRef: workspaceOf(provider, request, account) };
+    },
+  };
 }
 
 /** The account that was asked for, else the one that the provider names. Renewing must not change it. */

@@ -1,6 +1,6 @@
 import { problem } from '../../kit/problem.ts';
 import { providerUrl, type ConnectionPlace, type Provider } from '../../providers/index.ts';
-import { captured } from '../credentials/kept.ts';
+import { captured } from '../credentials/index.ts';
 import type { ProviderMetadata } from '../schema.ts';
 
 /** What the provider sent the browser back with (RFC 6749, 4.1.2). */

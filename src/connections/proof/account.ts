@@ -1,5 +1,5 @@
-import { headerOf, sendHttp } from '../../kit/http/client.ts';
 import type { Ground } from '../../kit/ground.ts';
+import { headerOf, sendHttp } from '../../kit/http/client.ts';
 import {
   credentialHeaders,
   providerUrl,
@@ -8,11 +8,17 @@ import {
   type ConnectionPlace,
   type Provider,
 } from '../../providers/index.ts';
-import { clearOf } from '../credentials/credential.ts';
-import type { Doubt } from './health.ts';
-import { isObject, jsonFrom, keptFrom, textAt, valueAt } from '../credentials/kept.ts';
+import {
+  clearOf,
+  isObject,
+  jsonFrom,
+  keptFrom,
+  textAt,
+  valueAt,
+  type Secrets,
+} from '../credentials/index.ts';
 import type { ProviderMetadata } from '../schema.ts';
-import type { Secrets } from '../credentials/secrets.ts';
+import type { Doubt } from './health.ts';
 
 /** Whose account was connected, as far as the provider said. */
 export interface Account {

@@ -1,6 +1,5 @@
 import { problem, refuse } from '../../kit/problem.ts';
 import type { Provider } from '../../providers/index.ts';
-import { authorizationScheme } from '../oauth/scheme.ts';
 import type { AuthScheme, ConnectionRequest } from '../schema.ts';
 
 /** The blocks of credentials that a request may carry. */
@@ -32,6 +31,13 @@ const schemes: Record<Exclude<CredentialBlock, 'oauth2AuthorizationCode'>, AuthS
   oauth2ClientCredentials: 'oauth2/clientCredentials',
   oauth2PasswordCredentials: 'oauth2/password',
 };
+
+/** The scheme of a connection made with an authorization code. */
+function authorizationScheme(provider: Provider): AuthScheme {
+  return provider.oauth2Opts?.grantType === 'authorizationCodePKCE'
+    ? 'oauth2/authorizationCodePKCE'
+    : 'oauth2/authorizationCode';
+}
 
 /** How a connection made from the block signs in. */
 export function schemeOf(provider: Provider, block: CredentialBlock | undefined): AuthScheme {

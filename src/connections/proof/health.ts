@@ -1,9 +1,8 @@
-import { sendHttp, type HttpAnswer } from '../../kit/http/client.ts';
 import type { Ground } from '../../kit/ground.ts';
+import { sendHttp, type HttpAnswer } from '../../kit/http/client.ts';
+import { problem, type Problem, type ProviderAnswerSummary } from '../../kit/problem.ts';
 import { connectorOf, healthCheckUrlOf, type ConnectionPlace, type Provider } from '../../providers/index.ts';
-import { problem, type ProviderAnswerSummary } from '../../kit/problem.ts';
-import type { Credential } from '../credentials/credential.ts';
-import { jsonFrom, textAt } from '../credentials/kept.ts';
+import { jsonFrom, textAt, type Credential } from '../credentials/index.ts';
 
 /** Whether credentials work, by the provider's health check; `untested` when the catalogue has none. */
 export type Health = { kind: 'works' } | { kind: 'untested' } | Doubt;
@@ -58,14 +57,13 @@ function judgeHealth(provider: Provider, answer: HttpAnswer): Health {
   return { kind: says, ...details };
 }
 
-/** Throws credentials-rejected, or provider-unreachable when the check could not tell. */
-export function assertHealthy(provider: Provider, health: Health): void {
-  if (health.kind === 'works' || health.kind === 'untested') return;
-  const answered = health.provider ? { provider: health.provider } : {};
-  if (health.kind === 'rejected') {
-    const detail = `${provider.displayName} rejected the credentials: ${health.message}`;
-    throw problem('credentials-rejected', { detail, ...answered });
+/** Credentials-rejected, or provider-unreachable when nobody could tell. */
+export function refusalOfDoubt(provider: Provider, doubt: Doubt): Problem {
+  const answered = doubt.provider ? { provider: doubt.provider } : {};
+  if (doubt.kind === 'rejected') {
+    const detail = `${provider.displayName} rejected the credentials: ${doubt.message}`;
+    return problem('credentials-rejected', { detail, ...answered });
   }
-  const detail = `The credentials could not be checked at ${provider.displayName}: ${health.message}`;
-  throw problem('provider-unreachable', { detail, ...answered });
+  const detail = `The credentials could not be checked at ${provider.displayName}: ${doubt.message}`;
+  return problem('provider-unreachable', { detail, ...answered });
 }

@@ -2,8 +2,14 @@ import { createCache, type Cache } from '../../kit/cache.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Catalog } from '../../providers/index.ts';
-import { credentialOf, refreshMarginMs, restMs, type Credential } from '../credentials/credential.ts';
-import { openSecrets, type Secrets } from '../credentials/secrets.ts';
+import {
+  credentialOf,
+  openSecrets,
+  refreshMarginMs,
+  restMs,
+  type Credential,
+  type Secrets,
+} from '../credentials/index.ts';
 import { readConnections, type ConnectionKey, type ConnectionRow } from '../store.ts';
 
 /** A connection as kept in memory: opened once per change of its row, by a clock that does not jump. */

@@ -3,15 +3,12 @@ import { isId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Projects } from '../../projects/index.ts';
 import type { Catalog } from '../../providers/index.ts';
-import type { Credential } from '../credentials/credential.ts';
-import { createHeldCache, holdRow, type Held } from './held.ts';
-import { checkHealth } from '../proof/health.ts';
-import { createMarks, type Marks } from './marks.ts';
-import { placeOf } from '../credentials/metadata.ts';
-import { createRefresher, type Cause } from './refresher.ts';
-import { badCredentials } from '../tokens/refusal.ts';
-import { canRenew } from '../credentials/secrets.ts';
+import { badCredentials, canRenew, placeOf, type Credential } from '../credentials/index.ts';
+import { checkHealth } from '../proof/index.ts';
 import type { ConnectionKey } from '../store.ts';
+import { createHeldCache, holdRow, type Held } from './held.ts';
+import { createMarks, type Marks } from './marks.ts';
+import { createRefresher, type Cause } from './refresher.ts';
 
 export interface KeeperDeps {
   ground: Ground;

@@ -1,6 +1,6 @@
 import type { Ground } from '../../kit/ground.ts';
-import type { HeldCache } from './held.ts';
 import { setBadCredentials, setWorking, type ConnectionKey } from '../store.ts';
+import type { HeldCache } from './held.ts';
 
 /** Records what calls say of a connection. */
 export interface Marks {

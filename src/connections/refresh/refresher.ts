@@ -4,12 +4,21 @@ import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import { sleep } from '../../kit/retry.ts';
-import { baseUrlOf, type Catalog, type Provider } from '../../providers/index.ts';
 import type { Projects } from '../../projects/index.ts';
-import { restMs } from '../credentials/credential.ts';
-import { requestToken, type TokenOutcome } from '../tokens/token.ts';
-import { mergeMetadata, placeOf } from '../credentials/metadata.ts';
-import { badCredentials, refusalOf } from '../tokens/refusal.ts';
+import { baseUrlOf, type Catalog, type Provider } from '../../providers/index.ts';
+import {
+  badCredentials,
+  mergeMetadata,
+  openSecrets,
+  placeOf,
+  restMs,
+  sealSecrets,
+  type Secrets,
+} from '../credentials/index.ts';
+import type { ProviderMetadata } from '../schema.ts';
+import { readConnection, setBadCredentials, type ConnectionKey, type ConnectionRow } from '../store.ts';
+import { refusalOf, requestToken, type Granted } from '../tokens/index.ts';
+import { renewalOf } from './renewal.ts';
 import {
   commitRefresh,
   extendRefreshLease,
@@ -17,10 +26,6 @@ import {
   takeRefreshLease,
   type Refreshed,
 } from './store.ts';
-import { renewalOf } from './renewal.ts';
-import type { ProviderMetadata } from '../schema.ts';
-import { openSecrets, sealSecrets, type Secrets } from '../credentials/secrets.ts';
-import { readConnection, setBadCredentials, type ConnectionKey, type ConnectionRow } from '../store.ts';
 
 /** Twice the token endpoint's time limit, and extended while a call lasts: a lease never ends under one. */
 const leaseMs = 90_000;
@@ -203,7 +208,7 @@ function pairOf(
   provider: Provider,
   row: ConnectionRow,
   secrets: Secrets,
-  { answer, askedAt }: Extract<TokenOutcome, { kind: 'granted' }>,
+  { answer, askedAt }: Granted,
 ): Pair {
   // Without a new refresh token the old one stays (RFC 6749, 6).
   const renewed: Secrets = {

@@ -1,10 +1,15 @@
 import type { Projects } from '../../projects/index.ts';
 import type { Provider } from '../../providers/index.ts';
-import { placeOf } from '../credentials/metadata.ts';
-import { jwtBearerGrant } from '../tokens/assertion.ts';
-import type { TokenClient, TokenGrant } from '../tokens/token.ts';
-import { hasAccessToken, type Secrets } from '../credentials/secrets.ts';
+import { hasAccessToken, placeOf, type Secrets } from '../credentials/index.ts';
 import type { ConnectionRow } from '../store.ts';
+import {
+  clientCredentialsGrant,
+  jwtBearerGrant,
+  passwordGrant,
+  refreshGrant,
+  type TokenClient,
+  type TokenGrant,
+} from '../tokens/index.ts';
 
 /** The token request that renews a connection, or undefined when nothing but the customer can. */
 export async function renewalOf(
@@ -27,24 +32,4 @@ export async function renewalOf(
   if (!secrets.refreshToken) return undefined;
   const app = await projects.getProviderApp(row.project_id, row.provider, row.provider_app_id ?? undefined);
   return { client: app, grant: refreshGrant(secrets.refreshToken) };
-}
-
-export function refreshGrant(refreshToken: string): TokenGrant {
-  return { type: 'refresh_token', params: { refresh_token: refreshToken }, scopes: undefined };
-}
-
-export function clientCredentialsGrant(scopes: string[] | undefined): TokenGrant {
-  return { type: 'client_credentials', params: {}, scopes };
-}
-
-export function passwordGrant(given: {
-  username: string;
-  password: string;
-  scopes?: string[] | undefined;
-}): TokenGrant {
-  return {
-    type: 'password',
-    params: { username: given.username, password: given.password },
-    scopes: given.scopes,
-  };
 }

@@ -2,14 +2,8 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { refuse } from '../../kit/problem.ts';
 import { providerUrl, type ConnectionPlace, type Provider } from '../../providers/index.ts';
+import type { AssertionKey } from '../credentials/index.ts';
 import type { TokenGrant } from './token.ts';
-
-/** Who asks with an assertion instead of a secret. `privateKey` is PEM, RSA. */
-export interface AssertionKey {
-  clientId: string;
-  username: string;
-  privateKey: string;
-}
 
 /** Salesforce takes three to five minutes at the most (providers S1). */
 const lifeSeconds = 180;

@@ -1,13 +1,6 @@
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { Provider } from '../../providers/index.ts';
 import type { TokenRefusal } from './token.ts';
-import type { ConnectionRow } from '../store.ts';
-
-/** The refusal of every call on a connection whose credentials stopped working. */
-export function badCredentials({ id, status_detail }: Pick<ConnectionRow, 'id' | 'status_detail'>): Problem {
-  const detail = `The credentials of connection ${id} no longer work${status_detail ? `: ${status_detail}` : '.'}`;
-  return problem('connection-bad-credentials', { detail });
-}
 
 /** What a token request that is not the customer's fault says to the caller. */
 export function refusalOf(outcome: TokenRefusal, provider: Provider): Problem {

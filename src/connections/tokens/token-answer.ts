@@ -1,5 +1,5 @@
 import type { Provider } from '../../providers/index.ts';
-import { isObject, jsonFrom, keptFrom, textAt, valueAt } from '../credentials/kept.ts';
+import { isObject, jsonFrom, keptFrom, textAt, valueAt } from '../credentials/index.ts';
 import type { ProviderMetadata } from '../schema.ts';
 
 /** What a token response says, in one form for every provider. */

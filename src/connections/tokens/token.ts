@@ -6,6 +6,7 @@ import {
   None,
   type ClientAuth,
 } from 'oauth4webapi';
+import type { Ground } from '../../kit/ground.ts';
 import {
   headerOf,
   sendHttp,
@@ -13,7 +14,6 @@ import {
   type HttpRequest,
   type HttpResult,
 } from '../../kit/http/client.ts';
-import type { Ground } from '../../kit/ground.ts';
 import type { ProviderAnswerSummary } from '../../kit/problem.ts';
 import {
   judgeTokenError,
@@ -49,13 +49,14 @@ export interface TokenGrant {
  * What a token endpoint answered. `revoked`: the customer's authorization is gone. `config`: the client (the builder's, or
  * the customer's own) is at fault. `transient`: it may work later. `egress`: the address is not one that may be called.
  */
-export type TokenOutcome =
-  | {
-      kind: 'granted';
-      answer: TokenAnswer;
-      /** By performance.now(), when the request was sent. */ askedAt: number;
-    }
-  | TokenRefusal;
+export type TokenOutcome = Granted | TokenRefusal;
+
+export interface Granted {
+  kind: 'granted';
+  answer: TokenAnswer;
+  /** By performance.now(), when the request was sent. */
+  askedAt: number;
+}
 
 export interface TokenRefusal {
   kind: 'revoked' | 'config' | 'transient' | 'egress';

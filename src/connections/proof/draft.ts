@@ -1,31 +1,29 @@
 import type { Ground } from '../../kit/ground.ts';
 import { refuse } from '../../kit/problem.ts';
-import { baseUrlOf, type Provider } from '../../providers/index.ts';
 import type { Projects } from '../../projects/index.ts';
-import { askAccount, type Account } from './account.ts';
-import { assertBlockFits, schemeOf, type CredentialBlock } from './blocks.ts';
-import { credentialOf } from '../credentials/credential.ts';
-import { assertHealthy, checkHealth, type Health } from './health.ts';
-import { mergeMetadata, placeOf } from '../credentials/metadata.ts';
-import { jwtBearerGrant } from '../tokens/assertion.ts';
-import { requestToken, type TokenClient, type TokenGrant, type TokenOutcome } from '../tokens/token.ts';
-import { refusalOf } from '../tokens/refusal.ts';
-import { clientCredentialsGrant, passwordGrant, refreshGrant } from '../refresh/renewal.ts';
-import type { NewCredentials } from './save.ts';
-import type { ConnectionRequest, ProviderMetadata } from '../schema.ts';
-import type { Secrets } from '../credentials/secrets.ts';
+import type { Provider } from '../../providers/index.ts';
+import { placeOf, type Secrets } from '../credentials/index.ts';
+import type { ConnectionRequest } from '../schema.ts';
+import {
+  clientCredentialsGrant,
+  jwtBearerGrant,
+  passwordGrant,
+  refreshGrant,
+  refusalOf,
+  requestToken,
+  type Granted,
+  type TokenClient,
+  type TokenGrant,
+} from '../tokens/index.ts';
+import type { CredentialBlock } from './blocks.ts';
 
-export interface ObtainDeps {
+export interface ProofDeps {
   ground: Ground;
   projects: Projects;
 }
 
-export type Obtained = Omit<NewCredentials, 'owner'>;
-
-type Granted = Extract<TokenOutcome, { kind: 'granted' }>;
-
 /** Secrets ready for use, and what came with them. */
-interface Draft {
+export interface Draft {
   secrets: Secrets;
   scopes?: string[];
   providerAppId?: string;
@@ -34,88 +32,11 @@ interface Draft {
 }
 
 /**
- * Turns the block of a request into credentials that were tried at the provider. Throws auth-scheme-mismatch for another
- * block than the provider's, credentials-rejected when they do not work, provider-unreachable when nobody could tell.
+ * Turns the block of a request into secrets, asking the token endpoint where there is one. Throws credentials-rejected and
+ * provider-unreachable for what it says, and invalid-request for a block that misses something.
  */
-export async function obtainCredentials(
-  deps: ObtainDeps,
-  projectId: string,
-  provider: Provider,
-  request: ConnectionRequest,
-): Promise<Obtained> {
-  const block = assertBlockFits(provider, request);
-  const draft = await draftOf(deps, projectId, provider, request, block);
-  const first = await triedOut(deps, provider, request, block, draft);
-  const refreshToken = request.oauth2AuthorizationCode?.refreshToken?.token;
-  if (first.health.kind === 'rejected' && refreshToken !== undefined && !draft.granted) {
-    // An imported access token may be over while its refresh token lives.
-    const renewed = await refreshImported(deps, projectId, provider, request, refreshToken);
-    const second = await triedOut(deps, provider, request, block, { ...draft, ...renewed });
-    return { ...second.obtained, status: statusAfter(provider, second.health, true) };
-  }
-  const mustKeep = refreshToken !== undefined && draft.granted !== undefined;
-  return { ...first.obtained, status: statusAfter(provider, first.health, mustKeep) };
-}
-
-/** A refresh token that was used may have been replaced: what came for it is stored whatever the check says, not to be lost. */
-function statusAfter(provider: Provider, health: Health, mustKeep: boolean): 'working' | 'created' {
-  if (!mustKeep) assertHealthy(provider, health);
-  return health.kind === 'works' ? 'working' : 'created';
-}
-
-/** The credentials as they would be stored, and whether they work: the account is found, and the health check passes. */
-async function triedOut(
-  { ground }: ObtainDeps,
-  provider: Provider,
-  request: ConnectionRequest,
-  block: CredentialBlock | undefined,
-  draft: Draft,
-): Promise<{ obtained: Obtained; health: Health }> {
-  const { answer } = draft.granted ?? {};
-  const asked: ProviderMetadata = request.providerMetadata ?? {};
-  const known: Account = {
-    workspaceRef: request.providerWorkspaceRef ?? answer?.workspaceRef,
-    consumerRef: answer?.consumerRef,
-    metadata: (answer && mergeMetadata(asked, answer.metadata)) ?? asked,
-  };
-  const place = placeOf(provider, request.providerWorkspaceRef, known.metadata);
-  const account = await askAccount(ground, provider, place, draft.secrets, known);
-  if ('kind' in account) return { obtained: finished(provider, block, draft, known), health: account };
-  const { workspaceRef, metadata } = account;
-  const full = placeOf(provider, workspaceRef, metadata);
-  // Throws for an API address that is not one of the provider's.
-  baseUrlOf(provider, full);
-  const row = { workspace_ref: workspaceRef ?? null, provider_metadata: metadata, generation: 0 };
-  const health = await checkHealth(ground, provider, full, credentialOf(provider, row, draft.secrets));
-  return { obtained: finished(provider, block, draft, account), health };
-}
-
-function finished(
-  provider: Provider,
-  block: CredentialBlock | undefined,
-  draft: Draft,
-  { workspaceRef, consumerRef, metadata }: Account,
-): Obtained {
-  const { granted } = draft;
-  const agoMs = granted ? performance.now() - granted.askedAt : 0;
-  const lifeMs = granted ? granted.answer.expiresInMs : draft.expiresInMs;
-  return {
-    provider: provider.name,
-    providerAppId: draft.providerAppId,
-    workspaceRef,
-    providerConsumerRef: consumerRef,
-    authScheme: schemeOf(provider, block),
-    providerMetadata: metadata,
-    scopes: granted?.answer.scopes ?? draft.scopes,
-    secrets: draft.secrets,
-    status: 'created',
-    issuedAgoMs: granted ? agoMs : undefined,
-    expiresInMs: lifeMs === undefined ? undefined : lifeMs - agoMs,
-  };
-}
-
-async function draftOf(
-  deps: ObtainDeps,
+export async function draftOf(
+  deps: ProofDeps,
   projectId: string,
   provider: Provider,
   request: ConnectionRequest,
@@ -169,7 +90,7 @@ async function draftOf(
 }
 
 async function assertedDraft(
-  deps: ObtainDeps,
+  deps: ProofDeps,
   provider: Provider,
   request: ConnectionRequest,
   values: Record<string, string>,
@@ -196,7 +117,7 @@ function checkedInputs(provider: Provider, values: Record<string, string>): Reco
 
 /** A token for a client of the customer's own: when that client is refused, so are the credentials. */
 async function fetchOwn(
-  { ground }: ObtainDeps,
+  { ground }: ProofDeps,
   provider: Provider,
   request: ConnectionRequest,
   client: TokenClient,
@@ -209,7 +130,7 @@ async function fetchOwn(
 }
 
 async function importTokens(
-  deps: ObtainDeps,
+  deps: ProofDeps,
   projectId: string,
   provider: Provider,
   request: ConnectionRequest,
@@ -244,8 +165,9 @@ async function importTokens(
   };
 }
 
-async function refreshImported(
-  { ground, projects }: ObtainDeps,
+/** New tokens for an imported refresh token. */
+export async function refreshImported(
+  { ground, projects }: ProofDeps,
   projectId: string,
   provider: Provider,
   request: ConnectionRequest,

@@ -1,0 +1,19 @@
+export {
+  badCredentials,
+  clearOf,
+  credentialOf,
+  refreshMarginMs,
+  restMs,
+  type Credential,
+} from './credential.ts';
+export { captured, isObject, jsonFrom, keptFrom, textAt, valueAt } from './kept.ts';
+export { mergeMetadata, placeOf, withWorkspace } from './metadata.ts';
+export {
+  canRenew,
+  hasAccessToken,
+  openSecrets,
+  sealSecrets,
+  sealedCredentials,
+  type AssertionKey,
+  type Secrets,
+} from './secrets.ts';

@@ -1,0 +1,1 @@
+export { createKeepAlive, type KeepAlive } from './keep-alive.ts';

@@ -1,0 +1,6 @@
+export type { Account } from './account.ts';
+export { schemeOf, type CredentialBlock } from './blocks.ts';
+export { checkHealth } from './health.ts';
+export { keep } from './keep.ts';
+export { prove, type AccountRule, type Proven } from './prove.ts';
+export { connectWith } from './request.ts';

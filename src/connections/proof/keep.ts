@@ -1,0 +1,72 @@
+import { record } from '../../events/index.ts';
+import type { Ground } from '../../kit/ground.ts';
+import { newId } from '../../kit/ids.ts';
+import { problem } from '../../kit/problem.ts';
+import { sealSecrets } from '../credentials/index.ts';
+import { recordConnectionEvent } from '../events/store.ts';
+import {
+  findSameConnection,
+  insertConnection,
+  replaceCredentials,
+  saveOwner,
+  type ConnectionContent,
+  type Owner,
+} from '../store.ts';
+import { refusalOfDoubt } from './health.ts';
+import type { Proven } from './prove.ts';
+
+/** Whose the credentials are, and what may speak against them. */
+export interface Keeping {
+  owner: Owner;
+  /** The connection that is renewed; without it, the one of the same group, consumer, provider and account. */
+  connectionId?: string | undefined;
+  /** `unsure`: also when nobody could tell whether they work; `any`: whatever the provider said. */
+  despite: 'none' | 'unsure' | 'any';
+}
+
+/**
+ * Seals and stores what was proven and returns the connection's id. The same group, consumer, provider and account is the
+ * same connection: its credentials are replaced and its id stays. Throws credentials-rejected or provider-unreachable for a
+ * doubt that counts, and not-found when the connection that is renewed is gone.
+ */
+export async function keep(
+  ground: Ground,
+  projectId: string,
+  proven: Proven,
+  { owner, connectionId, despite }: Keeping,
+): Promise<string> {
+  const { provider, secrets, doubt, ...rest } = proven;
+  if (doubt && !isTolerated(doubt, despite)) throw refusalOfDoubt(provider, doubt);
+  const described = { provider: provider.name, groupRef: owner.groupRef, credentials: secrets.kind };
+  const contentFor = (id: string): ConnectionContent => ({
+    ...rest,
+    provider: provider.name,
+    credentials: sealSecrets(ground.vault, projectId, id, secrets),
+  });
+  return ground.database.transaction(async (tx) => {
+    await saveOwner(tx, projectId, owner);
+    const known =
+      connectionId ?? (await findSameConnection(tx, projectId, owner, provider.name, proven.workspaceRef));
+    if (known !== undefined) {
+      const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known));
+      if (replaced) {
+        await recordConnectionEvent(tx, [projectId, known], 'connection.updated');
+        await record(tx, { projectId, action: 'connection.updated', targetId: known, details: described });
+        return known;
+      }
+      if (connectionId !== undefined)
+        throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
+    }
+    const id = newId();
+    await insertConnection(tx, [projectId, id], owner, contentFor(id));
+    await recordConnectionEvent(tx, [projectId, id], 'connection.created');
+    await record(tx, { projectId, action: 'connection.created', targetId: id, details: described });
+    return id;
+  });
+}
+
+/** Whose account it is must be known, unless the credentials would be lost. */
+function isTolerated(doubt: NonNullable<Proven['doubt']>, despite: Keeping['despite']): boolean {
+  if (despite === 'unsure') return doubt.kind === 'unsure' && doubt.about === 'health';
+  return despite === 'any';
+}

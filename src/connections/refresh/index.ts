@@ -1,0 +1,2 @@
+export { heldAgeMs, holdRow, type Held } from './held.ts';
+export { createKeeper, type Keeper } from './keeper.ts';
