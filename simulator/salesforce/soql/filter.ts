@@ -62,10 +62,12 @@ function compileCompare(scope: Scope, resolved: Resolved, operator: Comparison, 
   if (wanted === null) return (row) => (get(row) === null) === (operator === '=');
   if (operator === '=') return (row) => comparable(get(row)) === wanted;
   if (operator === '!=') return (row) => comparable(get(row)) !== wanted;
-  return (row) => {
-    const value = comparable(get(row));
-    return value !== null && ordered(value, operator, wanted);
-  };
+  // Ids are counted up in digits, capitals and small letters: their order knows the case, as that of ORDER BY does.
+  if (field.type === 'id' || field.type === 'reference') {
+    const id = normalizeId(literal.text) ?? null;
+    return (row) => ordered(get(row), operator, id);
+  }
+  return (row) => ordered(comparable(get(row)), operator, wanted);
 }
 
 function ordered(value: Value, operator: Comparison, wanted: Value): boolean {

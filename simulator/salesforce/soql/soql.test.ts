@@ -233,4 +233,21 @@ describe('simulator/salesforce/soql/soql', () => {
       '2026-06-01T10:00:00.000+0000',
     ]);
   });
+
+  it('pages behind the last id in the order of ids, which knows the case of letters', () => {
+    const count = made(
+      'Task',
+      Array.from({ length: 70 }, (_task, i) => ({ Subject: `Task ${i}` })),
+    ).length;
+    const ids = names('SELECT Id FROM Task ORDER BY Id', 'Id').map(String);
+    expect(ids.length).toBeGreaterThanOrEqual(count);
+    const paged: string[] = [];
+    for (let last = ''; ; last = paged.at(-1) ?? '') {
+      const where = last === '' ? '' : `WHERE Id > '${last}'`;
+      const page = names(`SELECT Id FROM Task ${where} ORDER BY Id LIMIT 3`, 'Id').map(String);
+      if (page.length === 0) break;
+      paged.push(...page);
+    }
+    expect(paged).toEqual(ids);
+  });
 });
