@@ -1,4 +1,4 @@
-import { v7 } from 'uuid';
+import { newId } from '../src/kit/ids.ts';
 import type { Refs } from './access-world.ts';
 
 /** An operation of the document, as far as the walk looks into it. */
@@ -178,16 +178,16 @@ export function requestOf(operation: Operation, refs: Refs, body = bodies[operat
 /** Names nothing that exists. */
 export function nobody(): Refs {
   return {
-    project: v7(),
-    integration: v7(),
-    bare: v7(),
-    revision: v7(),
-    apiKey: v7(),
-    jwtKey: v7(),
-    providerApp: v7(),
-    connection: v7(),
-    installation: v7(),
-    operation: v7(),
-    group: v7(),
+    project: newId(),
+    integration: newId(),
+    bare: newId(),
+    revision: newId(),
+    apiKey: newId(),
+    jwtKey: newId(),
+    providerApp: newId(),
+    connection: newId(),
+    installation: newId(),
+    operation: newId(),
+    group: newId(),
   };
 }

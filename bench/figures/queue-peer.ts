@@ -1,8 +1,7 @@
 import { scaled, type Figure } from '../figure.ts';
-import { startBoss } from '../peers/boss.ts';
-import { startGraphile } from '../peers/graphile.ts';
-import { startOurs } from '../peers/ours.ts';
-import type { QueuePeer } from '../peers/peer.ts';
+import { startPeers } from '../start-peers.ts';
+import type { QueuePeer } from '../queue-under-test.ts';
+import { startOurs } from './queue-ours.ts';
 
 const callers = 64;
 const items = scaled(10_000);
@@ -34,8 +33,8 @@ export const queuePeer: Figure = {
   yardstick: 'the better of pg-boss and graphile-worker, enqueued in the transaction of that row',
   goal: { of: 'ratio', atLeast: 1.5 },
   prepare: async () => {
+    const peers = await startPeers(callers);
     const ours = await startOurs();
-    const peers = [await startGraphile(callers), await startBoss(callers)];
     return {
       run: async () => {
         const value = await itemsPerSecond(ours);

@@ -1,11 +1,11 @@
 import { PgBoss } from 'pg-boss';
 import { makeDatabase, openPool } from '../postgres.ts';
-import { makeOperationTable, withOperation, type QueuePeer } from './peer.ts';
+import { makeOperationTable, withOperation, type QueuePeer } from '../queue-under-test.ts';
 
 const queue = 'noop';
 
 /** pg-boss at the setting that was its fastest: four workers, each a hundred at a time, without a pause while there is more. */
-export async function startBoss(callers: number): Promise<QueuePeer> {
+export async function start(callers: number): Promise<QueuePeer> {
   const made = await makeDatabase();
   const boss = new PgBoss({ connectionString: made.url, max: 20 });
   boss.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import { Logger, run, runMigrations } from 'graphile-worker';
 import { makeDatabase, openPool } from '../postgres.ts';
-import { makeOperationTable, withOperation, type QueuePeer } from './peer.ts';
+import { makeOperationTable, withOperation, type QueuePeer } from '../queue-under-test.ts';
 
 const add = {
   name: 'bench-graphile-add',
@@ -8,7 +8,7 @@ const add = {
 };
 
 /** graphile-worker at the setting that was its fastest: a local queue of 500. */
-export async function startGraphile(callers: number): Promise<QueuePeer> {
+export async function start(callers: number): Promise<QueuePeer> {
   const made = await makeDatabase();
   const pool = openPool(made.url, callers);
   await runMigrations({ pgPool: pool });

@@ -5,7 +5,7 @@ import { newId } from '../../src/kit/ids.ts';
 import { createOperations, createWorker, type WorkHandler } from '../../src/operations/index.ts';
 import { makeLedger } from '../postgres.ts';
 import { createOf, looseTarget } from '../queue.ts';
-import type { QueuePeer } from './peer.ts';
+import type { QueuePeer } from '../queue-under-test.ts';
 
 const lanes = 100;
 

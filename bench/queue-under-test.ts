@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { newId } from '../../src/kit/ids.ts';
-import { plainRecord } from '../provider.ts';
+import { newId } from '../src/kit/ids.ts';
+import { plainRecord } from './provider.ts';
 
 /** A queue with its workers running, whose items do nothing. */
 export interface QueuePeer {
