@@ -83,7 +83,21 @@ export function issuesOf(error: unknown): FoundIssues | undefined {
   return error instanceof ValidationFailure ? error.found : undefined;
 }
 
-/** Checks a value against a schema outside of HTTP (manifest, config, provider files). */
+/** What is wrong with a value, in Ajv's own terms, for whoever words it himself. */
+export function compileFaults(schema: object): (value: unknown) => readonly ErrorObject[] {
+  const validate = exact.compile(schema);
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).filter(isNoBranch));
+}
+
+/** Where in the value the error is: the keys and indexes, as text. */
+export function segmentsOf(instancePath: string): string[] {
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Checks a value against a schema outside of HTTP (config, provider files). */
 export function compileCheck(
   schema: object,
 ): (value: unknown, place: Issue['in'], root?: string) => FoundIssues {
@@ -111,8 +125,12 @@ function issuesFrom(validate: ValidateFunction, place: Issue['in'], root = ''): 
 }
 
 /** The branches of a failed anyOf are noise when the union itself is reported. */
+function isNoBranch({ schemaPath }: ErrorObject): boolean {
+  return !/\/(anyOf|oneOf)\/\d+\//.test(schemaPath);
+}
+
 function saysSomething(error: ErrorObject): boolean {
-  return !/\/(anyOf|oneOf)\/\d+\//.test(error.schemaPath) || error.keyword === 'additionalProperties';
+  return isNoBranch(error) || error.keyword === 'additionalProperties';
 }
 
 /** `/batch/3/record` with a missing `id` becomes `batch[3].record.id`. */
@@ -122,13 +140,6 @@ function dottedPath(error: ErrorObject): string {
   const parts = segmentsOf(error.instancePath);
   if (leaf !== undefined) parts.push(leaf);
   return parts.reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : joinPath(path, part)), '');
-}
-
-function segmentsOf(instancePath: string): string[] {
-  return instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function joinPath(left: string, right: string): string {

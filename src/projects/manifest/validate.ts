@@ -1,11 +1,13 @@
-import type { TSchema } from 'typebox';
-import { checkShape } from './check-shape.ts';
+import { compileShape } from './check-shape.ts';
 import { failed, renderPath, type Finding, type Path } from './finding.ts';
 import { silence } from './ignore.ts';
 import { readYaml, type Locate, type YamlSource } from './read-yaml.ts';
 import type { ManifestCatalog, RuleContext } from './rules/context.ts';
 import { checkIntegration } from './rules/integration.ts';
 import { Manifest, ManifestIntegration, type ManifestIssue } from './schema.ts';
+
+const shapeOfManifest = compileShape(Manifest);
+const shapeOfIntegration = compileShape(ManifestIntegration);
 
 /** A manifest that was read: `manifest` is there exactly when nothing of severity error was found. */
 export interface ManifestCheck {
@@ -43,14 +45,14 @@ function placed({ severity, rule, path, message, suggestion }: Finding, source: 
 
 /** Checks the content of one integration that came as JSON; `root` is where it stands in the request. */
 export function findInIntegration(content: unknown, root: Path, catalog: ManifestCatalog): Finding[] {
-  const { findings, context } = checkWithShape(ManifestIntegration, content, root, catalog);
+  const { findings, context } = soundness(shapeOfIntegration(content, root), catalog);
   return isMap(content)
     ? [...findings, ...checkIntegration(content as ManifestIntegration, root, context)]
     : findings;
 }
 
 function findInManifest(value: unknown, catalog: ManifestCatalog): Finding[] {
-  const { findings, context } = checkWithShape(Manifest, value, [], catalog);
+  const { findings, context } = soundness(shapeOfManifest(value), catalog);
   const integrations = isMap(value) ? value['integrations'] : undefined;
   if (!Array.isArray(integrations)) return findings;
   const ofIntegrations = integrations.flatMap((integration: unknown, index) =>
@@ -61,13 +63,11 @@ function findInManifest(value: unknown, catalog: ManifestCatalog): Finding[] {
   return [...findings, ...ofIntegrations, ...duplicateNames(integrations)];
 }
 
-function checkWithShape(
-  schema: TSchema,
-  value: unknown,
-  root: Path,
+/** The findings of the shape, and what the rules may look at in spite of them. */
+function soundness(
+  findings: Finding[],
   catalog: ManifestCatalog,
 ): { findings: Finding[]; context: RuleContext } {
-  const findings = checkShape(schema, value, root);
   // An unknown key is an error, but what stands beside it can be read.
   const broken = new Set<string>();
   for (const { rule, path } of findings) {
