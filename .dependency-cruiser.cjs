@@ -40,13 +40,13 @@ module.exports = {
       name: 'enter-a-room-of-connections-by-its-door',
       severity: 'error',
       from: { path: '^src/connections/([^/]+)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^src/connections/[^/]+/', pathNot: ['^src/connections/($1|events)/', '/index\\.ts$'] },
+      to: { path: '^src/connections/[^/]+/', pathNot: ['^src/connections/$1/', '/index\\.ts$'] },
     },
     {
       name: 'enter-a-room-of-connections-from-above-by-its-door',
       severity: 'error',
       from: { path: '^src/connections/[^/]+\\.ts$', pathNot: '\\.test\\.ts$' },
-      to: { path: '^src/connections/[^/]+/', pathNot: ['^src/connections/events/', '/index\\.ts$'] },
+      to: { path: '^src/connections/[^/]+/', pathNot: '/index\\.ts$' },
     },
     {
       name: 'actions-are-siblings',

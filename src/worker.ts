@@ -1,6 +1,6 @@
 import { writeHandler } from './actions/write/index.ts';
 import { createWorker, type Worker } from './operations/index.ts';
-import { createAuditKeeper } from './events/index.ts';
+import { createEventKeeper } from './events/index.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 
@@ -15,12 +15,12 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   await worker.start();
   const { keepAlive } = app.connections;
   keepAlive.start();
-  const audit = createAuditKeeper(app.ground, config.auditKeepDays);
-  audit.start();
+  const events = createEventKeeper(app.ground, config.auditKeepDays);
+  events.start();
   return {
     ...worker,
     async stop(withinMs) {
-      await Promise.all([worker.stop(withinMs), keepAlive.stop(), audit.stop()]);
+      await Promise.all([worker.stop(withinMs), keepAlive.stop(), events.stop()]);
     },
   };
 }

@@ -179,9 +179,9 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
       const plan = planUpdate(provider, row, request);
       if (plan.kind === 'describe') {
         await ground.database.transaction(async (tx) => {
-          await describeConnection(tx, key, plan.description);
+          const told = await describeConnection(tx, key, plan.description);
           const details = { changed: Object.keys(plan.description) };
-          await record(tx, { projectId, action: 'connection.updated', targetId: id, details });
+          await record(tx, { projectId, action: 'connection.updated', targetId: id, details, told });
         });
       } else {
         const owner = { groupRef: row.group_ref, consumerRef: row.consumer_ref };
@@ -194,9 +194,10 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
       const key: ConnectionKey = [projectId, id];
       const { row } = await load(ground, key);
       await ground.database.transaction(async (tx) => {
-        if (!(await deleteConnection(tx, key))) return;
+        const told = await deleteConnection(tx, key);
+        if (!told) return;
         const details = { provider: row.provider, groupRef: row.group_ref };
-        await record(tx, { projectId, action: 'connection.deleted', targetId: id, details });
+        await record(tx, { projectId, action: 'connection.deleted', targetId: id, details, told });
       });
       keeper.forget(key);
       await revokeAtProvider(deps, catalog.find(row.provider), holdRow(ground, catalog, row));

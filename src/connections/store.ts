@@ -1,9 +1,8 @@
-import type { Queryable } from '../kit/db/database.ts';
+import { record, type Told } from '../events/index.ts';
+import type { Database, Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
-import { newId } from '../kit/ids.ts';
 import type { Slice } from '../kit/paging.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
-import { eventOf } from './events/store.ts';
 import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
 /** A connection as stored, with its group, consumer and provider app. The credentials are sealed. */
@@ -128,21 +127,32 @@ const replace = statement(
    WHERE project_id = $1 AND id = $2 RETURNING id`,
 );
 
+/** SQL: what an event tells of a row `c` that has the columns of `connections`, and `more`, a jsonb. */
+const toldOf = (
+  more?: string,
+): string => `c.group_ref, (jsonb_build_object('projectId', c.project_id, 'connectionId', c.id,
+  'provider', c.provider, 'groupRef', c.group_ref, 'consumerRef', c.consumer_ref, 'consumerName',
+  (SELECT k.name FROM consumers k WHERE k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref))
+  ${more === undefined ? '' : `|| ${more}`})::text AS told`;
+
+/** SQL: the columns of a {@link ToldRow}. */
+export const told = toldOf();
+
+const readTold = statement(
+  'connections_read_told',
+  `SELECT ${told} FROM connections c WHERE c.project_id = $1 AND c.id = $2`,
+);
+
 const describe = statement(
   'connections_describe',
-  `WITH changed AS (
-     UPDATE connections SET workspace_ref = CASE WHEN $3::boolean THEN $4::text ELSE workspace_ref END,
-       provider_metadata = coalesce($5::json, provider_metadata), updated_at = svc_now()
-     WHERE project_id = $1 AND id = $2 RETURNING *),
-   told AS (${eventOf('changed', 'connection.updated', '$6')})
-   SELECT id FROM changed`,
+  `UPDATE connections c SET workspace_ref = CASE WHEN $3::boolean THEN $4::text ELSE workspace_ref END,
+     provider_metadata = coalesce($5::json, provider_metadata), updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 RETURNING ${told}`,
 );
 
 const remove = statement(
   'connections_delete',
-  `WITH gone AS (DELETE FROM connections WHERE project_id = $1 AND id = $2 RETURNING *),
-   told AS (${eventOf('gone', 'connection.deleted', '$3')})
-   SELECT id FROM gone`,
+  `DELETE FROM connections c WHERE project_id = $1 AND id = $2 RETURNING ${told}`,
 );
 
 const markWorking = statement(
@@ -154,13 +164,11 @@ const markWorking = statement(
 // One death, one event: who finds it dead already changes nothing.
 const markBad = statement(
   'connections_mark_bad',
-  `WITH dead AS (
-     UPDATE connections SET status = 'bad_credentials', status_detail = $4, refresh_lease = NULL, refresh_lease_until = NULL,
-       updated_at = svc_now()
-     WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
-       AND ($5::uuid IS NULL OR refresh_lease = $5) RETURNING *),
-   told AS (${eventOf('dead', 'connection.error', '$6', "jsonb_build_object('errors', jsonb_build_array(c.status_detail))")})
-   SELECT id FROM dead`,
+  `UPDATE connections c SET status = 'bad_credentials', status_detail = $4, refresh_lease = NULL, refresh_lease_until = NULL,
+     updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
+     AND ($5::uuid IS NULL OR refresh_lease = $5)
+   RETURNING ${toldOf("jsonb_build_object('errors', jsonb_build_array(c.status_detail))")}`,
 );
 
 export type ConnectionKey = readonly [projectId: string, id: string];
@@ -300,18 +308,43 @@ export interface Description {
   providerMetadata?: ProviderMetadata;
 }
 
+/** What is to be told of it; undefined when the connection is gone. */
 export async function describeConnection(
-  db: Queryable,
-  [projectId, id]: ConnectionKey,
+  tx: Queryable,
+  key: ConnectionKey,
   { workspaceRef, providerMetadata }: Description,
-): Promise<boolean> {
+): Promise<Told | undefined> {
   const metadata = providerMetadata ? JSON.stringify(providerMetadata) : null;
-  const values = [projectId, id, workspaceRef !== undefined, workspaceRef ?? null, metadata, newId()];
-  return (await db.rows(describe, values)).length > 0;
+  const values = [...key, workspaceRef !== undefined, workspaceRef ?? null, metadata];
+  return toldIn(await tx.rows<ToldRow>(describe, values), key, 'connection.updated');
 }
 
-export async function deleteConnection(db: Queryable, [projectId, id]: ConnectionKey): Promise<boolean> {
-  return (await db.rows(remove, [projectId, id, newId()])).length > 0;
+/** What is to be told of it; undefined when the connection is gone. */
+export async function deleteConnection(tx: Queryable, key: ConnectionKey): Promise<Told | undefined> {
+  return toldIn(await tx.rows<ToldRow>(remove, [...key]), key, 'connection.deleted');
+}
+
+/** What is to be told of a connection that was just saved. */
+export async function readToldOf(
+  tx: Queryable,
+  key: ConnectionKey,
+  type: 'connection.created' | 'connection.updated',
+): Promise<Told | undefined> {
+  return toldIn(await tx.rows<ToldRow>(readTold, [...key]), key, type);
+}
+
+export interface ToldRow {
+  group_ref: string;
+  told: string;
+}
+
+/** The event of a changed row; undefined when no row changed. */
+export function toldIn(
+  [row]: readonly ToldRow[],
+  [, connectionId]: ConnectionKey,
+  type: Told['type'],
+): Told | undefined {
+  return row && { type, groupRef: row.group_ref, connectionId, data: row.told };
 }
 
 export async function setWorking(db: Queryable, [projectId, id]: ConnectionKey): Promise<void> {
@@ -319,12 +352,16 @@ export async function setWorking(db: Queryable, [projectId, id]: ConnectionKey):
 }
 
 /** Condemns one generation and records `connection.error`, once; false when it was condemned before, when there are newer credentials, or the fence of the refresh no longer holds. */
-export async function setBadCredentials(
-  db: Queryable,
-  [projectId, id]: ConnectionKey,
+export function setBadCredentials(
+  database: Database,
+  key: ConnectionKey,
   found: { generation: number; detail: string; fence?: string },
 ): Promise<boolean> {
   const { generation, detail, fence = null } = found;
-  const rows = await db.rows(markBad, [projectId, id, generation, detail, fence, newId()]);
-  return rows.length > 0;
+  return database.transaction(async (tx) => {
+    const rows = await tx.rows<ToldRow>(markBad, [...key, generation, detail, fence]);
+    const error = toldIn(rows, key, 'connection.error');
+    if (error) await record(tx, { projectId: key[0], told: error });
+    return error !== undefined;
+  });
 }

@@ -1,4 +1,5 @@
 export { actAs, currentActor, type Actor } from './actor.ts';
-export { createAuditKeeper } from './keeper.ts';
-export { record } from './record.ts';
-export { auditRoutes } from './routes.ts';
+export { auditRoutes } from './audit/routes.ts';
+export { createEventKeeper } from './keeper.ts';
+export { record, type Told } from './record.ts';
+export { eventRoutes } from './routes.ts';

@@ -1,36 +1,47 @@
 import type { Database } from '../kit/db/database.ts';
 import type { Logger } from '../kit/log.ts';
-import { rotateAuditLog } from './store.ts';
+import { rotateAuditLog } from './audit/store.ts';
+import { forgetEvents } from './store.ts';
 
-/** Keeps the months of the audit log ahead, and drops the old ones. */
-interface AuditKeeper {
+/** Keeps the months of the audit log ahead, and drops its old ones and old events. */
+interface EventKeeper {
   start(): void;
   stop(): Promise<void>;
 }
 
-const everyMs = 60 * 60_000;
+const rotateEveryMs = 60 * 60_000;
+const forgetEveryMs = 60_000;
+const forgetAtOnce = 1_000;
 
-export function createAuditKeeper(
+export function createEventKeeper(
   { database, log }: { database: Database; log: Logger },
-  keepDays: number,
-): AuditKeeper {
-  let timer: NodeJS.Timeout | undefined;
-  let rotating: Promise<void> | undefined;
-  const rotate = (): void => {
-    rotating = rotateAuditLog(database, keepDays).catch((error: unknown) => {
-      // The months are a year ahead: the next round is soon enough.
-      log.warn({ err: error }, 'the months of the audit log were not looked after; it is tried again');
-    });
-  };
+  auditKeepDays: number,
+): EventKeeper {
+  const timers: NodeJS.Timeout[] = [];
+  const running = new Set<Promise<unknown>>();
+
+  function every(ms: number, what: string, work: () => Promise<unknown>): void {
+    const run = (): void => {
+      const round = work()
+        // Nothing is due for days yet: the next round is soon enough.
+        .catch((error: unknown) => log.warn({ err: error }, `${what} failed; it is tried again`))
+        .finally(() => running.delete(round));
+      running.add(round);
+    };
+    run();
+    timers.push(setInterval(run, ms).unref());
+  }
+
   return {
     start() {
-      rotate();
-      timer = setInterval(rotate, everyMs);
-      timer.unref();
+      every(rotateEveryMs, 'looking after the months of the audit log', () =>
+        rotateAuditLog(database, auditKeepDays),
+      );
+      every(forgetEveryMs, 'forgetting old events', () => forgetEvents(database, forgetAtOnce));
     },
     async stop() {
-      clearInterval(timer);
-      await rotating;
+      timers.forEach(clearInterval);
+      await Promise.all(running);
     },
   };
 }

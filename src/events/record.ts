@@ -1,21 +1,33 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { currentActor } from './actor.ts';
-import type { AuditAction } from './schema.ts';
-import { insertAuditEntry } from './store.ts';
+import type { AuditAction } from './audit/schema.ts';
+import { insertAuditEntry } from './audit/store.ts';
+import { insertEvent, type Told } from './store.ts';
+
+export type { Told } from './store.ts';
 
 /** Something that an administrator wants to find later. `details` never holds a secret. */
-export interface AuditEvent {
-  projectId: string;
+interface Audited {
   action: AuditAction;
   targetId: string;
   details?: Record<string, unknown>;
 }
 
-/** Writes to the audit log who does this now: in the transaction of a change, and before a credential is shown. */
-export async function record(
-  tx: Queryable,
-  { projectId, action, targetId, details }: AuditEvent,
-): Promise<void> {
+/** What happened: done by somebody, to be told, or both. What is gone already leaves nothing to be told. */
+type Happening = { projectId: string } & (
+  | (Audited & { told?: Told | undefined })
+  | { action?: undefined; told: Told | undefined }
+);
+
+/**
+ * Records what happens, in the transaction of the change; a disclosure before the credential is shown. Who does it now is
+ * written to the audit log; what is told becomes an event.
+ */
+export async function record(tx: Queryable, happening: Happening): Promise<void> {
+  const { projectId, told } = happening;
+  if (told) await insertEvent(tx, projectId, newId(), told);
+  if (happening.action === undefined) return;
+  const { action, targetId, details } = happening;
   await insertAuditEntry(tx, { projectId, id: newId(), action, targetId, actor: currentActor(), details });
 }

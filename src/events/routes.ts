@@ -2,56 +2,60 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Database } from '../kit/db/database.ts';
 import type { HttpServer } from '../kit/http/server.ts';
+import { isId } from '../kit/ids.ts';
 import { beforeIdOf, pageOf } from '../kit/paging.ts';
-import { AuditPage, AuditQuery, type AuditEntry } from './schema.ts';
-import { listAuditEntries, type AuditRow } from './store.ts';
+import { EventPage, EventQuery, type Event } from './schema.ts';
+import { listEvents, type EventRow } from './store.ts';
 
-export interface AuditRouteDeps {
+export interface EventDeps {
   ground: { database: Database };
   projects: { resolveProject(principal: FastifyRequest['principal'], idOrName: string): { id: string } };
 }
 
-/** The audit log of a project, below `/v1`. */
-export function auditRoutes({ ground, projects }: AuditRouteDeps): (server: HttpServer) => Promise<void> {
+/** What happened in a project, below `/v1`. */
+export function eventRoutes({ ground, projects }: EventDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
     server.route({
       method: 'GET',
-      url: '/projects/:projectIdOrName/audit-log',
+      url: '/projects/:projectIdOrName/events',
       schema: {
-        operationId: 'listAuditLog',
-        summary: 'List administrative changes and disclosures of credentials, newest first',
-        tags: ['projects'],
+        operationId: 'listEvents',
+        summary: 'List what happened to connections and installations in the last 30 days, newest first',
+        tags: ['connections'],
         params: Type.Object({ projectIdOrName: Type.String({ description: 'Project id or name.' }) }),
-        querystring: AuditQuery,
-        response: { 200: AuditPage },
+        querystring: EventQuery,
+        response: { 200: EventPage },
       },
-      config: { scopes: [], projectWide: true },
+      config: { scopes: ['read'] },
       handler: async ({ principal, params, query }) => {
         const { id } = projects.resolveProject(principal, params.projectIdOrName);
-        const { pageSize, pageToken, ...filter } = query;
-        const before = beforeIdOf(pageToken);
-        const rows = await listAuditEntries(ground.database, id, { ...filter, before, limit: pageSize + 1 });
-        const { results, pagination } = pageOf(rows, pageSize, (row) => row.id);
-        return { results: results.map(present), pagination };
+        const { type, connectionId, pageSize, pageToken } = query;
+        if (connectionId !== undefined && !isId(connectionId)) return eventPage([], pageSize);
+        const rows = await listEvents(ground.database, id, {
+          before: beforeIdOf(pageToken),
+          type,
+          connectionId,
+          groupRef: principal.groupRef,
+          limit: pageSize + 1,
+        });
+        return eventPage(rows, pageSize);
       },
     });
   };
 }
 
-function present(row: AuditRow): AuditEntry {
+function eventPage(rows: EventRow[], pageSize: number): EventPage {
+  const { results, pagination } = pageOf(rows, pageSize, ({ id }) => id);
+  return { results: results.map(presentEvent), pagination };
+}
+
+function presentEvent(row: EventRow): Event {
   return {
     id: row.id,
-    time: row.created_at.toISOString(),
-    action: row.action,
-    target: { type: row.target_type, id: row.target_id },
-    actor: {
-      kind: row.actor_kind,
-      ...(row.key_id === null ? {} : { keyId: row.key_id }),
-      ...(row.group_ref === null ? {} : { groupRef: row.group_ref }),
-      ...(row.consumer_ref === null ? {} : { consumerRef: row.consumer_ref }),
-    },
-    ...(row.address === null ? {} : { address: row.address }),
-    ...(row.request_id === null ? {} : { requestId: row.request_id }),
-    ...(row.details === null ? {} : { details: row.details }),
+    type: row.type,
+    ...(row.connection_id === null ? {} : { connectionId: row.connection_id }),
+    ...(row.installation_id === null ? {} : { installationId: row.installation_id }),
+    createTime: row.created_at.toISOString(),
+    data: row.data,
   };
 }

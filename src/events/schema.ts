@@ -1,79 +1,45 @@
 import { Type, type Static } from 'typebox';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 
-const closed = { additionalProperties: false } as const;
+const eventTypes = [
+  'connection.created',
+  'connection.refreshed',
+  'connection.updated',
+  'connection.deleted',
+  'connection.error',
+  'installation.created',
+  'installation.updated',
+  'installation.deleted',
+] as const;
 
-const verbs = {
-  project: ['created', 'updated'],
-  apiKey: ['created', 'updated', 'deleted'],
-  jwtKey: ['created', 'updated', 'deleted'],
-  providerApp: ['created', 'updated', 'deleted'],
-  integration: ['created', 'revised', 'deleted'],
-  deploy: ['done'],
-  connection: ['authorizing', 'created', 'updated', 'deleted', 'refreshed', 'disclosed'],
-  installation: ['created', 'updated', 'deleted'],
-  operation: ['resolved', 'retried'],
-} as const;
+export const EventType = Type.Enum([...eventTypes], { title: 'EventType', description: 'What happened.' });
+export type EventType = Static<typeof EventType>;
 
-type Verbs = typeof verbs;
-export type TargetType = keyof Verbs;
-/** `<what it was done to>.<what was done>`. */
-export type AuditAction = { [Target in TargetType]: `${Target}.${Verbs[Target][number]}` }[TargetType];
-
-export const auditActions = Object.entries(verbs).flatMap(([target, done]) =>
-  done.map((verb) => `${target}.${verb}`),
-) as AuditAction[];
-
-export const AuditAction = Type.Enum(auditActions, {
-  title: 'AuditAction',
-  description: 'What was done to what. `connection.disclosed`: its credentials were shown.',
-});
-
-export const AuditEntry = Type.Object(
+export const Event = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    time: Type.String({ format: 'date-time' }),
-    action: AuditAction,
-    target: Type.Object({ type: Type.String(), id: Type.String() }, closed),
-    actor: Type.Object(
-      {
-        kind: Type.Enum(['apiKey', 'jwt', 'operator', 'service'], {
-          description:
-            '`jwt`: a front-end token; `operator`: somebody with a shell on the server; `service`: nobody asked.',
-        }),
-        keyId: Type.Optional(
-          Type.String({ description: 'The id of the API key, or the `kid` of the token.' }),
-        ),
-        groupRef: Type.Optional(Type.String()),
-        consumerRef: Type.Optional(Type.String()),
-      },
-      closed,
-    ),
-    address: Type.Optional(Type.String({ description: 'From where the request came.' })),
-    requestId: Type.Optional(Type.String()),
-    details: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: 'What was changed, by name; never a secret.',
-      }),
-    ),
+    id: Type.String(),
+    type: EventType,
+    connectionId: Type.Optional(Type.String()),
+    installationId: Type.Optional(Type.String()),
+    createTime: Type.String({ format: 'date-time' }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'Whom it happened to, in names and ids; `errors` of a `connection.error`; `config` and `lastConfig` of an installation.',
+    }),
   },
-  { ...closed, title: 'AuditEntry' },
+  { title: 'Event', description: 'Something that happened to a connection or an installation.' },
 );
-export type AuditEntry = Static<typeof AuditEntry>;
+export type Event = Static<typeof Event>;
 
-export const AuditQuery = Type.Object(
+export const EventPage = pageOf(Event);
+export type EventPage = Static<typeof EventPage>;
+
+export const EventQuery = Type.Object(
   {
-    action: Type.Optional(AuditAction),
-    targetId: Type.Optional(Type.String({ maxLength: 255 })),
-    keyId: Type.Optional(Type.String({ maxLength: 255, description: 'Done with this key.' })),
-    groupRef: Type.Optional(Type.String({ maxLength: 255, description: 'Done by this group.' })),
-    from: Type.Optional(Type.String({ format: 'date-time' })),
-    to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this moment.' })),
+    type: Type.Optional(EventType),
+    connectionId: Type.Optional(Type.String({ description: 'Of this connection only.' })),
     ...pageQuery,
   },
-  closed,
+  { additionalProperties: false },
 );
-export type AuditQuery = Static<typeof AuditQuery>;
-
-export const AuditPage = pageOf(AuditEntry);
-export type AuditPage = Static<typeof AuditPage>;
+export type EventQuery = Static<typeof EventQuery>;

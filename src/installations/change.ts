@@ -8,10 +8,10 @@ import { contentPath } from './config/issue.ts';
 import type { MaskedChange } from './config/masks.ts';
 import { ConfigContent } from './config/schema.ts';
 import { chooseConnection, connectionGone } from './connection.ts';
-import { recordInstallationEvent } from './event-store.ts';
 import { forgetTarget, type Room, type Scope } from './room.ts';
 import { manifestFor } from './manifest-for.ts';
 import { followConfig, heldConnection, readInstallation, type InstallationRow } from './store.ts';
+import { toldOf } from './told.ts';
 import { verifyAtProvider } from './verify.ts';
 
 const defaultCreatedBy = 'api:update-installation';
@@ -103,13 +103,13 @@ async function save(
     if (isSwapped && !(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
     const isFirst = await followConfig(tx, before, config, connectionId);
     if (!isFirst) return undefined;
-    await recordInstallationEvent(tx, projectId, before.id, 'installation.updated', before.content);
     const details = {
       configId: config.id,
       groupRef: before.group_ref,
       ...(isSwapped ? { connectionId } : {}),
     };
-    await record(tx, { projectId, action: 'installation.updated', targetId: before.id, details });
+    const told = await toldOf(tx, projectId, before.id, 'installation.updated', before.content);
+    await record(tx, { projectId, action: 'installation.updated', targetId: before.id, details, told });
     return readInstallation(tx, projectId, before.id);
   });
 }

@@ -5,7 +5,6 @@ import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
 import { checkContent, createdByIssues } from './config/check.ts';
 import { chooseConnection, connectionGone } from './connection.ts';
-import { recordInstallationEvent } from './event-store.ts';
 import { enter, forgetTarget, refuseForeignGroup, type IntegrationPlace, type Room } from './room.ts';
 import type { CreateInstallationRequest } from './schema.ts';
 import {
@@ -15,6 +14,7 @@ import {
   readInstallation,
   type InstallationRow,
 } from './store.ts';
+import { toldOf } from './told.ts';
 import { verifyAtProvider } from './verify.ts';
 import type { Principal } from '../projects/index.ts';
 
@@ -54,9 +54,9 @@ export async function createInstallation(
     .transaction(async (tx) => {
       if (!(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
       await insertInstallation(tx, made, { id: newId(), revisionId: latestRevision.id, createdBy, content });
-      await recordInstallationEvent(tx, projectId, made.id, 'installation.created');
       const details = { integrationId: integration.id, groupRef, connectionId };
-      await record(tx, { projectId, action: 'installation.created', targetId: made.id, details });
+      const told = await toldOf(tx, projectId, made.id, 'installation.created');
+      await record(tx, { projectId, action: 'installation.created', targetId: made.id, details, told });
       return readInstallation(tx, projectId, made.id);
     })
     .catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { connectionRoutes, createConnections, eventRoutes, type Connections } from '../connections/index.ts';
+import { connectionRoutes, createConnections, type Connections } from '../connections/index.ts';
+import { eventRoutes } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { parseAddressRules } from '../kit/http/address.ts';
 import { createEgress } from '../kit/http/egress.ts';

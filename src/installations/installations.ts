@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { record } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { OptionalPageQuery, Page } from '../kit/paging-schema.ts';
 import { listOrPage } from '../kit/paging.ts';
@@ -32,7 +33,6 @@ import type {
   PatchObjectRequest,
   UpdateInstallationRequest,
 } from './schema.ts';
-import { recordInstallationEvent } from './event-store.ts';
 import {
   areInstalled,
   countUsage,
@@ -40,6 +40,7 @@ import {
   listInstallations,
   type InstallationRow,
 } from './store.ts';
+import { toldOf } from './told.ts';
 import { declaredNames, findUnknownObjects, type UnknownObject } from './unknown-objects.ts';
 import { createTargets, targetAgeMs, type Target, type TargetSelector } from './targets.ts';
 
@@ -121,7 +122,7 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
   const room: Room = { ground, ...deps, targets };
   deps.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
     for (const { id } of await listInstallations(tx, projectId, { integrationId }))
-      await recordInstallationEvent(tx, projectId, id, 'installation.deleted');
+      await record(tx, { projectId, told: await toldOf(tx, projectId, id, 'installation.deleted') });
     await deleteInstallationsOf(tx, projectId, integrationId);
   });
   deps.projects.countUsageBy(countUsage);

@@ -1,9 +1,9 @@
 import { record } from '../events/index.ts';
 import { Problem } from '../kit/problem.ts';
 import type { Principal } from '../projects/index.ts';
-import { recordInstallationEvent } from './event-store.ts';
 import { enter, forgetTarget, ownInstallation, type IntegrationPlace, type Room } from './room.ts';
 import { deleteInstallation, isConnectionUsed } from './store.ts';
+import { toldOf } from './told.ts';
 
 /** Removes the installation with its configs, then its connection, unless another installation uses it. */
 export async function removeInstallation(
@@ -15,20 +15,16 @@ export async function removeInstallation(
   const scope = await enter(room, principal, place);
   const row = await ownInstallation(room, scope, id);
   const { database } = room.ground;
+  const { projectId } = scope;
   const connectionId = await database.transaction(async (tx) => {
-    await recordInstallationEvent(tx, scope.projectId, row.id, 'installation.deleted');
     const details = { integrationId: scope.integration.id, groupRef: row.group_ref };
-    await record(tx, {
-      projectId: scope.projectId,
-      action: 'installation.deleted',
-      targetId: row.id,
-      details,
-    });
-    return deleteInstallation(tx, scope.projectId, row.id);
+    const told = await toldOf(tx, projectId, row.id, 'installation.deleted');
+    await record(tx, { projectId, action: 'installation.deleted', targetId: row.id, details, told });
+    return deleteInstallation(tx, projectId, row.id);
   });
   forgetTarget(room, scope, row);
-  if (connectionId === undefined || (await isConnectionUsed(database, scope.projectId, connectionId))) return;
-  await room.connections.delete(scope.projectId, connectionId).catch((error: unknown) => {
+  if (connectionId === undefined || (await isConnectionUsed(database, projectId, connectionId))) return;
+  await room.connections.delete(projectId, connectionId).catch((error: unknown) => {
     if (!(error instanceof Problem && error.code === 'not-found')) throw error;
   });
 }

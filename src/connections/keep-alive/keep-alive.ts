@@ -1,6 +1,5 @@
 import type { Ground } from '../../kit/ground.ts';
 import type { Catalog } from '../../providers/index.ts';
-import { forgetEvents } from '../events/store.ts';
 import type { ConnectionKey } from '../store.ts';
 import { claimIdle } from './store.ts';
 
@@ -18,7 +17,6 @@ const everyMs = 60_000;
 const atOnce = 20;
 /** A claimed connection is nobody else's for so long, and rests so long when its refresh failed. */
 const holdMs = 60 * 60_000;
-const eventsAtOnce = 1_000;
 
 /** Which providers end what is idle, and after how many hours a refresh keeps it: those that say so, and those that rotate. */
 export function keepAliveHours(catalog: Catalog): Map<string, number> {
@@ -61,7 +59,6 @@ export function createKeepAlive(
   async function look(): Promise<void> {
     try {
       await round();
-      await forgetEvents(database, eventsAtOnce);
     } catch (error) {
       log.warn({ err: error }, 'looking for idle connections failed; it is tried again');
     }

@@ -1,15 +1,17 @@
 import { record } from '../../events/index.ts';
+import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import { sealSecrets } from '../credentials/index.ts';
-import { recordConnectionEvent } from '../events/store.ts';
 import {
   findSameConnection,
   insertConnection,
+  readToldOf,
   replaceCredentials,
   saveOwner,
   type ConnectionContent,
+  type ConnectionKey,
   type Owner,
 } from '../store.ts';
 import { refusalOfDoubt } from './health.ts';
@@ -50,8 +52,7 @@ export async function keep(
     if (known !== undefined) {
       const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known));
       if (replaced) {
-        await recordConnectionEvent(tx, [projectId, known], 'connection.updated');
-        await record(tx, { projectId, action: 'connection.updated', targetId: known, details: described });
+        await recordSaved(tx, [projectId, known], 'connection.updated', described);
         return known;
       }
       if (connectionId !== undefined)
@@ -59,8 +60,7 @@ export async function keep(
     }
     const id = newId();
     await insertConnection(tx, [projectId, id], owner, contentFor(id));
-    await recordConnectionEvent(tx, [projectId, id], 'connection.created');
-    await record(tx, { projectId, action: 'connection.created', targetId: id, details: described });
+    await recordSaved(tx, [projectId, id], 'connection.created', described);
     return id;
   });
 }
@@ -69,4 +69,14 @@ export async function keep(
 function isTolerated(doubt: NonNullable<Proven['doubt']>, despite: Keeping['despite']): boolean {
   if (despite === 'unsure') return doubt.kind === 'unsure' && doubt.about === 'health';
   return despite === 'any';
+}
+
+async function recordSaved(
+  tx: Queryable,
+  key: ConnectionKey,
+  action: 'connection.created' | 'connection.updated',
+  details: Record<string, unknown>,
+): Promise<void> {
+  const [projectId, targetId] = key;
+  await record(tx, { projectId, action, targetId, details, told: await readToldOf(tx, key, action) });
 }

@@ -1,9 +1,8 @@
-import type { Queryable } from '../../kit/db/database.ts';
+import { record } from '../../events/index.ts';
+import type { Database, Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
-import { newId } from '../../kit/ids.ts';
-import { eventOf } from '../events/store.ts';
 import type { ProviderMetadata } from '../schema.ts';
-import type { ConnectionKey } from '../store.ts';
+import { told, toldIn, type ConnectionKey, type ToldRow } from '../store.ts';
 
 // One statement decides who refreshes: the generation must be the one that was found stale, and nobody may hold a lease.
 const take = statement(
@@ -31,15 +30,13 @@ const giveBack = statement(
 // Committed before use, and only over the pair that it came for: under the lease, or when nobody has one any more.
 const commit = statement(
   'connections_refreshed',
-  `WITH fresh AS (UPDATE connections SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
+  `UPDATE connections c SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
      scopes = coalesce($5::text[], scopes), provider_metadata = coalesce($6::json, provider_metadata),
      access_issued_at = svc_now() - $7::float8 * interval '1 ms', access_expires_at = svc_now() + $8::float8 * interval '1 ms',
      refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now(),
-     unauthorized_at = CASE WHEN $11::boolean THEN svc_now() END
-   WHERE project_id = $1 AND id = $2 AND generation = $10::float8::bigint AND (refresh_lease = $3 OR refresh_lease IS NULL)
-   RETURNING *),
-   told AS (${eventOf('fresh', 'connection.refreshed', '$9')})
-   SELECT id FROM fresh`,
+     unauthorized_at = CASE WHEN $10::boolean THEN svc_now() END
+   WHERE project_id = $1 AND id = $2 AND generation = $9::float8::bigint AND (refresh_lease = $3 OR refresh_lease IS NULL)
+   RETURNING ${told}`,
 );
 
 /** True when the caller may refresh this generation until the lease ends. With `restMs`: unless a 401 asked for the token less than that ago. */
@@ -83,25 +80,27 @@ export interface Refreshed {
   expiresInMs: number | undefined;
 }
 
-/** False when newer credentials are in place, or somebody else has the lease. */
-export async function commitRefresh(
-  db: Queryable,
-  [projectId, id]: ConnectionKey,
+/** Stores the pair and records `connection.refreshed`; false when newer credentials are in place, or somebody else has the lease. */
+export function commitRefresh(
+  database: Database,
+  key: ConnectionKey,
   refreshed: Refreshed,
 ): Promise<boolean> {
   const metadata = refreshed.providerMetadata ? JSON.stringify(refreshed.providerMetadata) : null;
-  const rows = await db.rows(commit, [
-    projectId,
-    id,
+  const values = [
+    ...key,
     refreshed.fence,
     refreshed.credentials,
     refreshed.scopes ?? null,
     metadata,
     refreshed.issuedAgoMs,
     refreshed.expiresInMs ?? null,
-    newId(),
     refreshed.generation,
     refreshed.unauthorized,
-  ]);
-  return rows.length > 0;
+  ];
+  return database.transaction(async (tx) => {
+    const fresh = toldIn(await tx.rows<ToldRow>(commit, values), key, 'connection.refreshed');
+    if (fresh) await record(tx, { projectId: key[0], told: fresh });
+    return fresh !== undefined;
+  });
 }

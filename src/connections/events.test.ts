@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startHubspot } from '../../../simulator/hubspot/index.ts';
-import { control, createHarness, type Harness } from '../harness.testsuite.ts';
-import type { Event, EventPage } from './schema.ts';
-import { eventRoutes } from './routes.ts';
-import { forgetEvents } from './store.ts';
+import { startHubspot } from '../../simulator/hubspot/index.ts';
+import { control, createHarness, type Harness } from './harness.testsuite.ts';
+import type { Event, EventPage } from '../events/schema.ts';
+import { eventRoutes } from '../events/routes.ts';
+import { forgetEvents } from '../events/store.ts';
 
 describe('connections/events', () => {
   let hubspot: Awaited<ReturnType<typeof startHubspot>>;

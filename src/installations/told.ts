@@ -1,17 +1,16 @@
+import type { Told } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
-import { newId } from '../kit/ids.ts';
 
 // The installation as an event shows it. A connection that is gone is left out.
-const record = statement(
-  'installations_record_event',
-  `INSERT INTO event (project_id, id, type, group_ref, connection_id, installation_id, data)
-   SELECT n.project_id, $3::uuid, $4, n.group_ref, n.connection_id, n.id,
+const read = statement(
+  'installations_read_told',
+  `SELECT n.group_ref, n.connection_id,
      (jsonb_strip_nulls(jsonb_build_object('projectId', n.project_id, 'provider', i.provider, 'integrationId', i.id,
         'integrationName', i.name, 'installationId', n.id, 'connectionId', n.connection_id, 'groupRef', n.group_ref,
         'groupName', g.name, 'consumerRef', c.consumer_ref, 'consumerName', k.name))
       || jsonb_build_object('config', f.content)
-      || CASE WHEN $5::jsonb IS NULL THEN '{}' ELSE jsonb_build_object('lastConfig', $5::jsonb) END)::json
+      || CASE WHEN $3::jsonb IS NULL THEN '{}' ELSE jsonb_build_object('lastConfig', $3::jsonb) END)::text AS told
    FROM installations n
      JOIN integrations i ON i.project_id = n.project_id AND i.id = n.integration_id
      JOIN configs f ON f.project_id = n.project_id AND f.installation_id = n.id AND f.id = n.config_id
@@ -21,14 +20,18 @@ const record = statement(
    WHERE n.project_id = $1 AND n.id = $2`,
 );
 
-/** Records what happens to an installation, in the transaction of the change: after it, or before a deletion. */
-export async function recordInstallationEvent(
+/** What is to be told of an installation, in the transaction of the change: after it, or before a deletion. */
+export async function toldOf(
   tx: Queryable,
   projectId: string,
   id: string,
   type: 'installation.created' | 'installation.updated' | 'installation.deleted',
   lastConfig?: unknown,
-): Promise<void> {
+): Promise<Told | undefined> {
   const last = lastConfig === undefined ? null : JSON.stringify(lastConfig);
-  await tx.rows(record, [projectId, id, newId(), type, last]);
+  type Row = { group_ref: string; connection_id: string; told: string };
+  const [row] = await tx.rows<Row>(read, [projectId, id, last]);
+  if (!row) return undefined;
+  const { group_ref: groupRef, connection_id: connectionId, told: data } = row;
+  return { type, groupRef, connectionId, installationId: id, data };
 }

@@ -1,0 +1,79 @@
+import { Type, type Static } from 'typebox';
+import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
+
+const closed = { additionalProperties: false } as const;
+
+const verbs = {
+  project: ['created', 'updated'],
+  apiKey: ['created', 'updated', 'deleted'],
+  jwtKey: ['created', 'updated', 'deleted'],
+  providerApp: ['created', 'updated', 'deleted'],
+  integration: ['created', 'revised', 'deleted'],
+  deploy: ['done'],
+  connection: ['authorizing', 'created', 'updated', 'deleted', 'refreshed', 'disclosed'],
+  installation: ['created', 'updated', 'deleted'],
+  operation: ['resolved', 'retried'],
+} as const;
+
+type Verbs = typeof verbs;
+export type TargetType = keyof Verbs;
+/** `<what it was done to>.<what was done>`. */
+export type AuditAction = { [Target in TargetType]: `${Target}.${Verbs[Target][number]}` }[TargetType];
+
+export const auditActions = Object.entries(verbs).flatMap(([target, done]) =>
+  done.map((verb) => `${target}.${verb}`),
+) as AuditAction[];
+
+export const AuditAction = Type.Enum(auditActions, {
+  title: 'AuditAction',
+  description: 'What was done to what. `connection.disclosed`: its credentials were shown.',
+});
+
+export const AuditEntry = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    time: Type.String({ format: 'date-time' }),
+    action: AuditAction,
+    target: Type.Object({ type: Type.String(), id: Type.String() }, closed),
+    actor: Type.Object(
+      {
+        kind: Type.Enum(['apiKey', 'jwt', 'operator', 'service'], {
+          description:
+            '`jwt`: a front-end token; `operator`: somebody with a shell on the server; `service`: nobody asked.',
+        }),
+        keyId: Type.Optional(
+          Type.String({ description: 'The id of the API key, or the `kid` of the token.' }),
+        ),
+        groupRef: Type.Optional(Type.String()),
+        consumerRef: Type.Optional(Type.String()),
+      },
+      closed,
+    ),
+    address: Type.Optional(Type.String({ description: 'From where the request came.' })),
+    requestId: Type.Optional(Type.String()),
+    details: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What was changed, by name; never a secret.',
+      }),
+    ),
+  },
+  { ...closed, title: 'AuditEntry' },
+);
+export type AuditEntry = Static<typeof AuditEntry>;
+
+export const AuditQuery = Type.Object(
+  {
+    action: Type.Optional(AuditAction),
+    targetId: Type.Optional(Type.String({ maxLength: 255 })),
+    keyId: Type.Optional(Type.String({ maxLength: 255, description: 'Done with this key.' })),
+    groupRef: Type.Optional(Type.String({ maxLength: 255, description: 'Done by this group.' })),
+    from: Type.Optional(Type.String({ format: 'date-time' })),
+    to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this moment.' })),
+    ...pageQuery,
+  },
+  closed,
+);
+export type AuditQuery = Static<typeof AuditQuery>;
+
+export const AuditPage = pageOf(AuditEntry);
+export type AuditPage = Static<typeof AuditPage>;

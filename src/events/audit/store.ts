@@ -1,0 +1,86 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { Actor } from '../actor.ts';
+import type { AuditAction } from './schema.ts';
+
+export interface AuditRow {
+  id: string;
+  action: AuditAction;
+  target_type: string;
+  target_id: string;
+  actor_kind: Actor['kind'];
+  key_id: string | null;
+  group_ref: string | null;
+  consumer_ref: string | null;
+  address: string | null;
+  request_id: string | null;
+  details: Record<string, unknown> | null;
+  created_at: Date;
+}
+
+const insert = statement(
+  'audit_insert',
+  `INSERT INTO audit_log (project_id, id, action, target_type, target_id, actor_kind, key_id, group_ref, consumer_ref,
+     address, request_id, details)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+);
+
+const list = statement(
+  'audit_list',
+  `SELECT id, action, target_type, target_id, actor_kind, key_id, group_ref, consumer_ref, address, request_id, details,
+     created_at
+   FROM audit_log
+   WHERE project_id = $1 AND id < $2::uuid AND ($3::text IS NULL OR action = $3) AND ($4::text IS NULL OR target_id = $4)
+     AND ($5::text IS NULL OR key_id = $5) AND ($6::text IS NULL OR group_ref = $6)
+     AND ($7::timestamptz IS NULL OR id >= svc_uuid_floor($7)) AND ($8::timestamptz IS NULL OR id < svc_uuid_floor($8))
+   ORDER BY id DESC LIMIT $9`,
+);
+
+const rotate = statement('audit_rotate', 'SELECT svc_rotate_audit_log($1)');
+
+export interface NewAuditEntry {
+  projectId: string;
+  id: string;
+  action: AuditAction;
+  targetId: string;
+  actor: Actor;
+  details: Record<string, unknown> | undefined;
+}
+
+export async function insertAuditEntry(tx: Queryable, entry: NewAuditEntry): Promise<void> {
+  const { projectId, id, action, targetId, actor, details } = entry;
+  const { kind, keyId = null, groupRef = null, consumerRef = null, address = null, requestId = null } = actor;
+  const who = [kind, keyId, groupRef, consumerRef, address, requestId];
+  const target = [action.split('.')[0], targetId];
+  await tx.rows(insert, [
+    projectId,
+    id,
+    action,
+    ...target,
+    ...who,
+    details === undefined ? null : JSON.stringify(details),
+  ]);
+}
+
+export interface AuditFilter {
+  before: string;
+  action?: AuditAction;
+  targetId?: string;
+  keyId?: string;
+  groupRef?: string;
+  from?: string;
+  to?: string;
+  limit: number;
+}
+
+/** Newest first. */
+export function listAuditEntries(db: Queryable, projectId: string, filter: AuditFilter): Promise<AuditRow[]> {
+  const { before, action, targetId, keyId, groupRef, from, to, limit } = filter;
+  const given = [action, targetId, keyId, groupRef, from, to].map((value) => value ?? null);
+  return db.rows<AuditRow>(list, [projectId, before, ...given, limit]);
+}
+
+/** Makes the months to come, and drops those that are over by more than so many days. */
+export async function rotateAuditLog(db: Queryable, keepDays: number): Promise<void> {
+  await db.rows(rotate, [keepDays]);
+}
