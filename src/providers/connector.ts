@@ -154,6 +154,77 @@ export interface SampleReadAbility {
   ): Promise<{ failure?: Failure }>;
 }
 
+/** A condition on a field: the provider's name, an operator of the config, a text, a number or a boolean. */
+export interface ReadFilter {
+  fieldName: string;
+  operator: string;
+  value: unknown;
+}
+
+/** The records of one object that a read asks for. Times are milliseconds since the epoch, by the provider's clock. */
+export interface ReadQuery {
+  object: ObjectDescription;
+  /** The provider's names in any case; those that the object does not have are left out. */
+  fields: readonly string[];
+  /** Changed after this time; since ever without it. */
+  since?: number;
+  /** Changed at this time or before. */
+  until: number;
+  /** All of them hold. */
+  filters: readonly ReadFilter[];
+  /** The records that were deleted in this time, instead of those that stand. */
+  deleted: boolean;
+  /** At most so many records a page; less than {@link ReadAbility.largestPage} where an answer became too large to be read. */
+  limit?: number;
+}
+
+export interface ReadRecord {
+  id: string;
+  /** Another one for each change. It is the time of the change in ISO 8601, so that a later one sorts after it, where the provider tells it. */
+  version: string;
+  /** The values by the provider's names. */
+  fields: Record<string, unknown>;
+  /** The record as the provider sent it; numbers keep their digits. */
+  raw: Record<string, unknown>;
+}
+
+/** `next` is missing on the last page. A page may be empty and yet have a next one, to be asked for after `waitMs`. */
+export interface ReadPage {
+  records: ReadRecord[];
+  next?: string;
+  waitMs?: number;
+}
+
+/**
+ * `ask`: the page needs these answers, too. `begin`: the provider does not know the cursor any more, and the read begins
+ * again from {@link ReadAbility.begin}.
+ */
+export type ReadJudgement =
+  | { page: ReadPage }
+  | { ask: readonly ProviderRequest[] }
+  | { failure: Failure; begin?: true };
+
+/**
+ * Reads an object page by page. All of it is pure: a cursor holds everything that the next request needs, so that a read
+ * goes on at its page wherever it was stopped. No cursor is a time, for thousands of records may share one.
+ */
+export interface ReadAbility {
+  /** The most records of a page. */
+  largestPage: number;
+  /** A change may show so many milliseconds after the time that it carries: a read that goes on from `until` looks back so far. */
+  lagMs: number;
+  /** Why the object cannot be read so; asked before anything else. */
+  refusal(query: ReadQuery): Failure | undefined;
+  /** The first cursor. `large`: there are many records, and the provider may have a way of its own for them. */
+  begin(query: ReadQuery, large: boolean): string;
+  build(query: ReadQuery, cursor: string): ProviderRequest;
+  /** `answers`: that of `build`, then those of `ask` in its order. */
+  judge(query: ReadQuery, cursor: string, answers: readonly HttpAnswer[]): ReadJudgement;
+  /** Asks how many records there are, as a help to plan; undefined where the provider does not count them. */
+  buildCount(query: ReadQuery): ProviderRequest | undefined;
+  judgeCount(answer: HttpAnswer): { count: number } | { failure: Failure };
+}
+
 /** Our code for one provider. An ability is a member that is present; nothing else declares it. */
 export interface Connector {
   /** Judges any answer that is not a success, by the provider's own bodies and codes. */
@@ -171,4 +242,5 @@ export interface Connector {
   resolve?: ResolveAbility;
   describe?: DescribeAbility;
   sampleRead?: SampleReadAbility;
+  read?: ReadAbility;
 }

@@ -36,7 +36,7 @@ export interface SendOptions {
 
 const defaultMaxAnswerBytes = 16 * 1024 * 1024;
 /** The description of an object with hundreds of fields and long lists of options has some ten thousand. */
-const maxAnswerValues = 200_000;
+export const maxAnswerValues = 200_000;
 /** Shorter ones cannot be nested too deep, nor hold too much. */
 const shortBytes = 2 * maxNesting;
 

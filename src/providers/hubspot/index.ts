@@ -2,6 +2,7 @@ import type { Connector } from '../connector.ts';
 import { currentFields } from './current-fields.ts';
 import { describe } from './describe.ts';
 import { failureOf } from './failure.ts';
+import { read } from './read.ts';
 import { resolve } from './resolve.ts';
 import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
@@ -17,4 +18,5 @@ export const hubspot: Connector = {
   resolve,
   describe,
   sampleRead,
+  read,
 };

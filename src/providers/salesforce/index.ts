@@ -3,6 +3,7 @@ import { currentFields } from './current-fields.ts';
 import { describe } from './describe.ts';
 import { failureOf } from './failure.ts';
 import { canonicalId } from './ids.ts';
+import { read } from './read.ts';
 import { resolve } from './resolve.ts';
 import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
@@ -18,4 +19,5 @@ export const salesforce: Connector = {
   resolve,
   describe,
   sampleRead,
+  read,
 };

@@ -23,8 +23,16 @@ export function retrievePath(objectName: string): string {
   return `${collectionPath}/${checked(objectName, apiName)}`;
 }
 
-export function queryPath(soql: string): string {
-  return `${dataApi}/query?q=${encodeURIComponent(soql)}`;
+/** `deleted`: of the records in the recycle bin, too. */
+export function queryPath(soql: string, deleted = false): string {
+  return `${dataApi}/${deleted ? 'queryAll' : 'query'}?q=${encodeURIComponent(soql)}`;
+}
+
+/** Query jobs of Bulk API 2.0. */
+export const jobsPath = `${dataApi}/jobs/query`;
+
+export function jobPath(id: string, rest = ''): string {
+  return `${jobsPath}/${checked(id, recordId)}${rest}`;
 }
 
 /** A name that would lead the path elsewhere is refused, and never sent. */

@@ -1,0 +1,168 @@
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import { bodyOf, isObject, isSuccess, objectsOf, textOf, type JsonObject } from '../answer.ts';
+import type { ProviderRequest, ReadAbility, ReadJudgement, ReadQuery, ReadRecord } from '../connector.ts';
+import { invalidCall, type Failure } from '../failure.ts';
+import { countOf, isWithin, passes, recordsWithIds, refusalOfQuery, timeOf, timeText } from '../read.ts';
+import { failureOf, failureOfEntry } from './failure.ts';
+import { faultOfObjectName, objectPath } from './paths.ts';
+import {
+  isNarrow,
+  listPath,
+  longestSearch,
+  modifiedField,
+  pageLimit,
+  readProperties,
+  searchBody,
+  unsentFilters,
+  wayOf,
+} from './read-request.ts';
+
+const largestPage = 200;
+const detailsPerRead = 100;
+const recordId = /^\d{1,30}$/;
+
+/**
+ * By search, sorted by id and each page a search of its own behind the last id: so no page meets the limit of 10,000 results,
+ * and neither equal times nor changes while it goes on move a record past it. By the list where search cannot find the
+ * records (archived ones, an object without a time of change) and where everything is wanted.
+ */
+export const read: ReadAbility = {
+  largestPage,
+  // The search index is late by seconds, at times by more.
+  lagMs: 120_000,
+  refusal,
+  begin: (query) => (wayOf(query) === 'search' ? '0' : ''),
+  build(query, cursor) {
+    if (wayOf(query) !== 'search') return { method: 'GET', path: listPath(query, cursor) };
+    return searchRequest(query, searchBody(query, cursor));
+  },
+  judge,
+  buildCount(query) {
+    if (query.deleted || !modifiedField(query.object)) return undefined;
+    return searchRequest(query, { ...searchBody(query, '0'), limit: 1, properties: [] });
+  },
+  judgeCount(answer) {
+    const body = isSuccess(answer) ? bodyOf(answer) : undefined;
+    const count = isObject(body) ? countOf(body['total']) : undefined;
+    return count === undefined ? { failure: failureOf(answer) } : { count };
+  },
+};
+
+function refusal(query: ReadQuery): Failure | undefined {
+  const fault = faultOfObjectName(query.object.name) ?? refusalOfQuery(query);
+  if (fault || wayOf(query) !== 'search') return fault;
+  if (JSON.stringify(searchBody(query, '9'.repeat(30))).length <= longestSearch) return undefined;
+  return invalidCall(`the filters are longer than the ${longestSearch} characters that HubSpot takes`);
+}
+
+function searchRequest({ object }: ReadQuery, body: JsonObject): ProviderRequest {
+  return { method: 'POST', path: objectPath(object.name, '/search'), body };
+}
+
+function judge(query: ReadQuery, cursor: string, answers: readonly HttpAnswer[]): ReadJudgement {
+  const [answer, ...details] = answers;
+  if (!answer) throw new Error('a page is judged by its answer');
+  const listed = rowsIn(answer);
+  if (!listed) return { failure: failureOf(answer) };
+  const more = nextOf(query, cursor, listed);
+  if (!more) return { failure: failureOf(answer) };
+  if (!isNarrow(query)) return pageOf(query, listed.rows, answer, more);
+  const ids = listed.rows.map(({ id }) => id);
+  if (details.length === 0 && ids.length > 0) return { ask: detailRequests(query, ids) };
+  return detailedPage(query, new Set(ids), details, more);
+}
+
+interface Row {
+  id: string;
+  raw: JsonObject;
+}
+interface Listed {
+  rows: Row[];
+  /** The list's own cursor; a search tells by it that there is more. */
+  after: string | undefined;
+}
+
+function rowsIn(answer: HttpAnswer): Listed | undefined {
+  const body = isSuccess(answer) ? bodyOf(answer) : undefined;
+  if (!isObject(body)) return undefined;
+  const rows = recordsWithIds(body['results'], 'id', recordId);
+  const paging = isObject(body['paging']) ? body['paging'] : {};
+  const following = isObject(paging['next']) ? paging['next'] : {};
+  return rows && { rows, after: textOf(following['after']) };
+}
+
+/** Where the next page begins, if there is one. Undefined for a page that leads nowhere new: it would be asked for for ever. */
+function nextOf(query: ReadQuery, cursor: string, { rows, after }: Listed): { next?: string } | undefined {
+  if (wayOf(query) !== 'search') {
+    if (after === undefined) return {};
+    return after === cursor ? undefined : { next: after };
+  }
+  const ids = rows.map(({ id }) => BigInt(id));
+  if (ids.some((id) => id <= BigInt(cursor))) return undefined;
+  if (ids.length === 0 || (after === undefined && ids.length < pageLimit(query))) return {};
+  return { next: ids.reduce((most, id) => (id > most ? id : most)).toString() };
+}
+
+/** The values of the records by their ids, where a list or a search has no room to name the properties. */
+function detailRequests(query: ReadQuery, ids: readonly string[]): ProviderRequest[] {
+  const parts = Array.from({ length: Math.ceil(ids.length / detailsPerRead) }, (_part, at) =>
+    ids.slice(at * detailsPerRead, (at + 1) * detailsPerRead),
+  );
+  return parts.map((part) => ({
+    method: 'POST',
+    path: objectPath(query.object.name, `/batch/read${query.deleted ? '?archived=true' : ''}`),
+    body: { inputs: part.map((id) => ({ id })), properties: readProperties(query) },
+  }));
+}
+
+/** A record that was archived in between is missing from the details, and is left out. */
+function detailedPage(
+  query: ReadQuery,
+  asked: ReadonlySet<string>,
+  details: readonly HttpAnswer[],
+  more: { next?: string },
+): ReadJudgement {
+  const records: ReadRecord[] = [];
+  for (const answer of details) {
+    const failure = failureOfDetails(answer);
+    if (failure) return { failure };
+    const rows = rowsIn(answer)?.rows;
+    if (!rows?.every(({ id }) => asked.has(id))) return { failure: failureOf(answer) };
+    const part = pageOf(query, rows, answer, {});
+    if (!('page' in part)) return part;
+    records.push(...part.page.records);
+  }
+  return { page: { records, ...more } };
+}
+
+/** An id that is not there is an entry under `errors`; any other entry leaves records unread. */
+function failureOfDetails(answer: HttpAnswer): Failure | undefined {
+  const body = isSuccess(answer) ? bodyOf(answer) : undefined;
+  const entries = isObject(body) ? objectsOf(body['errors']) : [];
+  return entries
+    .map((entry) => failureOfEntry(entry, answer.status))
+    .find(({ category }) => category !== 'notFound');
+}
+
+function pageOf(
+  query: ReadQuery,
+  rows: readonly Row[],
+  answer: HttpAnswer,
+  more: { next?: string },
+): ReadJudgement {
+  const found = rows.map((row) => recordOf(query, row));
+  if (!found.every((one) => one !== undefined)) return { failure: failureOf(answer) };
+  const records = found
+    .filter(
+      ({ at, record }) => isWithin(query, at) && passes(query.object, unsentFilters(query), record.fields),
+    )
+    .map(({ record }) => record);
+  return { page: { records, ...more } };
+}
+
+function recordOf(query: ReadQuery, { id, raw }: Row): { at: number; record: ReadRecord } | undefined {
+  const fields = isObject(raw['properties']) ? raw['properties'] : {};
+  const changed = query.deleted ? raw['archivedAt'] : fields[modifiedField(query.object) ?? ''];
+  const at = timeOf(changed) ?? timeOf(raw['updatedAt']);
+  return at === undefined ? undefined : { at, record: { id, version: timeText(at), fields, raw } };
+}

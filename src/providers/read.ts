@@ -1,0 +1,126 @@
+/** What the reads of all connectors have in common. */
+import { createHash } from 'node:crypto';
+import { maxAnswerValues } from '../kit/http/client.ts';
+import { isExactNumber } from '../kit/json.ts';
+import { comparable, idOf, isObject, rootField, textOf } from './answer.ts';
+import type { ObjectDescription, ReadFilter, ReadQuery } from './connector.ts';
+import { invalidCall, type Failure } from './failure.ts';
+import type { FieldMetadata } from './schema.ts';
+
+/** A field by its name in any case. */
+export function fieldNamed({ fields }: ObjectDescription, name: string): FieldMetadata | undefined {
+  if (Object.hasOwn(fields, name)) return fields[name];
+  const lower = name.toLowerCase();
+  return Object.values(fields).find(({ fieldName }) => fieldName.toLowerCase() === lower);
+}
+
+/** The provider's spelling of the names that the object has, each once and without the levels below a field. */
+export function knownFields(object: ObjectDescription, names: readonly string[]): string[] {
+  const byLower = new Map(
+    Object.values(object.fields).map(({ fieldName }) => [fieldName.toLowerCase(), fieldName]),
+  );
+  const known = names.map((name) => byLower.get(rootField(name).toLowerCase()));
+  return [...new Set(known.filter((name) => name !== undefined))];
+}
+
+/** What is wrong with a read whoever the provider is. */
+export function refusalOfQuery({ object, since, until, filters }: ReadQuery): Failure | undefined {
+  if (since !== undefined && since > until) {
+    return invalidCall(`nothing lies between ${timeText(since)} and the earlier ${timeText(until)}`);
+  }
+  return filters.map((filter) => refusalOfFilter(object, filter)).find((one) => one !== undefined);
+}
+
+function refusalOfFilter(object: ObjectDescription, filter: ReadFilter): Failure | undefined {
+  const { fieldName, operator, value } = filter;
+  const name = JSON.stringify(fieldName);
+  if (!fieldNamed(object, fieldName)) {
+    return invalidCall(`the object ${object.name} has no field ${name} to filter by`);
+  }
+  if (operator !== 'eq') {
+    return invalidCall(
+      `the filter on ${name} has the operator ${JSON.stringify(operator)}, where only "eq" is known`,
+    );
+  }
+  if (filterText(value) !== undefined) return undefined;
+  return invalidCall(`the filter on ${name} needs a text, a number or a boolean as its value`);
+}
+
+/** The value of a filter as text; undefined for what is no scalar. */
+export function filterText(value: unknown): string | undefined {
+  if (isExactNumber(value)) return value.rawJSON;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined;
+}
+
+/** Whether a record passes filters that the provider was not asked to apply. */
+export function passes(
+  object: ObjectDescription,
+  filters: readonly ReadFilter[],
+  values: Record<string, unknown>,
+): boolean {
+  return filters.every(({ fieldName, value }) => {
+    const field = fieldNamed(object, fieldName);
+    return field !== undefined && isSame(field.valueType, values[field.fieldName], value);
+  });
+}
+
+/** Providers tell a number and a time in more than one way: `12.50`, milliseconds since the epoch. */
+function isSame(type: FieldMetadata['valueType'], value: unknown, wanted: unknown): boolean {
+  const [own, other] = [comparable(value), comparable(wanted)];
+  if (own === undefined || other === undefined) return own === other;
+  if (type === 'int' || type === 'float') return own === other || Number(own) === Number(other);
+  if (type === 'date' || type === 'datetime') return own === other || instant(own) === instant(other);
+  return own === other;
+}
+
+function instant(text: string): number {
+  return /^-?\d{9,}$/.test(text) ? Number(text) : Date.parse(text);
+}
+
+/** Whether a change at this time is asked for. */
+export function isWithin({ since = -Infinity, until }: ReadQuery, at: number): boolean {
+  return at > since && at <= until;
+}
+
+/** How many records a page asks for: no more than an answer may hold values, nor than the caller wants. */
+export function pageSize(largest: number, valuesPerRecord: number, limit = largest): number {
+  // Half of what is taken: a value may be a list or an object of its own.
+  const fitting = Math.floor(maxAnswerValues / 2 / valuesPerRecord);
+  return Math.max(1, Math.min(largest, limit, fitting));
+}
+
+/** A time of a provider in milliseconds; undefined for what is none. */
+export function timeOf(value: unknown): number | undefined {
+  const at = Date.parse(textOf(value) ?? '');
+  return Number.isNaN(at) ? undefined : at;
+}
+
+export function timeText(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** The version of a record whose provider tells no time of change. */
+export function versionByContent(raw: unknown): string {
+  return createHash('sha256').update(JSON.stringify(raw)).digest('base64url');
+}
+
+/** The records of a list, each with its id; undefined where one of them is no record. */
+export function recordsWithIds(
+  list: unknown,
+  idName: string,
+  form: RegExp,
+): { id: string; raw: Record<string, unknown> }[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const records = list.map((raw: unknown) => {
+    const id = isObject(raw) ? idOf(raw[idName]) : undefined;
+    return isObject(raw) && id !== undefined && form.test(id) ? { id, raw } : undefined;
+  });
+  return records.every((one) => one !== undefined) ? records : undefined;
+}
+
+/** The count in an answer; undefined for what is none. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
