@@ -103,8 +103,8 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
   updateProject: () => ({ updateMask: ['appName'], project: { appName: 'walked' } }),
   createApiKey: () => ({ label: 'walked' }),
   updateApiKey: () => ({ updateMask: ['label'], apiKey: { label: 'walked' } }),
-  createJwtKey: () => ({ label: 'walked', algorithm: 'RS256', publicKeyPem }),
-  updateJwtKey: () => ({ updateMask: ['label'], jwtKey: { label: 'walked' } }),
+  createJWTKey: () => ({ label: 'walked', algorithm: 'RS256', publicKeyPem }),
+  updateJWTKey: () => ({ updateMask: ['label'], jwtKey: { label: 'walked' } }),
   createProviderApp: () => ({ provider: 'salesforce', clientId: 'walked', clientSecret: 'walked' }),
   updateProviderApp: () => ({ updateMask: ['clientId'], providerApp: { clientId: 'walked' } }),
   createIntegration: () => {
@@ -140,7 +140,7 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
     updateMask: ['connectionId'],
     installation: { connectionId: refs.connection },
   }),
-  updateInstallationObject: (refs) => ({
+  patchObjectConfigContent: (refs) => ({
     groupRef: refs.group,
     installationId: refs.installation,
     action: 'write',

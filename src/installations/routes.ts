@@ -53,7 +53,7 @@ function listRoutes(server: HttpServer, installations: Installations): void {
     method: 'GET',
     url: '/projects/:projectIdOrName/installations',
     schema: {
-      operationId: 'listProjectInstallations',
+      operationId: 'listInstallationsForProject',
       summary: 'List the installations of a project, newest first',
       tags,
       params: Type.Object(project, closed),
@@ -131,7 +131,7 @@ function changeRoutes(server: HttpServer, installations: Installations): void {
     method: 'PATCH',
     url: `${base}/objects/:objectName/config-content`,
     schema: {
-      operationId: 'updateInstallationObject',
+      operationId: 'patchObjectConfigContent',
       summary: "Change one object's config by JSON Patch",
       description: 'The changes are applied together or not at all. Paths start at the config of the object.',
       tags,

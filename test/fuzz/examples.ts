@@ -48,7 +48,7 @@ export const examples: Readonly<Record<string, readonly unknown[]>> = {
       installation: { config: { content: { write: { objects: { contacts } } } } },
     },
   ],
-  updateInstallationObject: [{ groupRef: 'acme', action: 'write', changes }],
+  patchObjectConfigContent: [{ groupRef: 'acme', action: 'write', changes }],
   resolveOperation: [{ resolution: 'notApplied' }, { records: [{ index: 0, resolution: 'applied' }] }],
   retryOperation: [{}],
   writeRecords: [

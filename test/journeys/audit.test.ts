@@ -69,14 +69,14 @@ describe('test/journeys/audit', () => {
       JSON.stringify(outcome),
     ]);
     return {
-      createJwtKey: () => ({ label: 'audited', algorithm: 'RS256', publicKeyPem: publicKey }),
+      createJWTKey: () => ({ label: 'audited', algorithm: 'RS256', publicKeyPem: publicKey }),
       generateConnection: ({ group }) => ({
         provider: 'hubspot',
         groupRef: group,
         consumerRef: 'walker',
         oauth2AuthorizationCode: { accessToken: { token: accessToken.token } },
       }),
-      updateInstallationObject: ({ installation }) => ({
+      patchObjectConfigContent: ({ installation }) => ({
         installationId: installation,
         action: 'write',
         changes: [{ op: 'add', path: '', value: { objectName: 'contacts' } }],

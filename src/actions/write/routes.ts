@@ -18,7 +18,7 @@ import { dryRun } from './dry-run.ts';
 import { answeringOnce, claimOf, rendered, replay, replayInstead, type WriteAnswer } from './idempotency.ts';
 import { enqueueWrite, performWrite, type WriteDeps } from './perform.ts';
 import { planWrite } from './plan.ts';
-import { WriteRequest, WriteResponse } from './schema.ts';
+import { WriteRequest, WriteResponse, writeFailures } from './schema.ts';
 import { scopeOf } from './scope.ts';
 
 const params = Type.Object({
@@ -55,10 +55,7 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         params,
         headers,
         body: WriteRequest,
-        response: {
-          200: WriteResponse,
-          422: Type.Unknown({ description: 'The provider refused, or a problem.' }),
-        },
+        response: { 200: WriteResponse, ...writeFailures },
       },
       config: { scopes: ['write'], bodyValues: 50_000 },
       bodyLimit: deps.ground.limits.bodyBytes,

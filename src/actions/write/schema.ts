@@ -1,9 +1,13 @@
 import { Type, type Static } from 'typebox';
+import { shownAs } from '../../kit/document-schema.ts';
+import { ProblemBody } from '../../kit/problem-schema.ts';
+import { OperationFailure } from '../../operations/schema.ts';
 
 const closed = { additionalProperties: false } as const;
 
 /** Provider field names to values; exact numbers are kept as sent. */
 const RecordFields = Type.Record(Type.String(), Type.Unknown(), {
+  title: 'RecordFields',
   maxProperties: 5_000,
   description: 'Field names to values.',
 });
@@ -90,63 +94,142 @@ export const WriteRequest = Type.Object(
 );
 export type WriteRequest = Static<typeof WriteRequest>;
 
-const Failure = Type.Object({
-  message: Type.String(),
-  category: Type.String(),
-  retryable: Type.Boolean(),
-  provider: Type.Optional(
-    Type.Object({
-      status: Type.Optional(Type.Integer()),
-      code: Type.Optional(Type.String()),
-      message: Type.Optional(Type.String()),
-    }),
-  ),
-  existingRecordId: Type.Optional(
-    Type.String({ description: 'Of a conflict: the record that stands there, where the provider names it.' }),
-  ),
-});
+/** What failed, as in the operation. */
+const WriteFailure = Type.Omit(OperationFailure, ['index'], { ...closed, title: 'WriteFailure' });
 
-const WriteResult = Type.Object({
-  success: Type.Boolean(),
-  recordId: Type.Optional(Type.String()),
-  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  reference: Type.Optional(Type.String()),
-  errors: Type.Optional(Type.Array(Failure)),
+const reference = Type.Optional(Type.String({ description: 'As it was sent with the record.' }));
+const RecordDone = Type.Object(
+  {
+    success: Type.Literal(true),
+    recordId: Type.Optional(Type.String({ description: "The provider's id." })),
+    data: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'The record as the provider tells it, or as it was written.',
+      }),
+    ),
+    reference,
+  },
+  { ...closed, title: 'RecordDone' },
+);
+const RecordFailed = Type.Object(
+  { success: Type.Literal(false), errors: Type.Optional(Type.Array(WriteFailure)), reference },
+  { ...closed, title: 'RecordFailed' },
+);
+
+const operationId = Type.String({ format: 'uuid' });
+const warnings = Type.Optional(Type.Array(Type.Object({ message: Type.String() }, closed)));
+const errors = Type.Array(WriteFailure);
+const rawResponse = Type.Optional(Type.String({ description: 'What the provider said, secrets removed.' }));
+const results = Type.Array(Type.Unsafe({ oneOf: [RecordDone, RecordFailed] }), {
+  description: 'In the order of the request.',
 });
 
 /** The answer to what is written later. */
-export const WriteAccepted = Type.Object(
-  { operationId: Type.String({ format: 'uuid' }) },
-  { ...closed, title: 'WriteAccepted' },
+export const WriteAccepted = Type.Object({ operationId }, { ...closed, title: 'WriteAccepted' });
+
+const RecordWritten = Type.Object(
+  { operationId, result: RecordDone, warnings },
+  { ...closed, title: 'RecordWritten' },
+);
+const RecordRefused = Type.Object(
+  {
+    operationId,
+    errors,
+    result: Type.Object({ success: Type.Literal(false) }, closed),
+    rawResponse,
+    warnings,
+  },
+  { ...closed, title: 'RecordRefused' },
+);
+const BatchWritten = Type.Object(
+  { operationId, successCount: Type.Integer(), failureCount: Type.Integer(), results, errors, warnings },
+  { ...closed, title: 'BatchWritten', description: 'Of a batch, whatever became of its records.' },
 );
 
-/** Everything a write may answer with status 200 or 422 (contract, Write). */
-export const WriteResponse = Type.Object({
-  operationId: Type.Optional(Type.String({ format: 'uuid' })),
-  result: Type.Optional(WriteResult),
-  errors: Type.Optional(Type.Array(Failure)),
-  warnings: Type.Optional(Type.Array(Type.Object({ message: Type.String() }))),
-  rawResponse: Type.Optional(Type.String()),
-  successCount: Type.Optional(Type.Integer()),
-  failureCount: Type.Optional(Type.Integer()),
-  results: Type.Optional(Type.Array(WriteResult)),
-  plan: Type.Optional(
-    Type.Object({
-      records: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-      calls: Type.Array(
-        Type.Object({
-          method: Type.String(),
-          path: Type.String(),
-          headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-          body: Type.Optional(Type.Unknown()),
-        }),
-      ),
-      refused: Type.Optional(
-        Type.Array(Type.Object({ index: Type.Integer(), category: Type.String(), message: Type.String() }), {
-          description: 'Records that would fail without a call, by their place in the request.',
-        }),
-      ),
-    }),
-  ),
+const plan = Type.Object(
+  {
+    records: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    calls: Type.Array(
+      Type.Object({
+        method: Type.String(),
+        path: Type.String(),
+        headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+        body: Type.Optional(Type.Unknown()),
+      }),
+    ),
+    refused: Type.Optional(
+      Type.Array(Type.Object({ index: Type.Integer(), category: Type.String(), message: Type.String() }), {
+        description: 'Records that would fail without a call, by their place in the request.',
+      }),
+    ),
+  },
+  { title: 'WritePlan' },
+);
+const WritePlanned = Type.Object({ plan }, { ...closed, title: 'WritePlanned' });
+
+const result = Type.Object({
+  success: Type.Boolean(),
+  recordId: RecordDone.properties.recordId,
+  data: RecordDone.properties.data,
+  reference,
+  errors: RecordFailed.properties.errors,
 });
+
+/** Everything a write may answer with status 200 or 422, in one: the form that is sent fastest. The document tells them apart. */
+export const WriteResponse = shownAs(
+  Type.Object({
+    operationId: Type.Optional(operationId),
+    result: Type.Optional(result),
+    errors: Type.Optional(errors),
+    warnings,
+    rawResponse,
+    successCount: Type.Optional(Type.Integer()),
+    failureCount: Type.Optional(Type.Integer()),
+    results: Type.Optional(Type.Array(result)),
+    plan: Type.Optional(plan),
+  }),
+  {
+    description:
+      'Done. `RecordWritten` and `BatchWritten` answer synchronous writes, `WriteAccepted` asynchronous ones, `WritePlanned` a dry run.',
+    oneOf: [RecordWritten, BatchWritten, WriteAccepted, WritePlanned],
+  },
+);
 export type WriteResponse = Static<typeof WriteResponse>;
+
+const WriteProblem = Type.Object(
+  {
+    ...ProblemBody.properties,
+    errors: Type.Array(Type.Object({ message: Type.String() }), {
+      description: '`detail` once more, where the other answers of a write have it.',
+    }),
+    operationId: Type.Optional(
+      Type.String({ format: 'uuid', description: 'When the write was accepted before it failed.' }),
+    ),
+    category: Type.Optional(OperationFailure.properties.category),
+  },
+  { additionalProperties: true, title: 'WriteProblem' },
+);
+const problem = { 'application/problem+json': { schema: WriteProblem } };
+const failed = (description: string) => shownAs(Type.Unknown(), { description, content: problem });
+
+/** What a write answers when it was not done, by status. */
+export const writeFailures = {
+  400: failed('The request itself is wrong.'),
+  401: failed('No credentials, or unknown ones.'),
+  403: failed('The credentials may not write.'),
+  404: failed('There is no such project, integration, installation or object.'),
+  409: failed('The idempotency key stands for another request, or for one that is under way.'),
+  413: failed('The body is too large.'),
+  422: shownAs(Type.Unknown(), {
+    description:
+      'The provider refused the record, or every record of the batch; or the config, the integration or the connection does not allow the write (a problem).',
+    content: {
+      'application/json': { schema: { oneOf: [RecordRefused, BatchWritten] } },
+      ...problem,
+    },
+  }),
+  429: failed('Throttled; `Retry-After` says until when.'),
+  502: failed('The provider gave no answer that makes sense.'),
+  503: failed('Cannot be taken now; `Retry-After` says when to try again.'),
+  504: failed('The provider gave no answer in time.'),
+};

@@ -30,7 +30,7 @@ export function metadataRoutes(server: HttpServer, installations: Installations)
     method: 'GET',
     url: '/projects/:projectIdOrName/integrations/:integrationId/objects/:objectName/metadata',
     schema: {
-      operationId: 'getIntegrationObjectMetadata',
+      operationId: 'getObjectMetadataForInstallation',
       summary: 'Get the fields of an object of an integration',
       tags,
       params: Type.Object({ ...integration, objectName }, closed),
@@ -45,7 +45,7 @@ export function metadataRoutes(server: HttpServer, installations: Installations)
     method: 'GET',
     url: '/projects/:projectIdOrName/providers/:provider/objects/:objectName/metadata',
     schema: {
-      operationId: 'getProviderObjectMetadata',
+      operationId: 'getObjectMetadataForConnection',
       summary: 'Get the fields of an object of a provider',
       tags,
       params: Type.Object({ ...project, provider: Type.String(), objectName: Type.String() }, closed),
@@ -61,7 +61,7 @@ export function metadataRoutes(server: HttpServer, installations: Installations)
     // The expression ends the parameter before the colon of the verb.
     url: '/projects/:projectIdOrName/integrations/:integrationId/revisions/:revisionId(^[^:]+)::hydrate',
     schema: {
-      operationId: 'hydrateRevision',
+      operationId: 'getHydratedRevision',
       summary: "Get a revision with the live metadata of a connection's account",
       description: 'An object that cannot be described carries an `error`; the others have their metadata.',
       tags,

@@ -6,6 +6,7 @@ type Response = Json & { content?: Record<string, Media> };
 interface Operation {
   parameters?: (Json & { required?: boolean; schema?: Json })[];
   requestBody?: Response;
+  security?: unknown[];
   responses: Record<string, Response>;
 }
 
@@ -24,13 +25,26 @@ export function refined(document: Document): Document {
     for (const parameter of operation.parameters ?? []) relax(parameter);
     for (const { content } of [...Object.values(operation.responses), operation.requestBody ?? {}])
       for (const media of Object.values(content ?? {})) media.schema &&= lifted(media.schema, named);
-    operation.responses['default'] = { $ref: '#/components/responses/Problem' };
+    for (const status of failuresOf(operation))
+      operation.responses[status] ??= { $ref: '#/components/responses/Problem' };
   }
   const schemas = Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
   return {
     ...document,
     components: { ...document.components, schemas, responses: { Problem: problem } },
   };
+}
+
+/** The statuses by which an operation fails because of what is asked and who asks. */
+function failuresOf({ parameters = [], requestBody, security = [], responses }: Operation): string[] {
+  if ('4XX' in responses) return ['default'];
+  return [
+    ...(requestBody || parameters.length > 0 ? ['400'] : []),
+    ...(security.length > 0 ? ['401', '403'] : []),
+    ...(parameters.some((parameter) => parameter['in'] === 'path') ? ['404'] : []),
+    ...(requestBody ? ['413', '415'] : []),
+    'default',
+  ];
 }
 
 function problemContent(named: Map<string, Json>): Record<string, Media> {

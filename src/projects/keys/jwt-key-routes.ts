@@ -72,7 +72,7 @@ function collection(server: HttpServer, projects: Projects): void {
     method: 'POST',
     url: '/projects/:projectIdOrName/jwt-keys',
     schema: {
-      operationId: 'createJwtKey',
+      operationId: 'createJWTKey',
       summary: 'Register a public key for front-end tokens',
       tags: ['jwt keys'],
       params: ProjectParams,
@@ -90,7 +90,7 @@ function collection(server: HttpServer, projects: Projects): void {
     method: 'GET',
     url: '/projects/:projectIdOrName/jwt-keys',
     schema: {
-      operationId: 'listJwtKeys',
+      operationId: 'listJWTKeys',
       summary: 'List the public keys for front-end tokens',
       tags: ['jwt keys'],
       params: ProjectParams,
@@ -118,7 +118,7 @@ function single(server: HttpServer, projects: Projects): void {
     method: 'GET',
     url,
     schema: {
-      operationId: 'getJwtKey',
+      operationId: 'getJWTKey',
       summary: 'Get a public key',
       tags: ['jwt keys'],
       params: KeyParams,
@@ -134,7 +134,7 @@ function single(server: HttpServer, projects: Projects): void {
     method: 'PATCH',
     url,
     schema: {
-      operationId: 'updateJwtKey',
+      operationId: 'updateJWTKey',
       summary: 'Change, activate or deactivate a public key',
       tags: ['jwt keys'],
       params: KeyParams,
@@ -154,7 +154,7 @@ function single(server: HttpServer, projects: Projects): void {
     method: 'DELETE',
     url,
     schema: {
-      operationId: 'deleteJwtKey',
+      operationId: 'deleteJWTKey',
       summary: 'Delete a public key',
       tags: ['jwt keys'],
       params: KeyParams,
