@@ -24,7 +24,7 @@ export function createProviderClient(deps: ClientDeps): ProviderClient {
         if ('answer' in first && first.answer.status < 400) deps.markWorking();
         return first;
       }
-      // A 401 is known not to have been applied, so one repetition is safe (reliability 1.1).
+      // A 401 is known not to have been applied, so one repetition is safe.
       const renewed = await deps.renew(credential.generation);
       if (renewed.generation === credential.generation) return first;
       const second = await sendOnce(deps, renewed, request, maySend);

@@ -59,7 +59,7 @@ export interface Connections {
   get(projectId: string, id: string): Promise<Connection>;
   /** Newest first. */
   list(projectId: string, filter: ConnectionFilter, slice?: Slice): Promise<Connection[]>;
-  /** The newest that works, else the newest (product-api §10). */
+  /** The newest that works, else the newest. */
   findDefault(projectId: string, groupRef: string, provider: string): Promise<Connection | undefined>;
   /** On the wire, without secrets. */
   present(connection: Connection): WireConnection;

@@ -37,7 +37,7 @@ export interface Shown {
   refreshToken: boolean;
 }
 
-/** The connection on the wire (product-api 1.1); secrets only when `shown` holds them. */
+/** The connection on the wire; secrets only when `shown` holds them. */
 export function present({ row }: Connection, shown?: Shown): WireConnection {
   return {
     id: row.id,

@@ -54,7 +54,7 @@ function tokenOf(secrets: Secrets): string | undefined {
   return ('refreshToken' in secrets ? secrets.refreshToken : undefined) ?? secrets.accessToken;
 }
 
-/** A refresh token may belong to app and account: revoking it would end the other connections that hold it (HubSpot, providers H1). */
+/** A refresh token may belong to app and account: revoking it would end the other connections that hold it (HubSpot). */
 async function isShared(ground: Ground, { row }: Held, token: string): Promise<boolean> {
   const others = await listConnections(ground.database, row.project_id, { provider: row.provider });
   return others

@@ -20,7 +20,7 @@ const Url = Type.String({
 const guarded =
   'Only the browser that opened the link can end the flow, within ten minutes, once. That guards against an answer of the provider that is smuggled into another browser, and against a consent that is asked for from another one. It does not tell who opens the link: who does connects an account of theirs to the group, so hand it only to the person who is signed in with you, and to nobody by mail.';
 
-/** The management routes of connections (product-api 1.1). */
+/** The management routes of connections. */
 export function connectionRoutes(connections: Connections): (server: HttpServer) => Promise<void> {
   return async (server) => {
     oauthRoutes(server, connections);

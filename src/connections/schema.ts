@@ -8,7 +8,7 @@ const secret = (description: string) => Type.String({ minLength: 1, maxLength: 1
 const scopes = Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 500 });
 const time = Type.String({ description: 'RFC 3339, UTC.' });
 
-/** A customer's customer, as the builder names it (product-api 1.1). */
+/** A customer's customer, as the builder names it. */
 export const Group = Type.Object(
   {
     groupRef: Type.String(),
@@ -21,7 +21,7 @@ export const Group = Type.Object(
 );
 export type Group = Static<typeof Group>;
 
-/** A person of a group, as the builder names it (product-api 1.1). */
+/** A person of a group, as the builder names it. */
 export const Consumer = Type.Object(
   {
     consumerRef: Type.String(),
@@ -112,7 +112,7 @@ export const Connection = Type.Object(
 );
 export type Connection = Static<typeof Connection>;
 
-/** Body of POST /oauth-connect (product-api 1.1), with `returnUrl` of ours. */
+/** Body of POST /oauth-connect; `returnUrl` is an addition. */
 export const OAuthConnectRequest = Type.Object(
   {
     projectIdOrName: ref('The project, by id or name.'),

@@ -78,7 +78,7 @@ const list = statement(
    ORDER BY c.id DESC LIMIT $7`,
 );
 
-// The newest usable one, else the newest (product-api §10).
+// The newest usable one, else the newest.
 const findDefault = statement(
   'connections_find_default',
   `SELECT ${columns} FROM ${tables}

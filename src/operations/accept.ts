@@ -45,7 +45,7 @@ const aloneFromCharacters = 256 * 1024;
  */
 const recoverForMs = 3_000;
 
-/** Accepts through group commit: the statement of a group is one autocommit transaction (work.md, rules 10 and 11). */
+/** Accepts through group commit: the statement of a group is one autocommit transaction (docs/invariants.md, 10). */
 export function createAcceptor(database: Database): Acceptor {
   const common = {
     commit: async (rows: readonly AcceptRow[]): Promise<Accepted[]> => {

@@ -12,7 +12,7 @@ const announceEveryMs = 20;
 const notify = `SET LOCAL synchronous_commit = off; NOTIFY ${channel}`;
 
 export interface Announcer {
-  /** Tells the workers of other nodes that there is work: at most one NOTIFY every 20 ms (work.md, rule 1). */
+  /** Tells the workers of other nodes that there is work: at most one NOTIFY every 20 ms (docs/invariants.md, 1). */
   announce(): void;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ const keysEveryMs = 60_000;
 const batchesEveryMs = 60_000;
 const keysAtOnce = 1_000;
 
-/** What keeps the tables of the ledger fit: partitions ahead of time, old idempotency keys gone, and a vacuum by the workers (work.md, rule 12). */
+/** Makes partitions ahead of time, deletes old idempotency keys, and runs VACUUM on the work tables (docs/invariants.md, 12). */
 export function createHousekeeping(database: Database, log: Logger): Housekeeping {
   let sinceVacuum = 0;
   let vacuuming: Promise<unknown> | undefined;

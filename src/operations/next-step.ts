@@ -15,7 +15,7 @@ export type NextStep = { finish: true } | { retryInMs: number };
 
 /**
  * Worth another attempt: known not to have been applied and retryable; of unknown outcome where the connector says that a
- * repetition leaves the same state (an update or delete by id, reliability 1.2); or pending, when the next attempt asks the
+ * repetition leaves the same state (an update or delete by id); or pending, when the next attempt asks the
  * provider first. An unknown create is never sent again by itself.
  */
 export function mayTryAgain(outcome: RecordOutcome): boolean {

@@ -6,7 +6,7 @@ import { sleep } from '../kit/retry.ts';
 import { extend, giveBack, leaveWork, openNode, type LaneKey } from './store/lanes.ts';
 import { endStray, nothingUnderWay, type UnderWay } from './stray.ts';
 
-/** This node's lane for the synchronous writes of one project (work.md, rule 7). Times are monotonic. */
+/** This node's lane for the synchronous writes of one project (docs/invariants.md, 7). Times are monotonic. */
 export interface NodeLane extends LaneKey {
   leaseEndsAt: number;
   /** Aborted when the lane is lost or given back. */

@@ -4,7 +4,7 @@ import { pageOf } from '../kit/paging-schema.ts';
 const closed = { additionalProperties: false } as const;
 const time = (description: string) => Type.String({ description: `${description} RFC 3339, UTC.` });
 
-/** What failed, classified once (contract, Errors). */
+/** What failed, classified once (docs/contract.md, Failures). */
 export const OperationFailure = Type.Object(
   {
     index: Type.Optional(Type.Integer({ description: "The record's place in the request, from 0." })),
@@ -50,7 +50,7 @@ const Retry = Type.Object(
   closed,
 );
 
-/** The record of an operation (specification 2.7, product-api 1.8). */
+/** An operation on the wire (§2.7). */
 export const Operation = Type.Object(
   {
     id: Type.String(),
@@ -105,7 +105,7 @@ export type Operation = Static<typeof Operation>;
 export const OperationPage = pageOf(Operation);
 export type OperationPage = Static<typeof OperationPage>;
 
-/** One line of what happened (product-api 1.8). */
+/** One line of the log of an operation. */
 export const OperationLog = Type.Object(
   {
     timestamp: time('When it happened.'),
@@ -124,7 +124,7 @@ export const OperationLog = Type.Object(
 );
 export type OperationLog = Static<typeof OperationLog>;
 
-/** What became of one record of an operation (contract, Operations). */
+/** What became of one record of an operation. */
 export const OperationRecord = Type.Object(
   {
     index: Type.Integer({ description: "The record's place in the request, from 0." }),

@@ -19,7 +19,7 @@ export type StoredOutcome =
   | { kind: 'applied'; recordId?: string; lookedUpBy?: string }
   | { kind: 'notApplied' | 'unknown'; failure: Failure };
 
-/** One line of an operation's log (product-api 1.8). */
+/** One line of an operation's log. */
 export interface LogEntry {
   id: string;
   severity: 'info' | 'warning' | 'error';

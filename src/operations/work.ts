@@ -10,7 +10,7 @@ export interface Intake {
   integrationId: string;
   installationId: string;
   configId: string;
-  /** The connection for reads and writes; one lane each (work.md, rule 9). */
+  /** The connection for reads and writes; one lane each (docs/invariants.md, 9). */
   laneId: string;
   /** Names the handler too. */
   actionType: 'write' | 'read';
@@ -137,7 +137,7 @@ type Ending =
 export interface WorkContext {
   /** Monotonic (`performance.now()`), moved ahead while the lease is renewed. */
   readonly leaseEndsAt: number;
-  /** To be asked right before the first byte: false once the lease may have ended (work.md, rule 14). */
+  /** To be asked right before the first byte: false once the lease may have ended (docs/invariants.md, 14). */
   mayStillSend(): boolean;
   /** Aborted when the lease was lost or the process must end. */
   readonly signal: AbortSignal;

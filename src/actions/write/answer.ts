@@ -14,7 +14,7 @@ export type AnsweredPlan = Pick<WritePlan, 'form' | 'objectName' | 'allOrNone' |
   records: readonly { reference?: string }[];
 };
 
-/** What the caller of a synchronous write gets (contract, Write: the table of cases). Pure. */
+/** The answer to the caller of a synchronous write: the table in docs/contract.md, Write. Pure. */
 export function answerWrite(
   plan: AnsweredPlan,
   operationId: string,
@@ -69,7 +69,7 @@ function answerBatch(plan: AnsweredPlan, operationId: string, outcomes: readonly
   };
 }
 
-/** HubSpot commits what it can of an update, whatever was asked (specification 4.2, rule 2). */
+/** HubSpot commits what it can of an update, whatever was asked (§4.2.2). */
 function warningsOf({ partialOnly, allOrNone }: AnsweredPlan): Pick<WriteResponse, 'warnings'> {
   if (!partialOnly || !allOrNone) return {};
   const message = 'allOrNone has no effect: batch updates of this provider always give partial success';
@@ -117,7 +117,7 @@ const problemCodes: Partial<Record<FailureCategory, ProblemCode>> = {
   internal: 'internal',
 };
 
-/** `error writing <object>: <category>: <the provider's sentence>` (product-api 5.2), with the members of a write failure. */
+/** `error writing <object>: <category>: <the provider's sentence>`, with the members of a write failure. */
 function shown(plan: AnsweredPlan, failure: Failure): NonNullable<WriteResponse['errors']>[number] {
   const { category, retryable, provider, message, existingRecordId } = failure;
   return {

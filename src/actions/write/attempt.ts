@@ -33,7 +33,7 @@ export interface AttemptContext extends WriteContext {
 
 /**
  * One attempt. A create that an earlier attempt may have done is looked for before it is sent again; one whose answer is
- * lost now is looked for at once. Updates and deletes by id are simply repeated: they leave the same state (reliability 1.2).
+ * lost now is looked for at once. Updates and deletes by id are simply repeated: they leave the same state (docs/invariants.md, 15).
  */
 export async function attemptWrite(
   job: AttemptJob,

@@ -31,7 +31,7 @@ export interface WriteJob {
 export interface WriteContext {
   connector: Connector;
   client: ProviderClient;
-  /** False once the lease is over: then not a byte goes out (work.md, rule 14). */
+  /** False once the lease is over; then no byte is sent (docs/invariants.md, 14). */
   mayStillSend(): boolean;
   /** Whether an earlier attempt of the same operation may have reached the provider. */
   isRepeat: boolean;
@@ -189,7 +189,7 @@ function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
   };
 }
 
-/** Groups slots into calls of at most `limit`; an id that stands twice goes into a later call, in order (contract, Write). */
+/** Groups slots into calls of at most `limit`; an id that stands twice goes into a later call, in order. */
 export function splitCalls(slots: readonly number[], idOf: IdAt, limit: number): number[][] {
   const calls: { slots: number[] }[] = [];
   const lastOf = new Map<string, number>();
@@ -268,7 +268,7 @@ function finish(
   }
   if (outcome.kind !== 'applied' || job.kind === 'delete' || outcome.data) return outcome;
   const recordId = outcome.recordId ?? record?.id;
-  // Salesforce echoes nothing: the record as written stands for it, without another call (contract, Write).
+  // Salesforce echoes nothing: the record as written stands for it, without another call.
   return {
     kind: 'applied',
     ...(recordId === undefined ? {} : { recordId }),
@@ -294,7 +294,7 @@ function isConditional({ ifEmpty = [] }: PlannedRecord): boolean {
   return ifEmpty.length > 0;
 }
 
-/** Reads what the `ifEmpty` fields hold now and leaves out those that hold something (providers H5, S5). */
+/** Reads what the `ifEmpty` fields hold now and leaves out those that hold something. */
 async function withoutFilledFields(
   job: WriteJob,
   allowed: ReadonlyMap<number, PlannedRecord>,

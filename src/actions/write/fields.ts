@@ -4,7 +4,7 @@ import { fieldLevels } from '../../providers/index.ts';
 /** The customer's choices for one object, as the field rules need them. Names compare without regard to case. */
 export interface FieldRules {
   settings: Readonly<Record<string, FieldRule>>;
-  /** Deprecated defaults: `applyOnUpdate: never` withholds only the default (contract, Write). */
+  /** Deprecated defaults: `applyOnUpdate: never` withholds only the default. */
   valueDefaults: Readonly<Record<string, { value: unknown; applyOnUpdate?: 'always' | 'never' }>>;
   /** Builder-side name to provider field; empty unless the write inherits the read mappings. */
   mappings: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface ShapedFields {
 
 /**
  * What is sent of a record: defaults, then the write policies, which hold for values of the caller too, then the mapping
- * to provider names (specification 2.5; contract, Write).
+ * to provider names (§2.5).
  */
 export function shapeFields(
   kind: 'create' | 'update',
@@ -146,7 +146,7 @@ function isNew(seen: Set<string>, key: string): boolean {
   return seen.add(key).size > size;
 }
 
-// Nested names are bracket paths such as $['address']['city'] (product-api 2.2).
+// Nested names are bracket paths such as $['address']['city'].
 function isPath(name: string): boolean {
   return name.startsWith('$[');
 }

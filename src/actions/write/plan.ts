@@ -97,7 +97,7 @@ export function planWrite(
   };
 }
 
-/** Beside `autoBatchPolicy`, `retryPolicy` is ignored (contract, Write). */
+/** Beside `autoBatchPolicy`, `retryPolicy` is ignored. */
 function deadlineOf({ mode, autoBatchPolicy, retryPolicy }: WriteRequest): number {
   if (mode !== 'asynchronous') return synchronousDeadlineSeconds;
   const hours = autoBatchPolicy ? autoBatchPolicy.retryDeadlineHours : retryPolicy?.deadlineHours;
@@ -193,7 +193,7 @@ function issue(name: string, detail: string): Issue {
   return { in: 'body', name, detail };
 }
 
-/** Options that exclude one another, and what each type of write needs (specification 4.2, rules 1, 2, 5). */
+/** Options that exclude one another, and what each type of write needs (§4.2.1, §4.2.2, §4.2.5). */
 function refuseShape(request: WriteRequest): Problem | undefined {
   const issues: Issue[] = [];
   const { type, mode, record, batch } = request;
@@ -213,7 +213,7 @@ function refuseShape(request: WriteRequest): Problem | undefined {
   return issues.length > 0 ? refuse(issues) : undefined;
 }
 
-/** Single, asynchronous, create or update (specification 4.2, rule 6). */
+/** Single, asynchronous, create or update (§4.2.6). */
 function autoBatchIssues({ type, mode, batch }: WriteRequest): Issue[] {
   if (type === 'delete') return [issue('autoBatchPolicy', 'does not apply to a delete')];
   if (batch) return [issue('autoBatchPolicy', 'gathers single records; send `record`, not `batch`')];
@@ -251,7 +251,7 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
   return issues;
 }
 
-/** Two changes of one record cannot stand or fall together: they are successive calls (contract, Write). */
+/** Two changes of one record cannot stand or fall together: they are successive calls. */
 function repeatedIds(request: WriteRequest, { provider }: WriteScope): Issue[] {
   const seen = new Set<string>();
   return (request.batch ?? []).flatMap(({ record }, index) => {
@@ -268,7 +268,7 @@ function repeatedIds(request: WriteRequest, { provider }: WriteScope): Issue[] {
   });
 }
 
-/** The support table of specification 4.2, rule 3, from what the connector has. */
+/** The support table of §4.2.3, from what the connector has. */
 function refuseAbility(request: WriteRequest, scope: WriteScope): Problem | undefined {
   const { abilities, provider } = scope;
   const missing: Issue[] = [];

@@ -33,7 +33,7 @@ const RetryRequest = Type.Unsafe<Static<typeof RetryOptions> | null>({
   description: 'May be left away.',
 });
 
-/** `POST /v1/projects/{p}/operations/{id}:retry`: what is known not to have been done is written again (contract, Operations). */
+/** `POST /v1/projects/{p}/operations/{id}:retry`: what is known not to have been done is written again. */
 export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
     server.route({

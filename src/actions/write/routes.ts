@@ -38,7 +38,7 @@ const headers = Type.Object({
   ),
 });
 
-/** `POST {write_url}/projects/{p}/integrations/{i}/objects/{o}` (specification 4.2). */
+/** `POST {write_url}/projects/{p}/integrations/{i}/objects/{o}` (§4.2). */
 export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
     server.setErrorHandler((error, request, reply) => {

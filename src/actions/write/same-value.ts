@@ -42,7 +42,7 @@ function timeOf(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Several choices are joined with semicolons; a leading one adds to those that stand there (providers H4). */
+/** Several choices are joined with semicolons; a leading one adds to those that stand there. */
 function sameChoices(one: string, other: string): boolean {
   if (!one.includes(';') && !other.includes(';')) return false;
   const sorted = (text: string): string =>

@@ -14,7 +14,7 @@ export interface BudgetChannel {
   close(): Promise<void>;
 }
 
-/** One connection that listens for closed windows and announces them (work.md, rule 1); connects again for as long as it takes. */
+/** One connection that listens for closed windows and announces them; connects again for as long as it takes. */
 export function openBudgetChannel(
   url: string,
   log: Logger,

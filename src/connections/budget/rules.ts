@@ -21,7 +21,7 @@ export type Priority = 'interactive' | 'write' | 'read' | 'backfill';
 const defaultWaitMs = 10_000;
 /** A day is the longest window that a provider counts by. */
 const longestWaitMs = 24 * 3_600_000;
-/** Daily limits, and what else takes as long: Salesforce's total is asked again after a quarter of an hour (providers S6). */
+/** Waits from here on count as those of a daily limit. Salesforce's total is asked again after a quarter of an hour. */
 const lockOutMs = 15 * 60_000;
 
 /** Whether the body, and not the status and the headers alone, decides what an answer says of a limit. */

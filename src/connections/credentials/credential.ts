@@ -14,7 +14,7 @@ import { hasAccessToken, type Secrets } from './secrets.ts';
 export interface Credential {
   /** Scheme, host and port of the provider's API for this connection. */
   origin: string;
-  /** The path of the catalogue's base URL, without a slash at its end; the proxy leaves it out (contract, Proxy). */
+  /** The path of the catalogue's base URL, without a slash at its end; the proxy leaves it out. */
   basePath: string;
   /** Names are lower case. */
   headers: Record<string, string>;
@@ -52,7 +52,7 @@ export const restMs = 60_000;
 
 const marginMostMs = 5 * 60_000;
 
-/** How long before its end a token is renewed: five minutes, or a fifth of a shorter life (reliability 4). */
+/** How long before its end a token is renewed: five minutes, or a fifth of a shorter life. */
 export function refreshMarginMs(lifeMs: number): number {
   return Math.min(marginMostMs, lifeMs / 5);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What the popup tells its opener (product-api 7.1). */
+/** What the popup tells its opener. */
 export type PopupMessage =
   | { eventType: 'AUTHORIZATION_SUCCEEDED'; data: { connection: string } }
   | { eventType: 'AUTHORIZATION_FAILED'; data: { error: string } };

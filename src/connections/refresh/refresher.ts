@@ -178,7 +178,7 @@ async function refreshUnder(
         refreshing,
       );
     }
-    // A client that belongs to the customer is part of the credentials; the builder's client is not (providers H1).
+    // A client that belongs to the customer is part of the credentials; the builder's client is not.
     const isCustomers =
       outcome.kind === 'revoked' || (outcome.kind === 'config' && secrets.kind !== 'authorizationCode');
     if (isCustomers) return await condemn(deps, row, fence, outcome.message);
@@ -276,7 +276,7 @@ function movedMetadata(
   }
 }
 
-/** `invalid_grant` is believed only when nobody stored a newer pair meanwhile (reliability 4). */
+/** `invalid_grant` is believed only when nobody stored a newer pair meanwhile (docs/invariants.md, 18). */
 async function condemn(
   deps: RefreshDeps,
   row: ConnectionRow,

@@ -5,7 +5,7 @@ import { providerUrl, type ConnectionPlace, type Provider } from '../../provider
 import type { AssertionKey } from '../credentials/index.ts';
 import type { TokenGrant } from './token.ts';
 
-/** Salesforce takes three to five minutes at the most (providers S1). */
+/** Salesforce takes three to five minutes at the most. */
 const lifeSeconds = 180;
 
 /** The JWT bearer grant (RFC 7523, 2.1), signed now with RS256. Throws invalid-request for a key that signs nothing. */

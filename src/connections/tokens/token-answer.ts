@@ -6,7 +6,7 @@ import type { ProviderMetadata } from '../schema.ts';
 export interface TokenAnswer {
   accessToken: string;
   refreshToken?: string;
-  /** From the moment the request was sent. Missing: a 401 is the only sign of expiry (Salesforce, providers S1). */
+  /** From the moment the request was sent. Missing: a 401 is the only sign of expiry (Salesforce). */
   expiresInMs?: number;
   scopes?: string[];
   workspaceRef?: string;

@@ -183,7 +183,7 @@ function refusalFrom(provider: Provider, answer: HttpAnswer): TokenRefusal {
   };
 }
 
-/** The provider's own words: RFC 6749, 5.2, and HubSpot's `status` and `message` (providers H1). */
+/** The provider's own words: RFC 6749, 5.2, and HubSpot's `status` and `message`. */
 function wordsOf(body: string): { code?: string; text?: string } {
   let parsed: unknown;
   try {

@@ -50,7 +50,7 @@ interface Gathering {
   endsAt: number;
 }
 
-/** Gathers single records into batches: a group takes its places without a flush, and commits its records with one (work.md). */
+/** Gathers single records into batches: a group takes its places without a flush, and commits its records with one (docs/invariants.md, 17). */
 export function createGatherer(database: Database): Gatherer {
   const common = {
     maxWaiting,

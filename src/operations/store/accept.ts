@@ -33,7 +33,7 @@ interface AcceptParts {
 }
 
 /**
- * A whole group in one statement (work.md, ACCEPT). What many rows of a group have in common is sent once: row `n` has the
+ * A whole group in one statement (docs/invariants.md, 10). What many rows of a group have in common is sent once: row `n` has the
  * share `s`, and a record the number of its row. Marked rows are inserted only while their node's lane is still held;
  * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them (rule 4). A row whose
  * idempotency key stands already is not inserted. A row that stands behind another of its record is parked; a marked one is
