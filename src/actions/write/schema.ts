@@ -37,7 +37,7 @@ const BatchItem = Type.Object(
   { ...closed, title: 'BatchItem' },
 );
 
-/** The body of a write (specification 2.6). What depends on several fields is checked by the planner. */
+/** The body of a write (§2.6). What depends on several fields is checked by the planner. */
 export const WriteRequest = Type.Object(
   {
     groupRef: Type.String({ minLength: 1, description: 'The group whose installation is written to.' }),
