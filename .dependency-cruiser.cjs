@@ -3,6 +3,7 @@ const room = (name) => `^src/${name}/`;
 const order = [
   'kit',
   'events',
+  'lanes',
   'providers',
   'projects',
   'connections',
@@ -63,7 +64,7 @@ module.exports = {
     {
       name: 'enter-a-room-by-its-door',
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^src/([^/]+)/', pathNot: '\\.(test|testsuite)\\.ts$' },
       to: {
         path: '^src/(?!kit/)([^/]+)/.+',
         pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', '^src/actions/[^/]+/index\\.ts$', '/schema\\.ts$'],

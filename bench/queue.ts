@@ -2,7 +2,7 @@ import type { Database } from '../src/kit/db/database.ts';
 import { statement } from '../src/kit/db/statement.ts';
 import { newId } from '../src/kit/ids.ts';
 import { insertGroup } from '../src/operations/store/accept.ts';
-import { pause } from '../src/operations/store/lanes.ts';
+import { pause } from '../src/lanes/index.ts';
 import type { Intake } from '../src/operations/index.ts';
 import { plainRecord } from './provider.ts';
 

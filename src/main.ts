@@ -9,7 +9,7 @@ import type { EmbeddedServer } from './kit/db/embedded/index.ts';
 import { untilDatabaseAnswers } from './kit/db/wait.ts';
 import { createLog, type Logger } from './kit/log.ts';
 import { replaceOnUncaught } from './last-resort.ts';
-import type { Worker } from './operations/index.ts';
+import type { Worker } from './lanes/index.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
 import { listen, type Surfaces } from './server.ts';
 import { startWorker } from './worker.ts';

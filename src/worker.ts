@@ -1,26 +1,30 @@
 import { writeHandler } from './actions/write/index.ts';
-import { createWorker, type Worker } from './operations/index.ts';
 import { createEventKeeper } from './events/index.ts';
+import { createWorker, type Worker } from './lanes/index.ts';
+import { createHousekeeping, ledgerKind } from './operations/index.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 
-/** Hands each room's jobs to the lanes. */
+/** Hands each room's jobs to the lanes, and starts what the rooms do from time to time. */
 export async function startWorker(app: App, config: Config): Promise<Worker> {
-  const worker = createWorker(app.ground, {
-    handlers: { write: writeHandler(app) },
-    shareOf: ({ projectId, id }) => app.connections.originOf(projectId, id),
+  const { ground, connections, operations } = app;
+  const worker = createWorker(ground, {
+    kinds: [ledgerKind('write', operations.ends, writeHandler(app))],
+    shareOf: ({ projectId, id }) => connections.originOf(projectId, id),
     leaseMs: config.leaseMs,
   });
-  app.operations.onQueued((laneId) => worker.hint(laneId));
+  operations.onQueued((laneId) => worker.hint(laneId));
   await worker.start();
-  const { keepAlive } = app.connections;
-  keepAlive.start();
-  const events = createEventKeeper(app.ground, config.auditKeepDays);
-  events.start();
+  const periodic = [
+    createHousekeeping(ground.database, ground.log),
+    connections.keepAlive,
+    createEventKeeper(ground, config.auditKeepDays),
+  ];
+  for (const one of periodic) one.start();
   return {
     ...worker,
     async stop(withinMs) {
-      await Promise.all([worker.stop(withinMs), keepAlive.stop(), events.stop()]);
+      await Promise.all([worker.stop(withinMs), ...periodic.map((one) => one.stop())]);
     },
   };
 }

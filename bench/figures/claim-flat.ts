@@ -1,8 +1,8 @@
 import type { Database } from '../../src/kit/db/database.ts';
 import { newId } from '../../src/kit/ids.ts';
-import { claimDue } from '../../src/operations/claim.ts';
-import { take } from '../../src/operations/store/items.ts';
-import { fold } from '../../src/operations/store/lanes.ts';
+import { claimDue } from '../../src/lanes/claim.ts';
+import { take } from '../../src/lanes/store/work.ts';
+import { fold } from '../../src/lanes/store/lanes.ts';
 import { scaled, type Figure } from '../figure.ts';
 import { percentiles } from '../load.ts';
 import { makeLedger } from '../postgres.ts';

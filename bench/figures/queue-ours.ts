@@ -2,7 +2,8 @@ import { createLog } from '../../src/kit/log.ts';
 import { createMetrics } from '../../src/kit/metrics.ts';
 import type { Ground } from '../../src/kit/ground.ts';
 import { newId } from '../../src/kit/ids.ts';
-import { createOperations, createWorker, type WorkHandler } from '../../src/operations/index.ts';
+import { createWorker } from '../../src/lanes/index.ts';
+import { createOperations, ledgerKind, type WorkHandler } from '../../src/operations/index.ts';
 import { makeLedger } from '../postgres.ts';
 import { createOf, looseTarget } from '../queue.ts';
 import type { QueuePeer } from '../queue-under-test.ts';
@@ -11,11 +12,10 @@ const lanes = 100;
 
 /** Says of every record that it was applied, and does nothing. */
 const noOp: WorkHandler = {
-  execute: async (items) =>
-    items.map(({ records }) => ({
-      kind: 'outcomes',
-      outcomes: records.map(() => ({ kind: 'applied', recordId: '1' })),
-    })),
+  execute: async ({ records }) => ({
+    kind: 'outcomes',
+    outcomes: records.map(() => ({ kind: 'applied', recordId: '1' })),
+  }),
 };
 
 /** Our own ledger and worker, as one process of the product runs them, over a hundred lanes. */
@@ -25,7 +25,15 @@ export async function startOurs(): Promise<QueuePeer> {
   const ground = { database, log: createLog('error'), metrics: createMetrics() } as unknown as Ground;
   const operations = createOperations(ground);
   let done = 0;
-  const worker = createWorker(ground, { handlers: { write: counting(noOp, (count) => (done += count)) } });
+  const worker = createWorker(ground, {
+    kinds: [
+      ledgerKind(
+        'write',
+        operations.ends,
+        counting(noOp, () => (done += 1)),
+      ),
+    ],
+  });
   operations.onQueued((laneId) => worker.hint(laneId));
   await worker.start();
   const projectId = newId();
@@ -50,12 +58,12 @@ export async function startOurs(): Promise<QueuePeer> {
   };
 }
 
-function counting(handler: WorkHandler, add: (count: number) => void): WorkHandler {
+function counting(handler: WorkHandler, add: () => void): WorkHandler {
   return {
-    async execute(items, context) {
-      const results = await handler.execute(items, context);
-      add(items.length);
-      return results;
+    async execute(item, context) {
+      const result = await handler.execute(item, context);
+      add();
+      return result;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Heard } from './work.ts';
+import type { Heard } from './kind.ts';
 
 /**
  * Lets those rest that only ever time out. `share` is what stands or falls together, such as the host of a provider; `lane`

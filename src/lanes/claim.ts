@@ -1,7 +1,6 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
-import { claim, release } from './store/lanes.ts';
-import type { HeldLane } from './work.ts';
+import { claim, release, type Gathering, type HeldLane } from './store/lanes.ts';
 
 /** A claimed lane. What its former holder had sent without recording the outcome is still to be rescued. */
 export interface Claimed {
@@ -17,13 +16,14 @@ export interface ClaimOptions {
   leaseMs: number;
   /** Leases of claims whose answer was lost: lanes under them are held by nobody. Kept between the claims of a worker. */
   lost: Set<string>;
+  gathering?: Gathering | undefined;
 }
 
 const perProject = 5;
 
 /** Claims due lanes. */
 export async function claimDue(database: Database, options: ClaimOptions): Promise<Claimed[]> {
-  const { afterProject, limit, leaseMs, lost } = options;
+  const { afterProject, limit, leaseMs, lost, gathering } = options;
   if (lost.size > 0) {
     await release(database, [...lost]);
     lost.clear();
@@ -31,7 +31,7 @@ export async function claimDue(database: Database, options: ClaimOptions): Promi
   const leaseEndsAt = performance.now() + leaseMs;
   const lease = crypto.randomUUID();
   lost.add(lease);
-  const lanes = await claim(database, { afterProject, perProject, limit, lease, leaseMs });
+  const lanes = await claim(database, { afterProject, perProject, limit, lease, leaseMs }, gathering);
   if (lanes.length > 0) crashPoint('after-claim');
   lost.delete(lease);
   return lanes.map((lane) => ({ lane, leaseEndsAt }));

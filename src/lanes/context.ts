@@ -1,4 +1,4 @@
-import type { WorkContext } from './work.ts';
+import type { WorkContext } from './kind.ts';
 
 /** Nothing is sent in the last part of a lease: from the question to the socket some time passes. */
 const marginOfLease = 0.05;

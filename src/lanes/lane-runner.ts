@@ -1,43 +1,31 @@
 import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
-import { attempt, resolveRescued, type Handlers } from './attempt.ts';
 import type { Breaker } from './breaker.ts';
 import type { Bytes } from './bytes.ts';
 import type { Claimed } from './claim.ts';
 import { contextOf } from './context.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
-import type { RetryPolicy } from './next-step.ts';
+import type { Finished, Job } from './jobs.ts';
+import type { WorkContext } from './kind.ts';
 import type { Pool } from './pool.ts';
-import type { Recorder } from './recorder.ts';
-import { settle, settleSynchronous } from './settle.ts';
-import type { GivenLane } from './store/lanes.ts';
-import type { TakeRequest } from './store/items.ts';
-import { placeOf, type HeldLane, type ItemResult, type TakenItem, type WorkContext } from './work.ts';
+import type { SharedStatements } from './shared-statements.ts';
+import type { HeldLane } from './store/lanes.ts';
 
-/** Between two looks for auto-batches, so that a stream of acceptances does not become one of seals. */
-const sealPauseMs = 50;
+/** Between two looks at what gathers, so that a stream of acceptances does not become one of looks. */
+const preparePauseMs = 50;
 
 /** What a runner needs of its worker; takes and give-backs of all lanes share statements. */
-export interface RunnerDeps {
-  handlers: Handlers;
-  take(request: TakeRequest): Promise<TakenItem[]>;
-  rescue(request: TakeRequest): Promise<TakenItem[]>;
+export interface RunnerDeps extends SharedStatements {
   unmark(lane: HeldLane, except: readonly string[]): Promise<void>;
-  giveBack(lane: GivenLane): Promise<void>;
-  /** Turns auto-batches of the lane that are due or full into items; answers how many. */
-  seal(lane: HeldLane): Promise<number>;
-  recorder: Recorder;
   /** Of what runs at once. */
   places: Pool;
   /** Of large items in memory. */
   bytes: Bytes;
-  withPayloads(item: TakenItem): Promise<TakenItem>;
   breaker: Breaker;
   /** What the calls of a lane share with those of others; those of a share stand or fall together. */
   shareOf(lane: HeldLane): Promise<string>;
-  /** Whether handlers tell what they heard, so that a lane may begin with few calls. */
+  /** Whether kinds tell what they heard, so that a lane may begin with few calls. */
   startsSlowly: boolean;
-  policy: RetryPolicy;
   log: Logger;
   leaseMs: number;
   itemsPerLane: number;
@@ -82,8 +70,8 @@ interface Holding {
   takeFailed: boolean;
   /** The answer to a rescue was lost: what it has of them falls to the next holder. */
   rescueFailed: boolean;
-  /** Auto-batches are looked for from then on. */
-  sealAt: number;
+  /** What gathers is looked at from then on. */
+  prepareAt: number;
   /** Sent, and their outcome could not be recorded: they stay marked for the rescue. */
   unrecorded: string[];
 }
@@ -107,7 +95,7 @@ export function runLane({ lane, leaseEndsAt }: Claimed, deps: RunnerDeps): Runni
     rescues: true,
     takeFailed: false,
     rescueFailed: false,
-    sealAt: lane.gathers ? -Infinity : performance.now() + deps.pollMs,
+    prepareAt: lane.gathers ? -Infinity : performance.now() + deps.pollMs,
     unrecorded: [],
   };
   const done = work(holding);
@@ -123,7 +111,7 @@ export function runLane({ lane, leaseEndsAt }: Claimed, deps: RunnerDeps): Runni
       return holding.movedAt;
     },
     poke() {
-      holding.sealAt = Math.min(holding.sealAt, performance.now() + sealPauseMs);
+      holding.prepareAt = Math.min(holding.prepareAt, performance.now() + preparePauseMs);
       holding.bell.ring();
     },
     cut: () => cutter.abort(),
@@ -137,8 +125,8 @@ async function work(holding: Holding): Promise<void> {
   holding.share = await deps.shareOf(lane).catch(() => lane.id);
   let empty = false;
   for (;;) {
-    if (performance.now() >= holding.sealAt && mayTake(holding)) {
-      await sealSome(holding);
+    if (performance.now() >= holding.prepareAt && mayTake(holding)) {
+      await prepareSome(holding);
       empty = false;
     }
     // A take for every single place that falls free would be a statement for every item.
@@ -176,14 +164,14 @@ function mayTake({ deps, context, since, blockedUntil, takeFailed, rescueFailed 
   );
 }
 
-/** A lane whose batches cannot be sealed goes back and rests for a moment. */
-async function sealSome(holding: Holding): Promise<void> {
+/** A lane whose gathered things cannot be made work goes back and rests for a moment. */
+async function prepareSome(holding: Holding): Promise<void> {
   const { lane, deps } = holding;
   try {
-    const sealed = await deps.seal(lane);
-    holding.sealAt = performance.now() + (sealed > 0 ? sealPauseMs : deps.pollMs);
+    const prepared = await deps.prepare(lane);
+    holding.prepareAt = performance.now() + (prepared > 0 ? preparePauseMs : deps.pollMs);
   } catch (error) {
-    deps.log.warn({ err: error, lane: lane.id }, 'sealing auto-batches failed; the lane goes back');
+    deps.log.warn({ err: error, lane: lane.id }, 'what gathers could not be made work; the lane goes back');
     holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + 1_000);
   }
 }
@@ -195,19 +183,16 @@ async function rescueSome(holding: Holding): Promise<boolean> {
   const share = `rescue ${holding.share}`;
   const room = await deps.places.acquire(share, 1, deps.itemsPerLane - inFlight.size, holding.leaving);
   if (room === 0) return true;
-  const items = await deps.rescue({ ...lane, room }).catch((error: unknown) => {
+  const jobs = await deps.rescue({ ...lane, room }).catch((error: unknown): Job[] => {
     deps.log.warn({ err: error, lane: lane.id }, 'rescuing items failed; the lane goes back');
     holding.rescueFailed = true;
     return [];
   });
-  deps.places.release(share, room - items.length);
-  for (const { projectId, operationId, request } of items)
-    deps.log.warn(
-      { projectId, ...placeOf(request), operationId, lane: lane.id },
-      'taken over from a node that is gone',
-    );
-  for (const item of items) start(holding, item, resolveRescued, () => deps.places.release(share, 1));
-  holding.rescues = items.length === room;
+  deps.places.release(share, room - jobs.length);
+  for (const { about } of jobs)
+    deps.log.warn({ ...about, lane: lane.id }, 'taken over from a node that is gone');
+  for (const job of jobs) start(holding, job, 'rescue', () => deps.places.release(share, 1));
+  holding.rescues = jobs.length === room;
   // Nothing else is taken before they are all known.
   return false;
 }
@@ -226,17 +211,17 @@ async function takeSome(holding: Holding): Promise<boolean> {
     rests(holding);
     return true;
   }
-  const items = await deps.take({ ...lane, room }).catch((error: unknown) => {
+  const jobs = await deps.take({ ...lane, room }).catch((error: unknown): Job[] => {
     deps.log.warn({ err: error, lane: lane.id }, 'taking items failed; the lane goes back');
     holding.takeFailed = true;
     return [];
   });
-  places.release(share, room - items.length);
-  if (items.length === 0) breaker.giveUp(share, lane.id);
-  // In the lane of a node that is gone stand synchronous writes that nobody sends again.
-  const run = isNodes(holding) ? resolveRescued : attempt;
-  for (const item of items) start(holding, item, run, () => places.release(share, 1));
-  return items.length < room && !bell.rung();
+  places.release(share, room - jobs.length);
+  if (jobs.length === 0) breaker.giveUp(share, lane.id);
+  // In the lane of a node that is gone stand things that nobody starts again.
+  const how = isNodes(holding) ? 'rescue' : 'run';
+  for (const job of jobs) start(holding, job, how, () => places.release(share, 1));
+  return jobs.length < room && !bell.rung();
 }
 
 /** Whether the share has to rest; then the lane waits as long. */
@@ -246,61 +231,55 @@ function rests(holding: Holding): boolean {
   return restMs > 0;
 }
 
-function start(holding: Holding, item: TakenItem, run: typeof attempt, release: () => void): void {
+/** What is done with a job: an attempt, or finding out what became of one. */
+type How = 'run' | 'rescue';
+
+function start(holding: Holding, job: Job, how: How, release: () => void): void {
   const { inFlight, deps } = holding;
+  const { seq } = job.marked;
   holding.movedAt = performance.now();
-  inFlight.add(item.seq);
-  void finishItem(holding, item, run)
+  inFlight.add(seq);
+  void finish(holding, job, how)
     .catch((error: unknown) => {
-      holding.unrecorded.push(item.seq);
-      const { operationId, projectId } = item;
-      deps.log.error(
-        { err: error, projectId, operationId },
-        'an outcome could not be recorded; it will be rescued',
-      );
+      holding.unrecorded.push(seq);
+      deps.log.error({ ...job.about, err: error }, 'an outcome could not be recorded; it will be rescued');
     })
     .finally(() => {
-      inFlight.delete(item.seq);
+      inFlight.delete(seq);
       holding.movedAt = performance.now();
       release();
       holding.bell.ring();
     });
 }
 
-async function finishItem(holding: Holding, item: TakenItem, run: typeof attempt): Promise<void> {
+async function finish(holding: Holding, job: Job, how: How): Promise<void> {
   const { deps, cutter } = holding;
-  if (item.unreadBytes === 0) return finishWhole(holding, item, run);
-  const reserved = await deps.bytes.reserve(holding.share, item.unreadBytes, holding.leaving);
-  const whole = reserved && (await deps.withPayloads(item).catch(() => undefined));
+  if (job.unreadBytes === 0) return finishWhole(holding, job, how);
+  const reserved = await deps.bytes.reserve(holding.share, job.unreadBytes, holding.leaving);
+  const whole = reserved && (await job.read().catch(() => undefined));
   try {
-    if (whole) return await finishWhole(holding, whole, run);
+    if (whole) return await finishWhole(holding, whole, how);
     // What somebody else had sent is left to the next holder as it is; the rest was not sent, and waits.
-    if (run === resolveRescued) throw new Error('its payloads could not be read');
-    const unsent = settle(item, { kind: 'postponed', inMs: 0 }, deps.policy);
-    await deps.recorder.record(unsent, cutter.signal);
+    if (how === 'rescue') throw new Error('its large part could not be read');
+    await job.unsent(0).record(cutter.signal);
   } finally {
     reserved?.release();
   }
 }
 
-async function finishWhole(holding: Holding, item: TakenItem, run: typeof attempt): Promise<void> {
-  const { deps, cutter, lane } = holding;
-  const result = await run(item, deps.handlers, holding.context);
-  note(holding, result);
-  if (result.kind === 'throttled') {
-    holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + result.inMs);
-  }
-  const settled = (lane.kind === 'node' ? settleSynchronous : settle)(item, result, deps.policy);
-  const kept = await deps.recorder.record(settled, cutter.signal);
-  if (kept) return;
-  deps.log.warn(
-    { projectId: item.projectId, operationId: item.operationId },
-    'an outcome came after the lease was lost and was refused',
-  );
+async function finishWhole(holding: Holding, job: Job, how: How): Promise<void> {
+  const { deps, cutter } = holding;
+  const finished = await job[how](holding.context);
+  note(holding, finished);
+  const { laneWaitsMs } = finished;
+  if (laneWaitsMs !== undefined)
+    holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + laneWaitsMs);
+  const kept = await finished.record(cutter.signal);
+  if (!kept) deps.log.warn(job.about, 'an outcome came after the lease was lost and was refused');
 }
 
 /** What was cut off by us says nothing of the other side. */
-function note(holding: Holding, { heard }: ItemResult): void {
+function note(holding: Holding, { heard }: Pick<Finished, 'heard'>): void {
   const { deps, share, lane, cutter } = holding;
   if (isNodes(holding)) return;
   if (heard === undefined || cutter.signal.aborted) return deps.breaker.giveUp(share, lane.id);

@@ -4,20 +4,18 @@ import type { Logger } from '../kit/log.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
 import { extend, giveBack, leaveWork, openNode, type LaneKey } from './store/lanes.ts';
-import { endStray, nothingUnderWay, type UnderWay } from './stray.ts';
 
-/** This node's lane for the synchronous writes of one project (docs/invariants.md, 7). Times are monotonic. */
+/** This node's own lane for one project: what is accepted under it is started already. Times are monotonic. */
 export interface NodeLane extends LaneKey {
   leaseEndsAt: number;
   /** Aborted when the lane is lost or given back. */
   readonly cut: AbortController;
-  readonly underWay: UnderWay;
 }
 
 export interface NodeLanes {
-  /** The lane of the project, opened at its first synchronous write and held for a while from now. Throws database-unavailable. */
+  /** The lane of the project, opened when it is first asked for, and held for a while from now. Throws database-unavailable. */
   of(projectId: string): Promise<NodeLane>;
-  /** Forgets a lane that turned out to be lost, so that the next write opens another. */
+  /** Forgets a lane that turned out to be lost, so that another is opened next. */
   abandon(lane: NodeLane): void;
   /** Something in the lane waits for an answer of the provider: with the next renewal it is left to whoever comes first. */
   leave(lane: NodeLane): void;
@@ -34,6 +32,8 @@ interface NodeLanesOptions {
   database: Database;
   log: Logger;
   leaseMs: number;
+  /** Called with the lanes of this node after each renewal, and before they are given back. */
+  lookAfter: (lanes: readonly NodeLane[]) => Promise<void>;
 }
 
 interface State extends NodeLanesOptions {
@@ -73,7 +73,7 @@ export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
       closed.abort();
       state.current.clear();
       const lanes = [...state.held];
-      await endStray(state.database, state.log, lanes).catch(() => undefined);
+      await state.lookAfter(lanes).catch(() => undefined);
       state.held.clear();
       for (const lane of lanes) lane.cut.abort();
       if (lanes.length === 0) return;
@@ -99,7 +99,6 @@ async function open({ database, leaseMs, held }: State, projectId: string): Prom
     lease: crypto.randomUUID(),
     leaseEndsAt: performance.now() + leaseMs,
     cut: new AbortController(),
-    underWay: nothingUnderWay(),
   };
   await openNode(database, lane, leaseMs);
   held.add(lane);
@@ -136,7 +135,7 @@ async function renew(state: State): Promise<boolean> {
       else lose(state, lane);
     }
     await leaveWaiting(state);
-    await endStray(database, log, [...held]);
+    await state.lookAfter([...held]);
     return true;
   } catch (error) {
     log.warn({ err: error }, 'the lanes of this node could not be renewed; trying again');

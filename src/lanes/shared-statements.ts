@@ -1,54 +1,58 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
 import { createGroupCommit } from '../kit/group-commit.ts';
-import { seal } from './auto-batch/store.ts';
-import { rescue, take, type TakeRequest } from './store/items.ts';
-import { giveBack, type GivenLane, type LaneKey } from './store/lanes.ts';
-import type { TakenItem } from './work.ts';
+import type { Job } from './jobs.ts';
+import type { Gathers, Marked } from './kind.ts';
+import { giveBack, plain, type GivenLane, type LaneKey } from './store/lanes.ts';
+import { rescue, take, type TakeRequest } from './store/work.ts';
 
 const options = { maxGroup: 50, maxInFlight: 2, maxWaiting: Number.MAX_SAFE_INTEGER, bisectOn: () => false };
 
-/** What the lanes of one worker ask for at the same time goes out in one statement. */
-export function shareStatements(database: Database): {
-  take(request: TakeRequest): Promise<TakenItem[]>;
-  rescue(request: TakeRequest): Promise<TakenItem[]>;
+export interface SharedStatements {
+  take(request: TakeRequest): Promise<Job[]>;
+  rescue(request: TakeRequest): Promise<Job[]>;
   giveBack(lane: GivenLane): Promise<void>;
-  seal(lane: LaneKey): Promise<number>;
-} {
-  const takes = createGroupCommit<TakeRequest, TakenItem[]>({
-    ...options,
-    commit: async (requests) => {
-      const taken = await take(database, requests);
-      if (taken.length > 0) crashPoint('after-mark');
-      return requests.map(({ id }) => taken.filter((item) => item.laneId === id));
-    },
-  });
-  const rescues = createGroupCommit<TakeRequest, TakenItem[]>({
-    ...options,
-    commit: async (requests) => {
-      const rescued = await rescue(database, requests);
-      return requests.map(({ id }) => rescued.filter((item) => item.laneId === id));
-    },
-  });
+  /** Makes work of what was gathered in the lane; answers how much. */
+  prepare(lane: LaneKey): Promise<number>;
+}
+
+/** What the lanes of one worker ask for at the same time goes out in one statement. */
+export function shareStatements(
+  database: Database,
+  load: (marked: readonly Marked[]) => Promise<Job[]>,
+  gathers: Gathers | undefined,
+): SharedStatements {
+  const marking = (mark: typeof take, onMarked: () => void) =>
+    createGroupCommit<TakeRequest, Job[]>({
+      ...options,
+      commit: async (requests) => {
+        const marked = await mark(database, requests);
+        if (marked.length === 0) return requests.map(() => []);
+        onMarked();
+        const jobs = await load(marked);
+        return requests.map(({ id }) => jobs.filter((job) => job.marked.laneId === id));
+      },
+    });
+  const takes = marking(take, () => crashPoint('after-mark'));
+  const rescues = marking(rescue, () => undefined);
   const givings = createGroupCommit<GivenLane, void>({
     ...options,
     commit: async (given) => {
-      await giveBack(database, given);
+      await giveBack(database, given, gathers?.statements ?? plain);
       return given.map(() => undefined);
     },
   });
-  const seals = createGroupCommit<LaneKey, number>({
+  const preparings = createGroupCommit<LaneKey, number>({
     ...options,
     commit: async (lanes) => {
-      const sealed = await seal(database, lanes);
-      if (sealed.length > 0) crashPoint('after-seal');
-      return lanes.map(({ id }) => sealed.filter((laneId) => laneId === id).length);
+      const ready = (await gathers?.prepare(database, lanes)) ?? [];
+      return lanes.map(({ id }) => ready.filter((laneId) => laneId === id).length);
     },
   });
   return {
     take: (request) => takes.submit(request),
     rescue: (request) => rescues.submit(request),
     giveBack: (lane) => givings.submit(lane),
-    seal: (lane) => seals.submit(lane),
+    prepare: (lane) => preparings.submit(lane),
   };
 }

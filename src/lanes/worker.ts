@@ -1,27 +1,24 @@
 import type { Ground } from '../kit/ground.ts';
 import { sleep } from '../kit/retry.ts';
-import type { Handlers } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 import { createBytes } from './bytes.ts';
 import { claimDue } from './claim.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
-import { createHousekeeping, type Housekeeping } from './housekeeping.ts';
-import { createInstallationStatus, type InstallationStatus } from './installation-status.ts';
 import { createListener } from './hints.ts';
+import { loaderOf, type RegisteredKind } from './jobs.ts';
 import { runLane, type RunnerDeps, type RunningLane } from './lane-runner.ts';
-import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
 import { createPool } from './pool.ts';
-import { createRecorder } from './recorder.ts';
 import { shareStatements } from './shared-statements.ts';
-import { unmark, withPayloads } from './store/items.ts';
-import { extend, firstProject, fold, giveBack } from './store/lanes.ts';
+import { extend, firstProject, fold, giveBack, plain, type Gathering } from './store/lanes.ts';
+import { unmark } from './store/work.ts';
+import { createVacuum, type Vacuum } from './vacuum.ts';
 
 export interface WorkerOptions {
-  /** By action type. */
-  handlers: Handlers;
+  /** What this node can do; at most one of them gathers. */
+  kinds: readonly RegisteredKind[];
   /**
    * What the calls of a lane share with those of other lanes, such as their host; by itself a lane shares with nobody. With it,
-   * a lane begins with few calls at once: its handlers tell what they heard.
+   * a lane begins with few calls at once: its kinds tell what they heard.
    */
   shareOf?: (lane: { projectId: string; id: string }) => Promise<string>;
   /** How long a claim holds without renewal; a dead node's work is taken over after it. */
@@ -38,7 +35,6 @@ export interface WorkerOptions {
   bytesInMemory?: number;
   /** With `maxLanes` held, a lane goes back after this long, so that others have their turn. */
   sliceMs?: number;
-  retryPolicy?: Partial<RetryPolicy>;
 }
 
 export interface Worker {
@@ -81,8 +77,8 @@ interface State {
   lanes: Map<string, RunningLane>;
   bell: Doorbell;
   runner: RunnerDeps;
-  housekeeping: Housekeeping;
-  installationStatus: InstallationStatus;
+  vacuum: Vacuum;
+  gathering: Gathering;
   /** No new work. */
   stopping: AbortController;
   /** Nothing is held any more. */
@@ -105,7 +101,6 @@ export function createWorker(ground: Ground, options: WorkerOptions): Worker {
   return {
     hint: (laneId) => hint(state, laneId),
     async start() {
-      state.housekeeping.start();
       const listener = createListener(ground.database.directUrl, ground.log, () => hint(state));
       const renewing = renewLeases(state);
       background = {
@@ -123,37 +118,31 @@ export function createWorker(ground: Ground, options: WorkerOptions): Worker {
       await abandonLanes(state);
       state.stopped.abort();
       await background?.end();
-      await state.installationStatus.close();
-      await state.housekeeping.stop();
+      await state.vacuum.stop();
     },
   };
 }
 
 function createState(ground: Ground, options: WorkerOptions): State {
   const { database, log } = ground;
-  const { handlers, retryPolicy, shareOf, ...given } = options;
+  const { kinds, shareOf, ...given } = options;
   const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...defaults, ...(Object.fromEntries(chosen) as Partial<Settings>) };
   settings.pollMs = Math.min(settings.pollMs, 2_000);
-  const housekeeping = createHousekeeping(database, log);
-  const installationStatus = createInstallationStatus(database, log);
+  const [gathers, another] = kinds.flatMap((kind) => kind.gathers ?? []);
+  if (another) throw new Error('of the kinds of a worker one gathers');
+  const vacuum = createVacuum(database, log, gathers?.tables ?? []);
+  const load = loaderOf({ database, log, onEnded: (count) => vacuum.ended(count) }, kinds);
   const stopping = new AbortController();
   const runner: RunnerDeps = {
-    ...shareStatements(database),
+    ...shareStatements(database, load, gathers),
     ...settings,
-    handlers,
     unmark: (lane, except) => unmark(database, lane, except),
-    recorder: createRecorder(ground, (ended) => {
-      housekeeping.completed(ended.length);
-      installationStatus.note(ended);
-    }),
     places: createPool(settings.maxConcurrentItems),
     bytes: createBytes(settings.bytesInMemory),
-    withPayloads: (item) => withPayloads(database, item),
     breaker: createBreaker(),
     startsSlowly: shareOf !== undefined,
     shareOf: async (lane) => (lane.kind === 'node' ? lane.id : ((await shareOf?.(lane)) ?? lane.id)),
-    policy: { ...defaultRetryPolicy, ...retryPolicy },
     log,
     shouldYield: (heldMs) => state.full && heldMs > settings.sliceMs,
     stopping: stopping.signal,
@@ -164,8 +153,8 @@ function createState(ground: Ground, options: WorkerOptions): State {
     lanes: new Map(),
     bell: createDoorbell(),
     runner,
-    housekeeping,
-    installationStatus,
+    vacuum,
+    gathering: gathers?.statements ?? plain,
     stopping,
     stopped: new AbortController(),
     full: false,
@@ -212,6 +201,7 @@ async function foldAndClaim(state: State): Promise<boolean> {
     limit: Math.min(settings.lanesPerClaim, room),
     leaseMs: settings.leaseMs,
     lost: state.lost,
+    gathering: state.gathering,
   });
   for (const one of claimed) {
     const running = runLane(one, state.runner);
@@ -294,12 +284,12 @@ async function released(
   over.abort();
 }
 
-/** Lanes whose handlers do not even end when they are aborted: their sent rows fall to the next claimer as unknown. */
-async function abandonLanes({ lanes, ground }: State): Promise<void> {
+/** Lanes whose items do not even end when they are aborted: their sent rows fall to the next claimer as unknown. */
+async function abandonLanes({ lanes, ground, gathering }: State): Promise<void> {
   const left = [...lanes.values()].map(({ lane }) => Object.assign({ blockedMs: 0 }, lane));
   lanes.clear();
   if (left.length === 0) return;
-  await giveBack(ground.database, left).catch((error: unknown) =>
+  await giveBack(ground.database, left, gathering).catch((error: unknown) =>
     ground.log.warn({ err: error }, 'lanes were not given back; they fall due when their leases end'),
   );
 }

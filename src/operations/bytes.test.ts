@@ -2,9 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { sleep } from '../kit/retry.ts';
-import { createBytes } from './bytes.ts';
-import { applied, clearLedger, count, failed, groundOf, intake, until } from './harness.testsuite.ts';
-import { createOperations, createWorker, type Operations, type Worker, type WorkItem } from './index.ts';
+import { createBytes } from '../lanes/bytes.ts';
+import {
+  createWorker,
+  type Worker,
+  applied,
+  clearLedger,
+  count,
+  failed,
+  groundOf,
+  intake,
+  until,
+} from './harness.testsuite.ts';
+import { createOperations, type Operations, type WorkItem } from './index.ts';
 
 const mebibyte = 1024 * 1024;
 const never = new AbortController().signal;
@@ -31,27 +41,24 @@ describe('operations/bytes', () => {
   /** What handlers hold at once, at the most. */
   let held = 0;
   let most = 0;
-  async function hold<Result>(
-    items: readonly WorkItem[],
-    result: (item: WorkItem) => Result,
-  ): Promise<Result[]> {
-    const size = JSON.stringify(items.map(({ records }) => records)).length;
+  async function hold<Result>(item: WorkItem, result: (item: WorkItem) => Result): Promise<Result> {
+    const size = JSON.stringify(item.records).length;
     held += size;
     most = Math.max(most, held);
     await sleep(100);
     held -= size;
-    return items.map(result);
+    return result(item);
   }
   async function work(): Promise<void> {
     most = 0;
     const worker = createWorker(groundOf(test.database), {
       handlers: {
         write: {
-          execute: (items) =>
-            hold(items, (item) =>
+          execute: (given) =>
+            hold(given, (item) =>
               item.attempt === 1 && item.resource === 'twice' ? failed(item, true) : applied(item),
             ),
-          resolveUnknown: (items) => hold(items, applied),
+          resolveUnknown: (item) => hold(item, applied),
         },
       },
       pollMs: 100,

@@ -1,9 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { isDatabaseAway, type Database } from '../kit/db/database.ts';
+import { isDatabaseAway, type Database, type Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createLog } from '../kit/log.ts';
 import { createMetrics } from '../kit/metrics.ts';
-import type { Intake, ItemResult, WorkHandler, WorkItem } from './index.ts';
+import { createWorker as createLaneWorker, type Worker } from '../lanes/index.ts';
+import {
+  createHousekeeping,
+  ledgerKind,
+  endsOf,
+  type Intake,
+  type ItemResult,
+  type WorkHandler,
+  type WorkItem,
+} from './index.ts';
+import * as store from '../lanes/store/work.ts';
+import type { TakeRequest } from '../lanes/store/work.ts';
+import { load } from './store/load.ts';
+import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
 
 /** The parts of the ground that the ledger stands on; the others are never touched by it. */
 export function groundOf(database: Database): Ground {
@@ -35,9 +48,49 @@ export function intake(given: Partial<Intake> = {}): Intake {
   };
 }
 
+export type { Worker };
+
+/** What a worker has in its hands after a take, or a rescue. */
+export async function take(db: Queryable, lanes: readonly TakeRequest[]): Promise<WorkItem[]> {
+  return load(db, await store.take(db, lanes));
+}
+export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Promise<WorkItem[]> {
+  return load(db, await store.rescue(db, lanes));
+}
+
+type LaneOptions = Omit<Parameters<typeof createLaneWorker>[1], 'kinds'>;
+
+/** A worker of the ledger's own, with its housekeeping, whose writes the handler does. */
+export function createWorker(
+  ground: Ground,
+  {
+    handlers,
+    retryPolicy,
+    ...options
+  }: LaneOptions & { handlers: { write?: WorkHandler }; retryPolicy?: Partial<RetryPolicy> },
+): Worker {
+  const ends = endsOf(ground);
+  const policy = { ...defaultRetryPolicy, ...retryPolicy };
+  const kinds = handlers.write ? [ledgerKind('write', ends, handlers.write, policy)] : [];
+  const worker = createLaneWorker(ground, { ...options, kinds });
+  const housekeeping = createHousekeeping(ground.database, ground.log);
+  return {
+    ...worker,
+    async start() {
+      housekeeping.start();
+      await worker.start();
+    },
+    async stop(deadlineMs) {
+      await worker.stop(deadlineMs);
+      await housekeeping.stop();
+      await ends.close();
+    },
+  };
+}
+
 /** Says of each item what the function says. */
 export function handlerOf(each: (item: WorkItem) => ItemResult | Promise<ItemResult>): WorkHandler {
-  return { execute: (items) => Promise.all(items.map(async (item) => each(item))) };
+  return { execute: async (item) => each(item) };
 }
 
 export function applied(item: WorkItem): ItemResult {

@@ -7,11 +7,8 @@ import { forgetExpired } from './store/keys.ts';
 export interface Housekeeping {
   start(): void;
   stop(): Promise<void>;
-  /** Counts completed items towards the next vacuum. */
-  completed(count: number): void;
 }
 
-const vacuumEvery = 50_000;
 const partitionsEveryMs = 60 * 60_000;
 /** After a failure. */
 const partitionsAgainMs = 60_000;
@@ -19,10 +16,8 @@ const keysEveryMs = 60_000;
 const batchesEveryMs = 60_000;
 const keysAtOnce = 1_000;
 
-/** Makes partitions ahead of time, deletes old idempotency keys, and runs VACUUM on the work tables (docs/invariants.md, 12). */
+/** What keeps the tables of the ledger fit: partitions ahead of time, and old idempotency keys gone. */
 export function createHousekeeping(database: Database, log: Logger): Housekeeping {
-  let sinceVacuum = 0;
-  let vacuuming: Promise<unknown> | undefined;
   const timers: NodeJS.Timeout[] = [];
   const told = new Set<string>();
 
@@ -65,17 +60,7 @@ export function createHousekeeping(database: Database, log: Logger): Housekeepin
       stopped = true;
       for (const timer of timers) clearInterval(timer);
       clearTimeout(nextPartitions);
-      await Promise.all([vacuuming, making]);
-    },
-    completed(count) {
-      sinceVacuum += count;
-      if (sinceVacuum < vacuumEvery || vacuuming) return;
-      sinceVacuum = 0;
-      vacuuming = attempt('VACUUM of the work tables', () =>
-        database.raw('VACUUM work, turn, lane, wake, ab_head, ab_batch, ab_turn'),
-      ).finally(() => {
-        vacuuming = undefined;
-      });
+      await making;
     },
   };
 }

@@ -1,5 +1,6 @@
 export { createOperations, type Operations } from './operations.ts';
-export { createWorker, type Worker } from './worker.ts';
+export { createHousekeeping } from './housekeeping.ts';
+export { ledgerKind, endsOf } from './ledger-kind.ts';
 export type { AnswerOf, Performed, Send } from './perform.ts';
 export { operationRoutes } from './routes.ts';
 export type { BacklogRow } from './backlog.ts';
@@ -7,12 +8,10 @@ export type { WrittenOperation } from './read.ts';
 export { isUnresolved } from './resolve.ts';
 export type {
   EarlierUse,
-  Heard,
   Intake,
   ItemResult,
   KeyClaim,
   RecordPayload,
-  WorkContext,
   WorkHandler,
   WorkItem,
 } from './work.ts';

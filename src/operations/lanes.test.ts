@@ -2,13 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { createAcceptor, type Acceptor } from './accept.ts';
-import { clearLedger, count, intake, projectId, until } from './harness.testsuite.ts';
+import { clearLedger, count, rescue, take, intake, projectId, until } from './harness.testsuite.ts';
 import { defaultRetryPolicy } from './next-step.ts';
 import { allOutcomes, settle, unknownOutcome } from './settle.ts';
-import { rescue, take } from './store/items.ts';
-import { claim, extend, firstProject, fold, giveBack, openNode, pause } from './store/lanes.ts';
+import {
+  claim,
+  extend,
+  firstProject,
+  fold,
+  giveBack,
+  openNode,
+  pause,
+  type HeldLane,
+} from '../lanes/store/lanes.ts';
 import { record } from './store/record.ts';
-import type { HeldLane, Intake, TakenItem } from './work.ts';
+import type { Intake, WorkItem } from './work.ts';
 
 describe('operations/lanes', () => {
   let test: TestDatabase;
@@ -27,15 +35,15 @@ describe('operations/lanes', () => {
   };
   const claimAll = (leaseMs = 60_000, limit = 20): Promise<HeldLane[]> =>
     claim(test.database, { afterProject: firstProject, perProject: 20, limit, lease: randomUUID(), leaseMs });
-  const takeFrom = (lane: HeldLane, room = 10): Promise<TakenItem[]> =>
+  const takeFrom = (lane: HeldLane, room = 10): Promise<WorkItem[]> =>
     take(test.database, [{ ...lane, room }]);
-  const done = (item: TakenItem) =>
+  const done = (item: WorkItem) =>
     settle(
       item,
       { kind: 'outcomes', outcomes: item.records.map(() => ({ kind: 'applied' })) },
       defaultRetryPolicy,
     );
-  const finish = async (item: TakenItem): Promise<boolean> =>
+  const finish = async (item: WorkItem): Promise<boolean> =>
     (await record(test.database, [done(item)]))[0] ?? false;
   const back = (lane: HeldLane, blockedMs = 0): Promise<void> =>
     giveBack(test.database, [{ ...lane, blockedMs }]);
@@ -253,7 +261,7 @@ describe('operations/lanes', () => {
     const third = await queue({ laneId, orderKeys: ['contact 2'] });
     const other = await queue({ laneId, orderKeys: ['contact 3'] });
     const lane = await oneLane();
-    const ids = (items: TakenItem[]): string[] => items.map((item) => item.operationId);
+    const ids = (items: WorkItem[]): string[] => items.map((item) => item.operationId);
     const round = await takeFrom(lane);
     expect(ids(round)).toEqual([first, other]);
     expect(await takeFrom(lane)).toEqual([]);
@@ -300,14 +308,10 @@ describe('operations/lanes', () => {
       records: [],
       seq: String(sent?.['seq']),
       lease: node.lease,
-    } as unknown as TakenItem;
-    expect(
-      await finish({
-        ...item,
-        operationId: marked?.operationId ?? '',
-        tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },
-      }),
-    ).toBe(true);
+      operationId: marked?.operationId ?? '',
+      tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },
+    } as unknown as WorkItem;
+    expect(await finish(item)).toBe(true);
     expect(await takeFrom(await oneLane())).toHaveLength(1);
   });
 

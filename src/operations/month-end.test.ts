@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../../test/database.ts';
 import { ensurePartitions, migrate } from '../kit/db/migrate.ts';
 import { createAcceptor } from './accept.ts';
-import { groundOf, intake, until } from './harness.testsuite.ts';
-import { createWorker } from './worker.ts';
+import { createWorker, groundOf, intake, until } from './harness.testsuite.ts';
 
 const directory = join(import.meta.dirname, '../../migrations');
 const history = ['operation', 'record', 'operation_log'];

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { newId } from '../kit/ids.ts';
 import {
+  createWorker,
+  type Worker,
   applied,
   count,
   failed,
@@ -12,7 +14,7 @@ import {
   projectId,
   until,
 } from './harness.testsuite.ts';
-import { createOperations, createWorker, type Operations, type Worker } from './index.ts';
+import { createOperations, type Operations } from './index.ts';
 
 describe('operations/operations', () => {
   let test: TestDatabase;
@@ -28,7 +30,7 @@ describe('operations/operations', () => {
       handlers: {
         write: {
           ...handlerOf((item) => answer(item)),
-          resolveUnknown: (items) => Promise.resolve(items.map(applied)),
+          resolveUnknown: async (item) => applied(item),
         },
       },
       pollMs: 200,

@@ -3,20 +3,26 @@ import type { Ground } from '../kit/ground.ts';
 import type { Logger } from '../kit/log.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
+import {
+  createAnnouncer,
+  createNodeLanes,
+  createRecorder,
+  hurry,
+  pause,
+  type NodeLanes,
+} from '../lanes/index.ts';
 import { createAcceptor } from './accept.ts';
 import { createGatherer } from './auto-batch/accept.ts';
 import { createBacklogReader, type BacklogReader } from './backlog.ts';
 import type { AutoBatchIntake } from './auto-batch/places.ts';
-import { createAnnouncer } from './hints.ts';
-import { createInstallationStatus } from './installation-status.ts';
-import { createNodeLanes, type NodeLanes } from './node-lane.ts';
+import { endStray } from './stray.ts';
+import { endsOf, type Ends } from './ledger-kind.ts';
+import type { Settlement } from './settle.ts';
 import { findEarlierUse } from './keys.ts';
 import { performMarked, type AnswerOf, type Performed, type Send } from './perform.ts';
 import { createReader, type Reader, type Viewer } from './read.ts';
-import { createRecorder } from './recorder.ts';
 import { resolveRecords } from './resolve.ts';
 import type { OperationRecord, ResolveRequest } from './schema.ts';
-import { hurry, pause } from './store/lanes.ts';
 import type { EarlierUse, Intake, KeyClaim } from './work.ts';
 
 export interface OperationsOptions {
@@ -59,6 +65,8 @@ export interface Operations extends Reader, BacklogReader {
   resumeLane(projectId: string, laneId: string): Promise<void>;
   /** What waits in the lane for a later attempt is tried now. */
   hurryLane(projectId: string, laneId: string): Promise<void>;
+  /** How the workers of this process record what became of the work. */
+  ends: Ends;
   /** Waits for what is being accepted and sent, then aborts it; gives this node's lanes back. */
   close(deadlineMs?: number): Promise<void>;
 }
@@ -74,9 +82,10 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
   const acceptor = createAcceptor(database);
   const gatherer = createGatherer(database);
   const announcer = createAnnouncer(database.directUrl, log);
-  const nodeLanes = createNodeLanes({ database, log, leaseMs });
-  const installationStatus = createInstallationStatus(database, log);
-  const recorder = createRecorder(ground, (ended) => installationStatus.note(ended));
+  const lookAfter = endStray.bind(undefined, database, log);
+  const nodeLanes = createNodeLanes({ database, log, leaseMs, lookAfter });
+  const ends = endsOf(ground);
+  const recorder = createRecorder<Settlement>(ground, ends);
   const closing = new AbortController();
   const deps = { database, acceptor, nodeLanes, recorder, leaseMs, waitForTurnMs, closing: closing.signal };
   const listeners = new Set<(laneId: string) => void>();
@@ -114,6 +123,7 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
     },
     resolve: async (viewer, operationId, by, request) =>
       resolveRecords(database, await reader.get(viewer, operationId), by, request),
+    ends,
     onQueued: (listener) => void listeners.add(listener),
     async close(deadlineMs = 10_000) {
       const timer = setTimeout(() => closing.abort(), deadlineMs);
@@ -123,7 +133,7 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
       ]);
       clearTimeout(timer);
       await giveBackLanes(nodeLanes, log);
-      await installationStatus.close();
+      await ends.close();
       await announcer.close();
     },
   };

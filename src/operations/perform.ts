@@ -2,16 +2,14 @@ import type { Database } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
+import { contextOf, type NodeLane, type NodeLanes, type Recorder, type WorkContext } from '../lanes/index.ts';
 import type { RecordOutcome } from '../providers/index.ts';
 import type { Accepted, Acceptor } from './accept.ts';
 import { takeBack, takeTurn } from './turn.ts';
-import { contextOf } from './context.ts';
-import type { NodeLane, NodeLanes } from './node-lane.ts';
-import type { Recorder } from './recorder.ts';
 import { defaultRetryPolicy } from './next-step.ts';
-import { settleSynchronous, unknownOutcome } from './settle.ts';
-import { acceptUnder } from './stray.ts';
-import type { Answer, EarlierUse, Intake, TakenItem, WorkContext } from './work.ts';
+import { settleSynchronous, unknownOutcome, type Settlement } from './settle.ts';
+import { acceptUnder, underWayIn } from './stray.ts';
+import type { Answer, EarlierUse, Intake, WorkItem } from './work.ts';
 
 /** Sends a synchronous write. Called once, after the mark is committed. */
 export type Send = (operationId: string, context: WorkContext) => Promise<readonly RecordOutcome[]>;
@@ -32,7 +30,7 @@ interface PerformDeps {
   database: Database;
   acceptor: Acceptor;
   nodeLanes: NodeLanes;
-  recorder: Recorder;
+  recorder: Recorder<Settlement>;
   leaseMs: number;
   waitForTurnMs: number;
   /** Aborted when the process gives up waiting. */
@@ -81,7 +79,7 @@ export async function performMarked(
   }
   const recording = deps.recorder.record(settlement, deps.closing).then(
     (kept) => {
-      lane.underWay.operations.delete(operationId);
+      underWayIn(lane).operations.delete(operationId);
       return kept;
     },
     () => false,
@@ -114,7 +112,7 @@ async function acceptUnderNodeLane(
   for (let attempt = 1; attempt <= laneAttempts; attempt++) {
     const lane = await deps.nodeLanes.of(intake.projectId);
     const operationId = newId();
-    const accepted = await acceptUnder(lane.underWay, operationId, intake.key, () =>
+    const accepted = await acceptUnder(underWayIn(lane), operationId, intake.key, () =>
       deps.acceptor.accept({ ...intake, laneId: lane.id }, lane.lease, operationId),
     );
     if (accepted) return { lane, accepted };
@@ -126,9 +124,12 @@ async function acceptUnderNodeLane(
   });
 }
 
-function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string; seq: string }): TakenItem {
+function itemOf(intake: Intake, lane: NodeLane, accepted: { operationId: string; seq: string }): WorkItem {
   return {
     ...intake,
+    kind: intake.actionType,
+    ref: accepted.operationId,
+    isOfNode: true,
     operationId: accepted.operationId,
     seq: accepted.seq,
     lease: lane.lease,

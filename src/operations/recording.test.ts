@@ -3,6 +3,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { injectErrors, makeReadOnly, makeWritable, type InjectedErrors } from '../../test/injected-errors.ts';
 import { sleep } from '../kit/retry.ts';
 import {
+  createWorker,
+  type Worker,
   applied,
   clearLedger,
   count,
@@ -13,7 +15,7 @@ import {
   projectId,
   until,
 } from './harness.testsuite.ts';
-import { createOperations, createWorker, type Operations, type Worker } from './index.ts';
+import { createOperations, type Operations } from './index.ts';
 
 /** One of each class that says nothing about the rows, and of those that nobody expects. */
 const passing = ['25006', '40001', '53100', '53200', '55P03', '57014', '57P03', '58030', '0A000', 'XX000'];
@@ -48,9 +50,9 @@ describe('operations/recording', () => {
       handlers: {
         write: {
           ...handlerOf(answer),
-          resolveUnknown: (items) => {
-            resolvedUnknown += items.length;
-            return Promise.resolve(items.map((item) => failed(item, false)));
+          resolveUnknown: async (item) => {
+            resolvedUnknown += 1;
+            return failed(item, false);
           },
         },
       },

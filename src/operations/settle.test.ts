@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Failure, RecordOutcome } from '../providers/index.ts';
 import { settle, settleSynchronous } from './settle.ts';
-import type { TakenItem } from './work.ts';
+import type { WorkItem } from './work.ts';
 
 const policy = { baseMs: 1_000, capMs: 60_000, random: () => 0.5 };
 const lost: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };
 const refused: Failure = { category: 'validation', retryable: false, message: 'bad' };
 
-function item(more: Partial<TakenItem> = {}): TakenItem {
+function item(more: Partial<WorkItem> = {}): WorkItem {
   return {
+    kind: 'write',
+    ref: 'o',
+    isOfNode: false,
     projectId: 'p',
     operationId: 'o',
     integrationId: 'i',
@@ -32,7 +35,7 @@ function item(more: Partial<TakenItem> = {}): TakenItem {
     ...more,
   };
 }
-const settled = (outcome: RecordOutcome, more: Partial<TakenItem> = {}) =>
+const settled = (outcome: RecordOutcome, more: Partial<WorkItem> = {}) =>
   settle(item(more), { kind: 'outcomes', outcomes: [outcome] }, policy);
 
 describe('src/operations/settle', () => {
@@ -67,7 +70,7 @@ describe('src/operations/settle', () => {
   });
 
   test('a rescued synchronous write is looked for again while that is pending, and never sent', () => {
-    const rescued = (outcome: RecordOutcome, more: Partial<TakenItem> = {}) =>
+    const rescued = (outcome: RecordOutcome, more: Partial<WorkItem> = {}) =>
       settleSynchronous(item(more), { kind: 'outcomes', outcomes: [outcome] }, policy);
     expect(rescued({ kind: 'unknown', failure: lost })).toMatchObject({ done: false });
     expect(rescued({ kind: 'unknown', failure: lost }, { remainingMs: 10 })).toMatchObject({ done: true });

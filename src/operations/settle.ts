@@ -9,7 +9,6 @@ import {
   type KeyClaim,
   type OperationError,
   type Place,
-  type TakenItem,
   type Tally,
   type WorkItem,
 } from './work.ts';
@@ -58,18 +57,18 @@ export interface Settlement {
 }
 
 /** Turns what a handler said of an item into what the ledger records; pure but for the id of the log line. */
-export function settle(item: TakenItem, result: ItemResult, policy: RetryPolicy): Settlement {
+export function settle(item: WorkItem, result: ItemResult, policy: RetryPolicy): Settlement {
   return settleBy(mayTryAgain, item, result, policy);
 }
 
 /** A synchronous write has no second attempt; what the provider could not be asked about it now is asked later. */
-export function settleSynchronous(item: TakenItem, result: ItemResult, policy: RetryPolicy): Settlement {
+export function settleSynchronous(item: WorkItem, result: ItemResult, policy: RetryPolicy): Settlement {
   return settleBy(isPending, item, result, policy);
 }
 
 function settleBy(
   again: (outcome: RecordOutcome) => boolean,
-  item: TakenItem,
+  item: WorkItem,
   result: ItemResult,
   policy: RetryPolicy,
 ): Settlement {
@@ -93,7 +92,7 @@ export function unknownOutcome(message: string): RecordOutcome {
 }
 
 /** The end of an item whose deadline passed before an attempt could start: the attempt before says why, if there was one. */
-export function deadlinePassed(item: TakenItem): ItemResult {
+export function deadlinePassed(item: WorkItem): ItemResult {
   const outcomes = item.records.map(({ index }): RecordOutcome => {
     const before = item.earlier.get(index);
     if (!before) {
@@ -118,7 +117,7 @@ export function deadlinePassed(item: TakenItem): ItemResult {
  * After an attempt of unknown outcome, one that is known not to have been applied does not make the record known, unless
  * the provider was asked for the record.
  */
-function withEarlier(item: TakenItem, at: number, outcome: RecordOutcome): RecordOutcome {
+function withEarlier(item: WorkItem, at: number, outcome: RecordOutcome): RecordOutcome {
   const before = item.earlier.get(item.records[at]?.index ?? -1);
   if (outcome.kind !== 'notApplied' || before?.category !== 'unknownOutcome') return outcome;
   if (outcome.failure.lookedUpBy !== undefined) return outcome;
@@ -148,7 +147,7 @@ function putBack(item: WorkItem, waitMs: number): Settlement {
   };
 }
 
-function finish(item: WorkItem & { expired?: boolean }, outcomes: readonly RecordOutcome[]): Settlement {
+function finish(item: WorkItem, outcomes: readonly RecordOutcome[]): Settlement {
   const settled = item.records.map((record, at) => ({
     index: record.index,
     outcome: outcomes[at] as RecordOutcome,
@@ -162,7 +161,7 @@ function finish(item: WorkItem & { expired?: boolean }, outcomes: readonly Recor
     ...firstFailure(outcomes),
     done: true,
     waitMs: 0,
-    spent: item.expired !== true,
+    spent: !item.expired,
     status,
     result: text,
     errors: counts.errors,

@@ -2,13 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { sleep } from '../kit/retry.ts';
-import { applied, clearLedger, count, groundOf, intake, until } from './harness.testsuite.ts';
+import {
+  createWorker,
+  type Worker,
+  applied,
+  clearLedger,
+  count,
+  groundOf,
+  intake,
+  until,
+} from './harness.testsuite.ts';
 import {
   createOperations,
-  createWorker,
   type ItemResult,
   type Operations,
-  type Worker,
   type WorkHandler,
   type WorkItem,
 } from './index.ts';
@@ -90,14 +97,11 @@ describe('operations/shares', () => {
     async (_what, shareOf, lanes) => {
       let started = 0;
       const handler: WorkHandler = {
-        execute: (items, { signal }) =>
-          Promise.all(
-            items.map(async (item) => {
-              if (!hanging.has(item.laneId)) return applied(item);
-              started += 1;
-              return untilAborted(item, signal);
-            }),
-          ),
+        execute: async (item, { signal }) => {
+          if (!hanging.has(item.laneId)) return applied(item);
+          started += 1;
+          return untilAborted(item, signal);
+        },
       };
       await work(handler, shareOf);
       await doneIn(randomUUID());
@@ -121,17 +125,14 @@ describe('operations/shares', () => {
     let answers = false;
     await work(
       {
-        execute: (items) =>
-          Promise.all(
-            items.map(async (item) => {
-              sent += 1;
-              running += 1;
-              most = Math.max(most, sent > 30 ? running : 0);
-              await sleep(20);
-              running -= 1;
-              return answers ? { ...applied(item), heard: 'answer' as const } : silence(item);
-            }),
-          ),
+        execute: async (item) => {
+          sent += 1;
+          running += 1;
+          most = Math.max(most, sent > 30 ? running : 0);
+          await sleep(20);
+          running -= 1;
+          return answers ? { ...applied(item), heard: 'answer' as const } : silence(item);
+        },
       },
       () => 'hangs.example',
     );

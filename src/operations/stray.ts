@@ -1,12 +1,12 @@
 import { isDatabaseAway, type Database } from '../kit/db/database.ts';
 import type { Logger } from '../kit/log.ts';
+import { findStray, type NodeLane } from '../lanes/index.ts';
 import { defaultRetryPolicy } from './next-step.ts';
 import { allOutcomes, settleSynchronous } from './settle.ts';
-import { findStray, withPayloads } from './store/items.ts';
 import { release } from './store/keys.ts';
-import type { LaneKey } from './store/lanes.ts';
+import { load, withPayloads } from './store/load.ts';
 import { record } from './store/record.ts';
-import type { KeyClaim, TakenItem } from './work.ts';
+import type { KeyClaim, WorkItem } from './work.ts';
 
 /** What this process does in a node's lane, so that the rows of it that nobody does can be told from those. */
 export interface UnderWay {
@@ -16,8 +16,12 @@ export interface UnderWay {
   readonly doubtful: Map<string, KeyClaim>;
 }
 
-export function nothingUnderWay(): UnderWay {
-  return { operations: new Set(), doubtful: new Map() };
+const underWay = new WeakMap<NodeLane, UnderWay>();
+
+export function underWayIn(lane: NodeLane): UnderWay {
+  const known = underWay.get(lane) ?? { operations: new Set(), doubtful: new Map() };
+  underWay.set(lane, known);
+  return known;
 }
 
 /** Runs an acceptance under the id; what it throws leaves open whether it happened. */
@@ -43,31 +47,28 @@ export async function acceptUnder<T extends { earlier?: unknown } | undefined>(
  * Ends the synchronous writes in the lanes of this node that nobody here sends: their acceptance was committed and its
  * answer lost. Nothing was sent, and nothing will be; their keys are free for the repetition that the caller was asked for.
  */
-export async function endStray(
-  database: Database,
-  log: Logger,
-  lanes: readonly (LaneKey & { underWay: UnderWay })[],
-): Promise<void> {
+export async function endStray(database: Database, log: Logger, lanes: readonly NodeLane[]): Promise<void> {
   if (lanes.length === 0) return;
-  const known = lanes.flatMap(({ underWay }) => [...underWay.operations]);
-  const rows = await findStray(database, lanes, known);
-  for (const lane of lanes) {
-    const { operations, doubtful } = lane.underWay;
-    // What began after the question is in the set by now; what ended meanwhile is refused by its fence.
-    const stray = rows.filter((item) => item.laneId === lane.id && !operations.has(item.operationId));
-    for (const found of stray) {
-      const item = await withPayloads(database, found);
-      if (await endUnsent(database, item, doubtful.get(item.operationId)))
-        log.warn(
-          { projectId: item.projectId, operationId: item.operationId },
-          'a write whose acceptance was not answered was ended unsent',
-        );
-      doubtful.delete(item.operationId);
-    }
+  const known = lanes.flatMap((lane) => [...underWayIn(lane).operations]);
+  const found = await findStray(database, lanes, known);
+  // What began after the question is in the set by now; what ended meanwhile is refused by its fence.
+  const nobodys = found.filter(({ laneId, ref }) =>
+    lanes.some((lane) => lane.id === laneId && !underWayIn(lane).operations.has(ref)),
+  );
+  if (nobodys.length === 0) return;
+  for (const item of await load(database, nobodys)) {
+    const lane = lanes.find(({ id }) => id === item.laneId);
+    const doubtful = lane && underWayIn(lane).doubtful;
+    if (await endUnsent(database, await withPayloads(database, item), doubtful?.get(item.operationId)))
+      log.warn(
+        { projectId: item.projectId, operationId: item.operationId },
+        'a write whose acceptance was not answered was ended unsent',
+      );
+    doubtful?.delete(item.operationId);
   }
 }
 
-async function endUnsent(database: Database, item: TakenItem, key: KeyClaim | undefined): Promise<boolean> {
+async function endUnsent(database: Database, item: WorkItem, key: KeyClaim | undefined): Promise<boolean> {
   const message = 'nothing was sent: the database did not answer in time when the write was accepted';
   const unsent = allOutcomes(item, {
     kind: 'notApplied',

@@ -1,8 +1,9 @@
 import { isDatabaseAway, type Database } from '../kit/db/database.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
-import type { NodeLane } from './node-lane.ts';
-import { mark, withdraw, type ParkedWrite } from './store/turns.ts';
+import { markInTurn, type NodeLane } from '../lanes/index.ts';
+import { underWayIn } from './stray.ts';
+import { withdraw, type ParkedWrite } from './store/turns.ts';
 
 const firstPauseMs = 15;
 const longestPauseMs = 250;
@@ -25,7 +26,7 @@ export async function takeTurn(
     await sleep(pauseMs, signal);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     try {
-      if (await mark(database, parked)) return;
+      if (await markInTurn(database, parked.lane, parked.seq)) return;
       fault = undefined;
     } catch (error) {
       fault = error instanceof Error ? error : new Error(String(error));
@@ -47,7 +48,7 @@ export async function takeBack(database: Database, parked: WaitingWrite): Promis
   try {
     await withdraw(database, parked);
   } catch {
-    if (key) lane.underWay.doubtful.set(operationId, key);
+    if (key) underWayIn(lane).doubtful.set(operationId, key);
   }
-  lane.underWay.operations.delete(operationId);
+  underWayIn(lane).operations.delete(operationId);
 }

@@ -7,6 +7,9 @@ import { declaredStatements } from '../kit/db/statement.ts';
 import { newId } from '../kit/ids.ts';
 import type { RecordOutcome } from '../providers/index.ts';
 import {
+  take,
+  createWorker,
+  type Worker,
   applied,
   count,
   failed,
@@ -16,13 +19,12 @@ import {
   projectId,
   until,
 } from './harness.testsuite.ts';
-import { createOperations, createWorker, type Operations, type Worker } from './index.ts';
+import { createOperations, type Operations } from './index.ts';
 import { settle } from './settle.ts';
 import { insertGroup } from './store/accept.ts';
-import { take } from './store/items.ts';
-import { claim, firstProject, fold } from './store/lanes.ts';
+import { claim, firstProject, fold, type HeldLane } from '../lanes/store/lanes.ts';
 import { record } from './store/record.ts';
-import type { HeldLane, Intake, WorkItem } from './work.ts';
+import type { Intake, WorkItem } from './work.ts';
 
 describe('operations/turns', () => {
   let test: TestDatabase;
@@ -52,7 +54,7 @@ describe('operations/turns', () => {
             sent.push(item.request['n']);
             return answer(item);
           }),
-          resolveUnknown: (items) => Promise.resolve(items.map(applied)),
+          resolveUnknown: async (item) => applied(item),
         },
       },
       pollMs: 100,

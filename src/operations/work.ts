@@ -1,4 +1,5 @@
 import { timeOf } from '../kit/ids.ts';
+import type { Heard, Marked, WorkContext } from '../lanes/index.ts';
 import type { Failure, RecordOutcome } from '../providers/index.ts';
 
 /** One record of an operation as the executor needs it; its own `reference` is echoed where outcomes are shown. */
@@ -87,39 +88,29 @@ export interface OperationError extends Failure {
 }
 
 /** An operation's work in the hands of a worker: the records that have no outcome yet. */
-export interface WorkItem {
-  projectId: string;
+export interface WorkItem extends Marked {
   operationId: string;
   integrationId: string;
   installationId: string;
   configId: string;
-  laneId: string;
   actionType: string;
   resource: string;
   request: Record<string, unknown>;
   records: readonly { index: number; payload: RecordPayload }[];
-  /** The number of this attempt, from 1. */
-  attempt: number;
   /**
    * Not later than the acceptance, in milliseconds since the epoch by the clock of this process: the earlier of what the
    * database's clock and the id tell. Either clock may have been off; what is ours must not look as if it stood there before.
    */
   acceptedAt: number;
-  /** Milliseconds until the deadline, by the database's clock, when the item was taken. */
-  remainingMs: number;
   /** Records of the operation in all, also those that are done. */
   total: number;
   /** What earlier attempts came to. */
   tally: Tally;
   /** How the attempt before ended for those of its records that may be tried again, by index. */
   earlier: ReadonlyMap<number, Failure>;
-  /** Of the ledger: the work row and the fence of its attempt. */
-  seq: string;
-  lease: string;
+  /** Bytes of its payloads, when it is large and came without them; then `records` is empty as yet. */
+  unreadBytes: number;
 }
-
-/** How the other side behaved: it answered something, or it was called and not heard of. */
-export type Heard = 'answer' | 'silence';
 
 /**
  * What a handler says of one item. The outcomes stand in the order of the item's records. `heard` is missing when nobody was
@@ -134,41 +125,14 @@ type Ending =
   /** Nothing was sent; the whole lane waits, and no attempt is counted. */
   | { kind: 'throttled'; inMs: number };
 
-export interface WorkContext {
-  /** Monotonic (`performance.now()`), moved ahead while the lease is renewed. */
-  readonly leaseEndsAt: number;
-  /** To be asked right before the first byte: false once the lease may have ended (docs/invariants.md, 14). */
-  mayStillSend(): boolean;
-  /** Aborted when the lease was lost or the process must end. */
-  readonly signal: AbortSignal;
-}
-
 /** Does the work of one kind. Never throws for what the provider does; what it throws counts as an unknown outcome. */
 export interface WorkHandler {
-  execute(items: readonly WorkItem[], context: WorkContext): Promise<ItemResult[]>;
+  execute(item: WorkItem, context: WorkContext): Promise<ItemResult>;
   /**
-   * Finds out what became of items whose attempt was cut off by the death of its node; without it they stay unknown. Sends
+   * Finds out what became of an item whose attempt was cut off by the death of its node; without it that stays unknown. Sends
    * nothing: what may be sent again is so in its outcomes, and the next attempt does it.
    */
-  resolveUnknown?(items: readonly WorkItem[], context: WorkContext): Promise<ItemResult[]>;
-}
-
-/** A lane in the hands of this process. `wakes` is its counter as last read: give-back compares it. */
-export interface HeldLane {
-  projectId: string;
-  id: string;
-  lease: string;
-  wakes: string;
-  kind: string;
-  /** Whether it has an open auto-batch. */
-  gathers: boolean;
-}
-
-/** An item as taken: past its deadline, it is only to be failed. */
-export interface TakenItem extends WorkItem {
-  expired: boolean;
-  /** Bytes of its payloads, when it is large and came without them; then `records` is empty as yet. */
-  unreadBytes: number;
+  resolveUnknown?(item: WorkItem, context: WorkContext): Promise<ItemResult>;
 }
 
 /** See {@link WorkItem.acceptedAt}; `byDatabase` is the acceptance as the database's clock tells it. */

@@ -4,6 +4,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { sleep } from '../kit/retry.ts';
 import type { Failure } from '../providers/index.ts';
 import {
+  createWorker,
+  type Worker,
   applied,
   clearLedger,
   count,
@@ -16,11 +18,9 @@ import {
 } from './harness.testsuite.ts';
 import {
   createOperations,
-  createWorker,
   type Intake,
   type ItemResult,
   type Operations,
-  type Worker,
   type WorkHandler,
   type WorkItem,
 } from './index.ts';
@@ -243,12 +243,12 @@ describe('operations/worker', () => {
     let aborted = 0;
     await work(
       {
-        execute: (items, context) =>
+        execute: (item, context) =>
           new Promise((resolve) => {
             context.signal.addEventListener('abort', () => {
               aborted += 1;
               contexts.push(context.mayStillSend());
-              resolve(items.map(applied));
+              resolve(applied(item));
             });
           }),
       },
@@ -278,7 +278,7 @@ describe('operations/worker', () => {
     let executed = 0;
     await work({
       ...handlerOf((item) => (executed++, applied(item))),
-      resolveUnknown: (items) => Promise.resolve(items.map(applied)),
+      resolveUnknown: async (item) => applied(item),
     });
     await ended(id);
     expect(executed).toBe(0);
@@ -320,7 +320,7 @@ describe('operations/worker', () => {
     await work(
       {
         ...handlerOf((item) => (executed++, applied(item))),
-        resolveUnknown: (items) => Promise.resolve(items.map(++asked < 3 ? pending : applied)),
+        resolveUnknown: async (item) => (++asked < 3 ? pending(item) : applied(item)),
       },
       { retryPolicy: { baseMs: 20 } },
     );

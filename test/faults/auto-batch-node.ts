@@ -1,14 +1,9 @@
 /** One node of the auto-batch fault test: gathers, works, and dies when it is told to or killed. Both ledgers are files. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  createOperations,
-  createWorker,
-  type ItemResult,
-  type WorkItem,
-} from '../../src/operations/index.ts';
+import { createOperations, type ItemResult, type WorkItem } from '../../src/operations/index.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
-import { failed, groundOf, intake } from '../../src/operations/harness.testsuite.ts';
+import { createWorker, failed, groundOf, intake } from '../../src/operations/harness.testsuite.ts';
 
 const {
   DATABASE_URL = '',
@@ -41,8 +36,7 @@ const worker = createWorker(ground, {
   retryPolicy: { baseMs: 20, capMs: 200 },
   handlers: {
     write: {
-      execute: (items, context) =>
-        Promise.all(items.map((item) => execute(item, () => context.mayStillSend()))),
+      execute: (item, context) => execute(item, () => context.mayStillSend()),
     },
   },
 });

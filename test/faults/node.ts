@@ -1,9 +1,9 @@
 /** One node of the fault test: accepts, works, and dies when it is told to or killed. Both ledgers are files outside the database. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOperations, createWorker } from '../../src/operations/index.ts';
+import { createOperations } from '../../src/operations/index.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
-import { applied, failed, groundOf, intake } from '../../src/operations/harness.testsuite.ts';
+import { createWorker, applied, failed, groundOf, intake } from '../../src/operations/harness.testsuite.ts';
 
 const {
   DATABASE_URL = '',
@@ -30,18 +30,15 @@ const worker = createWorker(ground, {
   retryPolicy: { baseMs: 20, capMs: 200 },
   handlers: {
     write: {
-      execute: (items, context) =>
-        Promise.all(
-          items.map(async (item) => {
-            const { key = '', n = -1 } = item.request as { key?: string; n?: number };
-            await sleep(Math.random() * 4);
-            if (!context.mayStillSend()) return { kind: 'postponed', inMs: 0 };
-            if (Math.random() < 0.1) return failed(item, true);
-            takeEffect(item.operationId, key, n);
-            await sleep(Math.random() * 4);
-            return applied(item);
-          }),
-        ),
+      async execute(item, context) {
+        const { key = '', n = -1 } = item.request as { key?: string; n?: number };
+        await sleep(Math.random() * 4);
+        if (!context.mayStillSend()) return { kind: 'postponed', inMs: 0 };
+        if (Math.random() < 0.1) return failed(item, true);
+        takeEffect(item.operationId, key, n);
+        await sleep(Math.random() * 4);
+        return applied(item);
+      },
     },
   },
 });

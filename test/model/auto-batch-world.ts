@@ -8,8 +8,15 @@ import {
   type Entry,
   type Place,
 } from '../../src/operations/auto-batch/places.ts';
-import { closeOthers, findOwn, insert, seal, take } from '../../src/operations/auto-batch/store.ts';
-import { claim, fold, giveBack } from '../../src/operations/store/lanes.ts';
+import {
+  closeOthers,
+  findOwn,
+  insert,
+  openBatches as batching,
+  seal,
+  take,
+} from '../../src/operations/auto-batch/store.ts';
+import { claim, fold, giveBack } from '../../src/lanes/store/lanes.ts';
 
 interface Gatherer {
   /** On their way, without places. */
@@ -137,10 +144,14 @@ export async function sealDue(world: BatchWorld): Promise<void> {
   const { database, afterProject } = world;
   await fold(database);
   const lease = randomUUID();
-  const [lane] = await claim(database, { afterProject, perProject: 1, limit: 1, lease, leaseMs });
+  const [lane] = await claim(
+    database,
+    { afterProject, perProject: 1, limit: 1, lease, leaseMs },
+    batching.statements,
+  );
   if (lane) {
     await seal(database, [lane]);
-    await giveBack(database, [{ ...lane, blockedMs: 0 }]);
+    await giveBack(database, [{ ...lane, blockedMs: 0 }], batching.statements);
   }
   const open = await openBatches(world);
   const staying = new Set<string>();

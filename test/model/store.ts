@@ -1,11 +1,7 @@
+import type { HeldLane } from '../../src/lanes/store/lanes.ts';
 import type { Intake } from '../../src/operations/index.ts';
 import type { Settlement, StoredOutcome } from '../../src/operations/settle.ts';
-import {
-  earliestAcceptance,
-  type HeldLane,
-  type OperationError,
-  type TakenItem,
-} from '../../src/operations/work.ts';
+import { earliestAcceptance, type OperationError, type WorkItem } from '../../src/operations/work.ts';
 import { newId } from '../../src/kit/ids.ts';
 
 /** The state of an operation as the invariants look at it. */
@@ -21,8 +17,8 @@ export interface Stored {
 export interface LedgerStore {
   accept(intake: Intake): Promise<string>;
   /** Folds the wake-ups, claims the lane if it is due, and takes over what its former holder had sent. */
-  claim(): Promise<{ lane: HeldLane; rescued: TakenItem[] } | undefined>;
-  take(lane: HeldLane, room: number): Promise<TakenItem[]>;
+  claim(): Promise<{ lane: HeldLane; rescued: WorkItem[] } | undefined>;
+  take(lane: HeldLane, room: number): Promise<WorkItem[]>;
   record(settlement: Settlement): Promise<boolean>;
   extend(lane: HeldLane): Promise<boolean>;
   giveBack(lane: HeldLane, blockedMs: number): Promise<void>;
@@ -131,7 +127,7 @@ function accept(memory: Memory, intake: Intake): string {
   return operation.id;
 }
 
-function claim(memory: Memory): { lane: HeldLane; rescued: TakenItem[] } | undefined {
+function claim(memory: Memory): { lane: HeldLane; rescued: WorkItem[] } | undefined {
   if (memory.wakes.length > 0) {
     const lane = (memory.lane ??= { dueAt: Infinity, notBefore: -Infinity, lease: null, wakes: 0 });
     lane.wakes += 1;
@@ -174,7 +170,7 @@ function holds({ lane, now }: Memory, { lease }: HeldLane): boolean {
   return lane?.lease === lease && lane.dueAt > now;
 }
 
-function take(memory: Memory, { lease }: HeldLane, room: number): TakenItem[] {
+function take(memory: Memory, { lease }: HeldLane, room: number): WorkItem[] {
   const { now, work, lane } = memory;
   const late = work
     .filter((row) => row.state === 2 && row.deadline <= now)
@@ -199,7 +195,7 @@ function isItsTurn({ work }: Memory, row: Work): boolean {
   return !work.some((other) => other.seq < row.seq && sharesKey(other, row.orderKeys));
 }
 
-function itemOf({ now }: Memory, row: Work, expired: boolean): TakenItem {
+function itemOf({ now }: Memory, row: Work, expired: boolean): WorkItem {
   const { operation, seq, attempt, lease } = row;
   const {
     records: payloads,
@@ -218,6 +214,9 @@ function itemOf({ now }: Memory, row: Work, expired: boolean): TakenItem {
   return {
     projectId: 'p',
     operationId: operation.id,
+    kind: actionType,
+    ref: operation.id,
+    isOfNode: false,
     integrationId,
     installationId,
     configId,

@@ -2,18 +2,12 @@ import { attemptWrite, resolveStopped, type AttemptContext } from '../../src/act
 import { orderKeysOf, type StoredWrite } from '../../src/actions/write/perform.ts';
 import { planWrite, type PlannedRecord, type WriteScope } from '../../src/actions/write/plan.ts';
 import type { WriteRequest } from '../../src/actions/write/schema.ts';
-import { attempt, resolveRescued, type Handlers } from '../../src/operations/attempt.ts';
-import { contextOf } from '../../src/operations/context.ts';
+import { contextOf, type WorkContext } from '../../src/lanes/index.ts';
+import type { HeldLane } from '../../src/lanes/store/lanes.ts';
+import { attempt, resolveRescued } from '../../src/operations/attempt.ts';
 import type { RetryPolicy } from '../../src/operations/next-step.ts';
 import { settle } from '../../src/operations/settle.ts';
-import type {
-  HeldLane,
-  ItemResult,
-  RecordPayload,
-  TakenItem,
-  WorkContext,
-  WorkItem,
-} from '../../src/operations/work.ts';
+import type { ItemResult, RecordPayload, WorkHandler, WorkItem } from '../../src/operations/work.ts';
 import { abilitiesOf } from '../../src/providers/index.ts';
 import { connector, createModelProvider, type Fate, type ModelProvider } from './provider.ts';
 import { leaseMs, type LedgerStore, type Stored } from './store.ts';
@@ -30,7 +24,7 @@ export const requests = [
 export type RequestName = (typeof requests)[number];
 
 interface Hand {
-  item: TakenItem;
+  item: WorkItem;
   /** Absent until it was sent. */
   result?: ItemResult;
 }
@@ -177,7 +171,7 @@ export async function claim(world: World, node: Node): Promise<void> {
   Object.assign(node, { lane: claimed.lane, leaseEndsAt, isMisled: false });
   for (const item of claimed.rescued) {
     excuse(world, item);
-    node.hands.push({ item, result: await resolveRescued(item, handlersOf(world), contextFor(world, node)) });
+    node.hands.push({ item, result: await resolveRescued(item, handlerOf(world), contextFor(world, node)) });
   }
 }
 
@@ -199,7 +193,11 @@ export async function send(world: World, node: Node, fates: readonly Fate[]): Pr
   const work = before.find(({ operationId }) => operationId === item.operationId)?.work;
   const sent = [...world.records.values()].map(({ sends }) => sends);
   world.provider.coming = [...fates];
-  hand.result = await attempt(item, handlersOf(world), contextFor(world, node));
+  const context = contextFor(world, node);
+  hand.result =
+    item.expired || context.mayStillSend()
+      ? await attempt(item, handlerOf(world), context)
+      : { kind: 'postponed', inMs: 0 };
   world.provider.coming = [];
   const wasSent = [...world.records.values()].some(({ sends }, at) => sends > (sent[at] ?? 0));
   if (wasSent && (work?.state !== 1 || work.lease !== item.lease))
@@ -263,7 +261,7 @@ export async function setClock(world: World, ms: number): Promise<void> {
   await world.store.moveClock(ms);
 }
 
-function excuse({ records }: World, item: TakenItem): void {
+function excuse({ records }: World, item: WorkItem): void {
   const slots = new Set(item.records.map(({ index }) => index));
   for (const known of records.values())
     if (known.operationId === item.operationId && slots.has(known.slot)) known.excused = true;
@@ -278,7 +276,7 @@ function contextFor(world: World, node: Node): WorkContext {
   return contextOf(lease, new AbortController().signal, leaseMs);
 }
 
-function handlersOf({ provider: { client } }: World): Handlers {
+function handlerOf({ provider: { client } }: World): WorkHandler {
   const describe: AttemptContext['describe'] = async () => ({
     object: { name: '', displayName: '', fields: {}, uniqueFields: [] },
   });
@@ -302,23 +300,15 @@ function handlersOf({ provider: { client } }: World): Handlers {
     },
   });
   return {
-    write: {
-      execute: (items, work) =>
-        Promise.all(
-          items.map(async (item) => {
-            const { job, context, ...given } = parts(item, work);
-            const outcomes = await attemptWrite(job, { acceptedAt: item.acceptedAt, ...given }, context);
-            return { kind: 'outcomes' as const, outcomes };
-          }),
-        ),
-      resolveUnknown: (items, work) =>
-        Promise.all(
-          items.map(async (item) => {
-            const { job, context, ...given } = parts(item, work);
-            const outcomes = await resolveStopped(job, { acceptedAt: item.acceptedAt, ...given }, context);
-            return { kind: 'outcomes' as const, outcomes };
-          }),
-        ),
+    async execute(item, work) {
+      const { job, context, ...given } = parts(item, work);
+      const outcomes = await attemptWrite(job, { acceptedAt: item.acceptedAt, ...given }, context);
+      return { kind: 'outcomes', outcomes };
+    },
+    async resolveUnknown(item, work) {
+      const { job, context, ...given } = parts(item, work);
+      const outcomes = await resolveStopped(job, { acceptedAt: item.acceptedAt, ...given }, context);
+      return { kind: 'outcomes', outcomes };
     },
   };
 }

@@ -46,7 +46,7 @@ export const mutants: Mutant[] = [
     name: 'no lease check',
     changes: [
       {
-        file: 'src/operations/context.ts',
+        file: 'src/lanes/context.ts',
         find: '!signal.aborted && performance.now() < lane.leaseEndsAt - leaseMs * marginOfLease',
         replace: '!signal.aborted || leaseMs * marginOfLease < 0',
       },
@@ -57,12 +57,12 @@ export const mutants: Mutant[] = [
     name: 'no fence on record',
     changes: [
       {
-        file: 'src/operations/store/record.ts',
+        file: 'src/lanes/store/record-parts.ts',
         find: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
         replace: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq',
       },
       {
-        file: 'src/operations/store/record.ts',
+        file: 'src/lanes/store/record-parts.ts',
         find: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
         replace: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq',
       },
@@ -73,7 +73,7 @@ export const mutants: Mutant[] = [
     name: 'started marker after the send',
     changes: [
       {
-        file: 'src/operations/store/items.ts',
+        file: 'src/lanes/store/work.ts',
         find: 'UPDATE work w SET lease = c.lease, state = (NOT c.expired)::int,',
         replace: 'UPDATE work w SET lease = c.lease, state = 0,',
       },
@@ -95,7 +95,7 @@ export const mutants: Mutant[] = [
     name: 'wake-up lost without polling',
     changes: [
       {
-        file: 'src/operations/worker.ts',
+        file: 'src/lanes/worker.ts',
         find: 'await bell.wait(settings.pollMs)',
         replace: 'await bell.wait(2 ** 30)',
       },
@@ -169,7 +169,7 @@ const findOperations = statement(`,
     name: 'order per record id dropped',
     changes: [
       {
-        file: 'src/operations/store/lanes.ts',
+        file: 'src/lanes/store/lanes.ts',
         find: '(NOT w.ordered OR NOT EXISTS (',
         replace: '(true OR NOT EXISTS (',
       },
@@ -196,7 +196,7 @@ const findOperations = statement(`,
     name: 'deadline not checked before an attempt',
     changes: [
       {
-        file: 'src/operations/store/items.ts',
+        file: 'src/lanes/store/work.ts',
         find: 'w.deadline <= (SELECT now FROM clock) AS expired',
         replace: 'false AS expired',
       },
@@ -258,7 +258,7 @@ const findOperations = statement(`,
     name: 'the most urgent last',
     changes: [
       {
-        file: 'src/operations/store/lanes.ts',
+        file: 'src/lanes/store/lanes.ts',
         find: '(VALUES (0), (1), (2), (3)) AS p(prio)',
         replace: '(VALUES (3), (2), (1), (0)) AS p(prio)',
       },
@@ -269,7 +269,7 @@ const findOperations = statement(`,
     name: 'a known outcome is dropped when the database is unable',
     changes: [
       {
-        file: 'src/operations/recorder.ts',
+        file: 'src/lanes/recorder.ts',
         find: 'if (signal?.aborted) throw error;',
         replace: 'throw error;',
       },

@@ -2,9 +2,9 @@ import { problem } from '../../kit/problem.ts';
 import type { Ground } from '../../kit/ground.ts';
 import type { Connections } from '../../connections/index.ts';
 import type { Installations, Target } from '../../installations/index.ts';
+import type { Heard, WorkContext } from '../../lanes/index.ts';
 import type {
   AnswerOf,
-  Heard,
   Intake,
   ItemResult,
   KeyClaim,
@@ -12,7 +12,6 @@ import type {
   Performed,
   RecordPayload,
   Send,
-  WorkContext,
   WorkHandler,
   WorkItem,
 } from '../../operations/index.ts';
@@ -124,8 +123,8 @@ export async function performWrite(
 /** Does queued writes: the items of a lane are of one connection and run at once. */
 export function writeHandler(deps: WriteDeps): WorkHandler {
   return {
-    execute: (items, work) => Promise.all(items.map((item) => executeItem(deps, item, work))),
-    resolveUnknown: (items, work) => Promise.all(items.map((item) => resolveItem(deps, item, work))),
+    execute: (item, work) => executeItem(deps, item, work),
+    resolveUnknown: (item, work) => resolveItem(deps, item, work),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Queryable } from '../../kit/db/database.ts';
-import { statement } from '../../kit/db/statement.ts';
-import type { HeldLane } from '../work.ts';
+import { statement, type Statement } from '../../kit/db/statement.ts';
 
 /** Before every project. Rows of it are ballast for the planner (migration 2) and mean nothing. */
 export const firstProject = '00000000-0000-0000-0000-000000000000';
@@ -48,9 +47,9 @@ const foldWakes = statement(
 );
 
 /** Steps from project to project, a few of the longest due lanes of each, so that no project's many lanes hide another's. */
-const claimLanes = statement(
-  'lane_claim',
-  `WITH RECURSIVE clock AS MATERIALIZED (SELECT svc_now() AS now),
+const claimText = ({
+  exists,
+}: Pick<GatheredSql, 'exists'>): string => `WITH RECURSIVE clock AS MATERIALIZED (SELECT svc_now() AS now),
   projects(project_id) AS (
     (SELECT project_id FROM lane WHERE due_at < 'infinity' AND project_id > $1 ORDER BY project_id LIMIT 1)
     UNION ALL
@@ -66,8 +65,7 @@ const claimLanes = statement(
   UPDATE lane l SET lease = $4, due_at = (SELECT now FROM clock) + $5 * interval '1 millisecond'
   FROM due WHERE l.project_id = due.project_id AND l.id = due.id
   RETURNING l.project_id AS "projectId", l.id, l.lease, l.wakes, l.kind,
-    EXISTS (SELECT FROM ab_batch b WHERE b.project_id = l.project_id AND b.lane_id = l.id) AS gathers`,
-);
+    ${exists} AS gathers`;
 
 /** Due at once: what was sent under the lease is rescued by the next claim. */
 const releaseLeases = statement(
@@ -92,12 +90,12 @@ const extendLeases = statement(
 
 /**
  * The row's own counter decides against a wake that was folded meanwhile: an update that waited for the fold sees it.
- * Sent rows keep the lane due, so that whoever claims it next rescues them (rule 4); so do writes that wait for their turn in
+ * Sent rows keep the lane due, so that whoever claims it next rescues them; so do writes that wait for their turn in
  * a node's lane, which nobody sends any more. FOR UPDATE keeps takes out.
  */
-const giveBackLanes = statement(
-  'lane_give_back',
-  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+const giveBackText = ({
+  dueAt,
+}: Pick<GatheredSql, 'dueAt'>): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   held AS MATERIALIZED (
     SELECT l.project_id, l.id, l.kind, i.wakes, l.wakes AS wakes_now, l.paused,
       greatest(l.not_before, (SELECT now FROM clock) + i.blocked_ms * interval '1 millisecond') AS not_before
@@ -108,8 +106,8 @@ const giveBackLanes = statement(
     SELECT h.*, sent.remain OR front.due_at IS NOT NULL OR parked.deadline IS NOT NULL AS holds, coalesce(CASE
       WHEN sent.remain OR (h.kind = 'node' AND parked.deadline IS NOT NULL) THEN now
       WHEN h.paused THEN 'infinity'
-      WHEN h.wakes <> h.wakes_now THEN least(h.not_before, batch.due_at)
-      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.not_before), batch.due_at,
+      WHEN h.wakes <> h.wakes_now THEN least(h.not_before, gathered.due_at)
+      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.not_before), gathered.due_at,
         CASE WHEN front.due_at IS NOT NULL THEN greatest(front.due_at, now) + ${recheck} END,
         CASE WHEN parked.deadline IS NOT NULL THEN greatest(parked.deadline, now) END)
       END, 'infinity') AS due_at
@@ -124,15 +122,40 @@ const giveBackLanes = statement(
         AND ${itsTurn} ORDER BY w.due_at LIMIT 1) w) eligible
     LEFT JOIN LATERAL (SELECT w.deadline FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 2
       ORDER BY w.deadline LIMIT 1) parked ON true
-    LEFT JOIN LATERAL (SELECT greatest(b.close_at, least(h.not_before, now + ${recheck})) AS due_at FROM ab_batch b
-      WHERE b.project_id = h.project_id AND b.lane_id = h.id ORDER BY b.close_at LIMIT 1) batch ON true),
+    CROSS JOIN LATERAL (SELECT
+        CASE WHEN g.due_at IS NOT NULL THEN greatest(g.due_at, least(h.not_before, now + ${recheck})) END AS due_at
+      FROM (SELECT ${dueAt} AS due_at) g) gathered),
   gone AS (
     DELETE FROM lane l USING planned p
     WHERE l.project_id = p.project_id AND l.id = p.id AND p.kind = 'node' AND NOT p.holds)
   UPDATE lane l SET lease = NULL, not_before = p.not_before, due_at = p.due_at
   FROM planned p WHERE l.project_id = p.project_id AND l.id = p.id AND (p.kind <> 'node' OR p.holds)
-  RETURNING l.project_id AS "projectId", l.id`,
-);
+  RETURNING l.project_id AS "projectId", l.id`;
+
+/** What gathers beside a lane, as SQL over its row. */
+export interface GatheredSql {
+  /** Whether there is any, for a lane `l`. */
+  exists: string;
+  /** When the first of it is ready, for a lane `h`; NULL for nothing. */
+  dueAt: string;
+}
+
+/** The statements that look at what gathers. */
+export interface Gathering {
+  claim: Statement;
+  giveBack: Statement;
+}
+
+/** Declares them, once for each sort of thing that gathers. */
+export function gathering(name: string, sql: GatheredSql): Gathering {
+  return {
+    claim: statement(`lane_claim${name}`, claimText(sql)),
+    giveBack: statement(`lane_give_back${name}`, giveBackText(sql)),
+  };
+}
+
+/** Nothing gathers. */
+export const plain = gathering('', { exists: 'false', dueAt: 'NULL::timestamptz' });
 
 const setPaused = statement(
   'lane_pause',
@@ -183,9 +206,17 @@ export interface ClaimRequest {
 }
 
 /** Leases due lanes, each to one claimer only. */
-export function claim(db: Queryable, request: ClaimRequest): Promise<HeldLane[]> {
+export function claim(db: Queryable, request: ClaimRequest, { claim: asked } = plain): Promise<HeldLane[]> {
   const { afterProject, perProject, limit, lease, leaseMs } = request;
-  return db.rows(claimLanes, [afterProject, perProject, limit, lease, leaseMs]);
+  return db.rows(asked, [afterProject, perProject, limit, lease, leaseMs]);
+}
+
+/** A lane in the hands of this process. `wakes` is its counter as last read: give-back compares it. */
+export interface HeldLane extends LaneKey {
+  wakes: string;
+  kind: string;
+  /** Whether something gathers beside it. */
+  gathers: boolean;
 }
 
 /** Renews leases; a lane that is missing from the answer was lost. */
@@ -202,8 +233,12 @@ export interface LaneKey {
 /** `blockedMs`: nothing of the lane may be sent for that long (throttled); 0 for no such wish. */
 export type GivenLane = LaneKey & { wakes: string; blockedMs: number };
 
-export async function giveBack(db: Queryable, lanes: readonly GivenLane[]): Promise<void> {
-  await db.rows(giveBackLanes, [
+export async function giveBack(
+  db: Queryable,
+  lanes: readonly GivenLane[],
+  { giveBack: asked } = plain,
+): Promise<void> {
+  await db.rows(asked, [
     ...keys(lanes),
     lanes.map((lane) => lane.wakes),
     lanes.map((lane) => lane.blockedMs),

@@ -1,9 +1,9 @@
 import type { Queryable } from '../../kit/db/database.ts';
-import { statement, type Statement } from '../../kit/db/statement.ts';
-import { earliestAcceptance, type OperationError, type TakenItem } from '../work.ts';
+import { statement } from '../../kit/db/statement.ts';
+import type { Marked } from '../kind.ts';
 import { itsTurn, markedOrParked, priorities, type LaneKey } from './lanes.ts';
 
-/** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit (rule 4). */
+/** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit. */
 const heldLanes = (condition: string): string => `held AS MATERIALIZED (
   SELECT l.project_id, l.id, l.lease, l.wakes, l.not_before, l.kind, i.room
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) AS i(project_id, id, lease, room)
@@ -11,36 +11,19 @@ const heldLanes = (condition: string): string => `held AS MATERIALIZED (
   WHERE l.due_at > (SELECT now FROM clock) ${condition}
   FOR KEY SHARE OF l)`;
 
-/** What an executor needs of a marked row `m`: the operation, and its records without an outcome. */
-const itemColumns = `m.project_id, m.seq, m.lane_id, m.lease, m.attempt, m.expired, m.operation_id,
-  extract(epoch FROM m.deadline - (SELECT now FROM clock)) * 1000 AS remaining_ms,
-  extract(epoch FROM (SELECT now FROM clock) - o.created_at) * 1000 AS age_ms,
-  o.integration_id, o.installation_id, o.config_id, o.action_type, o.resource, o.request, o.total,
-  o.succeeded, o.failed, o.unknown, o.errors, r.records, r.bytes`;
-
-/** The payloads of an item that is larger are read apart, when there is room for them in memory. */
-const largeFromBytes = 256 * 1024;
-
-// LIMIT keeps the look-up apart, so that no plan reads all of a partition that was empty once.
-const itemSources = `CROSS JOIN LATERAL (
-    SELECT * FROM operation o WHERE o.project_id = m.project_id AND o.id = m.operation_id LIMIT 1) o
-  CROSS JOIN LATERAL (
-    SELECT max(r.upto) AS bytes, CASE WHEN max(r.upto) <= ${largeFromBytes} THEN
-      json_agg(json_build_object('index', r.slot, 'payload', r.payload) ORDER BY r.slot) FILTER (WHERE r.upto <= ${largeFromBytes})
-      END AS records
-    FROM (SELECT r.slot, r.payload, sum(octet_length(r.payload::text)) OVER (ORDER BY r.slot) AS upto
-      FROM record r
-      WHERE r.project_id = m.project_id AND r.operation_id = m.operation_id AND r.outcome IS NULL) r) r`;
+const markedColumns = `m.project_id AS "projectId", m.seq, m.lane_id AS "laneId", m.of_node AS "isOfNode", m.lease, m.kind,
+  m.operation_id AS ref, m.attempt, m.expired,
+  (extract(epoch FROM m.deadline - (SELECT now FROM clock)) * 1000)::float8 AS "remainingMs"`;
 
 /**
- * Take is mark: what is returned has its attempt committed before its first byte (rule 6). Past its deadline: not marked;
+ * Take is mark: what is returned has its attempt committed before its first byte. Past its deadline: not marked;
  * and so what waited for its turn on a node that is gone, and which nobody sends. The more urgent first.
  */
 const takeItems = statement(
   'work_take',
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now), ${heldLanes('AND NOT l.paused')},
   chosen AS MATERIALIZED (
-    SELECT w.project_id, w.seq, h.lease, w.expired FROM held h CROSS JOIN LATERAL (
+    SELECT w.project_id, w.seq, h.lease, h.kind = 'node' AS of_node, w.expired FROM held h CROSS JOIN LATERAL (
       SELECT * FROM (
         SELECT w.project_id, w.seq, true AS expired FROM work w
         WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 2
@@ -57,40 +40,34 @@ const takeItems = statement(
   m AS (
     UPDATE work w SET lease = c.lease, state = (NOT c.expired)::int, attempt = w.attempt + (NOT c.expired)::int
     FROM chosen c WHERE w.project_id = c.project_id AND w.seq = c.seq
-    RETURNING w.*, c.expired)
-  SELECT ${itemColumns} FROM m ${itemSources} ORDER BY m.prio, m.due_at, m.seq`,
+    RETURNING w.*, c.expired, c.of_node)
+  SELECT ${markedColumns} FROM m ORDER BY m.prio, m.due_at, m.seq`,
 );
 
-/** Sent rows under another's lease: their node died or was cut off, and nobody knows what became of them (rule 4). */
+/** Sent rows under another's lease: their node died or was cut off, and nobody knows what became of them. */
 const rescueItems = statement(
   'work_rescue',
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now), ${heldLanes('')},
   lost AS MATERIALIZED (
-    SELECT w.project_id, w.seq, h.lease FROM held h CROSS JOIN LATERAL (
+    SELECT w.project_id, w.seq, h.lease, h.kind = 'node' AS of_node FROM held h CROSS JOIN LATERAL (
       SELECT w.project_id, w.seq FROM work w
       WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 1 AND w.lease IS DISTINCT FROM h.lease
       ORDER BY w.seq LIMIT h.room FOR UPDATE OF w) w),
   m AS (
     UPDATE work w SET lease = l.lease FROM lost l WHERE w.project_id = l.project_id AND w.seq = l.seq
-    RETURNING w.*, false AS expired)
-  SELECT ${itemColumns} FROM m ${itemSources} ORDER BY m.seq`,
+    RETURNING w.*, false AS expired, l.of_node)
+  SELECT ${markedColumns} FROM m ORDER BY m.seq`,
 );
 
-/** What stands as sent, or waits for its turn, under the leases of a node and is none of the operations that it knows. */
+/** What stands as started, or waits for its turn, under the leases of a node and is none of what it knows. */
 const findStrayItems = statement(
   'work_stray',
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   m AS MATERIALIZED (
-    SELECT w.*, false AS expired FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i(project_id, id, lease)
+    SELECT w.*, false AS expired, true AS of_node FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i(project_id, id, lease)
     CROSS JOIN LATERAL (${markedOrParked('w.lease = i.lease')}) w
     WHERE w.operation_id <> ALL ($4::uuid[]) LIMIT 100)
-  SELECT ${itemColumns} FROM m ${itemSources}`,
-);
-
-const readPayloads = statement(
-  'work_payloads',
-  `SELECT slot AS index, payload FROM record
-  WHERE project_id = $1 AND operation_id = $2 AND outcome IS NULL ORDER BY slot`,
+  SELECT ${markedColumns} FROM m`,
 );
 
 /** For a take whose answer was lost: what it may have marked was never sent by us. */
@@ -100,51 +77,43 @@ const unmarkItems = statement(
   WHERE project_id = $1 AND lane_id = $2 AND state = 1 AND lease = $3 AND seq <> ALL($4::bigint[])`,
 );
 
-interface ItemRow {
-  project_id: string;
-  seq: string;
-  lane_id: string;
-  lease: string;
-  attempt: number;
-  expired: boolean;
-  operation_id: string;
-  remaining_ms: string;
-  age_ms: string;
-  integration_id: string;
-  installation_id: string;
-  config_id: string;
-  action_type: string;
-  resource: string;
-  request: Record<string, unknown>;
-  total: number;
-  succeeded: number;
-  failed: number;
-  unknown: number;
-  errors: OperationError[] | null;
-  records: TakenItem['records'] | null;
-  /** Null when no record is without an outcome. */
-  bytes: string | null;
-}
+/** It is due again after a while, and its lane looks after it. The attempt counts no longer unless it was spent. */
+const putItemBack = statement(
+  'work_put_back',
+  `UPDATE work SET state = 0, lease = NULL, due_at = svc_now() + $4 * interval '1 millisecond', attempt = attempt - (NOT $5)::int
+  WHERE project_id = $1 AND seq = $2 AND lease = $3 RETURNING seq`,
+);
+
+/** Marks a parked item of a node's lane whose turn it is; also one that is marked already, whose answer was lost. */
+const markParked = statement(
+  'work_mark_parked',
+  `WITH held AS MATERIALIZED (
+    SELECT l.project_id, l.id, l.lease FROM lane l
+    WHERE l.project_id = $1 AND l.id = $2 AND l.lease = $3 AND l.due_at > svc_now() FOR KEY SHARE OF l)
+  UPDATE work w SET state = 1, attempt = 1 FROM held h
+  WHERE w.project_id = $1 AND w.seq = $4 AND w.lane_id = h.id AND w.lease = h.lease AND w.state IN (1, 2) AND ${itsTurn}
+  RETURNING w.seq`,
+);
 
 export type TakeRequest = LaneKey & { room: number };
 
 /** Items to be done now, marked as started under the lane's lease; at most `room` of each lane. */
-export async function take(db: Queryable, lanes: readonly TakeRequest[]): Promise<TakenItem[]> {
-  return items(db, takeItems, laneColumns(lanes));
+export async function take(db: Queryable, lanes: readonly TakeRequest[]): Promise<Marked[]> {
+  return db.rows(takeItems, laneColumns(lanes));
 }
 
 /** Items that were being sent when their lane was lost; they are ours from now on. At most `room` of each lane. */
-export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Promise<TakenItem[]> {
-  return items(db, rescueItems, laneColumns(lanes));
+export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Promise<Marked[]> {
+  return db.rows(rescueItems, laneColumns(lanes));
 }
 
 export async function findStray(
   db: Queryable,
   lanes: readonly LaneKey[],
   known: readonly string[],
-): Promise<TakenItem[]> {
+): Promise<Marked[]> {
   const [projects, ids, leases] = laneColumns(lanes.map((lane) => Object.assign({ room: 0 }, lane)));
-  return items(db, findStrayItems, [projects, ids, leases, known]);
+  return db.rows(findStrayItems, [projects, ids, leases, known]);
 }
 
 export async function unmark(db: Queryable, lane: LaneKey, except: readonly string[]): Promise<void> {
@@ -160,57 +129,17 @@ function laneColumns(lanes: readonly TakeRequest[]): unknown[][] {
   ];
 }
 
-/** A large item with the payloads that it came without. */
-export async function withPayloads(db: Queryable, item: TakenItem): Promise<TakenItem> {
-  if (item.unreadBytes === 0) return item;
-  const records = await db.rows<TakenItem['records'][number]>(readPayloads, [
-    item.projectId,
-    item.operationId,
-  ]);
-  return { ...item, ...recordsAndErrors(item.tally, records, 0) };
+/** Answers whether the fence held. */
+export async function putBack(
+  db: Queryable,
+  { projectId, seq, lease }: Pick<Marked, 'projectId' | 'seq' | 'lease'>,
+  waitMs: number,
+  spent: boolean,
+): Promise<boolean> {
+  return (await db.rows(putItemBack, [projectId, seq, lease, waitMs, spent])).length > 0;
 }
 
-/** Of the errors so far, those of records that are still open tell how their attempt before ended. */
-function recordsAndErrors(
-  tally: TakenItem['tally'],
-  records: TakenItem['records'],
-  unreadBytes: number,
-): Pick<TakenItem, 'records' | 'tally' | 'earlier' | 'unreadBytes'> {
-  const open = new Set(records.map(({ index }) => index));
-  const { errors } = tally;
-  return {
-    records,
-    tally: { ...tally, errors: errors.filter(({ index }) => !open.has(index)) },
-    earlier: new Map(errors.filter(({ index }) => open.has(index)).map((error) => [error.index, error])),
-    unreadBytes,
-  };
-}
-
-async function items(db: Queryable, asked: Statement, values: readonly unknown[]): Promise<TakenItem[]> {
-  const askedAt = Date.now();
-  return (await db.rows<ItemRow>(asked, values)).map((row) => toItem(row, askedAt));
-}
-
-function toItem(row: ItemRow, askedAt: number): TakenItem {
-  const { succeeded, failed, unknown } = row;
-  const tally = { succeeded, failed, unknown, errors: row.errors ?? [] };
-  return {
-    projectId: row.project_id,
-    operationId: row.operation_id,
-    integrationId: row.integration_id,
-    installationId: row.installation_id,
-    configId: row.config_id,
-    laneId: row.lane_id,
-    actionType: row.action_type,
-    resource: row.resource,
-    request: row.request,
-    attempt: row.attempt,
-    acceptedAt: earliestAcceptance(row.operation_id, askedAt - Number(row.age_ms)),
-    remainingMs: Number(row.remaining_ms),
-    total: row.total,
-    ...recordsAndErrors(tally, row.records ?? [], row.records ? 0 : Number(row.bytes ?? 0)),
-    seq: row.seq,
-    lease: row.lease,
-    expired: row.expired,
-  };
+/** Marks what is parked under a node's lane as started, if its turn has come and the lane is still held; answers whether. */
+export async function markInTurn(db: Queryable, lane: LaneKey, seq: string): Promise<boolean> {
+  return (await db.rows(markParked, [lane.projectId, lane.id, lane.lease, seq])).length > 0;
 }

@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { openDatabase, type Database } from '../../kit/db/database.ts';
 import {
+  createWorker,
+  type Worker,
   applied,
   clearLedger,
   count,
@@ -13,7 +15,7 @@ import {
   projectId,
   until,
 } from '../harness.testsuite.ts';
-import { createOperations, createWorker, type Operations, type Worker, type WorkItem } from '../index.ts';
+import { createOperations, type Operations, type WorkItem } from '../index.ts';
 import type { ItemResult } from '../work.ts';
 import type { AutoBatchIntake } from './places.ts';
 

@@ -4,11 +4,10 @@ import { createTestDatabase, type TestDatabase } from '../../../test/database.ts
 import type { Database } from '../../kit/db/database.ts';
 import type { Statement } from '../../kit/db/statement.ts';
 import { clearLedger, count, intake, projectId, until } from '../harness.testsuite.ts';
-import { claim, firstProject, fold, giveBack, pause } from '../store/lanes.ts';
-import type { HeldLane } from '../work.ts';
+import { claim, firstProject, fold, giveBack, pause, type HeldLane } from '../../lanes/store/lanes.ts';
 import { createGatherer } from './accept.ts';
 import { batchKeyOf, placesOf, requestsOf, type AutoBatchIntake, type Entry, type Place } from './places.ts';
-import { insert, seal, take, tidy } from './store.ts';
+import { insert, openBatches, seal, take, tidy } from './store.ts';
 
 describe('operations/auto-batch/store', () => {
   let test: TestDatabase;
@@ -45,14 +44,14 @@ describe('operations/auto-batch/store', () => {
   const claimLane = async (): Promise<HeldLane | undefined> => {
     await fold(test.database);
     const request = { afterProject: firstProject, perProject: 20, limit: 20, leaseMs: 60_000 };
-    return (await claim(test.database, { ...request, lease: randomUUID() }))[0];
+    return (await claim(test.database, { ...request, lease: randomUUID() }, openBatches.statements))[0];
   };
   /** Claims the lane, which must be due, seals in it and gives it back. */
   async function sealNow(): Promise<number> {
     const lane = await claimLane();
     if (!lane) throw new Error('the lane is not due');
     const sealed = await seal(test.database, [lane]);
-    await giveBack(test.database, [{ ...lane, blockedMs: 0 }]);
+    await giveBack(test.database, [{ ...lane, blockedMs: 0 }], openBatches.statements);
     return sealed.length;
   }
   const totals = async (): Promise<number[]> =>
@@ -154,7 +153,7 @@ describe('operations/auto-batch/store', () => {
     await seal(test.database, [lane]);
     await gather({ maxDelaySeconds: 300 });
     await fold(test.database);
-    await giveBack(test.database, [{ ...lane, blockedMs: 3_600_000 }]);
+    await giveBack(test.database, [{ ...lane, blockedMs: 3_600_000 }], openBatches.statements);
     await shift('4 minutes');
     // At most a minute late for the throttled lane.
     await shift('2 minutes');

@@ -1,9 +1,10 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { crashPoint } from '../../kit/crash-point.ts';
+import { gathering, woken, type Gathers, type LaneKey } from '../../lanes/index.ts';
 import { claimKeys, keyColumns } from '../store/keys.ts';
 import { storable } from '../store/text.ts';
 import { turnKey } from '../store/turn-key.ts';
-import type { LaneKey } from '../store/lanes.ts';
 import type { Entry, Place, PlaceRequest, Range } from './places.ts';
 
 const takePlaces = statement(
@@ -52,10 +53,8 @@ const insertRecords = statement(
     WHERE b.project_id = f.project_id AND b.id = f.id
     RETURNING b.project_id, b.lane_id, b.close_at),
   wakes AS (
-    INSERT INTO wake (project_id, lane_id, due_at)
-    SELECT project_id, lane_id, min(due_at) FROM (
-      SELECT project_id, lane_id, now AS due_at FROM open, clock WHERE handed_out
-      UNION ALL SELECT project_id, lane_id, close_at FROM begun) w GROUP BY project_id, lane_id)
+    ${woken(`SELECT project_id, lane_id, now AS due_at FROM open, clock WHERE handed_out
+      UNION ALL SELECT project_id, lane_id, close_at FROM begun`)})
   SELECT f.n::int AS n, f.handed_out AS full FROM found f
   JOIN joined j ON j.project_id = f.project_id AND j.operation_id = f.batch_id AND j.slot = f.slot`,
 );
@@ -204,7 +203,22 @@ export async function seal(db: Queryable, lanes: readonly LaneKey[]): Promise<st
   return rows.map((row) => row.laneId);
 }
 
-/** A net under the wake-ups, and a broom for old keys. */
+/** Open batches gather beside the lane of their connection, and are work once they are sealed. */
+export const openBatches: Gathers = {
+  statements: gathering('_with_batches', {
+    exists: 'EXISTS (SELECT FROM ab_batch b WHERE b.project_id = l.project_id AND b.lane_id = l.id)',
+    dueAt:
+      '(SELECT b.close_at FROM ab_batch b WHERE b.project_id = h.project_id AND b.lane_id = h.id ORDER BY b.close_at LIMIT 1)',
+  }),
+  tables: ['ab_head', 'ab_batch', 'ab_turn'],
+  async prepare(db, lanes) {
+    const sealed = await seal(db, lanes);
+    if (sealed.length > 0) crashPoint('after-seal');
+    return sealed;
+  },
+};
+
+/** Wakes the lanes of overdue batches; deletes heads that nobody uses. */
 export async function tidy(db: Queryable): Promise<void> {
   await db.rows(wakeOverdue);
   await db.rows(removeHeads);

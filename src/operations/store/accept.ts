@@ -1,8 +1,8 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { markedOrParked, woken } from '../../lanes/index.ts';
 import type { Intake } from '../work.ts';
 import { claimKeys, keyColumns } from './keys.ts';
-import { markedOrParked } from './lanes.ts';
 import { storable } from './text.ts';
 import { turnKey } from './turn-key.ts';
 
@@ -35,7 +35,7 @@ interface AcceptParts {
 /**
  * A whole group in one statement (docs/invariants.md, 10). What many rows of a group have in common is sent once: row `n` has the
  * share `s`, and a record the number of its row. Marked rows are inserted only while their node's lane is still held;
- * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them (rule 4). A row whose
+ * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them. A row whose
  * idempotency key stands already is not inserted. A row that stands behind another of its record is parked; a marked one is
  * not marked then, and its node waits for its turn.
  */
@@ -80,9 +80,7 @@ const acceptText = ({
     RETURNING project_id, operation_id, seq, state),
   ${turns}
   wakes AS (
-    INSERT INTO wake (project_id, lane_id, due_at)
-    SELECT project_id, lane_id, min(now + due_s * interval '1 second') FROM accepted, clock
-    WHERE lease IS NULL GROUP BY project_id, lane_id)
+    ${woken("SELECT project_id, lane_id, now + due_s * interval '1 second' AS due_at FROM accepted, clock WHERE lease IS NULL")})
   SELECT operation_id, seq, state FROM works`;
 
 /**

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
-import { firstProject } from './lanes.ts';
+import { firstProject } from '../../lanes/index.ts';
 
 /** Unfinished work of one kind at one provider, over all projects and nodes. */
 export interface BacklogRow {

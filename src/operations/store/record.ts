@@ -1,5 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { recordParts } from '../../lanes/index.ts';
 import type { Settlement } from '../settle.ts';
 import { storable, storableJson } from './text.ts';
 
@@ -16,21 +17,9 @@ const recordGroup = statement(
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[],
       $8::text[], $9::json[], $10::int[], $11::int[], $12::int[]) WITH ORDINALITY
       AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, succeeded, failed, unknown, n)),
-  finished AS (
-    DELETE FROM work w USING input i
-    WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
-    RETURNING i.*, w.operation_id, w.lane_id, w.attempt, w.ordered, NULL::timestamptz AS due_at),
-  returned AS (
-    UPDATE work w SET state = 0, lease = NULL, attempt = w.attempt - (NOT i.spent)::int,
-      due_at = (SELECT now FROM clock) + i.wait_ms * interval '1 millisecond'
-    FROM input i WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
-    RETURNING i.*, w.operation_id, w.lane_id, w.attempt, w.ordered, w.due_at),
-  kept AS MATERIALIZED (SELECT * FROM finished UNION ALL SELECT * FROM returned),
-  freed AS (
-    DELETE FROM turn t USING finished f
-    WHERE f.ordered AND t.project_id = f.project_id AND t.seq = f.seq),
+  ${recordParts},
   outcomes AS MATERIALIZED (
-    SELECT k.project_id, k.operation_id, x.slot, x.outcome, x.record_id
+    SELECT k.project_id, k.ref AS operation_id, x.slot, x.outcome, x.record_id
     FROM unnest($13::bigint[], $14::int[], $15::json[], $20::text[]) AS x(n, slot, outcome, record_id)
     JOIN kept k ON k.n = x.n),
   records AS (
@@ -43,17 +32,17 @@ const recordGroup = statement(
       attempts = k.attempt, last_attempt_at = CASE WHEN k.spent THEN now ELSE o.last_attempt_at END,
       next_attempt_at = k.due_at, updated_at = now
     FROM clock, kept k
-    WHERE o.project_id = k.project_id AND o.id = k.operation_id),
+    WHERE o.project_id = k.project_id AND o.id = k.ref),
   logs AS (
     INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
-    SELECT k.project_id, k.operation_id, x.id, x.severity, x.message, now
+    SELECT k.project_id, k.ref, x.id, x.severity, x.message, now
     FROM clock, unnest($16::bigint[], $17::uuid[], $18::text[], $19::json[]) AS x(n, id, severity, message)
     JOIN kept k ON k.n = x.n),
   answers AS (
     UPDATE idempotency d SET status = x.status, response = x.response
     FROM unnest($21::bigint[], $22::text[], $23::text[], $24::smallint[], $25::json[]) AS x(n, principal, key, status, response)
     JOIN kept k ON k.n = x.n
-    WHERE d.project_id = k.project_id AND d.principal = x.principal AND d.key = x.key AND d.operation_id = k.operation_id)
+    WHERE d.project_id = k.project_id AND d.principal = x.principal AND d.key = x.key AND d.operation_id = k.ref)
   SELECT n FROM kept`,
 );
 

@@ -1,18 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
+import type { LaneKey } from '../../lanes/index.ts';
 import type { KeyClaim } from '../work.ts';
-import { itsTurn, type LaneKey } from './lanes.ts';
-
-/** Marks a parked write of a node's lane whose turn it is; also one that is marked already, whose answer was lost. */
-const markParked = statement(
-  'work_mark_parked',
-  `WITH held AS MATERIALIZED (
-    SELECT l.project_id, l.id, l.lease FROM lane l
-    WHERE l.project_id = $1 AND l.id = $2 AND l.lease = $3 AND l.due_at > svc_now() FOR KEY SHARE OF l)
-  UPDATE work w SET state = 1, attempt = 1 FROM held h
-  WHERE w.project_id = $1 AND w.seq = $4 AND w.lane_id = h.id AND w.lease = h.lease AND w.state IN (1, 2) AND ${itsTurn}
-  RETURNING w.seq`,
-);
 
 /** As if it had never been accepted: nothing of it was sent, and nobody was told of it. */
 const withdrawParked = statement(
@@ -32,11 +21,6 @@ export interface ParkedWrite {
   seq: string;
   operationId: string;
   key?: KeyClaim | undefined;
-}
-
-/** Marks it as started if its turn has come and its lane is still held; answers whether. */
-export async function mark(db: Queryable, { lane, seq }: ParkedWrite): Promise<boolean> {
-  return (await db.rows(markParked, [lane.projectId, lane.id, lane.lease, seq])).length > 0;
 }
 
 /** Takes the acceptance of a write back that was not sent, with its idempotency key. */

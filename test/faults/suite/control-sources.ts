@@ -12,7 +12,7 @@ const changes: Record<Control, Change[]> = {
   // Taken items stay "ready": whoever finds them after a death sends them.
   marker: [
     {
-      file: 'src/operations/store/items.ts',
+      file: 'src/lanes/store/work.ts',
       find: 'UPDATE work w SET lease = c.lease, state = (NOT c.expired)::int,',
       replace: 'UPDATE work w SET lease = c.lease, state = 0,',
     },
@@ -21,29 +21,29 @@ const changes: Record<Control, Change[]> = {
   fence: [
     ...sooner,
     {
-      file: 'src/operations/store/record.ts',
+      file: 'src/lanes/store/record-parts.ts',
       find: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
       replace: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq',
     },
     {
-      file: 'src/operations/store/record.ts',
+      file: 'src/lanes/store/record-parts.ts',
       find: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
       replace: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq',
     },
     {
-      file: 'src/operations/store/items.ts',
+      file: 'src/lanes/store/work.ts',
       find: 'l.id = i.id AND l.lease = i.lease',
       replace: 'l.id = i.id',
     },
     {
-      file: 'src/operations/store/lanes.ts',
+      file: 'src/lanes/store/lanes.ts',
       find: `l.id = i.id AND l.lease = i.lease
     ORDER BY l.project_id, l.id FOR NO KEY UPDATE OF l`,
       replace: `l.id = i.id
     ORDER BY l.project_id, l.id FOR NO KEY UPDATE OF l`,
     },
     {
-      file: 'src/operations/store/lanes.ts',
+      file: 'src/lanes/store/lanes.ts',
       find: `l.id = i.id AND l.lease = i.lease
     ORDER BY l.project_id, l.id FOR UPDATE OF l`,
       replace: `l.id = i.id

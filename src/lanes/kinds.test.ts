@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { statement } from '../kit/db/statement.ts';
+import type { Ground } from '../kit/ground.ts';
+import { createLog } from '../kit/log.ts';
+import { sleep } from '../kit/retry.ts';
+import { createWorker, defineKind, recordParts, type End, type Marked, type Worker } from './index.ts';
+
+/** A work of pages that nobody in the product knows: each page is an end that is not done, and commits where it is. */
+interface Reading extends Marked {
+  page: number;
+  pages: number;
+}
+interface PageEnd extends End {
+  page: number;
+}
+
+const loadReadings = statement(
+  'test_reading_load',
+  `SELECT i.n::int AS n, r.page, r.pages FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, n) JOIN reading r ON r.id = i.id`,
+);
+const recordPages = statement(
+  'test_reading_record',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  input AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::int[])
+      WITH ORDINALITY AS i(project_id, seq, lease, done, wait_ms, spent, page, n)),
+  ${recordParts},
+  moved AS (UPDATE reading r SET page = k.page FROM kept k WHERE r.id = k.ref)
+  SELECT n FROM kept`,
+);
+
+const projectId = '0190a000-0000-7000-8000-000000000001';
+
+describe('lanes/kinds', () => {
+  let test: TestDatabase;
+  const workers: Worker[] = [];
+  let loads: number[] = [];
+  let read: string[] = [];
+  /** Before a page is read. */
+  let hinder: (item: Reading) => Promise<void> = async () => undefined;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    await test.database.raw(
+      'CREATE TABLE reading (id uuid PRIMARY KEY, page int NOT NULL, pages int NOT NULL)',
+    );
+  });
+  afterEach(async () => {
+    hinder = async () => undefined;
+    await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
+    await test.database.raw('DELETE FROM work WHERE project_id = $1', [projectId]);
+    [loads, read] = [[], []];
+  });
+  afterAll(() => test.drop());
+
+  const reading = defineKind<Reading, PageEnd>({
+    name: 'test reading',
+    async load(db, marked) {
+      loads.push(marked.length);
+      const rows = await db.rows<{ n: number; page: number; pages: number }>(loadReadings, [
+        marked.map(({ ref }) => ref),
+      ]);
+      return rows.flatMap(({ n, ...own }) => {
+        const row = marked[n - 1];
+        return row ? [{ ...row, ...own }] : [];
+      });
+    },
+    async run(item) {
+      await hinder(item);
+      const page = item.page + 1;
+      read.push(`${item.ref} ${page}`);
+      return { end: { ...item, done: page === item.pages, waitMs: 0, spent: false, page } };
+    },
+    rescued: 'again',
+    unsent: (item, waitMs) => ({ ...item, done: false, waitMs, spent: false }),
+    async record(db, ends) {
+      const kept = await db.rows<{ n: string }>(recordPages, [
+        ends.map((end) => end.projectId),
+        ends.map(({ seq }) => seq),
+        ends.map(({ lease }) => lease),
+        ends.map(({ done }) => done),
+        ends.map(({ waitMs }) => waitMs),
+        ends.map(({ spent }) => spent),
+        ends.map(({ page }) => page),
+      ]);
+      return ends.map((_, at) => kept.some(({ n }) => Number(n) === at + 1));
+    },
+    about: ({ seq }) => ({ seq }),
+  });
+
+  async function work(): Promise<Worker> {
+    const ground = { database: test.database, log: createLog('silent') } as unknown as Ground;
+    const worker = createWorker(ground, { kinds: [reading], pollMs: 50 });
+    workers.push(worker);
+    await worker.start();
+    return worker;
+  }
+  async function queue(
+    kind: string,
+    pages: number,
+    laneId: string = randomUUID(),
+    prio = 1,
+  ): Promise<string> {
+    const id = randomUUID();
+    await test.database.raw('INSERT INTO reading VALUES ($1, 0, $2)', [id, pages]);
+    await test.database.raw(
+      `INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline)
+      VALUES ($1, $2, $3, $4, $5, svc_now(), svc_now() + interval '1 hour')`,
+      [projectId, id, laneId, kind, prio],
+    );
+    await test.database.raw('INSERT INTO wake (project_id, lane_id, due_at) VALUES ($1, $2, svc_now())', [
+      projectId,
+      laneId,
+    ]);
+    return id;
+  }
+  const rows = (id: string) =>
+    test.database.raw(
+      'SELECT r.page, w.state, w.attempt, w.due_at > svc_now() AS waits FROM reading r LEFT JOIN work w ON w.operation_id = r.id WHERE r.id = $1',
+      [id],
+    );
+  const until = (what: () => unknown) => expect.poll(what, { timeout: 10_000, interval: 20 });
+
+  it('commits a part with its checkpoint, and goes on until the work is done', async () => {
+    const id = await queue('test reading', 5);
+    await work();
+    await until(() => rows(id)).toEqual([{ page: 5, state: null, attempt: null, waits: null }]);
+    expect(read).toEqual([1, 2, 3, 4, 5].map((page) => `${id} ${page}`));
+  });
+
+  it('loads what it takes together with one statement, the more urgent first', async () => {
+    const laneId = randomUUID();
+    const later = await queue('test reading', 1, laneId, 3);
+    const first = await queue('test reading', 1, laneId, 0);
+    const second = await queue('test reading', 1, laneId, 2);
+    await work();
+    await until(() => read.length).toBe(3);
+    expect(loads).toEqual([3]);
+    expect(read).toEqual([first, second, later].map((id) => `${id} 1`));
+  });
+
+  it('starts again from its checkpoint what a node that is gone had started', async () => {
+    const id = await queue('test reading', 3);
+    hinder = ({ page }) => (page === 1 ? new Promise(() => undefined) : Promise.resolve());
+    const gone = await work();
+    await until(() => rows(id)).toMatchObject([{ page: 1, state: 1 }]);
+    await gone.stop(0);
+    hinder = async () => undefined;
+    await work();
+    await until(() => rows(id)).toEqual([{ page: 3, state: null, attempt: null, waits: null }]);
+    expect(read).toEqual([1, 2, 3].map((page) => `${id} ${page}`));
+  }, 20_000);
+
+  it('leaves what it does not know to a newer node: what waits for a while, what was started as it is', async () => {
+    const laneId = randomUUID();
+    const strange = await queue('newer', 1, laneId);
+    const started = await queue('newer', 1);
+    await test.database.raw(
+      'UPDATE work SET state = 1, attempt = 1, lease = gen_random_uuid() WHERE operation_id = $1',
+      [started],
+    );
+    const known = await queue('test reading', 1, laneId);
+    await work();
+    await until(() => rows(known)).toMatchObject([{ page: 1, state: null }]);
+    await until(() => rows(strange)).toEqual([{ page: 0, state: 0, attempt: 0, waits: true }]);
+    await sleep(500);
+    expect(await rows(started)).toMatchObject([{ page: 0, state: 1, attempt: 1 }]);
+    expect(read).toEqual([`${known} 1`]);
+  });
+});
