@@ -14,6 +14,7 @@ const frontend = { scopes: ['frontend' as const] };
 const ProjectParams = Type.Object({ projectIdOrName: Type.String() });
 const ConnectionParams = Type.Object({ projectIdOrName: Type.String(), connectionId: Type.String() });
 const Url = Type.String({
+  title: 'ConnectUrl',
   description: 'The link to open in the browser; it leads here first, then to the provider.',
 });
 

@@ -51,6 +51,6 @@ export function pageOf<Item extends TSchema & { title?: string }>(item: Item) {
 /** The whole list, or the page that was asked for; the document shows both, the serializer is that of the list. */
 export function listOrPageOf<Item extends TSchema & { title?: string }>(item: Item) {
   const list = Type.Array(item);
-  const shown = Type.Union([Type.Array(item), pageOf(item)]);
-  return Type.Unsafe<Static<typeof list> | Page<Static<Item>>>(shownAs(list, shown));
+  const answer = Type.Unsafe<Static<typeof list> | Page<Static<Item>>>(list);
+  return shownAs(answer, Type.Union([list, pageOf(item)]));
 }

@@ -46,19 +46,5 @@ export const ProblemBody = Type.Object(
   {
     additionalProperties: true,
     title: 'Problem',
-    examples: [
-      {
-        type: 'urn:svc:problem:invalid-request',
-        code: 'invalid-request',
-        title: 'The request is not valid',
-        status: 400,
-        detail: 'body.groupRef is required.',
-        remedy: 'Correct what `issues` names and send the request again.',
-        requestId: '0192f0c1-7a3e-7c54-9f6b-2d1f0c8e4a10',
-        retryable: false,
-        time: '2026-01-15T09:30:00.000Z',
-        issues: [{ in: 'body', name: 'groupRef', detail: 'is required' }],
-      },
-    ],
   },
 );

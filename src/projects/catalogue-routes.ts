@@ -14,7 +14,7 @@ export function providerCatalogueRoutes(catalog: Catalog): (server: HttpServer) 
         operationId: 'listProviders',
         summary: 'List the catalogue by provider',
         tags: ['providers'],
-        response: { 200: Type.Record(Type.String(), ProviderInfo) },
+        response: { 200: Type.Record(Type.String(), ProviderInfo, { title: 'ProviderCatalogue' }) },
       },
       config: { scopes: 'public' },
       handler: madeOnce(() =>

@@ -25,7 +25,13 @@ export interface Schema {
 
 interface Content {
   $ref?: string;
-  content?: Record<string, { schema?: Schema }>;
+  content?: Record<string, Media>;
+}
+
+interface Media {
+  schema?: Schema;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
 }
 
 /** One operation of the document. */
@@ -35,6 +41,7 @@ export interface Operation {
   path: string;
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
   body: Schema | undefined;
+  request: Content;
   responses: Record<string, Content>;
 }
 
@@ -58,6 +65,7 @@ export const operations: Operation[] = Object.entries(document.paths).flatMap(([
       method: method.toUpperCase(),
       path,
       parameters,
+      request: requestBody ?? {},
       body: requestBody?.content?.['application/json']?.schema,
       responses: Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [status, shared(response)]),
@@ -79,6 +87,23 @@ export function resolved(schema: Schema): Schema {
   return found;
 }
 
+/** Every body that an operation takes or gives, with the examples of it. */
+export function bodiesOf({
+  request,
+  responses,
+}: Operation): { place: string; schema: Schema; examples: unknown[] }[] {
+  return [['request', request] as const, ...Object.entries(responses)].flatMap(([status, { content = {} }]) =>
+    Object.entries(content).map(([type, { schema = {}, example, examples = {} }]) => ({
+      place: `${status} ${type}`,
+      schema,
+      examples: [
+        ...(example === undefined ? [] : [example]),
+        ...Object.values(examples).map(({ value }) => value),
+      ],
+    })),
+  );
+}
+
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
 const ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));
 ajv.addSchema({ $id: 'document', components: document.components });
@@ -97,8 +122,14 @@ export function deviationOf(
   const content = declared?.content?.[media] ?? responses['default']?.content?.[media];
   if (!content) return `${status} with the content type ${JSON.stringify(type)} is not declared`;
   if (!content.schema) return undefined;
-  const validate = validatorOf(content.schema);
-  return validate(answer.body) ? undefined : `${status}: ${ajv.errorsText(validate.errors)}`;
+  const fault = faultOf(content.schema, answer.body);
+  return fault === undefined ? undefined : `${status}: ${fault}`;
+}
+
+/** Why the value does not fit the schema, if it does not. */
+export function faultOf(schema: Schema, value: unknown): string | undefined {
+  const validate = validatorOf(schema);
+  return validate(value) ? undefined : ajv.errorsText(validate.errors);
 }
 
 function validatorOf(schema: Schema): ValidateFunction {

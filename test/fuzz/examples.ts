@@ -9,13 +9,10 @@ const changes = [
   { op: 'remove', path: '/selectedFieldSettings' },
 ];
 
-/** Bodies that do something, by operation: what depends on several fields is seldom met by chance. */
+/** Bodies that do something, by operation, beside those of the document: what depends on several fields is seldom met by chance. */
 export const examples: Readonly<Record<string, readonly unknown[]>> = {
-  createProject: [{ name: 'fuzzed' }],
-  updateProject: [{ updateMask: ['appName'], project: { appName: 'Fuzz' } }],
   createApiKey: [{ label: 'fuzzed', scopes: ['read', 'write'], groupRef: 'acme' }],
   updateApiKey: [{ updateMask: ['label', 'scopes'], apiKey: { label: 'x', scopes: ['read'] } }],
-  createProviderApp: [{ provider: 'hubspot', clientId: 'c', clientSecret: 's', scopes: ['oauth'] }],
   createIntegration: [
     {
       name: 'fuzzed',
@@ -50,7 +47,6 @@ export const examples: Readonly<Record<string, readonly unknown[]>> = {
   ],
   patchObjectConfigContent: [{ groupRef: 'acme', action: 'write', changes }],
   resolveOperation: [{ resolution: 'notApplied' }, { records: [{ index: 0, resolution: 'applied' }] }],
-  retryOperation: [{}],
   writeRecords: [
     { groupRef: 'acme', type: 'create', record: { email, firstname: 'Ada' } },
     { groupRef: 'acme', type: 'create', dryRun: true, record: { email, amount: 1.5 } },

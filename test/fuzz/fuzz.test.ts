@@ -4,7 +4,7 @@ import { deploy, install, type Customer } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Answer, type Platform } from '../platform.ts';
 import { broken, fitting, membersOf, sound, type Known } from './arbitrary.ts';
-import { deviationOf, operations, type Operation } from './document.ts';
+import { bodiesOf, deviationOf, operations, type Operation } from './document.ts';
 import { examples } from './examples.ts';
 
 // A failure is repeated by FUZZ_SEED and shown at its shortest; more runs find more: FUZZ_RUNS.
@@ -96,7 +96,9 @@ describe(`test/fuzz with the seed ${seed}`, () => {
       ),
       operation.parameters.filter(({ required }) => required).map(({ name }) => name),
     );
-    const bodies = operation.body && make(operation.body, values, examples[operation.operationId] ?? []);
+    const shown = bodiesOf(operation).filter(({ place }) => place === 'request application/json');
+    const told = [...shown.flatMap((body) => body.examples), ...(examples[operation.operationId] ?? [])];
+    const bodies = operation.body && make(operation.body, values, told);
     return fc
       .tuple(parameters, bodies ?? fc.constant(undefined))
       .map(([given, body]) => requestOf(operation, given, body));

@@ -29,6 +29,7 @@ const RetryOptions = Type.Object(
 // One type list rather than a union: its faults are named by their path.
 const RetryRequest = Type.Unsafe<Static<typeof RetryOptions> | null>({
   ...RetryOptions,
+  title: 'RetryOperationRequest',
   type: ['object', 'null'],
   description: 'May be left away.',
 });

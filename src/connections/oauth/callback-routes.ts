@@ -11,7 +11,7 @@ const text = Type.Optional(Type.String());
 
 const page = (description: string) => ({
   description,
-  content: { 'text/html': { schema: Type.String() } },
+  content: { 'text/html': { schema: Type.String({ title: 'BrowserPage' }) } },
 });
 
 /** What the routes need: a flow that is opened, and one that is ended. */

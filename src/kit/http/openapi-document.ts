@@ -1,7 +1,8 @@
 import { ProblemBody } from '../problem-schema.ts';
+import { exemplify, type Examples } from './openapi-examples.ts';
 
-type Json = Record<string, unknown>;
-type Media = Json & { schema?: Json };
+export type Json = Record<string, unknown>;
+export type Media = Json & { schema?: Json };
 type Response = Json & { content?: Record<string, Media> };
 interface Operation {
   parameters?: (Json & { required?: boolean; schema?: Json })[];
@@ -17,22 +18,28 @@ export interface Document {
 }
 
 /** The document as it came out of the routes, with everything that has a name said once, under `components`. */
-export function refined(document: Document): Document {
+export function refined(document: Document, examples: Examples): Document {
   const named = new Map<string, Json>();
-  const problem = { description: 'A problem (RFC 9457).', content: problemContent(named) };
+  const problem = lifted(structuredClone(ProblemBody) as unknown as Json, named);
+  const failed = {
+    description: 'A problem (RFC 9457).',
+    content: { 'application/problem+json': { schema: problem } },
+  };
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+  const bodies: Response[] = [
+    failed,
+    ...operations.flatMap(({ responses, requestBody }) => [...Object.values(responses), requestBody ?? {}]),
+  ];
+  const media = bodies.flatMap(({ content }) => Object.values(content ?? {}));
+  for (const each of media) each.schema &&= lifted(each.schema, named);
+  const schemas = Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
+  for (const each of media) exemplify(each, examples, schemas);
   for (const operation of operations) {
     for (const parameter of operation.parameters ?? []) relax(parameter);
-    for (const { content } of [...Object.values(operation.responses), operation.requestBody ?? {}])
-      for (const media of Object.values(content ?? {})) media.schema &&= lifted(media.schema, named);
     for (const status of failuresOf(operation))
       operation.responses[status] ??= { $ref: '#/components/responses/Problem' };
   }
-  const schemas = Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return {
-    ...document,
-    components: { ...document.components, schemas, responses: { Problem: problem } },
-  };
+  return { ...document, components: { ...document.components, schemas, responses: { Problem: failed } } };
 }
 
 /** The statuses by which an operation fails because of what is asked and who asks. */
@@ -45,12 +52,6 @@ function failuresOf({ parameters = [], requestBody, security = [], responses }: 
     ...(requestBody ? ['413', '415'] : []),
     'default',
   ];
-}
-
-function problemContent(named: Map<string, Json>): Record<string, Media> {
-  return {
-    'application/problem+json': { schema: lifted(structuredClone(ProblemBody) as unknown as Json, named) },
-  };
 }
 
 /** What has a default may be left away. */

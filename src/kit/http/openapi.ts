@@ -1,9 +1,10 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifySchema } from 'fastify';
-import { shownMark } from '../document-schema.ts';
+import { shown } from '../document-schema.ts';
 import { madeOnce } from './made-once.ts';
 import { refined, type Document } from './openapi-document.ts';
+import type { Examples } from './openapi-examples.ts';
 import type { HttpServer } from './server.ts';
 
 /** The reference loads nothing from elsewhere and is framed by nobody. */
@@ -16,6 +17,8 @@ export async function documentApi(
   options: {
     version: string;
     publicUrl: string;
+    /** By the names of the schemas. */
+    examples: Examples;
     /** The scopes that reach a route which declares these. */
     reaching: (declared: readonly string[]) => readonly string[];
   },
@@ -39,7 +42,7 @@ export async function documentApi(
     },
     hideUntagged: true,
     transformObject: ({ openapiObject }: object & { openapiObject?: unknown }) =>
-      refined(openapiObject as Document),
+      refined(openapiObject as Document, options.examples),
     transform: ({ schema, url, route }) => ({
       url,
       schema: describeRoute(schema, route.config, options.reaching),
@@ -80,9 +83,6 @@ function describeRoute(
 
 /** The answers as the document shows them. */
 function withShown(response: object): Record<string, unknown> {
-  const shown = Object.entries(response).map(([status, schema]: [string, Record<string, unknown>]) => [
-    status,
-    schema[shownMark] ?? schema,
-  ]);
-  return Object.fromEntries(shown) as Record<string, unknown>;
+  const answers = Object.entries(response) as [string, { [shown]?: object }][];
+  return Object.fromEntries(answers.map(([status, schema]) => [status, schema[shown] ?? schema]));
 }

@@ -53,6 +53,7 @@ const Source = Type.Object(
 );
 const yamlType = 'application/yaml';
 const ManifestText = Type.String({
+  title: 'ManifestText',
   maxLength: maxManifestBytes,
   description: 'The text of `svc.yaml`, as it is.',
 });
