@@ -1,7 +1,14 @@
 import { Problem, problem, refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
-import { connectorOf, type Connector, type Failure, type ProviderClient } from '../providers/index.ts';
+import {
+  connectorOf,
+  sampleRead,
+  type Connector,
+  type DescribeAbility,
+  type Failure,
+  type ProviderClient,
+} from '../providers/index.ts';
 import { bodyIssue, contentPath } from './config/issue.ts';
 import { namedFields, unknownFieldIssues, type NamedObject } from './config/named-fields.ts';
 import { entryOf } from './config/objects.ts';
@@ -40,8 +47,9 @@ export async function verifyAtProvider(
   const client = await tolerant(() => connections.client(asked.projectId, asked.connectionId));
   if (!client) return [];
   const warnings = await verifyObjects(connector, client, configured, declared);
-  await verifyFields(connector, client, objects);
-  await verifySamples(connector, client, samples);
+  const describe = describedOnce(connector, client);
+  await verifyFields(describe, objects);
+  await verifySamples(connector, client, describe, samples);
   return warnings;
 }
 
@@ -94,16 +102,23 @@ function newlyNamed({ content, manifest, previous }: Verification): NamedObject[
     .filter((object) => object.fields.length > 0);
 }
 
-async function verifyFields(
-  { describe }: Connector,
-  client: ProviderClient,
-  objects: NamedObject[],
-): Promise<void> {
-  if (!describe) return;
+type Described = Awaited<ReturnType<DescribeAbility['describe']>> | undefined;
+type Describe = (objectName: string) => Promise<Described>;
+
+/** Describes each object once, whoever asks; undefined where that is not possible now. */
+function describedOnce({ describe }: Connector, client: ProviderClient): Describe {
+  const answers = new Map<string, Promise<Described>>();
+  return async (objectName) => {
+    if (!describe) return undefined;
+    const answer = answers.get(objectName) ?? tolerant(() => describe.describe(client, objectName));
+    answers.set(objectName, answer);
+    return answer;
+  };
+}
+
+async function verifyFields(describe: Describe, objects: NamedObject[]): Promise<void> {
   const names = [...new Set(objects.map((object) => object.objectName))];
-  const answers = await Promise.all(
-    names.map(async (name) => [name, await tolerant(() => describe.describe(client, name))] as const),
-  );
+  const answers = await Promise.all(names.map(async (name) => [name, await describe(name)] as const));
   const answerOf = new Map(answers);
   const issues = objects.flatMap((object) => {
     const answer = answerOf.get(object.objectName);
@@ -122,15 +137,21 @@ async function verifyFields(
 }
 
 async function verifySamples(
-  { sampleRead }: Connector,
+  { read }: Connector,
   client: ProviderClient,
+  describe: Describe,
   samples: Sample[],
 ): Promise<void> {
-  if (!sampleRead) return;
+  if (!read) return;
+  const failureOf = async ({ objectName, fields, filters }: Sample): Promise<Failure | undefined> => {
+    const described = await describe(objectName);
+    if (!described || 'failure' in described) return described?.failure;
+    return tolerant(() => sampleRead(read, client, { object: described.object, fields, filters }));
+  };
   const failed = await Promise.all(
     samples.map(async (sample) => {
-      const answer = await tolerant(() => sampleRead.sample(client, sample.objectName, sample.fields));
-      return answer?.failure && isBadRequest(answer.failure) ? [{ sample, failure: answer.failure }] : [];
+      const failure = await failureOf(sample);
+      return failure && isBadRequest(failure) ? [{ sample, failure }] : [];
     }),
   );
   const [first, ...others] = failed.flat();

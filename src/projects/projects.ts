@@ -190,7 +190,7 @@ function factsOf(catalog: Catalog): ManifestCatalog {
       return {
         modules: Object.keys(modules),
         ...(defaultModule === undefined ? {} : { defaultModule }),
-        reads: abilities.sampleRead,
+        reads: abilities.read,
         writes: abilities.write.length > 0,
       };
     },

@@ -102,7 +102,7 @@ describe('src/providers/catalog', () => {
       delete: true,
       ifEmpty: true,
       describe: true,
-      sampleRead: true,
+      read: true,
       batchLimit: 100,
     };
     expect(abilitiesOf('hubspot')).toMatchObject({ ...all, associations: true, forwardHeaders: false });

@@ -334,32 +334,16 @@ export function testConnector(name: string, start: () => Promise<ConnectorFixtur
       expect(names).not.toContain('nonsense');
     });
 
-    it('says that an object is not there, described, sampled or written', async () => {
+    it('says that an object is not there, described or written', async () => {
       for (const objectName of ['nonsense', '../contacts']) {
         const described = await at.connector.describe!.describe(client, objectName);
         expect(described).toMatchObject({ failure: { retryable: false } });
-        const sampled = await at.connector.sampleRead!.sample(client, objectName, []);
-        expect(sampled).toMatchObject({ failure: { retryable: false } });
       }
       expect(await at.connector.describe!.describe(client, 'nonsense')).toMatchObject({
         failure: { category: 'notFound' },
       });
       const [outcome] = await write(callOf('create', [fresh()], { objectName: 'nonsense' }));
       expect(outcome).toMatchObject({ kind: 'notApplied', failure: { category: 'notFound' } });
-    });
-
-    it('samples an object, and names a field that does not exist', async () => {
-      const { sampleRead } = at.connector;
-      expect(await sampleRead!.sample(client, at.objectName, [at.label])).toEqual({});
-      expect(await sampleRead!.sample(client, at.objectName, [])).toEqual({});
-      const sampled = await sampleRead!.sample(client, at.objectName, [at.label, 'nosuchfield']);
-      expect(sampled).toMatchObject({
-        failure: {
-          category: 'validation',
-          retryable: false,
-          message: expect.stringContaining('nosuchfield'),
-        },
-      });
     });
 
     it('leaves out of the current fields what is not there, and spells names as they were asked for', async () => {

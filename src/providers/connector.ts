@@ -145,15 +145,6 @@ export interface DescribeAbility {
   ): Promise<{ object: ObjectDescription } | { failure: Failure }>;
 }
 
-/** Reads one record, to see that the object and its fields exist before a read config is saved. */
-export interface SampleReadAbility {
-  sample(
-    client: ProviderClient,
-    objectName: string,
-    fields: readonly string[],
-  ): Promise<{ failure?: Failure }>;
-}
-
 /** A condition on a field: the provider's name, an operator of the config, a text, a number or a boolean. */
 export interface ReadFilter {
   fieldName: string;
@@ -241,6 +232,5 @@ export interface Connector {
   currentFields?: CurrentFieldsAbility;
   resolve?: ResolveAbility;
   describe?: DescribeAbility;
-  sampleRead?: SampleReadAbility;
   read?: ReadAbility;
 }

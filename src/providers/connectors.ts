@@ -29,7 +29,7 @@ export interface Abilities {
   forwardHeaders: boolean;
   ifEmpty: boolean;
   describe: boolean;
-  sampleRead: boolean;
+  read: boolean;
   /** The most records of one call; 1 without batch. */
   batchLimit: number;
 }
@@ -47,7 +47,7 @@ export function abilitiesOf(provider: string | undefined): Abilities {
     forwardHeaders: connector?.forwardHeaders ?? false,
     ifEmpty: connector?.currentFields !== undefined,
     describe: connector?.describe !== undefined,
-    sampleRead: connector?.sampleRead !== undefined,
+    read: connector?.read !== undefined,
     batchLimit: connector?.batchLimit ?? 1,
   };
 }

@@ -5,6 +5,7 @@ export type {
   Connector,
   CurrentFields,
   CurrentFieldsAbility,
+  DescribeAbility,
   ObjectDescription,
   ProviderClient,
   ProviderRequest,
@@ -31,6 +32,7 @@ export {
 export { isForwardable, isHeaderValue } from './headers.ts';
 export { providerInfo } from './info.ts';
 export type { Provider } from './provider.ts';
+export { sampleRead } from './sample.ts';
 export { ProviderInfo } from './schema.ts';
 export {
   baseUrlOf,

@@ -8,9 +8,12 @@ import type {
   ProviderClient,
   ProviderRequest,
   ReadAbility,
+  ReadFilter,
   ReadQuery,
   ReadRecord,
 } from './connector.ts';
+import type { Failure } from './failure.ts';
+import { sampleRead } from './sample.ts';
 
 type Body = Record<string, unknown>;
 
@@ -155,11 +158,12 @@ export function testReads(name: string, start: () => Promise<ReadFixture>): void
     }
 
     it.each([
-      ['changed since', { since: Date.parse(old[0]!) - 1 }],
-      ['all', {}],
+      ['changed since', { since: Date.parse(old[0]!) - 1 }, false],
+      ['all', {}, false],
+      ['all, in the way for many', { limit: 2_000 }, true],
     ])(
       'reads each version of 10,500 records once (%s), whatever is edited, deleted and made while it pages',
-      async (_what, from) => {
+      async (_what, from, large) => {
         const ids = await seed(10_500);
         const began = Math.floor((await now()) / 1_000) * 1_000;
         await advance(2_000);
@@ -172,12 +176,12 @@ export function testReads(name: string, start: () => Promise<ReadFixture>): void
           ];
           await control('POST', 'hooks', { ...at.page, after, data });
         }
-        const first = await records(queryOf({ ...from, until: began }));
+        const first = await records(queryOf({ ...from, until: began }), large);
         expect((await control('GET', 'hooks'))['hooks']).toEqual([]);
         await advance(2_000);
         const until = await now();
-        const second = await records(queryOf({ since: began, until }));
-        const gone = await records(queryOf({ since: began, until, deleted: true }));
+        const second = await records(queryOf({ since: began, until }), large);
+        const gone = await records(queryOf({ since: began, until, deleted: true }), large);
 
         const versions = [...first, ...second].map(({ id, version }) => `${id} ${version}`);
         expect(new Set(versions).size).toBe(versions.length);
@@ -275,6 +279,31 @@ export function testReads(name: string, start: () => Promise<ReadFixture>): void
       });
     });
 
+    it('samples an object by one record, and names a field that does not exist', async () => {
+      await seed(4);
+      const filter = { fieldName: at.label, operator: 'eq', value: 'x' };
+      const sample = (fields: string[], filters: ReadFilter[] = []): Promise<Failure | undefined> =>
+        sampleRead(ability, client, { object, fields, filters });
+      expect(await sample(['id', at.label.toUpperCase()])).toBeUndefined();
+      expect(await sample([at.label], [filter])).toBeUndefined();
+      const names = Array.from({ length: 300 }, (_name, index) => at.nameOf(index));
+      await control('POST', 'schema', at.addFields(names));
+      object = await describeObject();
+      expect(await sample(names)).toBeUndefined();
+      const refusal = (text: string): object => ({
+        category: 'validation',
+        retryable: false,
+        message: expect.stringContaining(text),
+      });
+      expect(await sample([at.label, 'nosuchfield'])).toMatchObject(refusal('has no field "nosuchfield"'));
+      expect(await sample([], [{ ...filter, operator: 'like' }])).toMatchObject(refusal('"like"'));
+      const body = { message: 'No' };
+      await control('POST', 'faults', { ...at.page, fault: { kind: 'status', status: 400, body } });
+      expect(await sample([at.label])).toMatchObject({ category: 'validation', provider: { status: 400 } });
+      await control('POST', 'faults', { ...at.page, fault: { kind: 'reset-after' } });
+      expect(await sample([at.label])).toMatchObject({ category: 'providerDown', retryable: true });
+    });
+
     it('counts what a read would read', async () => {
       await seed(30);
       const query = queryOf({ since: Date.parse(old[0]!), until: Date.parse(old[1]!) });
@@ -348,7 +377,7 @@ export function testReads(name: string, start: () => Promise<ReadFixture>): void
 /** The text with another value at a place; a text that is no JSON loses a part. */
 function spoil(text: string, path: readonly number[], value: unknown): string {
   const root: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
-  if (root === undefined) return text.replace(/.{0,40}$/s, String(value));
+  if (root === undefined) return text.replace(/.{0,40}$/s, JSON.stringify(value));
   let place = root as Body;
   for (const step of path.slice(0, -1)) {
     const keys = Object.keys(place);

@@ -56,6 +56,13 @@ describe('installations/config/sampling', () => {
     expect(Object.keys(sampled(reading({ ...contact, selectedFields: {} }, company), before))).toEqual([
       'contact',
     ]);
+    const filtered = {
+      ...company,
+      fieldFilters: [{ fieldName: 'city', operator: 'eq', value: 'Oslo' } as const],
+    };
+    expect(samplesOf(reading(contact, filtered), manifest, before)).toMatchObject([
+      { objectName: 'company', filters: filtered.fieldFilters },
+    ]);
     expect(Object.keys(sampled(before, reading(contact)))).toEqual(['company']);
     expect(Object.keys(sampled(before, reading(contact, { ...company, disabled: true })))).toEqual([
       'company',

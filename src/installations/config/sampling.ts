@@ -4,17 +4,18 @@ import { contentPath } from './issue.ts';
 import { entryOf, objectNamed } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig } from './schema.ts';
 
-/** A read of one record that shows whether the provider accepts the object and its fields. */
+/** A read of one record that shows whether the provider accepts the object, its fields and its filters. */
 export interface Sample {
   path: string;
   objectName: string;
   fields: string[];
+  filters: NonNullable<ReadObjectConfig['fieldFilters']>;
 }
 
 /** What was in force before; absent on create and when the connection is swapped, so that everything is sampled. */
 export type Previous = Pick<ConfigContent, 'read'> | undefined;
 
-/** The scheduled and enabled objects that are new, newly scheduled, or read other fields than before. */
+/** The scheduled and enabled objects that are new, newly scheduled, or read other fields or by other filters than before. */
 export function samplesOf(
   content: ConfigContent,
   manifest: ManifestIntegration,
@@ -23,18 +24,24 @@ export function samplesOf(
   return Object.entries(content.read?.objects ?? {}).flatMap(([key, config]) => {
     const declared = objectNamed(manifest.read?.objects, config.objectName);
     if (!isDue(config, declared)) return [];
-    const fields = sampledFields(config, declared);
+    const asked = sampledOf(config, declared);
     const old = entryOf(previous?.read?.objects, config.objectName)?.[1];
-    const isUnchanged =
-      old && isDue(old, declared) && isDeepStrictEqual(sampledFields(old, declared), fields);
+    const isUnchanged = old && isDue(old, declared) && isDeepStrictEqual(sampledOf(old, declared), asked);
     return isUnchanged
       ? []
-      : [{ path: `${contentPath}.read.objects.${key}`, objectName: config.objectName, fields }];
+      : [{ path: `${contentPath}.read.objects.${key}`, objectName: config.objectName, ...asked }];
   });
 }
 
 function isDue(config: ReadObjectConfig, declared: ManifestReadObject | undefined): boolean {
   return config.disabled !== true && (config.schedule ?? declared?.schedule) !== undefined;
+}
+
+function sampledOf(
+  config: ReadObjectConfig,
+  declared: ManifestReadObject | undefined,
+): Pick<Sample, 'fields' | 'filters'> {
+  return { fields: sampledFields(config, declared), filters: config.fieldFilters ?? [] };
 }
 
 /** The provider's names of the fields that a read of the object would ask for, sorted. */

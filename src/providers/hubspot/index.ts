@@ -4,7 +4,6 @@ import { describe } from './describe.ts';
 import { failureOf } from './failure.ts';
 import { read } from './read.ts';
 import { resolve } from './resolve.ts';
-import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
 
 /** HubSpot, provider X of §4.2.3. facts.md says where HubSpot documents what this folder relies on. */
@@ -17,6 +16,5 @@ export const hubspot: Connector = {
   currentFields,
   resolve,
   describe,
-  sampleRead,
   read,
 };

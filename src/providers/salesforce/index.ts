@@ -5,7 +5,6 @@ import { failureOf } from './failure.ts';
 import { canonicalId } from './ids.ts';
 import { read } from './read.ts';
 import { resolve } from './resolve.ts';
-import { sampleRead } from './sample-read.ts';
 import { batchLimit, write } from './write.ts';
 
 /** Salesforce, provider Y of §4.2.3. facts.md says where Salesforce documents what this folder relies on. */
@@ -18,6 +17,5 @@ export const salesforce: Connector = {
   currentFields,
   resolve,
   describe,
-  sampleRead,
   read,
 };

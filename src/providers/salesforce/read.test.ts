@@ -28,7 +28,7 @@ testReads('salesforce', async () => {
     }),
     withValues: (Id, values) => ({ object, action: 'update', records: [{ Id, ...values }] }),
     nameOf: (index) => `A_field_with_a_name_of_some_length_${index}__c`,
-    page: { path: '/query(?:All)?\\?q=SELECT' },
+    page: { path: '/query(?:All)?\\?q=SELECT|/jobs/query/\\w+/results' },
     stored: (row) => ({ id: String(row['Id']), text: row['LastName'], deleted: row['IsDeleted'] === true }),
   };
 });
@@ -199,7 +199,13 @@ describe('src/providers/salesforce/read, its quirks', () => {
     const judged = read.judge(wide, '', [page, answerOf([changed, null, standing])]);
     expect(judged).toMatchObject({ page: { records: [{ id: ids[2], raw: standing }] } });
     expect('page' in judged && judged.page.records.length).toBe(1);
-    for (const body of [[changed, standing], [standing, null, changed], [1, 2, 3], {}]) {
+    for (const body of [
+      [changed, standing],
+      [standing, null, changed],
+      [1, 2, 3],
+      {},
+      [{ Id: { toString: 1 } }, null, standing],
+    ]) {
       expect(read.judge(wide, '', [page, answerOf(body)])).toMatchObject({
         failure: { category: 'providerDown', retryable: true },
       });

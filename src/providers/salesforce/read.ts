@@ -131,10 +131,12 @@ function pageOf(
 function detailed(query: ReadQuery, ids: readonly string[], answer: HttpAnswer): ReadRecord[] | undefined {
   const items = isSuccess(answer) ? bodyOf(answer) : undefined;
   if (!Array.isArray(items) || items.length !== ids.length) return undefined;
-  const found = ids.flatMap((id, at): unknown[] => (items[at] === null ? [] : [{ id, item: items[at] }]));
-  const raws = found.map((one) => {
-    const { id, item } = one as { id: string; item: unknown };
-    return isObject(item) && canonicalId(String(item['Id'])) === canonicalId(id) ? item : undefined;
+  const found = ids.flatMap((id, at) => (items[at] === null ? [] : [{ id, item: items[at] as unknown }]));
+  const raws = found.map(({ id, item }) => {
+    const own = isObject(item) ? item['Id'] : undefined;
+    return isObject(item) && typeof own === 'string' && canonicalId(own) === canonicalId(id)
+      ? item
+      : undefined;
   });
   return raws.every((raw) => raw !== undefined) ? recordsOf(query, raws) : undefined;
 }
