@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { freePort } from '../test/free-port.ts';
 import { atEnd } from './at-end.ts';
-import { endProcess } from './stage.ts';
+import { end } from '../scripts/child.ts';
 
 /** The program, or undefined where it is not installed. */
 export function findNginx(): string | undefined {
@@ -56,7 +56,7 @@ export async function startNginx(
   const config = join(folder, 'nginx.conf');
   await writeFile(config, configOf(folder, port, upstreamPort));
   const child = spawn(program, ['-p', folder, '-c', config], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const ended = atEnd(() => endProcess(child));
+  const ended = atEnd(() => end(child));
   for (let left = 100; !(await answers(port)); left -= 1) {
     if (left === 0 || child.exitCode !== null) throw new Error('nginx did not start');
     await new Promise((resolve) => setTimeout(resolve, 50));

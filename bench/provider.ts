@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
+import { startChild, untilSaid } from '../scripts/child.ts';
 import { atEnd } from './at-end.ts';
-import { endProcess } from './stage.ts';
 import type { GroupTokens } from './install.ts';
 import type { LoadTarget } from './load.ts';
 
@@ -20,14 +19,9 @@ export const plainRecord = { firstname: 'Some', lastname: 'One', phone: '+41 31 
 
 /** With tokens for so many groups; it answers after a millisecond. */
 export async function startProvider(groups: number): Promise<Provider> {
-  const child = spawn(process.execPath, ['simulator/main.ts', 'hubspot', '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const close = atEnd(() => endProcess(child));
-  const origin = await new Promise<string>((resolve, reject) => {
-    child.stdout.once('data', (said: Buffer) => resolve(/http\S+/.exec(said.toString())?.[0] ?? ''));
-    child.once('exit', () => reject(new Error('the simulator ended before it listened')));
-  });
+  const child = startChild(['simulator/main.ts', 'hubspot', '--port', '0']);
+  const close = atEnd(() => child.end());
+  const [origin] = await untilSaid(child, /http\S+(?=\s)/);
   await control(origin, '/quotas', { burstMax: null, searchPerSecond: null });
   await control(origin, '/settings', { latencyMs: 1, ledger: false });
   const issued: GroupTokens[] = [];

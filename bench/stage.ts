@@ -1,7 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startChild, untilSaid } from '../scripts/child.ts';
 import { generateApiKey } from '../src/projects/keys/key-form.ts';
 import { atEnd } from './at-end.ts';
 import { install, type GroupTokens, type Installed } from './install.ts';
@@ -37,15 +37,10 @@ export async function startServer(
   name: string,
   ...args: string[]
 ): Promise<{ port: number; close(): Promise<void> }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'servers', name), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const close = atEnd(() => endProcess(child));
-  const port = await new Promise<number>((resolve, reject) => {
-    child.stdout.once('data', (chunk: Buffer) => resolve(Number(chunk.toString())));
-    child.once('exit', () => reject(new Error(`${name} ended before it listened`)));
-  });
-  return { port, close };
+  const child = startChild([join(import.meta.dirname, 'servers', name), ...args]);
+  const close = atEnd(() => child.end());
+  const [port] = await untilSaid(child, /\d+\n/);
+  return { port: Number(port), close };
 }
 
 /** Starts the product as `npm start` does, on a database of its own. */
@@ -67,8 +62,10 @@ export async function startStage(origin: string, options: StageOptions = {}): Pr
     SVC_PROVIDER_ORIGINS: `hubspot=${origin}`,
     SVC_EGRESS_ALLOW: '127.0.0.1',
   };
-  const main = startMain(role, env);
-  const { base, proxy } = await surfacesOf(main);
+  const main = startChild([...process.execArgv, 'src/main.ts', role], { env });
+  const ended = atEnd(() => main.end());
+  const [, base = ''] = await untilSaid(main, / management +(\S+)\/v1/);
+  const [, proxy = ''] = await untilSaid(main, / proxy +(\S+)/);
   const { projectId, installed } = await install(base, apiKey, objects, groups);
   return {
     base,
@@ -78,49 +75,11 @@ export async function startStage(origin: string, options: StageOptions = {}): Pr
     installationId: installed[0]?.installationId ?? '',
     installed,
     databaseUrl: database.url,
-    pid: main.child.pid ?? 0,
+    pid: main.process.pid ?? 0,
     close: async () => {
-      await main.close();
+      await ended();
       await database.close();
       await removed();
     },
   };
-}
-
-interface Main {
-  child: ChildProcess;
-  said: () => string;
-  close: () => Promise<void>;
-}
-
-function startMain(role: string, env: NodeJS.ProcessEnv): Main {
-  const child = spawn(process.execPath, [...process.execArgv, 'src/main.ts', role], {
-    stdio: ['ignore', 'inherit', 'pipe'],
-    env,
-  });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  return { child, said: () => said, close: atEnd(() => endProcess(child)) };
-}
-
-/** Where it says that it listens. */
-async function surfacesOf(main: Main): Promise<{ base: string; proxy: string }> {
-  const giveUpAt = Date.now() + 60_000;
-  for (;;) {
-    const base = / management +(\S+)\/v1/.exec(main.said())?.[1];
-    const proxy = / proxy +(\S+)/.exec(main.said())?.[1];
-    if (base && proxy) return { base, proxy };
-    if (main.child.exitCode !== null || Date.now() > giveUpAt)
-      throw new Error(`the platform did not start: ${main.said()}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/** Ends it in order, and waits until it is gone. */
-export function endProcess(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resolve();
-    child.once('exit', () => resolve());
-    child.kill('SIGTERM');
-  });
 }

@@ -1,9 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startHubspot } from '../simulator/hubspot/index.ts';
 import { startSalesforce } from '../simulator/salesforce/index.ts';
+import { startChild, untilReady, type Child } from '../scripts/child.ts';
 import { generateApiKey } from '../src/projects/keys/key-form.ts';
 import { freePort } from './free-port.ts';
 import { findPgbouncer, startPgbouncer, type Pooler } from './pgbouncer.ts';
@@ -84,7 +85,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     SVC_RETURN_URLS: 'http://app.example',
     ...options.env,
   };
-  let said = '';
+  const lives: Child[] = [];
+  const said = (): string => lives.map((life) => life.said()).join('');
   const closeAround = async (): Promise<void> => {
     await Promise.all([sims?.hubspot.close(), sims?.salesforce.close(), pooler?.stop()]);
     await rm(dataDir, { recursive: true, force: true });
@@ -94,24 +96,20 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     throw error;
   });
 
-  async function launch(extra: Record<string, string> = {}): Promise<ChildProcess> {
-    const started = spawn(process.execPath, ['src/main.ts'], {
-      env: { ...env, ...extra },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    started.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    started.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  async function launch(extra: Record<string, string> = {}): Promise<Child> {
+    const started = startChild(['src/main.ts'], { env: { ...env, ...extra } });
+    lives.push(started);
     try {
-      await untilReady(base, started, () => said);
+      await untilReady(base, started);
     } catch (error) {
-      await end(started, 'SIGKILL');
+      await started.end('SIGKILL');
       throw error;
     }
     return started;
   }
 
   const apiKey = env['SVC_BOOTSTRAP_API_KEY'] ?? '';
-  const call = caller(base, apiKey, () => said);
+  const call = caller(base, apiKey, said);
   const projects = await call<{ id: string }[]>('GET', '/projects');
   return {
     base,
@@ -121,14 +119,14 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     hubspot,
     salesforce,
     call,
-    said: () => said,
-    process: () => child,
+    said,
+    process: () => child.process,
     restart: async (signal = 'SIGKILL', extra = {}) => {
-      await end(child, signal);
+      await child.end(signal);
       child = await launch(extra);
     },
     stop: async () => {
-      await end(child, 'SIGTERM', 10_000);
+      await child.end('SIGTERM', 10_000);
       await closeAround();
     },
   };
@@ -193,29 +191,8 @@ export async function readAnswer<Body>(answer: Response): Promise<Answer<Body>> 
   return { status, headers, text, body: (isJson && text !== '' ? JSON.parse(text) : text) as Body };
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals, patienceMs?: number): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill(signal);
-  const killer = patienceMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), patienceMs);
-  await ended;
-  clearTimeout(killer);
-}
-
 function originsOf(origins: Record<string, string>): string {
   return Object.entries(origins)
     .map(([name, origin]) => `${name}=${origin}`)
     .join(',');
-}
-
-async function untilReady(base: string, child: ChildProcess, said: () => string): Promise<void> {
-  const giveUpAt = Date.now() + 60_000;
-  while (Date.now() < giveUpAt) {
-    if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`the platform ended with code ${child.exitCode}: ${said()}`);
-    const answer = await fetch(`${base}/readyz`).catch(() => undefined);
-    if (answer?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`the platform was not ready within 60 s: ${said()}`);
 }

@@ -1,7 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../simulator/salesforce/index.ts';
+import { startChild, untilReady } from '../child.ts';
 
 /** What the demo runs beside itself. */
 export interface Stage {
@@ -22,8 +22,7 @@ export async function startStage(dataDir: string): Promise<Stage> {
   ]);
   const [port, proxyPort] = [await freePort(4000), await freePort(4001)];
   const base = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, ['src/main.ts'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const platform = startChild(['src/main.ts'], {
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
@@ -43,11 +42,10 @@ export async function startStage(dataDir: string): Promise<Stage> {
     },
   });
   // However this process ends, the platform does not outlive it.
+  const child = platform.process;
   process.once('exit', () => child.kill('SIGTERM'));
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  await untilReady(base, child, () => said);
+  await untilReady(base, platform);
   return {
     base,
     proxy: `http://127.0.0.1:${proxyPort}`,
@@ -55,24 +53,10 @@ export async function startStage(dataDir: string): Promise<Stage> {
     salesforce: salesforce.url,
     ended,
     close: async () => {
-      child.kill('SIGTERM');
-      await ended;
+      await platform.end();
       await Promise.all([hubspot.close(), salesforce.close()]);
     },
   };
-}
-
-async function untilReady(base: string, child: ChildProcess, said: () => string): Promise<void> {
-  const giveUpAt = Date.now() + 60_000;
-  while (Date.now() < giveUpAt) {
-    if (child.exitCode !== null)
-      throw new Error(`the platform ended with code ${child.exitCode}:\n${said()}`);
-    const answer = await fetch(`${base}/readyz`).catch(() => undefined);
-    if (answer?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  child.kill('SIGTERM');
-  throw new Error(`the platform was not ready within 60 s:\n${said()}`);
 }
 
 /** The wished port if nothing listens there, else any free one. */

@@ -1,7 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startChild, untilReady, type Child } from '../../scripts/child.ts';
 import { deploy, fault, install, requestsOf, simulator, type Customer } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { freePort } from '../free-port.ts';
@@ -13,7 +13,7 @@ describe('test/journeys/metrics', () => {
   let test: TestDatabase;
   let platform: Platform;
   let acme: Customer;
-  let worker: ChildProcess;
+  let worker: Child;
   let workerUrl: string;
   let healthUrl: string;
   let page: string;
@@ -33,13 +33,13 @@ describe('test/journeys/metrics', () => {
   });
   afterEach(() => simulator(platform.hubspot, 'DELETE', '/faults'));
   afterAll(async () => {
-    worker?.kill('SIGKILL');
+    await worker?.end('SIGKILL');
     await platform?.stop();
     await test?.drop();
   });
 
   async function startWorker(): Promise<void> {
-    worker = spawn(process.execPath, ['src/main.ts', 'worker'], {
+    worker = startChild(['src/main.ts', 'worker'], {
       env: {
         PATH: process.env['PATH'] ?? '',
         DATABASE_URL: test.url,
@@ -48,13 +48,8 @@ describe('test/journeys/metrics', () => {
         SVC_PROVIDER_ORIGINS: `hubspot=${platform.hubspot}`,
         SVC_EGRESS_ALLOW: '127.0.0.1',
       },
-      stdio: 'ignore',
     });
-    const giveUpAt = Date.now() + 60_000;
-    while (!(await fetch(`${workerUrl}/readyz`).catch(() => undefined))?.ok) {
-      if (Date.now() > giveUpAt) throw new Error('the worker was not ready within 60 s');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await untilReady(workerUrl, worker);
   }
 
   /** Every sample of a scrape, by its name with its labels in their order. */

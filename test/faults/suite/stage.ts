@@ -1,12 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { pathToFileURL } from 'node:url';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startChild, untilSaid } from '../../../scripts/child.ts';
 import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
 import { startEmbedded } from '../../../src/kit/db/embedded/index.ts';
 import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
@@ -145,29 +144,18 @@ async function openServer(
   };
 }
 
-function startSimulator(
+async function startSimulator(
   name: 'hubspot' | 'salesforce',
   { seed }: Settings,
   closing: (() => Promise<unknown>)[],
 ): Promise<string> {
-  const child: ChildProcess = spawn(
-    process.execPath,
+  const child = startChild(
     ['simulator/main.ts', name, '--port', '0', '--records', '1', '--seed', String(seed % 1_000_000)],
-    { cwd: repository, stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } },
+    { cwd: repository, env: { PATH: process.env['PATH'] } },
   );
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  closing.push(() => {
-    child.kill('SIGKILL');
-    return gone;
-  });
-  return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`the ${name} simulator ended with ${code}`)));
-    if (!child.stdout) return reject(new Error('no output'));
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const url = /^\w+: (http\S+)/.exec(line)?.[1];
-      if (url !== undefined) resolve(url);
-    });
-  });
+  closing.push(() => child.end('SIGKILL'));
+  const [, url = ''] = await untilSaid(child, /^\w+: (http\S+)\s/m);
+  return url;
 }
 
 interface Around {
