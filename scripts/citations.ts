@@ -19,10 +19,10 @@ const forms: [Citation['kind'], RegExp][] = [
   ['contract', /docs\/contract\.md, ([A-Z][a-z]+(?: [a-z]+)*)/g],
   ['page', /(?<![\w/.:-])((?:\.{0,2}\/)?(?:[\w.-]+\/)*[\w-]+\.md)\b/g],
   ['paragraph', /§(\d+(?:\.\d+)*)/g],
-  ['outside', /\((?:the )?(contract(?:[,:][^)]*)?)\)/g],
+  ['outside', /\((?:the )?((?:contract|architecture)(?:[,:][^)]*)?)\)/g],
   [
     'outside',
-    /\b((?:product-api|providers [HSG]\d|reliability \d|aesthetics|[Ss]pecification,? §?\d|issue \d)[\w.]*)/g,
+    /\b((?:[Pp]roduct-api|providers [HSG]\d|reliability \d|aesthetics|[Ss]pecification,? §?\d|issue \d)[\w.]*)/g,
   ],
 ];
 

@@ -49,7 +49,7 @@ export async function migrateDatabase(url: string, log: Logger): Promise<string[
   const database = openDatabase({ url, poolSize: 2, applicationName: 'svc migrate' });
   try {
     const { applied } = await migrate(database, { directory: migrations });
-    // The workers go on with it; there are months of time.
+    // The workers try again; partitions exist for months.
     await ensurePartitions(database).catch((error: unknown) =>
       log.warn({ err: error }, 'history partitions could not be made; the workers try again'),
     );
@@ -96,7 +96,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const operations = createOperations(ground, { leaseMs: config.leaseMs });
-  // What waits for a later attempt on dead credentials fails now; lost with the node, it does so at that attempt.
+  // Work that waits for a later attempt fails now. If this node dies first, it fails at that attempt.
   connections.onDead((projectId, id) => {
     operations.hurryLane(projectId, id).catch((error: unknown) => {
       log.warn({ err: error, connectionId: id }, 'what waits for a dead connection was not looked at early');

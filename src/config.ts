@@ -339,7 +339,7 @@ function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | unde
   return direct === undefined || direct === '' ? spec.default : direct;
 }
 
-/** A mistyped name would otherwise pass in silence. */
+/** A mistyped name would have no effect otherwise. */
 function unknownNames(env: NodeJS.ProcessEnv): string[] {
   const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
   const others = new Set(['SVC_API_KEY', 'SVC_API_URL', 'SVC_CRASH_AT', carriedErrors]);

@@ -26,7 +26,7 @@ export async function makeFirstKey(config: Config, url: string, say: (line: stri
         : `The first API key of project "default" is in ${path}; move it to a safe place.`,
     );
   } catch (error) {
-    // It was not committed: the file holds a key that opens nothing.
+    // The key was not committed; the file is useless.
     if (isWritten) await rm(path, { force: true });
     throw error;
   } finally {
@@ -34,7 +34,7 @@ export async function makeFirstKey(config: Config, url: string, say: (line: stri
   }
 }
 
-/** The role `keys create`: the key goes to standard output, alone. */
+/** The role `keys create`: prints the key alone to standard output. */
 export async function createKey(
   url: string,
   given: { label: string; project?: string | undefined },

@@ -1,4 +1,4 @@
-/** Figures that are read when somebody asks for them. */
+/** Gauges, read when they are scraped. */
 import { Gauge, Registry, type CollectFunction } from 'prom-client';
 import { oldestCachedMs } from './kit/cache.ts';
 import type { Ground } from './kit/ground.ts';
@@ -27,7 +27,7 @@ const ofWork = {
   },
 } as const;
 
-/** Adds to the registry of the process what its database, its caches and its queues are like. */
+/** Registers the gauges of the database, the caches and the queues. */
 export function registerGauges({ ground, operations }: Measured): void {
   const registers = [ground.metrics.registry];
   const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
@@ -35,7 +35,7 @@ export function registerGauges({ ground, operations }: Measured): void {
   one('svc_cache_oldest_seconds', 'Since what is served from memory was read, at the longest.', function () {
     this.set(oldestCachedMs() / 1000);
   });
-  // Before the queues, which ask the pool for connections.
+  // Read before the queues, whose query takes connections of the pool.
   const connections = new Gauge({
     name: 'svc_database_connections',
     help: 'Connections of this process to the database.',
@@ -58,7 +58,7 @@ export function registerGauges({ ground, operations }: Measured): void {
       labelNames: ['kind', 'provider'],
       async collect() {
         const found = await operations.backlog();
-        // Without the database there is no figure rather than an old one.
+        // With the database away there is no figure; an old one would mislead.
         gauge.reset();
         for (const row of found?.rows ?? []) gauge.set({ kind: row.kind, provider: row.provider }, read(row));
       },
@@ -75,7 +75,7 @@ export function registerGauges({ ground, operations }: Measured): void {
   );
 }
 
-/** The queues once more, connection by connection: those with most. */
+/** The longest queues, by connection. */
 export async function backlogByConnection({ operations }: Pick<Measured, 'operations'>): Promise<string> {
   const registry = new Registry();
   const rows = await operations.backlogByConnection();

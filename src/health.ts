@@ -6,7 +6,7 @@ import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { backlogByConnection } from './gauges.ts';
 
-/** The state of the process as its surroundings see it. */
+/** The state of the process as its health routes report it. */
 export interface Health {
   /** Set when the process was told to stop: not ready, and every answer closes its connection. */
   isStopping: boolean;
@@ -59,13 +59,13 @@ async function authorizeMetrics(
   projects.authorize(principal, ['metrics']);
 }
 
-/** Of a listener for nothing but these. */
+/** A listener for the health routes alone. */
 export interface HealthListener {
   url: string;
   close(): Promise<void>;
 }
 
-/** Where a process without a management surface answers them unless told. */
+/** The default port of a process without a management surface. */
 const workerPort = 4002;
 
 /** Listens at SVC_HEALTH_PORT; without it only if `isAlone`, and then at a free port rather than not at all. */

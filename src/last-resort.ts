@@ -4,7 +4,7 @@ import type { Logger } from './kit/log.ts';
 import type { Metrics } from './kit/metrics.ts';
 
 /**
- * What nobody caught leaves a process whose memory cannot be trusted. It is logged and counted, what is in flight ends as on
+ * After an uncaught exception the memory of a process cannot be trusted. It is logged and counted, what is in flight ends as on
  * SIGTERM, and a new process takes this one's place, with its id, its arguments and the count.
  */
 export function replaceOnUncaught(options: {

@@ -20,11 +20,11 @@ setFlagsFromString('--external-memory-accounted-in-global-limit');
 
 interface Urls {
   url: string;
-  /** For what needs a session of its own. */
+  /** For statements that need a session of their own. */
   directUrl: string;
 }
 
-/** Beyond what is in flight, for the database to be left in order. */
+/** Further time to close the database in order. */
 const stopMarginMs = 4_000;
 
 function say(line: string): void {
@@ -75,7 +75,7 @@ function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => P
   process.on('SIGINT', onSignal);
 }
 
-/** What was started, to be stopped in order: also when the start fails half way. */
+/** What was started, in order, so that it can be stopped; also when the start fails half way. */
 interface Running {
   embedded?: EmbeddedServer;
   app?: App;

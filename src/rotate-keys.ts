@@ -34,7 +34,7 @@ function sparingly(say: (line: string) => void): (line: string) => void {
   };
 }
 
-/** What to tell the operator: counts by key, values that stay shut, and what to do next. */
+/** The report for the operator: counts by key, values that no key opens, and what to do next. */
 export function describeRotation({ rewrapped, kept, shut, isDone }: Rotation, activeKeyId: string): string[] {
   const left = kept.filter(({ keyId }) => keyId !== activeKeyId);
   return [

@@ -24,7 +24,7 @@ import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { healthRoutes, type Health } from './health.ts';
 
-/** What listens, and how it ends. */
+/** The listeners of this process. */
 export interface Surfaces {
   /** Of the management, write and read surfaces. */
   url: string;
@@ -116,7 +116,7 @@ export async function listen(app: App, config: Config, health: Health): Promise<
   };
 }
 
-/** Asked every few seconds by machines: their lines would hide the others. */
+/** Machines ask for these every few seconds; their log lines would hide the others. */
 const quietRoutes = new Set(['/healthz', '/readyz', '/metrics']);
 
 function observe(server: HttpServer, { ground: { metrics, log } }: App, { logRequests }: Config): void {
@@ -136,7 +136,7 @@ function observe(server: HttpServer, { ground: { metrics, log } }: App, { logReq
   });
 }
 
-/** The path as its route has it: what stands in its place may be a secret. */
+/** The path of the route, not of the request: a path may hold a secret. */
 function lineOf(request: FastifyRequest, route: string, status: number, ms: number): Record<string, unknown> {
   const { id: requestId, method, about, ip } = request;
   // A public route has none.

@@ -2,7 +2,7 @@ import { Problem, problem } from '../kit/problem.ts';
 import type { Installations, Target } from '../installations/index.ts';
 import type { Principal, Projects } from '../projects/index.ts';
 
-/** For whom an action is done: the path's project and integration with the body's group. */
+/** Names the installation of an action: project and integration of the path, group of the body. */
 export interface TargetAddress {
   projectIdOrName: string;
   integrationId: string;
@@ -43,7 +43,7 @@ export function notInstalled(integrationName: string, groupRef: string): Problem
   });
 }
 
-/** What is decided on what is remembered, unless that is a refusal and something is different now. */
+/** Decides on the remembered installation. A refusal is decided again on a fresh read. */
 export async function decideAgain<Decision>(
   remembered: Target,
   refresh: () => Promise<Target | undefined> | undefined,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Who does something, for the audit log. */
+/** Who acts, for the audit log. */
 export interface Actor {
   /** `operator`: somebody with a shell on the server; `service`: nobody asked. */
   kind: 'apiKey' | 'jwt' | 'operator' | 'service';
@@ -15,7 +15,7 @@ export interface Actor {
 
 const acting = new AsyncLocalStorage<Actor>();
 
-/** Runs the work for somebody: what is recorded in it, however deep, is theirs. */
+/** Runs the work for an actor: every entry recorded within is theirs. */
 export function actAs<T>(actor: Actor, work: () => T): T {
   return acting.run(actor, work);
 }

@@ -23,7 +23,7 @@ export function createEventKeeper(
   function every(ms: number, what: string, work: () => Promise<unknown>): void {
     const run = (): void => {
       const round = work()
-        // Nothing is due for days yet: the next round is soon enough.
+        // Nothing is due for days, so the next round is soon enough.
         .catch((error: unknown) => log.warn({ err: error }, `${what} failed; it is tried again`))
         .finally(() => running.delete(round));
       running.add(round);

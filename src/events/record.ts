@@ -7,7 +7,7 @@ import { insertEvent, type Told } from './store.ts';
 
 export type { Told } from './store.ts';
 
-/** Something that an administrator wants to find later. `details` never holds a secret. */
+/** An entry of the audit log. `details` never holds a secret. */
 interface Audited {
   action: AuditAction;
   targetId: string;
@@ -21,8 +21,8 @@ type Happening = { projectId: string } & (
 );
 
 /**
- * Records what happens, in the transaction of the change; a disclosure before the credential is shown. Who does it now is
- * written to the audit log; what is told becomes an event.
+ * Records what happens in the transaction of the change, and a disclosure before the credential is shown. The actor is
+ * written to the audit log; `told` becomes an event.
  */
 export async function record(tx: Queryable, happening: Happening): Promise<void> {
   const { projectId, told } = happening;

@@ -40,7 +40,7 @@ export async function createInstallation(
     ...checkContent(config.content, { provider, manifest, abilities: abilitiesOf(provider) }),
   ];
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
-  // Early, so that a second attempt calls no provider; the unique index has the last word.
+  // Checked early, so that a second attempt calls no provider. The unique index decides.
   const { database } = room.ground;
   const existing = await listInstallations(database, projectId, { integrationId: integration.id, groupRef });
   if (existing.length > 0) throw alreadyInstalled(integration.name, groupRef);

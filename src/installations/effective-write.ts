@@ -31,7 +31,7 @@ export function effectiveWriteObject(
   const declared = objectNamed(manifest.write?.objects, objectName);
   const readConfig = entryOf(content.read?.objects, objectName)?.[1];
   return {
-    // As the manifest spells it, whoever asked for it: one name in the ledger, the turns and at the provider.
+    // The manifest's spelling, so that the ledger, the turns and the provider see one name.
     objectName: declared?.objectName ?? objectName,
     declared: declared !== undefined,
     inConfig: config !== undefined,

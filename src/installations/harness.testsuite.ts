@@ -78,7 +78,7 @@ integrations:
       objects: [{ objectName: nosuchthing }]
 `;
 
-/** This room upon the real ones below it, a real database and a simulated HubSpot, with the manifest deployed. */
+/** This room with the real rooms below it, a real database and a simulated HubSpot. */
 export async function createHarness(simulator: { url: string; close(): Promise<void> }): Promise<Harness> {
   const test: TestDatabase = await createTestDatabase();
   const egress = createEgress({ allow: parseAddressRules(['127.0.0.1']), connectTimeoutMs: 2_000 });

@@ -50,11 +50,11 @@ export interface ListQuery extends OptionalPageQuery {
 }
 
 export interface SaveOptions {
-  /** Leaves out what is asked of the provider before saving. */
+  /** Skips the questions to the provider before saving. */
   skipSampling: boolean;
 }
 
-/** The room: integration × group × connection × config. Every verb throws problems; a caller sees its own group's only. */
+/** Installations. Every method throws problems; a caller sees its own group's only. */
 export interface Installations {
   create(
     principal: Principal,
@@ -104,7 +104,7 @@ export interface Installations {
     connectionId: string,
   ): Promise<HydratedRevision>;
   findTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
-  /** As it is now: asked before what is remembered refuses anything. */
+  /** Reads the current state; asked before anything is refused. */
   refreshTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
   /** Without waiting; undefined means: ask {@link findTarget}. */
   peekTarget(projectId: string, selector: TargetSelector): Target | undefined;
@@ -127,7 +127,7 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
   });
   deps.projects.countUsageBy(countUsage);
   deps.projects.askForObjectsBy((projectId, content) => unknownIn(deps.connections, projectId, content));
-  // Once it is answered, no node remembers what was declared before it.
+  // After the answer no node remembers the earlier declaration.
   deps.projects.afterRevision(async (projectId, integrationIds) => {
     if (await areInstalled(ground.database, projectId, integrationIds)) await setTimeout(targetAgeMs);
   });
@@ -177,10 +177,10 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
 }
 
 const askForMs = 5_000;
-/** Of the newest connections one that works is asked. */
+/** Asks one of the newest connections that works. */
 const mostLookedAt = 20;
 
-/** What the manifest declares and a connection of the project to the provider says it has not; nothing where none can be asked. */
+/** Objects of the manifest that the provider does not have; none where no connection can be asked. */
 async function unknownIn(
   connections: Connections,
   projectId: string,

@@ -6,7 +6,7 @@ export type Health = Installation['healthStatus'];
 
 type HealthFacts = Pick<InstallationRow, 'connection_status' | 'recent_operations' | 'recent_failures'>;
 
-/** One operation that failed may be the fault of its record; the second of two weighs 1.9. */
+/** One failed operation may be the fault of its record; two failures weigh 1.9. */
 const fewFailures = 1.5;
 
 /** Unhealthy: the connection is gone or its credentials are bad, or at least half of the operations of late failed. */

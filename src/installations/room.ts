@@ -61,7 +61,7 @@ export function installationNotFound(detail: string): Problem {
   return problem('installation-not-found', { detail });
 }
 
-/** What the cache of targets remembers of the installation no longer holds. */
+/** Drops the installation from the cache of targets. */
 export function forgetTarget(
   { targets }: Room,
   { integration }: Scope,

@@ -182,7 +182,7 @@ function oneRoutes(server: HttpServer, installations: Installations): void {
   });
 }
 
-/** Says so in a header when the request or the config that came of it uses a deprecated field (docs/contract.md, Compatibility). */
+/** Sets the Deprecation header when the request or its config uses a deprecated field (docs/contract.md, Compatibility). */
 function warnOfDeprecated(
   reply: FastifyReply,
   { config }: Installation,

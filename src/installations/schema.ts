@@ -25,7 +25,7 @@ const revisionId = Type.String({
   description: 'Ignored: the latest revision counts.',
 });
 
-/** One state of an installation's config; never changed, only followed by another. */
+/** One config of an installation; immutable. A change makes another. */
 export const Config = Type.Object(
   {
     id: Type.String(),

@@ -17,7 +17,7 @@ export interface InstallationRow {
   /** Null when the connection is gone. */
   connection_status: ConnectionStatus | null;
   last_operation_status: OperationStatus | null;
-  /** What ended of late, the older the less it counts. */
+  /** Recent operations that ended; older ones count less. */
   recent_operations: number;
   recent_failures: number;
   created_by: string;
@@ -56,7 +56,7 @@ const read = statement(
   `SELECT ${columns} FROM ${tables} WHERE n.project_id = $1 AND n.id = $2`,
 );
 
-// Held until the transaction ends, so that the connection cannot go while an installation comes to it.
+// Held until the transaction ends, so that the connection is not deleted while an installation is added.
 const holdConnection = statement(
   'installations_hold_connection',
   `SELECT id FROM connections WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
@@ -113,7 +113,7 @@ const usesConnection = statement(
   `SELECT 1 FROM installations WHERE project_id = $1 AND connection_id = $2 LIMIT 1`,
 );
 
-// Where nothing failed for long, and nothing does now, no row is written: the counts stand at their limit of ten.
+// Writes no row while nothing fails: the counts are at their limit of ten.
 const endOperations = statement(
   'installations_end_operations',
   `UPDATE installations SET last_operation_status = $3,
@@ -185,7 +185,7 @@ export async function insertInstallation(
   await saveConfig(tx, projectId, id, config);
 }
 
-/** Puts the config in force; false when another change came first. */
+/** Makes the config current; false when another change came first. */
 export async function followConfig(
   tx: Queryable,
   before: Pick<InstallationRow, 'project_id' | 'id' | 'config_id'>,
@@ -277,7 +277,7 @@ export interface OperationsEnded {
   failed: number;
 }
 
-/** The health of the installation follows from what is kept of this. */
+/** The health of the installation derives from this. */
 export async function recordOperationsEnd(db: Queryable, of: OperationsEnded): Promise<void> {
   const { projectId, installationId, last, ended, failed } = of;
   await db.rows(endOperations, [projectId, installationId, last, ended, failed]);

@@ -61,7 +61,7 @@ const load = statement(
    LEFT JOIN connections k ON k.project_id = n.project_id AND k.id = n.connection_id`,
 );
 
-/** Those that exist, each with the place of its key among those asked for. */
+/** Existing targets, each with the index of its key. */
 export function loadTargetRows(db: Queryable, keys: readonly TargetKey[]): Promise<TargetRow[]> {
   return db.rows<TargetRow>(load, [
     keys.map((key) => key.projectId),

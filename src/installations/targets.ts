@@ -8,7 +8,7 @@ import { manifestFor } from './manifest-for.ts';
 import { healthOf, type Health } from './present.ts';
 import { loadTargetRows, type TargetKey, type TargetRow } from './targets-store.ts';
 
-/** Everything that an action needs to know of an installation. */
+/** What an action needs of an installation. */
 export interface Target {
   projectId: string;
   integrationId: string;
@@ -32,11 +32,11 @@ export type TargetSelector = { installationId: string } | { integration: string;
 
 export interface Targets {
   find(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
-  /** As it is now; what is remembered serves only while the database is away. */
+  /** Reads the current state; the remembered one serves only while the database is away. */
   refresh(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
   /** Without waiting; undefined means: ask {@link find}. */
   peek(projectId: string, selector: TargetSelector): Target | undefined;
-  /** What is remembered of the installation is read again, by whichever key it is asked for. */
+  /** The next look reads the installation again, under each of its keys. */
   forget(target: {
     projectId: string;
     installationId: string;
@@ -86,7 +86,7 @@ export function createTargets(database: Database): Targets {
   };
 }
 
-// PostgreSQL's text has no NUL, so that no name can contain the separator.
+// PostgreSQL's text has no NUL, so no name contains the separator.
 const separator = '\0';
 
 /** Undefined when nothing can be stored under such a selector. */

@@ -2,7 +2,7 @@ import { nearest } from '../kit/nearest.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
 import type { Connector, ProviderClient } from '../providers/index.ts';
 
-/** An object that the provider does not have for a connection, and why that is believed. */
+/** An object that the provider does not have, and the provider's reason. */
 export interface UnknownObject {
   objectName: string;
   /** Ends with the name that was probably meant, if there is one. */
@@ -14,7 +14,7 @@ export function declaredNames({ read, write }: ManifestIntegration): string[] {
   return [...(read?.objects ?? []), ...(write?.objects ?? [])].map(({ objectName }) => objectName);
 }
 
-/** Those of the names that the provider says it does not have. What it cannot be asked now is taken for known. */
+/** The names that the provider does not have. A name that cannot be checked now counts as known. */
 export async function findUnknownObjects(
   { describe }: Connector,
   client: ProviderClient,

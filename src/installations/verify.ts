@@ -16,7 +16,7 @@ import { samplesOf, type Sample } from './config/sampling.ts';
 import type { ConfigContent } from './config/schema.ts';
 import { declaredNames, findUnknownObjects } from './unknown-objects.ts';
 
-/** What is verified. `previous` is what was in force and is taken for good; absent on create and for another connection. */
+/** What is verified. `previous` is the config in force and counts as checked; absent on create and for another connection. */
 export interface Verification {
   projectId: string;
   provider: string;
@@ -39,7 +39,7 @@ export async function verifyAtProvider(
   if (!connector) return [];
   const objects = newlyNamed(asked);
   const samples = samplesOf(asked.content, asked.manifest, asked.previous);
-  // What is sampled is refused by that, with the words of the read.
+  // A sampled object is refused by the sample read, in its words.
   const sampled = new Set(samples.map(({ path }) => `${path}.objectName`));
   const configured = newObjects(asked).filter(({ path }) => !sampled.has(path));
   const declared = asked.previous ? [] : declaredNames(asked.manifest);
@@ -163,7 +163,7 @@ async function verifySamples(
   });
 }
 
-/** Only what the config can be blamed for blocks; credentials, limits and outages do not. */
+/** Only faults of the config block; credentials, limits and outages do not. */
 function isBadRequest({ category }: Failure): boolean {
   return category === 'validation' || category === 'notFound';
 }

@@ -2,7 +2,7 @@ import { Problem } from './problem.ts';
 
 /**
  * A cache of database state that is never older than {@link CacheOptions.maxAgeMs} while the database answers: the entries
- * in use are read again once a second in one query (architecture, Caches). With the database away, or silent for a second,
+ * in use are read again once a second in one query. With the database away, or silent for a second,
  * every caller is served what is known for a while longer.
  */
 export interface Cache<Value> {
@@ -12,7 +12,7 @@ export interface Cache<Value> {
   peek(key: string): Value | undefined;
   /** Forgets the entry; a read of it that is under way is not stored. */
   invalidate(key: string): void;
-  /** The next look asks again; with the database away what was known still serves. */
+  /** The next get asks again. With the database away the old value still serves. */
   expire(key: string): void;
   close(): void;
 }
@@ -36,10 +36,10 @@ interface Entry<Value> {
   expired?: boolean;
 }
 
-/** A question to the database that is under way. */
+/** A query that is under way. */
 interface Reading<Value> {
   result: Promise<Value | undefined>;
-  /** Ends when it went unanswered for so long that what is known may stand in. */
+  /** Ends when the query was unanswered for so long that the known value is served instead. */
   silence: Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
       .load([key])
       .then((found) => {
         const value = found.get(key);
-        // An invalidation meanwhile took the reading away: what was read may be the old state.
+        // An invalidation removed this query meanwhile: it may have read the old state.
         if (readings.get(key) === reading) entries.store(key, value, startedAt);
         return value;
       })
@@ -85,7 +85,7 @@ export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
     return reading;
   }
 
-  /** The reading may be shared; what stands in for it is decided for each caller. */
+  /** Callers share a query; each decides for itself whether to serve the known value. */
   async function ask(key: string): Promise<Value | undefined> {
     const { result, silence } = readings.get(key) ?? read(key);
     try {
@@ -115,7 +115,7 @@ export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
   };
 }
 
-/** Reads what is in use again and again; returns the end of it. */
+/** Refreshes the entries in use; returns a function that stops it. */
 function revalidateEach<Value>(options: CacheOptions<Value>, entries: Entries<Value>): () => void {
   let revalidating = false;
 
@@ -124,7 +124,7 @@ function revalidateEach<Value>(options: CacheOptions<Value>, entries: Entries<Va
     if (revalidating || before.size === 0) return;
     revalidating = true;
     const startedAt = performance.now();
-    // When it fails, the entries age; the next get decides between waiting, stale and failing.
+    // After a failure the entries age; the next get decides between waiting, stale and failing.
     const found = await options.load([...before.keys()]).catch(() => undefined);
     for (const [key, entry] of found ? before : []) {
       if (entries.is(key, entry)) entries.store(key, found?.get(key), startedAt);
@@ -137,7 +137,7 @@ function revalidateEach<Value>(options: CacheOptions<Value>, entries: Entries<Va
   return () => clearInterval(timer);
 }
 
-/** What is known, and how long it may be told. Whatever is told counts as in use. */
+/** A known value and until when it is served. Serving it counts as use. */
 interface Entries<Value> {
   fresh(key: string): Value | undefined;
   stale(key: string): Value | undefined;

@@ -1,4 +1,4 @@
-/** The named steps between which a node may die (architecture, How a write survives anything). */
+/** The named steps of a write at which the fault tests kill a node. */
 export type CrashPoint =
   | 'after-refresh'
   | 'after-rewrap'

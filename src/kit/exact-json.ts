@@ -7,7 +7,7 @@ const numberForm = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 const blank = /[\t\n\r ]*/y;
 // oxlint-disable-next-line no-control-regex -- JSON wants them escaped.
 const control = /[\u0000-\u001f]/;
-/** Deeper than anything that is taken; the reader goes down by recursion. */
+/** Deeper than any accepted body. The reader is recursive. */
 const deepest = 2_000;
 
 interface Reader {
@@ -31,7 +31,7 @@ function fail({ text, depth }: Reader): never {
 }
 
 function skipBlank(reader: Reader): void {
-  // Most values stand right behind their comma or colon.
+  // Most values follow their comma or colon without white space.
   if (reader.text.charCodeAt(reader.at) > 32) return;
   blank.lastIndex = reader.at;
   blank.test(reader.text);

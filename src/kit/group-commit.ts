@@ -20,10 +20,10 @@ export interface GroupCommitOptions<Item, Result> {
    * Waits for the database itself, as long as that is worth it; may throw, and then every item fails.
    */
   recover?(items: readonly Item[], error: unknown): Promise<readonly (Result | undefined)[]>;
-  /** Whether nothing can be committed now, so that what waits behind the group that met the error fails with it, uncommitted. */
+  /** Whether nothing can be committed now. Items that wait behind the failed group then fail, uncommitted. */
   failsAll?(error: unknown): boolean;
   /**
-   * A group is answered when the next one has left. For commits of more than one statement, which would otherwise keep the
+   * Answers a group after the next one has left. For commits of several statements, which would otherwise keep the
    * database waiting while the answers are written; one statement gains more by the callers who come back meanwhile.
    */
   answerLast?: boolean;
@@ -60,7 +60,7 @@ export function createGroupCommit<Item, Result>(
     return waiting.length > 0 && weight + weigh(item) > (options.maxWeight ?? Infinity);
   }
 
-  // A statement costs as much as twenty of its items do: another beside one on its way has to be worth it.
+  // A statement costs as much as twenty items, so a second group beside one in flight must be half full.
   function mayLeave(): boolean {
     if (inFlight.size === 0) return waiting.length > 0;
     return inFlight.size < options.maxInFlight && waiting.length >= options.maxGroup / 2;

@@ -1,4 +1,4 @@
-/** Random bytes are drawn for many ids at once: a call of the generator costs more than the id itself. */
+/** Random bytes for many ids at once: a call of the generator costs more than an id. */
 const pool = new Uint8Array(16 * 256);
 let drawn = pool.length;
 let lastMs = -Infinity;
@@ -14,7 +14,7 @@ export function newId(): string {
   const now = Date.now();
   if (now > lastMs) {
     lastMs = now;
-    // The bytes that the id itself does not take. The highest bit is free, so that counting does not run over.
+    // Bytes that the id does not use otherwise. The highest bit stays free for counting up.
     sequence = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;
   } else {
     sequence += 1;

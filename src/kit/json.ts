@@ -3,7 +3,7 @@ import { parseExactly } from './exact-json.ts';
 
 const { isRawJSON } = JSON as unknown as { isRawJSON: (this: void, value: unknown) => boolean };
 
-/** A text whose numbers are all short integers reads the same either way; only the others need the exact reader. */
+/** A text whose numbers are all short integers needs no exact reader. */
 const hasLongNumber = /\d{16}|\d[.eE]|-0/;
 /** The same where a value begins. Most texts hold such digits in strings only: times, addresses, amounts as text. */
 const mayLoseDigits = /(?:^|"[\t\n\r ]*:|[[,])[\t\n\r ]*(?:-0|-?\d{16}|-?\d{1,15}[.eE])/;

@@ -18,7 +18,7 @@ const placeOf = (keyId: string): string => `master-key/${keyId}`;
 
 /**
  * Throws unless the vault has the master keys that this database was sealed with: a node with others would open no
- * credential, and seal what no other node opens. The first node of a database leaves a check value for the next ones;
+ * credential, and its own values would not open elsewhere. The first node of a database stores a check value for the next ones;
  * `columns` hold what an older release sealed, without one.
  */
 export async function checkMasterKeys(
@@ -33,7 +33,7 @@ export async function checkMasterKeys(
   if (known.size === 0) await checkSamples(database, vault, columns);
   const value = vault.seal(vault.activeKeyId, placeOf(vault.activeKeyId));
   await database.rows(insert, [vault.activeKeyId, value]);
-  // Of two first nodes with two keys of one name, one left the value.
+  // Two nodes started at once with different keys of one name; one of them stored the value.
   await opened(database, vault);
 }
 

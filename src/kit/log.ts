@@ -35,7 +35,7 @@ export interface LogOptions {
   destination?: { write(line: string): void };
 }
 
-/** Written behind the callers' backs; what nobody reads is dropped from here on. */
+/** Written without waiting. Lines beyond this are dropped when nobody reads them. */
 const mostWaitingBytes = 16 * 1024 * 1024;
 
 /** A structured log on standard output, without secrets at its first three depths. */

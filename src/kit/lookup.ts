@@ -12,8 +12,8 @@ const mostAbsent = 10_000;
 const mostAtOnce = 500;
 
 /**
- * For keys that strangers make up: asks one query at a time however many ask, and none for a key that was just found
- * absent. A key must not come to be after somebody could have asked for it: one of our own random ids does not.
+ * For keys that strangers invent: one query at a time whatever the number of callers, and none for a key that was just found
+ * absent. Only for keys that nobody can know before they exist, such as our random ids.
  */
 export function createLookup<Value>(load: Load<Value>): Load<Value> {
   const absent = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Longer names are not compared: what they cost grows with the square of their letters. */
+/** Longer names are not compared: the cost grows with the square of the length. */
 const longestName = 64;
 
 /** The candidate that was probably meant: same letters in another case, or at most a third of its letters wrong. */

@@ -13,7 +13,7 @@ export const pageQuery = {
   ),
 };
 
-/** The same where the whole list is the answer to whoever asks for no page. */
+/** The same for a list that comes whole when no page is asked for. */
 export const optionalPageQuery = {
   pageSize: Type.Optional(
     Type.Integer({

@@ -42,7 +42,7 @@ export function listOrPageOfAll<Item extends { id: string; createTime: string }>
   );
 }
 
-/** The page of rows that are more than it holds when there is another. */
+/** The page of `rows`; one row more than `size` means that there is another page. */
 export function pageOf<Row>(rows: readonly Row[], size: number, placeOf: (row: Row) => string): Page<Row> {
   const results = rows.slice(0, size);
   const last = results.at(-1);

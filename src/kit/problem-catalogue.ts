@@ -4,7 +4,7 @@ export interface ProblemKind {
   title: string;
   /** Whether the same request may succeed later without a change, and may be sent again without doing anything twice. */
   retryable: boolean;
-  /** An occurrence may say otherwise: it depends on what failed. */
+  /** An occurrence may differ: it depends on what failed. */
   varies?: true;
   /** What the caller can do, unless the occurrence says something more exact. */
   remedy: string;

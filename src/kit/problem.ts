@@ -22,7 +22,7 @@ export interface ProviderAnswerSummary {
 export interface ProblemDetails {
   detail?: string;
   remedy?: string;
-  /** Where it is not that of the kind: what failed knows better whether it may be repeated. */
+  /** Overrides that of the kind. */
   retryable?: boolean;
   issues?: Issue[];
   /** How many further ones were found. */
@@ -66,7 +66,7 @@ export function problem(code: ProblemCode, details: ProblemDetails = {}): Proble
   return new Problem(code, details);
 }
 
-/** So many issues are told; whoever has more wrong than this will ask again anyway. */
+/** At most so many issues are shown. */
 export const maxIssues = 20;
 const maxShown = 200;
 
@@ -87,14 +87,14 @@ export function refuse(
   });
 }
 
-/** A fault of a text's form has a line, and no name. */
+/** A fault in the form of a text has a line and no name. */
 function placeOf({ name, line, column }: Issue): string {
   if (line === undefined) return name;
   const place = `line ${line}, column ${column ?? 1}`;
   return name === '' ? place : `${name} (${place})`;
 }
 
-/** Names and values may be the caller's own, and as long as the caller liked. */
+/** Names and values come from the caller and may be long. */
 function shortened(issue: Issue): Issue {
   const { name, detail, value } = issue;
   if (name.length <= maxShown && detail.length <= maxShown * 5 && !isLong(value)) return issue;
@@ -111,7 +111,7 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** The body of a problem, RFC 9457 with the members of the contract. */
+/** The body of a problem (RFC 9457). */
 export function renderProblem(error: Problem, requestId: string, now = new Date()): Record<string, unknown> {
   const { status, title, remedy } = error.kind;
   const { details, retryable } = error;

@@ -36,7 +36,7 @@ export function sealedColumn(options: {
        WHERE (project_id, ${id}) > ($1, $2) AND substring(${column} FROM 1 FOR length($3::bytea)) <> $3
        ORDER BY project_id, ${id} LIMIT ${batchSize}`,
     ),
-    // Whoever wrote meanwhile wins: a refresh that has committed is never undone.
+    // A write meanwhile wins: a committed refresh is never undone.
     swap: statement(
       `${table}_sealed_swap`,
       `UPDATE ${table} SET ${column} = $4 WHERE project_id = $1 AND ${id} = $2 AND ${column} = $3 RETURNING 1 AS done`,
@@ -56,11 +56,11 @@ export function sealedColumn(options: {
 /** What one run did and found. */
 export interface Rotation {
   rewrapped: number;
-  /** Under which keys the values of each column are now. */
+  /** The keys of the values of each column, now. */
   kept: { column: string; keyId: string; count: number }[];
   /** Values that no configured key opens in their row. */
   shut: { column: string; projectId: string; rowId: string; reason: string }[];
-  /** Whether every value is under the first key, so that the others may go. */
+  /** Whether every value is under the first key and the others may be removed. */
   isDone: boolean;
 }
 
@@ -72,11 +72,11 @@ interface SealedRow {
 
 const batchSize = 50;
 const firstProjectId = '00000000-0000-0000-0000-000000000000';
-// A value that a node keeps writing under an old key: that node has the keys in another order, and no pass ends it.
+// A node that has the keys in another order keeps writing under an old key; no pass would end.
 const mostPasses = 5;
 
 /**
- * Wraps every sealed value under the first master key, row by row, while the nodes go on. Holds no lock longer than one row's
+ * Wraps every sealed value under the first master key, row by row, while the nodes run. Holds no lock longer than one row's
  * update and keeps no state: what a killed run left, the next one finds.
  */
 export async function rotateKeys(

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
-/** What the lists of masks in the schemas are held to; a mask has a few segments, each at most a name of a provider. */
+/** Limits of a list of masks. A mask has a few segments, each at most as long as a provider's field name. */
 export const maxMasks = 100;
 export const maskLength = 4_000;
 
-/** Names what a PATCH changes; an empty one is refused where the mask is read, which can say what it may name. */
+/** The names that a PATCH changes. The reader of the mask refuses an empty one, since it knows the allowed names. */
 export const UpdateMask = Type.Array(Type.String({ maxLength: maskLength }), { maxItems: maxMasks });

@@ -1,4 +1,4 @@
-/** What a variable means, how it is read and what it is when absent: the one place; docs/configuration.md derives from it. */
+/** A variable: meaning, reader and default. docs/configuration.md derives from it. */
 export interface Variable<Value> {
   name: string;
   about: string;

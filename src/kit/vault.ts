@@ -17,7 +17,7 @@ export interface Vault {
   readonly keyIds: readonly string[];
   /** The id of the master key that seals. */
   readonly activeKeyId: string;
-  /** How every value under that key begins, and no other. */
+  /** The beginning of every value under that key, and of no other. */
   readonly activePrefix: Buffer;
   /** The id of the master key that wraps the value. */
   keyIdOf(sealed: Buffer): string;

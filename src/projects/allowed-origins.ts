@@ -7,14 +7,14 @@ import { loadAllowedOrigins } from './store.ts';
 
 /** Which pages may call from a browser, by their origin. */
 export interface AllowedOrigins {
-  /** `projectIdOrName` absent: the request names no project, and an origin of any of them will do; what it reaches its credentials decide. */
+  /** Without `projectIdOrName` the request names no project, and an origin of any project is allowed; credentials decide what it reaches. */
   allows(origin: string, projectIdOrName?: string): Promise<boolean>;
   /** The lists were changed here. */
   forget(): void;
   close(): void;
 }
 
-/** Of the whole service, so that a made-up origin or project asks the database for nothing. */
+/** One entry for the whole service, so that an invented origin or project costs no SQL. */
 const all = 'all';
 
 /** `everywhere`: origins that the operator allows for every project. */
@@ -27,7 +27,7 @@ export function createAllowedOrigins(database: Database, everywhere: readonly st
       if (everywhere.includes(origin)) return true;
       if (!isWebOrigin(origin)) return false;
       const lists = await cache.get(all).catch((error: unknown) => {
-        // The request itself is answered with what is the matter.
+        // The request itself is answered with the fault.
         if (isDatabaseAway(error)) return undefined;
         throw error;
       });
@@ -51,7 +51,7 @@ function byProject(
   );
 }
 
-/** Throws invalid-request for what no browser would send as its origin. */
+/** Throws invalid-request for a text that no browser sends as an origin. */
 export function checkOrigins(origins: readonly string[]): void {
   const issues = origins.flatMap((value, index) => {
     if (isWebOrigin(value)) return [];

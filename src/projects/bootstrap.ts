@@ -16,7 +16,7 @@ export interface Bootstrapped {
 export interface BootstrapOptions {
   /** The first key, instead of one that is made. */
   givenKey?: string | undefined;
-  /** Keeps the key that was made. Called before the commit: when it throws, there is no key that nobody has. */
+  /** Keeps the key that was made. Called before the commit: when it throws, no key exists. */
   keep?: (apiKey: string) => Promise<void>;
 }
 

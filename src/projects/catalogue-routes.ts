@@ -4,7 +4,7 @@ import type { HttpServer } from '../kit/http/server.ts';
 import { problem } from '../kit/problem.ts';
 import { providerInfo, ProviderInfo, type Catalog } from '../providers/index.ts';
 
-/** What can be connected to; public, as the pages where end users connect need it. */
+/** The catalogue; public, since the pages where end users connect need it. */
 export function providerCatalogueRoutes(catalog: Catalog): (server: HttpServer) => Promise<void> {
   return async (server) => {
     server.route({

@@ -45,7 +45,7 @@ export function idOf(value: unknown): string | undefined {
 }
 
 /**
- * A value in the form in which providers tell values apart: text without case (emails are stored in lower case; numbers
+ * A value as providers compare it: text without case (emails are stored in lower case; numbers
  * and booleans come back as text). Undefined for what is empty or no scalar.
  */
 export function comparable(value: unknown): string | undefined {
@@ -69,8 +69,8 @@ export function isSuccess(answer: HttpAnswer): boolean {
 }
 
 /**
- * The outcome of a call that is answered with nothing once it is done. A page with 200 is of somebody in between, such as
- * a log-in or a maintenance, and says nothing of the records.
+ * The outcome of a call whose success has an empty body. A page with status 200 comes from a log-in or maintenance page
+ * in between and says nothing about the records.
  */
 export function judgeEmpty(call: WriteCall, { status, body }: HttpAnswer): RecordOutcome[] {
   if (status !== 204 && status !== 200) return unknownForAll(call, `the provider answered ${status}`);
@@ -95,7 +95,7 @@ export function wholeCall(
   notReached: ReadonlySet<number>,
 ): RecordOutcome[] {
   if (!leavesOpen(answer.status, notReached)) {
-    // Of several records, the provider does not say whose the clash is.
+    // For several records the provider does not say which one clashes.
     const { existingRecordId: _existing, ...common } = failure;
     const own = call.records.length > 1 ? common : failure;
     return call.records.map(() => ({ kind: 'notApplied', failure: own }));
@@ -103,19 +103,19 @@ export function wholeCall(
   return unknownForAll(call, `the provider answered ${answer.status}`, failure);
 }
 
-/** Every record of a call in the dark, for an answer that says success but not what became of the records. */
+/** Unknown outcomes for every record: the answer says success, but nothing about the records. */
 export function unknownForAll(call: WriteCall, why: string, failure?: Failure): RecordOutcome[] {
   return call.records.map(() => unknownRecord(call, why, failure));
 }
 
-/** One record in the dark. An update or a delete by id may be repeated all the same. */
+/** An unknown outcome for one record. An update or a delete by id may be repeated. */
 export function unknownRecord(call: WriteCall, why: string, failure?: Failure): RecordOutcome {
   const unknown = unknownOutcome(why, call.kind !== 'create', failure?.provider);
   const wish = failure?.retryAfterMs;
   return { kind: 'unknown', failure: wish === undefined ? unknown : { ...unknown, retryAfterMs: wish } };
 }
 
-/** Values by the names as they were asked for; providers answer in their own case. */
+/** Values by the names that were asked for; providers answer in their own case. */
 export function pickFields(record: JsonObject, fields: readonly string[]): JsonObject {
   const byLower = new Map(Object.entries(record).map(([name, value]) => [name.toLowerCase(), value]));
   return Object.fromEntries(

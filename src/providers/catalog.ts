@@ -41,7 +41,7 @@ export function loadCatalog({ directory, origins = {} }: CatalogOptions = {}): C
     }
     const { name: own, aliases = [], ...declaration } = read.declaration;
     for (const name of [own, ...aliases]) {
-      // Ours is not replaced in silence: connections that are there count on it.
+      // A file of ours is never replaced: existing connections depend on it.
       const earlier = sources.get(name);
       if (earlier !== undefined) faults.push(`${path}: there is a provider ${name} already, in ${earlier}`);
       else {

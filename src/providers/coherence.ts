@@ -1,7 +1,7 @@
 import type { ProviderDeclaration } from './declaration/schema.ts';
 import { variablesOf } from './template.ts';
 
-/** What a provider file says that its schema cannot see to be wrong. */
+/** Faults of a provider file that its schema cannot see. */
 export function contradictionsOf(declaration: ProviderDeclaration, fileName: string): string[] {
   const faults: string[] = [];
   if (declaration.name !== fileName) faults.push(`name must be ${fileName}, as the file is called`);

@@ -11,7 +11,7 @@ import type {
 } from './connector.ts';
 import { failureOfTransport } from './failure.ts';
 
-/** What a connector's tests need to know of its provider. */
+/** What the tests need to know of the provider. */
 export interface ConnectorFixture {
   connector: Connector;
   /** A running provider with the simulator's control API. */
@@ -35,7 +35,7 @@ export interface ConnectorFixture {
   close(): Promise<void>;
 }
 
-/** The promises that every connector keeps, held against a running provider. */
+/** Tests that every connector must pass, against a running provider. */
 export function testConnector(name: string, start: () => Promise<ConnectorFixture>): void {
   describe(`src/providers/${name}/connector`, () => {
     const egress = new Agent();

@@ -82,7 +82,7 @@ export interface CurrentFieldsAbility {
 /** A field whose value tells a record from all others. */
 export interface UniqueField {
   name: string;
-  /** The provider refuses a second record with the value. Without it the value is meant to be unique, and nothing sees to it. */
+  /** True when the provider refuses a second record with the value; false when the value is unique by convention only. */
   enforced: boolean;
 }
 
@@ -108,7 +108,7 @@ export interface StandingRecord {
  * every write that is finished: no search index.
  */
 export interface ResolveAbility {
-  /** What the provider has finished is seen by the read after this many milliseconds. */
+  /** After this many milliseconds a read sees what the provider has finished. */
   settleMs: number;
   /** The provider works on one request for this many milliseconds at most: until then a create whose answer was lost may still take effect. */
   longestRequestMs: number;
@@ -135,7 +135,7 @@ export interface ResolveAbility {
 }
 
 export interface DescribeAbility {
-  /** Objects that every account has; nobody is asked for them. */
+  /** Objects that every account has; the provider is not asked for them. */
   standard: readonly string[];
   /** Names of objects that the connection has, as far as the provider lists them. Never fails: what cannot be read is left out. */
   names(client: ProviderClient): Promise<string[]>;
@@ -216,7 +216,7 @@ export interface ReadAbility {
   judgeCount(answer: HttpAnswer): { count: number } | { failure: Failure };
 }
 
-/** Our code for one provider. An ability is a member that is present; nothing else declares it. */
+/** The code for one provider. It has an ability exactly when the member is present. */
 export interface Connector {
   /** Judges any answer that is not a success, by the provider's own bodies and codes. */
   failureOf(answer: HttpAnswer): Failure;

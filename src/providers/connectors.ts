@@ -8,7 +8,7 @@ const connectors = new Map<string, Connector>([
   ['salesforceJWT', salesforce],
 ]);
 
-/** Our code for a provider; undefined: it is reached through the proxy only. */
+/** The connector of a provider; undefined when the provider is reached through the proxy only. */
 export function connectorOf(provider: string): Connector | undefined {
   return connectors.get(provider);
 }
@@ -18,7 +18,7 @@ export function canonicalIdOf(provider: string, id: string): string {
   return connectors.get(provider)?.canonicalId?.(id) ?? id;
 }
 
-/** What can be done with a provider beside the proxy, read from the members that its connector has. */
+/** The abilities of a provider besides the proxy, derived from its connector. */
 export interface Abilities {
   write: readonly WriteKind[];
   batchWrite: boolean;

@@ -11,7 +11,7 @@ export type ClearCredential =
   | { kind: 'custom'; values: Readonly<Record<string, string>> }
   | { kind: 'none' };
 
-/** What a request carries so that the provider knows the caller. Header names are lower case. */
+/** The credential of a request. Header names are lower case. */
 export interface CredentialPlace {
   headers: Record<string, string>;
   query: Record<string, string>;

@@ -29,15 +29,15 @@ export interface Failure {
   timedOut?: true;
   /** The stored credentials cannot be opened, so that nothing was sent. */
   unreadable?: true;
-  /** The outcome is unknown only as yet: the provider is to be asked for the record before anything is sent again. */
+  /** The outcome is unknown for now: the provider is asked for the record before anything is sent again. */
   pending?: true;
-  /** Nothing is sent until the provider can no longer do what was sent before: then what is not there was never done. */
+  /** Nothing is sent until the earlier call can no longer take effect. A record that is missing then was never written. */
   quiet?: true;
   /** The answer of an attempt was lost, and the record was looked for by this unique field. */
   lookedUpBy?: string;
 }
 
-/** A call that was not made, since the lease under which it would have been sent was over. */
+/** The failure of a call that was not made because its lease was over. */
 export const withheld: Failure = {
   category: 'internal',
   retryable: true,

@@ -18,7 +18,7 @@ const denied = new Set([
   'upgrade',
   'via',
   'x-api-key',
-  // These turn a request into another one at servers that honour them.
+  // Some servers take these for another method or URL.
   'x-http-method',
   'x-http-method-override',
   'x-method-override',

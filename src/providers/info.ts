@@ -3,7 +3,7 @@ import { foundNamesOf } from './coherence.ts';
 import { abilitiesOf, type Abilities } from './connectors.ts';
 import { Oauth2Info, type ProviderInfo, type Support } from './schema.ts';
 
-/** A provider as GET /providers shows it: what a caller needs, without how we speak to it. */
+/** A provider as GET /providers shows it, without what only the connector needs. */
 export function providerInfo(provider: Provider): ProviderInfo {
   const support = supportOf(provider.name);
   // A connector speaks to the API of the default module; the others are reached through the proxy.
@@ -27,7 +27,7 @@ export function providerInfo(provider: Provider): ProviderInfo {
     ...(authHealthCheck ? { authHealthCheck: publicHealthCheck(authHealthCheck) } : {}),
     ...metadataInfo(metadata, foundNamesOf(provider)),
     ...(provider.postAuth ? { postAuthInfoNeeded: true } : {}),
-    // What is signed here for the customer is asked for as `customOpts`.
+    // The inputs of an assertion that is signed here are shown as `customOpts`.
     ...(oauth2Opts && authType !== 'jwt' ? { oauth2Opts: publicOauth2(oauth2Opts) } : {}),
     ...(modules
       ? {
@@ -55,7 +55,7 @@ function metadataInfo(metadata: Provider['metadata'], found: string[]): Pick<Pro
   };
 }
 
-/** Clients take an input that says nothing of its type for a secret. */
+/** Clients treat an input without a type as a secret. */
 function publicCustom({
   inputs,
   ...others
@@ -81,7 +81,7 @@ function supportFrom(abilities: Abilities): Support {
   const none = { supported: false };
   return {
     proxy: true,
-    // Read configs are kept and checked at the provider; nothing reads by them yet.
+    // Read configs are stored and checked; nothing reads by them yet.
     read: false,
     write: abilities.write.length > 0,
     subscribe: false,

@@ -46,7 +46,7 @@ export interface ReadFixture {
 
 const old = ['2025-01-01T00:00:00.000Z', '2025-01-01T00:00:01.000Z', '2025-03-01T12:00:00.000Z'];
 
-/** The promises that every connector which reads keeps, held against a running provider. */
+/** Tests that every reading connector must pass, against a running provider. */
 export function testReads(name: string, start: () => Promise<ReadFixture>): void {
   describe(`src/providers/${name}/read`, () => {
     const egress = new Agent();

@@ -67,7 +67,7 @@ const TokenMetadataFields = Type.Object(
   { ...closed, title: 'TokenMetadataFields' },
 );
 
-/** Those in which somebody else than we is asked; an assertion is signed here. */
+/** Grants with a redirect or a token request. An assertion is signed here instead. */
 const userGrants = ['authorizationCode', 'authorizationCodePKCE', 'clientCredentials', 'password'] as const;
 
 export const oauth2Public = {

@@ -23,7 +23,7 @@ type Forms = Pick<Provider, 'dottedInputs' | 'hostInputs' | 'allowedValues'> &
 
 /**
  * Puts values for the `{{name}}` of a text. A value is one whole host label (letters, digits, hyphens), so that it can
- * neither change the host's suffix nor leave its place, unless `forms` say otherwise. Throws invalid-request.
+ * neither change the host's suffix nor leave its place, unless `forms` allow more. Throws invalid-request.
  */
 export function resolveTemplate(
   url: string,

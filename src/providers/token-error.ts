@@ -15,13 +15,13 @@ const standard: TokenErrorRule[] = [
 ];
 const busy = new Set([408, 423, 425, 429, 477]);
 
-/** Judges an answer of a token endpoint that is no success: `body` as text or parsed. Providers say it in their own words (H1, S1). */
+/** Judges an answer of a token endpoint that is no success: `body` as text or parsed. The provider's own rules come first, then RFC 6749. */
 export function judgeTokenError(provider: Provider, status: number, body: unknown): TokenErrorMeaning {
   if (status >= 500 || busy.has(status)) return 'transient';
   const parsed = typeof body === 'string' ? (objectFrom(body) ?? formFrom(body)) : body;
   if (!isObject(parsed)) return 'transient';
   const rule = [...(provider.tokenErrors ?? []), ...standard].find((one) => fits(one, parsed));
-  // An error that nobody named is not the customer's: their connection stays as it is.
+  // An unknown error does not change the customer's connection.
   return rule?.means ?? 'config';
 }
 

@@ -15,10 +15,10 @@ import {
 } from './headers.ts';
 import { lookBytes, readableStart } from './throttle.ts';
 
-/** What is done with an answer besides passing it on. */
+/** What the proxy does with an answer besides passing it on. */
 export interface AnswerRules {
   requestId: string;
-  /** Keep a small 401 back, so that the call can be made again with a new token. */
+  /** Holds a small 401 back, so that the call can be repeated with a new token. */
   holdRejection: boolean;
   quotaNames: QuotaNames | undefined;
   /** The credential that we put into the query of the call; a header of the answer may repeat it. */
@@ -27,11 +27,11 @@ export interface AnswerRules {
   onBegin(): void;
   /** The headers that tell the caller the quota. */
   onQuota(quota: Quota): string[];
-  /** Whether the body decides what an answer of this status says of a limit. */
+  /** Whether the body decides if an answer of this status reports a limit. */
   bodyDecides(status: number): boolean;
-  /** Judges an answer that may speak of a limit; the headers for the caller, if any. */
+  /** Decides if an answer reports a limit; returns the headers for the caller, if any. */
   judge(answer: HttpAnswer): string[];
-  /** The judgement's headers are for the caller, so that the head waits for it (throttle mode). */
+  /** Throttle mode: the head waits for these headers. */
   isThrottled: boolean;
 }
 
@@ -46,11 +46,11 @@ interface Look {
   pairs: string[];
   chunks: Buffer[];
   size: number;
-  /** What waits until the look is over; nothing waits when it only watches. */
+  /** Parts that wait until the body was looked at. Empty when it is only watched. */
   begin: ((extra: string[]) => void) | undefined;
 }
 
-/** More than a provider has reason to send; a flood of them would keep a call alive for ever. */
+/** No provider has reason to send more. Without a limit they could keep a call alive for ever. */
 const mostInterim = 100;
 
 /** How long a head waits for the first byte behind it. */
@@ -163,13 +163,13 @@ export class Answer implements Dispatcher.DispatchHandler {
     else this.fail(error);
   }
 
-  /** Never throws: whoever calls it has nobody to tell. */
+  /** Never throws: its caller could not handle it. */
   fail(error: Error): void {
     if (this.#settled) return;
     this.#try(() => this.#endLook());
     this.#head = undefined;
     const answerBegan = this.#response.headersSent;
-    // A body cut short must look cut short to the caller, too.
+    // The caller must see that the body was cut short.
     if (answerBegan) this.#response.destroy();
     this.#end({ kind: 'failed', error, answerBegan });
   }
@@ -185,7 +185,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     if (!this.#response.writableFinished) this.stop(new Error('the caller has left'));
   };
 
-  /** Runs what nobody else would catch; false when it failed. */
+  /** Catches what the function throws; false when it did. */
   #try(step: () => void): boolean {
     try {
       step();
@@ -206,7 +206,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     this.#trailers = hasBody && !hasLength && req.httpVersion === '1.1';
     if (this.#trailers && trailer !== undefined) headers.push('Trailer', trailer);
     this.#head = () => this.#response.writeHead(status, phrase, headers);
-    // Once what came with the head is read.
+    // After the part that came with the head was read.
     queueMicrotask(() => {
       if (this.#head) setTimeout(() => this.#showHead(), headPatienceMs);
     });
@@ -219,7 +219,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     return status === 204 && hasLength ? withoutHeader(shown, 'content-length') : shown;
   }
 
-  /** A stream that has nothing to say yet has begun all the same. */
+  /** A stream without data yet counts as begun. */
   #showHead(): void {
     if (!this.#head || this.#response.destroyed) return;
     const isShown = this.#try(() => {

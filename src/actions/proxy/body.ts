@@ -16,7 +16,7 @@ export interface CallBody {
 
 const broken = new WeakMap<IncomingMessage, Error>();
 
-/** Tells whoever reads the body, now or later, that the rest of it cannot be read. */
+/** Fails the reader of the body, now or later: the rest cannot be read. */
 export function breakBody(request: IncomingMessage, error: Error): void {
   broken.set(request, error);
   request.emit('error', error);
@@ -70,8 +70,8 @@ function keepWhileSmall(request: IncomingMessage, streaming: Streaming): CallBod
 }
 
 /**
- * The request as undici may have it for its body: a stream in all that undici asks, without the cost of another one. It may be
- * destroyed, when the answer comes before the body's end, and the caller's socket lives on: what is left is read and thrown
+ * The request as a body for undici. It has what undici needs of a stream and costs less than another stream. undici may
+ * destroy it when the answer comes before the body's end. The caller's socket stays open: the rest is read and thrown
  * away, so that the caller gets to read the answer.
  */
 function lend(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): Readable {

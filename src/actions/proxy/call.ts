@@ -50,13 +50,13 @@ export async function proxyCall(
   response: ServerResponse,
   expectsContinue: boolean,
 ): Promise<void> {
-  // An error on a socket that the caller closed has nobody to be told to; the request's own events carry it.
+  // The request's own events report an error of the socket.
   request.on('error', ignore);
   response.on('error', ignore);
   response.sendDate = false;
   const requestId = newId();
   const startedAt = performance.now();
-  // A body that was announced and not asked for may come or not: nothing else can follow on this connection.
+  // A body that was announced and not asked for may still come, so no other request can follow on this connection.
   if (expectsContinue) response.shouldKeepAlive = false;
   let journey: Journey | undefined;
   try {
@@ -99,7 +99,7 @@ function refuse(
 
 function refuseMethod({ method, headers }: IncomingMessage): void {
   if (method === 'TRACE') throw problem('proxy-method-refused', { detail: 'The proxy does not pass TRACE.' });
-  // Others than WebSockets are offers: whoever makes one takes an answer in HTTP/1.1, too (RFC 9110, 7.8).
+  // Any other upgrade is an offer, and the caller accepts an answer in HTTP/1.1 (RFC 9110, 7.8).
   if (/\bwebsocket\b/i.test(headers.upgrade ?? '') && /\bupgrade\b/i.test(headers.connection ?? ''))
     throw problem('proxy-upgrade-refused', { detail: 'WebSockets do not pass through the proxy.' });
 }
@@ -124,7 +124,7 @@ async function findTarget(deps: ProxyDeps, call: ProxyCall, request: IncomingMes
   return target;
 }
 
-/** Another group's installation is as absent as one that was never made. */
+/** Another group's installation is reported as not found. */
 async function targetRefusal(projects: Projects, { projectId, selector }: ProxyCall): Promise<Problem> {
   if ('installationId' in selector) {
     return problem('installation-not-found', {
@@ -140,7 +140,7 @@ async function targetRefusal(projects: Projects, { projectId, selector }: ProxyC
   }
 }
 
-/** What is remembered of an installation never refuses: it may be enabled by now. */
+/** A remembered installation never refuses: it may have been enabled meanwhile (docs/invariants.md, 22). */
 async function enabledNow(deps: ProxyDeps, call: ProxyCall, refusal: Problem): Promise<Target> {
   const now = await deps.installations.refreshTarget(call.projectId, call.selector);
   if (!now || disabled(now)) throw refusal;
@@ -192,7 +192,7 @@ async function send(journey: Journey): Promise<void> {
   finish(journey, end);
 }
 
-/** What undici cannot send: trailers, and the wait for 100 Continue. */
+/** undici cannot send trailers, nor wait for 100 Continue. */
 function isNative({ request, expectsContinue }: Journey): boolean {
   return expectsContinue || hasTrailers(request);
 }
@@ -288,7 +288,7 @@ function finish(journey: Journey, end: ForwardEnd): void {
   refuse(deps, response, journey, problemOfFault(end.error, request.method ?? ''), requestId);
 }
 
-/** The line of the call, written behind its back. */
+/** Notes the call in the log, without waiting for it. */
 function note(journey: Journey, status: number | undefined, code: string | undefined): void {
   const { deps, target, request, requestId, startedAt, answeredAt } = journey;
   deps.proxyLog.note({

@@ -20,7 +20,7 @@ export interface ForwardOptions {
   idleMs: number;
   /** For the whole call. */
   totalMs: number;
-  /** By node:http, because of what undici cannot send. */
+  /** Sent by node:http, since undici cannot send it. */
   isNative: boolean;
   /** The caller waits for 100 Continue before it sends its body. */
   expectsContinue: boolean;
@@ -58,7 +58,7 @@ function dispatch(
   const { origin, headers, query, body } = upstream;
   const path = withQuery(request.url ?? '/', query);
   const method = request.method ?? 'GET';
-  // What is repeated is at hand, and has neither trailers nor anybody to wait for.
+  // A repeated body is in memory, without trailers and without Expect.
   if (isNative && body !== null && !Buffer.isBuffer(body)) {
     const own = ['Host', new URL(origin).host, 'Connection', 'close'];
     const keep = request.headers['transfer-encoding'] === undefined ? framedByLength : framedByChunks;
@@ -78,7 +78,7 @@ function dispatch(
     return;
   }
   egress.dispatch(
-    // Member by member: what is defined after a spread costs half a microsecond each, with every call.
+    // No spread here: each member after one costs half a microsecond a call.
     {
       origin,
       path,

@@ -16,15 +16,15 @@ const hopByHop = new Set([
 const none: ReadonlySet<string> = new Set();
 const callersOwn = new Set(['host', 'x-api-key', 'authorization', 'cookie', 'forwarded', 'expect']);
 
-/** What node:http is told and undici sets by itself or cannot send. A body of known length has no trailers to announce. */
+/** Headers for node:http that undici sets by itself or cannot send. A body of known length has no trailers. */
 export const framedByLength: ReadonlySet<string> = new Set(['expect']);
 export const framedByChunks: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'expect']);
 
 const keys = new Map<string, string>();
-/** More than the names in use; a caller who invents names fills it once, and the others are made anew each time. */
+/** More than the names in use. A caller who invents names fills it once; later names are not kept. */
 const mostKeys = 2_000;
 
-/** A header's name in lower case. The same few names come with every call: they are made, and hashed, once. */
+/** A header's name in lower case. The same few names come with every call, so they are kept. */
 export function keyOf(name: string): string {
   const known = keys.get(name);
   if (known !== undefined) return known;
@@ -68,9 +68,9 @@ export function trailersOf(rawTrailers: readonly string[]): string[] {
   });
 }
 
-/** What there is to know of the head of a provider's answer. */
+/** The head of a provider's answer. */
 export interface AnswerHead {
-  /** For the caller: without hop-by-hop, `Set-Cookie` and what only we may say. */
+  /** For the caller: without hop-by-hop headers, `Set-Cookie` and `x-svc-*`. */
   headers: string[];
   hasLength: boolean;
   /** The names of the trailers that were announced. */
@@ -120,7 +120,7 @@ export function withoutQueryKeys(headers: readonly string[], query: Query): stri
 
 /** The query of a URL, also inside a text. */
 const queryPart = /\?([^#\s"<>]*)/g;
-/** Anything shorter could stand in a URL for another reason. */
+/** A shorter text could stand in a URL for another reason. */
 const leastSecret = 8;
 
 function withoutKeys(value: string, query: Query): string {
@@ -151,7 +151,7 @@ export function isChunkedOnly(coding: string): boolean {
 }
 
 const framing = new Set(['content-length', 'transfer-encoding']);
-/** What `Connection` says without naming a header, or may not take away. */
+/** Words of `Connection` that name no header, and headers that it may not remove. */
 const notNamed = new Set([...framing, 'close', 'keep-alive', 'expect', 'host']);
 
 /** The headers that `Connection` declares to be for this hop only. */

@@ -11,7 +11,7 @@ export interface ProxyLogTarget {
   provider: string;
 }
 
-/** What was called, and what came of it. */
+/** The call and its result. */
 export interface ProxyLogCall {
   id: string;
   method: string;
@@ -49,7 +49,7 @@ const arrays = (columns: readonly (readonly [string, string])[], from: number): 
   columns.map(([, type], i) => `$${from + i}::${type}[]`).join(', ');
 const names = `${listed(targetColumns)}, ${listed(callColumns)}`;
 
-// Thousands of calls have few targets, which are sent once. Without ON CONFLICT, which takes a third of the statement.
+// Thousands of calls have few targets, so each target is sent once. ON CONFLICT would take a third of the statement's time.
 const insert = statement(
   'proxy_log_insert',
   `INSERT INTO proxy_log (${names})
@@ -74,7 +74,7 @@ const search = statement(
    ORDER BY id DESC LIMIT $10`,
 );
 
-/** All or none; does nothing for a batch whose answer was lost and which is there. `target`: one object for all its calls. */
+/** Writes all or none. Does nothing for a batch that is there already (its answer was lost). `target`: one object for all its calls. */
 export async function insertLogRows<Target extends object>(
   db: Queryable,
   calls: readonly { target: Target; call: ProxyLogCall }[],

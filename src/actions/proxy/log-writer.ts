@@ -19,13 +19,13 @@ export interface LogEntry {
 /** Writes a line for every call, in batches, after the call has ended. Bodies are never kept. */
 export interface ProxyLog {
   note(entry: LogEntry): void;
-  /** Writes what is left, as far as the database lets it. */
+  /** Writes the remaining lines, if the database answers. */
   close(): Promise<void>;
 }
 
 const everyMs = 500;
 const rowsPerBatch = 2_000;
-/** With the database away, the oldest lines are given up from here on. */
+/** With the database away, the oldest lines beyond this are dropped. */
 const mostWaiting = 50_000;
 const keepDays = 7;
 const rotateEveryMs = 3_600_000;
@@ -33,7 +33,7 @@ const rotateEveryMs = 3_600_000;
 export function createProxyLog({ database, log }: Ground, logRequests: 'all' | 'problems' = 'all'): ProxyLog {
   const closing = new AbortController();
   let waiting: LogEntry[] = [];
-  /** The batch under way. When it fails it is tried again as it is: either all of it was written, or nothing. */
+  /** The batch under way. A failed batch is tried again unchanged: either all of it was written, or nothing. */
   let inHand: LogEntry[] = [];
   let writing: Promise<void> | undefined;
   let rotatedAt = -Infinity;
@@ -61,7 +61,7 @@ export function createProxyLog({ database, log }: Ground, logRequests: 'all' | '
     }
   }
 
-  /** One batch after the other, until nothing is left; what comes meanwhile waits for the next. */
+  /** Writes one batch after the other until none is left. New lines wait for the next batch. */
   async function run(): Promise<void> {
     while (inHand.length > 0 || waiting.length > 0) {
       await sleep(everyMs, closing.signal);
@@ -91,7 +91,7 @@ export function createProxyLog({ database, log }: Ground, logRequests: 'all' | '
   };
 }
 
-/** Without the path, which is the provider's: it stands in the table. */
+/** Without the provider's path, which is in the table. */
 function lineOf(entry: LogEntry): Record<string, unknown> {
   const { id: requestId, method, status, problem, totalMs, providerMs } = entry;
   const { projectId, groupRef, connectionId, installationId, provider } = entry.target;

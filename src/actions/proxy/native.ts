@@ -19,8 +19,8 @@ export interface NativeCall {
 }
 
 /**
- * Makes a call by node:http, on a connection of its own: for the few whose request has trailers or expects 100 Continue, which
- * undici can not send. Tells the handler what undici would.
+ * Makes a call by node:http, on a connection of its own, if its request has trailers or expects 100 Continue, which
+ * undici cannot send. Calls the handler as undici does.
  */
 export function dispatchNatively(
   dial: buildConnector.connector,
@@ -36,7 +36,7 @@ export function dispatchNatively(
 }
 
 /**
- * One call. Nothing leaves it as an exception: every step that others set off runs in `#safely`, and whatever can raise an
+ * One call. No exception leaves it: every callback runs in `#safely`, and whatever can raise an
  * error event has a listener before it can. Ends once.
  */
 class NativeExchange implements Dispatcher.DispatchController {
@@ -72,7 +72,7 @@ class NativeExchange implements Dispatcher.DispatchController {
     this.#answer?.resume();
   }
 
-  /** A connection is there; whoever gave up meanwhile sends nothing on it. */
+  /** There is a connection. A call that was given up meanwhile sends nothing on it. */
   begin(socket: Socket): void {
     this.#socket = socket;
     socket.on('error', this.#fail);
@@ -91,7 +91,7 @@ class NativeExchange implements Dispatcher.DispatchController {
     this.#handler.onResponseError?.(this, error);
   }
 
-  /** What ends the call before its answer. An answer that has begun tells its end itself: it may be whole although sending failed. */
+  /** Ends the call before its answer. An answer that has begun reports its own end: it may be complete although sending failed. */
   readonly #fail = (error: Error): void => {
     if (!this.#answer) this.abort(error);
   };
@@ -113,13 +113,13 @@ class NativeExchange implements Dispatcher.DispatchController {
       this.#safely(() => this.#handler.onResponseStart?.(this, statusCode, {}, statusMessage)),
     );
     outgoing.on('response', (answer) => this.#safely(() => this.#receive(answer)));
-    // A caller who reads slowly, or sends slowly, is not the provider's silence.
+    // A slow caller does not count as a silent provider.
     socket.setTimeout(idleMs, () => {
       if (!this.paused) this.abort(silence());
     });
     outgoing.flushHeaders();
     body.once('end', () => this.#safely(() => outgoing.addTrailers(pairsOf(trailers()))));
-    // An error here is also the body's or the request's own, and is told there.
+    // The body or the request reports the same error.
     pipeline(body, outgoing, () => undefined);
   }
 
@@ -156,7 +156,7 @@ class NativeExchange implements Dispatcher.DispatchController {
     }
   }
 
-  /** Lets go of everything that is held; the caller's body is then read to its end and dropped. */
+  /** Releases everything; the rest of the caller's body is read and dropped. */
   #release(): void {
     this.#outgoing?.destroy();
     this.#socket?.destroy();

@@ -22,12 +22,12 @@ export function answerProblem(
     );
   }
   const { headers, body } = rendered(answer, requestId);
-  // The phrase, too: one that was refused may still stand in the response.
+  // Also sets the phrase: the provider's may still stand in the response.
   response.writeHead(answer.status, STATUS_CODES[answer.status], [...headers, ...extra]);
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
-/** The same where node has no response to write to; the connection ends with it. */
+/** The same on a bare socket, where node has no response. Ends the connection. */
 export function answerOnSocket(log: Logger, socket: Duplex, answer: Problem): void {
   if (!socket.writable) return void socket.destroy();
   const requestId = newId();
@@ -53,7 +53,7 @@ function rendered(answer: Problem, requestId: string): { headers: string[]; body
   return { headers, body };
 }
 
-// RFC 9110, 9.2.2: to ask twice comes to the same as to ask once.
+// Idempotent methods (RFC 9110, 9.2.2).
 const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'QUERY']);
 
 /** The problem of a call that the provider did not answer. Whether it may be made again follows from what may have been sent. */

@@ -21,7 +21,7 @@ const controlHeaders = new Set([
   'x-svc-integration-name',
   'x-svc-group-ref',
   'x-svc-rate-limiter-mode',
-  // Not ours, but it decides where the message ends.
+  // Not one of ours, but it decides where the message ends.
   'transfer-encoding',
   'host',
 ]);

@@ -12,7 +12,7 @@ export interface ProxyLogDeps {
   projects: Pick<Projects, 'resolveProject'>;
 }
 
-/** The calls that went through the proxy, below `/v1`. */
+/** The routes of the proxy's log, below `/v1`. */
 export function proxyLogRoutes(deps: ProxyLogDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
     server.route({

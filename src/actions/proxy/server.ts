@@ -41,12 +41,12 @@ export function createProxyServer(
     keepAliveTimeout: 65_000,
     headersTimeout: 30_000,
     requestTimeout: 0,
-    // Said by ourselves, with a problem.
+    // We answer it with a problem.
     requireHostHeader: false,
     highWaterMark: 64 * 1024,
   });
   watchConnections(server);
-  // A caller who neither reads nor sends; longer than the provider may be silent.
+  // Limit for a caller who neither reads nor sends; longer than a provider may be silent.
   server.timeout = ground.limits.providerCallMs + 30_000;
   const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     proxyCall(deps, request, response, expectsContinue).catch((error: unknown) => {
@@ -84,7 +84,7 @@ export function createProxyServer(
 function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Duplex): void {
   const breakage = breakageOn(socket);
   const isGone = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  // Nobody is there any more, nothing was asked yet, or all is said.
+  // The caller left, nothing was asked yet, or the answer is complete.
   if (isGone || breakage.kind === 'answered') socket.destroy();
   else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
   else if (breakage.kind === 'request') answerOnSocket(log, socket, unreadable(error));

@@ -22,7 +22,7 @@ export function quotaHeaders(quota: Quota, now: number): string[] {
   return headers;
 }
 
-/** As much of an answer as is looked at, to see whether it speaks of a limit. */
+/** How much of an answer is read to see if it reports a limit. */
 export const lookBytes = 64 * 1024;
 const mostText = 4 * lookBytes;
 
@@ -37,7 +37,7 @@ export function readableStart(chunks: readonly Buffer[], contentEncoding: string
 }
 
 function decoded(bytes: Buffer, coding: string): Buffer {
-  // The end may be missing: what there is counts.
+  // The end may be missing; the beginning is enough.
   const partly = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: mostText };
   if (coding === 'gzip' || coding === 'x-gzip') return gunzipSync(bytes, partly);
   if (coding === 'deflate') return inflateSync(bytes, partly);

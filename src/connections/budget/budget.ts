@@ -24,7 +24,7 @@ export interface Closure {
 }
 
 /**
- * The rate budget of each connection, one for all nodes (architecture, Budget). A provider's rate-limit answer closes the
+ * The rate budget of each connection, one for all nodes. A provider's rate-limit answer closes the
  * window: here at once, on the other nodes within 100 ms. All questions are answered from memory.
  */
 export interface Budget {

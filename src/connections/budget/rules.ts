@@ -15,7 +15,7 @@ export interface Quota {
   resetAt?: number;
 }
 
-/** Who comes first when little is left (architecture, Budget). */
+/** Who comes first when little is left. */
 export type Priority = 'interactive' | 'write' | 'read' | 'backfill';
 
 const defaultWaitMs = 10_000;

@@ -1,4 +1,4 @@
-/** The database's clock as this node knows it, without asking: nodes compare times of one clock (architecture, lease and fence). */
+/** The database's clock as this node knows it, without asking: nodes compare times of one clock (docs/invariants.md, 23). */
 export interface SharedClock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -31,7 +31,7 @@ export interface HeldCache {
   peek(key: ConnectionKey): Held | undefined;
   get(key: ConnectionKey): Promise<Held | undefined>;
   invalidate(key: ConnectionKey): void;
-  /** The next look asks again; with the database away what was known still serves. */
+  /** The next get asks again. With the database away the old value still serves. */
   expire(key: ConnectionKey): void;
   close(): void;
 }
@@ -48,7 +48,7 @@ interface Opened {
   credential?: Credential;
 }
 
-/** Connections in use, read again once a second (architecture, Caches); what did not change is not opened again. */
+/** Connections in use, read again once a second; what did not change is not opened again. */
 export function createHeldCache(ground: Ground, catalog: Catalog): HeldCache {
   const openedByName = new Map<string, Opened>();
 

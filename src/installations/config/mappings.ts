@@ -24,7 +24,7 @@ export function missingMappings(entries: FieldEntries, config: ReadObjectConfig 
   );
 }
 
-/** Every mapTo name, required or optional, that stands for no field of the provider: a write leaves these away. */
+/** Every mapTo name, required or optional, without a field of the provider; writes leave it out. */
 export function unsetMappings(
   declared: ManifestReadObject | undefined,
   config: ReadObjectConfig | undefined,

@@ -9,7 +9,7 @@ const underObject = (action: string) =>
     (_, depth) => `config.content.${action}.objects.*${'.*'.repeat(depth)}`,
   );
 
-/** Product-api 1.5; members of one object's config have an address, too, which the UI library uses. */
+/** The masks of an update. Members of one object's config have masks, too, which the UI library uses. */
 const allowedMasks = [
   'connectionId',
   'config.createdBy',

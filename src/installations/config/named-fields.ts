@@ -100,7 +100,7 @@ export function unknownFieldIssues(object: NamedObject, description: ObjectDescr
     });
 }
 
-/** The field that holds a nested one: no description reaches into values. */
+/** The field that holds a nested one; a description does not list nested fields. */
 function rootOf(fieldName: string): string {
   const [, root] = /^\$\['((?:[^'\\]|\\.)+)'\]/.exec(fieldName) ?? [];
   return root?.replaceAll(/\\(.)/g, '$1') ?? fieldName;

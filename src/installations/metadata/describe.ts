@@ -8,7 +8,7 @@ import { chooseConnection } from '../connection.ts';
 import { enter, refuseForeignGroup, type IntegrationPlace, type Room } from '../room.ts';
 import type { ObjectMetadata } from './schema.ts';
 
-/** What is asked of an object: in whose account, and whether fields that cannot be written are left away. */
+/** Whose account is asked, and whether read-only fields are left out. */
 export interface ObjectQuestion {
   objectName: string;
   groupRef: string;
@@ -105,7 +105,7 @@ function problemOf({ category, message, provider, retryAfterMs }: Failure, what:
   });
 }
 
-// Where the catalogue's own remedy speaks of something else.
+// Replaces the remedy of the catalogue, which does not fit here.
 const remedies: Partial<Record<ProblemCode, string>> = {
   'not-found': "Check the object's name, and that the connection may see it.",
   'provider-refused': 'Let the customer grant access to the object.',

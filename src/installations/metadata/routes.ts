@@ -24,7 +24,7 @@ const question = Type.Object(
 );
 const tags = ['object metadata'];
 
-/** What the customer's account says of objects: for choosing and mapping fields. */
+/** Objects and fields of the customer's account, for choosing and mapping fields. */
 export function metadataRoutes(server: HttpServer, installations: Installations): void {
   server.route({
     method: 'GET',

@@ -22,7 +22,7 @@ export interface Queryable {
 /** The database as the rooms see it. Every failure to reach it is the problem `database-unavailable`. */
 export interface Database extends Queryable {
   readonly url: string;
-  /** Leads to the server itself, whatever pooler stands before it: for what needs a session of its own. */
+  /** Leads to the server itself, past any pooler, for what needs a session of its own. */
   readonly directUrl: string;
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Runs SQL that is not hot and not prepared (migrations, VACUUM, tests). */
@@ -52,14 +52,14 @@ export interface DatabaseOptions {
 
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
-/** On a wire that went silent nothing else tells that the server is gone. Not for `raw`, whose work may take long. */
+/** The only sign of a server that is gone without closing the connection. Not for `raw`, which may take long. */
 const answerTimeoutMs = 10_000;
-/** Once one statement went unanswered, the next ones of the same request do not wait as long each, until one is answered. */
+/** After one unanswered statement the next ones wait less, until one is answered. */
 const silentTimeoutMs = 2_000;
-/** How often a single statement that a conflict rolled back is made in all. */
+/** How often a statement that a conflict rolled back is made in all. */
 const conflictTries = 4;
 
-/** What is known of the way to the server: shared by the statements of one pool. */
+/** State that the statements of one pool share. */
 interface Wire {
   isSilent: boolean;
   begin: string;
@@ -137,7 +137,7 @@ async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) =>
     await ask(client, wire, { text: wire.begin });
     const result = await work({ rows: (statement, values) => run(client, wire, statement, values) });
     const end = await ask(client, wire, { text: 'COMMIT' });
-    // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement had failed and `work` went on.
+    // PostgreSQL answers COMMIT with ROLLBACK, without an error, when a statement had failed and `work` went on.
     if (end.command !== 'COMMIT')
       throw new Error('the transaction was rolled back: a statement in it had failed');
     return result;
@@ -153,7 +153,7 @@ async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) =>
   }
 }
 
-/** One question with its time limit. `pg` takes the limit with each query, which its types do not know. */
+/** One query with its time limit. `pg` takes a limit with each query; its types do not say so. */
 async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): Promise<QueryResult> {
   const query_timeout = wire.isSilent ? silentTimeoutMs : answerTimeoutMs;
   try {
@@ -161,7 +161,7 @@ async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): P
     wire.isSilent = false;
     return result;
   } catch (error) {
-    // A connection that could not be had, or was lost, says nothing of the others.
+    // One lost connection says nothing about the others.
     if (isUnanswered(error)) wire.isSilent = true;
     else if (error instanceof DatabaseError) wire.isSilent = false;
     throw error;
@@ -199,7 +199,7 @@ async function run<Row>(
       try {
         return await ask(client, wire, query);
       } catch (error) {
-        // What stands alone was rolled back whole; what stands in a transaction is its owner's to repeat.
+        // A single statement was rolled back whole. A transaction must be repeated by its owner.
         const isAlone = client instanceof Pool;
         if (!isAlone || attempt === conflictTries || !conflictStates.test(sqlState(error) ?? '')) throw error;
         await sleep(Math.random() * 20 * 2 ** attempt);
@@ -209,7 +209,7 @@ async function run<Row>(
   return result.rows as Row[];
 }
 
-/** Asks until it is answered, then never again. */
+/** Asks until there is an answer, and then never again. */
 function onceKnown(question: () => Promise<boolean>, onNo: (() => void) | undefined): () => Promise<boolean> {
   let known: Promise<boolean> | undefined;
   return () => {

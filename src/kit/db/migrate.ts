@@ -27,12 +27,12 @@ interface AppliedMigration {
 const schemaLock = [0x73_76_63, 1] as const;
 /** A migration that waits longer than this for a table would make the running nodes queue up behind it. */
 const patiently = { lockTimeoutMs: 3_000, attempts: 20 };
-/** For what can be done as well an hour later. */
+/** For work that may wait an hour. */
 const briefly = { lockTimeoutMs: 100, attempts: 5 };
 
-/** Months of history partitions beyond this one: a lock that is withheld for days delays nothing. */
+/** Months of history partitions made ahead, so that a lock which is held for days delays nothing. */
 const monthsAhead = 3;
-/** Bytes of default partitions whose rows are moved by the way. */
+/** Default partitions of up to so many bytes are emptied at once. */
 const mostToMove = 10_000_000;
 
 const journalTable = `CREATE TABLE IF NOT EXISTS migrations (
@@ -76,7 +76,7 @@ const ensureMonth = `SELECT svc_ensure_partitions(
 
 /**
  * Makes the history partitions of this month and the next three; those that exist stay. Takes the default partitions of an
- * older release away. Nobody waits for it: what it cannot have at once it leaves, does the rest, and throws the first fault.
+ * older release away. Takes no lock that is not free at once, does the rest, and throws the first fault.
  */
 export async function ensurePartitions(database: Database): Promise<void> {
   const steps = [
@@ -176,7 +176,7 @@ async function underSchemaLock<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       await client.query('BEGIN');
-      // Whatever the role has for single statements: a migration takes its time.
+      // Overrides the role's limit for statements: a migration may take long.
       await client.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [...schemaLock]);
       const result = await work();

@@ -17,12 +17,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** SHA-256 of the body as sent; for requests with an `Idempotency-Key` only. */
     bodyDigest?: Buffer;
-    /** Its body takes long enough to read that each step of its way has a turn of the event loop to itself. */
+    /** True when the body is so large that each step of reading it has a turn of the event loop to itself. */
     isLarge?: true;
   }
 }
 
-/** Shorter texts cannot unfold to much, and are read within a millisecond or two. */
+/** Shorter texts hold few values and are read within two milliseconds. */
 const shortBytes = 64 * 1024;
 const usualValues = 20_000;
 
@@ -58,7 +58,7 @@ async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOu
   return value;
 }
 
-/** Bytes that nobody here can read: another charset than UTF-8, or a compressed body. */
+/** Refuses a charset other than UTF-8, and a compressed body. */
 function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   if (encoding.toLowerCase() !== 'identity') {
@@ -73,7 +73,7 @@ function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
   });
 }
 
-/** The bytes of the body, while they arrive held against the route's limit and, where they are many, against what they unfold to. */
+/** Reads the bytes of the body. While they arrive they are held against the route's limits of bytes and, when there are many, of values. */
 async function received(
   request: FastifyRequest,
   payload: Readable,
@@ -98,7 +98,7 @@ async function received(
       if (length > bodyLimit) return refused(tooLarge(bodyLimit));
       chunks.push(chunk);
       if (length <= shortBytes) return;
-      // The first time, what came before is still to be counted.
+      // The first time, the bytes before are counted, too.
       const uncounted = outline ? [chunk] : chunks;
       outline ??= outlined(config.bodyValues ?? usualValues);
       for (const bytes of uncounted) {
@@ -131,7 +131,7 @@ function textOf(bytes: Buffer): string {
   });
 }
 
-/** Many clients say of every request that it is JSON: where no body is wanted, or none need be, an empty one will do. */
+/** Many clients send `content-type: application/json` with every request. Where no body is required, an empty one is accepted. */
 function refuseEmpty({ routeOptions }: FastifyRequest): null | undefined {
   const wanted = routeOptions.schema?.body as { type?: string | string[] } | undefined;
   if (wanted === undefined) return undefined;
@@ -150,7 +150,7 @@ function parsed(text: string, parse: (text: string) => unknown): unknown {
   }
 }
 
-/** A key may be written with escapes, so that its text does not show it. Many times as fast as one pattern. */
+/** A key may be written with escapes. Two tests are many times as fast as one pattern. */
 function mayHoldOddTexts(text: string): boolean {
   return (
     text.includes('__proto__') ||

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** What node's parser could not read on a connection, by what is under way there. */
+/** What is under way on a connection that node's parser cannot read. */
 export type Breakage =
   /** A request of its own; nothing else waits for an answer. */
   | { kind: 'request' }
@@ -22,7 +22,7 @@ export function watchConnections(server: Server): void {
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, note);
 }
 
-/** What a failure to read a watched connection means. */
+/** Tells what a parser failure on a watched connection means. */
 export function breakageOn(socket: Duplex): Breakage {
   const found = newest.get(socket);
   if (!found) return { kind: 'request' };

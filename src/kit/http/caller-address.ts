@@ -5,7 +5,7 @@ export type IsTrusted = (address: string) => boolean;
 
 type Range = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** What the names stand for that may be given instead of addresses. */
+/** Names that may be given instead of addresses. */
 const named: Record<string, readonly string[]> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -29,7 +29,7 @@ function rangeOf(entry: string): Range {
   return ipaddr.parseCIDR(`${address.toString()}/${address.kind() === 'ipv4' ? 32 : 128}`);
 }
 
-/** Who called: the last address of the chain that no trusted proxy has. */
+/** The address of the caller: the last of the chain that is no trusted proxy. */
 export function callerAddress(
   { remoteAddress = '' }: { remoteAddress?: string | undefined },
   forwardedFor: string | string[] | undefined,

@@ -5,13 +5,13 @@ import type { Logger } from '../log.ts';
 import { problem, renderProblem, type Problem } from '../problem.ts';
 import { breakageOn, endAfter, watchConnections } from './broken-connection.ts';
 
-/** What every such answer carries, and where it is told of. */
+/** Headers of every such answer, and its log. */
 interface Surroundings {
   headers: Readonly<Record<string, string>>;
   log: Logger;
 }
 
-/** What node answers by itself, or not at all, before a request reaches the router: as problems, too. */
+/** Answers with a problem what node would answer by itself, or not at all, before the router. */
 export function answerClientFaults(server: Server, around: Surroundings): void {
   watchConnections(server);
   server.on('checkExpectation', ({ headers: { expect } }: IncomingMessage, response: ServerResponse) => {
@@ -24,7 +24,7 @@ export function answerClientFaults(server: Server, around: Surroundings): void {
   });
 }
 
-/** What node's parser refuses. */
+/** Answers what node's parser refuses. */
 export function answerUnreadable(
   error: Error & { code?: string },
   socket: Duplex,

@@ -35,12 +35,12 @@ export interface SendOptions {
 }
 
 const defaultMaxAnswerBytes = 16 * 1024 * 1024;
-/** The description of an object with hundreds of fields and long lists of options has some ten thousand. */
+/** The description of an object with hundreds of fields and options holds about ten thousand values. */
 export const maxAnswerValues = 200_000;
-/** Shorter ones cannot be nested too deep, nor hold too much. */
+/** Shorter texts cannot be nested too deep or hold too many values. */
 const shortBytes = 2 * maxNesting;
 
-/** Sends one request and reads the whole answer. Never throws for what the network or the other side does; never follows a redirect. */
+/** Sends one request and reads the whole answer. Never throws for a fault of the network or the other side; never follows a redirect. */
 export async function sendHttp(
   egress: Dispatcher,
   request: HttpRequest,
@@ -67,7 +67,7 @@ export async function sendHttp(
   });
 }
 
-/** One call: gathers the answer and keeps the limits. Settles once; ours is the end that comes first. */
+/** One call: gathers the answer and keeps the limits. Settles once, by the first end. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: SendOptions;
   readonly #settle: (result: HttpResult) => void;
@@ -94,7 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     else signal?.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** A socket is there; what was given up meanwhile does not go out on it. */
+  /** There is a socket. A call that was given up meanwhile is not sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#options.maySend?.() === false) this.#stop('withheld', 'the time to send it was over');
@@ -119,7 +119,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#size > shortBytes) this.#weigh(chunk);
   }
 
-  /** Whoever reads the answer holds the event loop for as long as it takes. */
+  /** Reading the answer holds the event loop, so its values are counted first. */
   #weigh(chunk: Buffer): void {
     const uncounted = this.#outline ? [chunk] : this.#chunks;
     this.#outline ??= new JsonOutline(maxAnswerValues);

@@ -2,13 +2,13 @@ import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyRequest } from 'fastify';
 
 export interface CrossOrigin {
-  /** Paths that pages of other origins may call; the others are not for browsers. */
+  /** Paths that pages of other origins may call. */
   prefix: string;
   /** Whether a page of this origin may make the request, and read its answer. */
   allows: (origin: string, url: string) => Promise<boolean>;
 }
 
-// How long an origin that was taken off a list may still send what it asked for before.
+// How long a browser may remember a preflight; a removed origin may call for so long.
 const rememberedSeconds = 600;
 
 /** Without `credentials`: callers identify themselves by headers, never by a cookie. */
@@ -32,7 +32,7 @@ type Delegator = (
   answer: (error: Error | null, options?: FastifyCorsOptions) => void,
 ) => void;
 
-/** By what browsers are told whether a page of another origin may make a request (fetch.spec.whatwg.org). */
+/** The CORS headers (fetch.spec.whatwg.org). */
 export function rulesFor({ prefix, allows }: CrossOrigin): { delegator: Delegator } {
   return {
     delegator({ headers: { origin }, url }, answer) {

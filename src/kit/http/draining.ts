@@ -24,15 +24,15 @@ export function drainingResponse(isDraining: () => boolean): typeof ServerRespon
   return DrainingResponse;
 }
 
-/** How long connections stay open on which nothing was asked: what is on its way there is still answered. */
+/** How long idle connections stay open, so that a request on its way is still answered. */
 const idleMs = 300;
 
 /**
- * Accepts no more connections, answers what comes on those that are open, and closes idle ones last. Not by the server's own
- * `close`, which would begin with them: what was just asked there would be lost.
+ * Accepts no more connections, answers requests on open ones, and closes idle ones last. Not by the server's own
+ * `close`, which closes idle ones first and loses a request that just arrived.
  */
 export async function drained(server: Server): Promise<void> {
-  // Right after those that wait to be accepted were: closing resets what is still waiting.
+  // Waiting connections are accepted first: closing would reset them.
   await new Promise((resolve) => setImmediate(resolve));
   const ended = new Promise<void>((resolve) => {
     NetServer.prototype.close.call(server, () => resolve());

@@ -17,7 +17,7 @@ export interface EgressOptions {
   ports?: readonly number[];
   /** Who turns names into addresses. Default: the system. */
   resolve?: Resolve;
-  /** Told of each connection that fails; callers are not told its address. */
+  /** Called for each connection that fails; callers never see the address. */
   onFailure?: (error: Error, host: string) => void;
 }
 
@@ -61,7 +61,7 @@ const connectFaults: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: 'connecting took too long',
 };
 
-/** What callers are told of a failed call: never the address that a name led to. The log has the error itself. */
+/** What a caller sees of a failed call: never the address of a name. The log has the error. */
 export function describeFault(error: unknown): { code: string; message: string } {
   const { code: told } = Object(error) as { code?: unknown };
   const code = typeof told === 'string' ? told : '';
@@ -99,7 +99,7 @@ export function createEgress(options: EgressOptions): Dispatcher {
   return agent;
 }
 
-/** Opens a socket under the same checks, for what undici cannot say (trailers, Expect). */
+/** Opens a socket under the same checks, for calls that undici cannot make (trailers, Expect). */
 export function dialerOf(egress: Dispatcher): buildConnector.connector {
   const dial = dialers.get(egress);
   if (!dial) throw new Error('not an egress of createEgress');
@@ -199,7 +199,7 @@ function entryOf(host: string, port: number): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Resolves once and hands on what was checked, so that a second answer cannot differ; one bad address refuses the set. */
+/** Resolves once and dials what was checked: a second answer could differ. One bad address refuses the set. */
 function checkedLookup({ rules, resolve }: Policy, trusted: boolean): LookupFunction {
   return (hostname, lookupOptions, callback) => {
     resolve(hostname, lookupOptions, (error, addresses) => {

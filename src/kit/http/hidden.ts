@@ -2,7 +2,7 @@ import { isId } from '../ids.ts';
 
 const keyForm = /svc(?:_|%5f)/i;
 
-/** What stands in a path and may be a secret that was put there by mistake: a key of ours, or a long text of mixed characters. */
+/** A part of a path that may be a secret put there by mistake: a key of ours, or a long text of mixed characters. */
 export function secretsInPath(url: string): string[] {
   const segments = (url.split(/[?#]/, 1)[0] ?? '').split(/[/:]/);
   const secret = segments.filter((segment) => looksSecret(readable(segment)));

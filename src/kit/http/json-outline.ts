@@ -1,4 +1,4 @@
-/** Far deeper than anything that is taken, and no danger to what goes down by recursion. */
+/** Deeper than any accepted body, and safe for recursive code. */
 export const maxNesting = 1_100;
 /** Fifteen digits fit a double whatever they are. */
 const safeDigits = 15;
@@ -8,7 +8,7 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 const [capitalE, smallE] = [0x45, 0x65];
 
 /**
- * Counts what a JSON text will unfold to, piece by piece while it arrives: what is far too much is never parsed. Knows strings
+ * Counts the values of a JSON text while it arrives, so that a body with far too many is never parsed. Knows strings
  * and numbers from the rest, and nothing else of the grammar.
  */
 export class JsonOutline {
@@ -31,7 +31,7 @@ export class JsonOutline {
     return this.#mayLoseDigits;
   }
 
-  /** Answers what is too much of it, as soon as there are too many values or they are nested too deep. */
+  /** Answers what is too much as soon as there are too many values, or they are nested too deep. */
   add(bytes: Uint8Array): string | undefined {
     for (const byte of bytes) {
       if (this.#inString) this.#passText(byte);

@@ -48,7 +48,7 @@ function namesTag(header: string | undefined, etag: string): boolean {
   return (header ?? '').split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag));
 }
 
-/** The first of our codings that the caller takes (RFC 9110, 12.5.3); the document as it is, if none. */
+/** The first of our codings that the caller accepts (RFC 9110, 12.5.3), or the plain document. */
 function chosen(accepted: string, codings: readonly string[]): string {
   const weights = new Map(
     accepted

@@ -45,7 +45,7 @@ export interface HttpServerOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What its line in the log says beside its route: the operation, the group, the problem. */
+    /** Members of the request's log line besides the route. */
     about?: Record<string, unknown>;
   }
 }
@@ -55,7 +55,7 @@ const yearSeconds = 365 * 24 * 3600;
 /** A server that takes JSON, checks it by schema and answers every failure as a problem (RFC 9457). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const logger: FastifyBaseLogger = options.log;
-  // Of every answer; what it says is for who asked, unless the route says otherwise.
+  // On every answer: private and not stored, unless the route says otherwise.
   const headers = {
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
@@ -64,9 +64,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const server = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // One for every request would be built, and redacted, before there is anything to say; what is said names the request.
+    // A child logger for each request would cost a redaction each time. Log lines name the request instead.
     childLoggerFactory: (parent) => parent,
-    // Our own hook says so, with a problem.
+    // A hook of ours answers with a problem.
     http: {
       requireHostHeader: false,
       ServerResponse: drainingResponse(options.isDraining ?? (() => false)),
@@ -80,7 +80,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestIdHeader: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 512 },
     requestTimeout: 120_000,
-    // Our own hook answers while stopping, with a problem.
+    // A hook of ours answers with a problem while stopping.
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
   answerClientFaults(server.server, { headers, log: options.log });
@@ -89,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.addContentTypeParser('application/json', readJsonBody);
   server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error)));
   if (options.crossOrigin) server.register(cors, rulesFor(options.crossOrigin));
-  // Behind what tells browsers that they may read the refusal.
+  // After the CORS headers, so that browsers may read the refusal.
   server.after(() => server.addHook('onRequest', (request, _reply, done) => done(refuseAtOnce(request))));
   server.setNotFoundHandler((request) => {
     throw routeNotFound(request);
@@ -107,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return server;
 }
 
-/** What needs neither a caller's name nor a body. */
+/** Checks that need neither credentials nor a body. */
 function refuseAtOnce(request: FastifyRequest): Problem | undefined {
   const { is404, raw } = request;
   if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
@@ -134,7 +134,7 @@ export function toProblem(error: unknown): Problem {
   }
   return (
     problemOfFramework(error) ??
-    // It may have come after something was done.
+    // Something may have been done before the error.
     problem('internal', {
       detail: 'An unexpected fault of this service.',
       retryable: false,
@@ -143,7 +143,7 @@ export function toProblem(error: unknown): Problem {
   );
 }
 
-/** What the framework refuses by itself: faults of the request, by their code or, where it has none of ours, by their status. */
+/** Problems for what the framework refuses: by its error code, else by status. */
 function problemOfFramework(error: unknown): Problem | undefined {
   const { code, statusCode, message } = Object(error) as {
     code?: string;
@@ -164,7 +164,7 @@ function problemOfFramework(error: unknown): Problem | undefined {
   }
 }
 
-/** The body of a problem, without what of the request's URL is secret. */
+/** The body of a problem, without secrets of the request's URL. */
 export function problemBody({ id, url }: FastifyRequest, answer: Problem): Record<string, unknown> {
   return withoutSecretsOf(renderProblem(answer, id), url);
 }
@@ -184,7 +184,7 @@ export function sendProblem(
   }
   request.about = { ...request.about, problem: answer.code };
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
-  // Closing under a caller who still sends would take the answer from them: the rest of the body is dropped as it comes.
+  // Closing while the caller still sends would lose the answer. The rest of the body is read and dropped.
   if (!request.raw.complete) reply.removeHeader('connection');
   const retryAfter = answer.details.retryAfterSeconds ?? (answer.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)));

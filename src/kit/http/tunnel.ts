@@ -15,8 +15,8 @@ export interface TunnelOptions {
 const mostAddresses = 4;
 
 /**
- * Opens a tunnel to the first of these addresses that the forward proxy can reach. It is told the address, never the name, so
- * that what was checked is what is dialled.
+ * Opens a tunnel to the first of these addresses that the forward proxy can reach. It gets the address, never the name, so
+ * that it dials what was checked.
  */
 export async function openTunnel(
   options: TunnelOptions,
@@ -42,7 +42,7 @@ function connectTo(authority: string, { proxy, ca, timeoutMs }: TunnelOptions): 
     const timer = setTimeout(() => asked.destroy(tooLong(timeoutMs)), timeoutMs);
     asked.once('connect', (answer: IncomingMessage, socket: Socket, early: Buffer) => {
       clearTimeout(timer);
-      // Whoever takes it over listens for itself.
+      // The new owner adds its own listeners.
       socket.on('error', () => undefined);
       const status = answer.statusCode ?? 0;
       if (status >= 200 && status < 300) {

@@ -5,7 +5,7 @@ import { isExactNumber } from '../json.ts';
 import { maxIssues, type Issue } from '../problem.ts';
 import { patternAdvice } from '../reference-schema.ts';
 
-// The package's type says module, its code is the function itself.
+// The package's type says module; its code is the function itself.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
 
 const common = {
@@ -83,7 +83,7 @@ export function issuesOf(error: unknown): FoundIssues | undefined {
   return error instanceof ValidationFailure ? error.found : undefined;
 }
 
-/** What is wrong with a value, in Ajv's own terms, for whoever words it himself. */
+/** The faults of a value as Ajv reports them, without those of single branches of a union. */
 export function compileFaults(schema: object): (value: unknown) => readonly ErrorObject[] {
   const validate = exact.compile(schema);
   return (value) => (validate(value) ? [] : (validate.errors ?? []).filter(isNoBranch));
@@ -106,7 +106,7 @@ export function compileCheck(
     validate(value) ? { issues: [], more: 0 } : issuesFrom(validate, place, root);
 }
 
-/** Only what is told is put into words: a body may have tens of thousands of faults. */
+/** Words only the issues that are shown: a body may have tens of thousands. */
 function issuesFrom(validate: ValidateFunction, place: Issue['in'], root = ''): FoundIssues {
   const seen = new Map<string, Issue>();
   let more = 0;

@@ -25,7 +25,7 @@ export interface ProviderAppInput {
   externalRef?: string;
   scopes?: string[];
   metadata?: ProviderAppMetadata;
-  /** Whoever names no app connects with this one from now on. */
+  /** Connections that name no app use this one from now on. */
   isDefault?: true;
 }
 

@@ -6,7 +6,7 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** Three parts in base64url (RFC 7515, 7.1). */
 const tokenForm = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
-/** What the request is signed with. `X-Api-Key` wins over `Authorization: Bearer`, which holds a key or a front-end token. */
+/** The credential of a request. `X-Api-Key` wins over `Authorization: Bearer`, which holds a key or a front-end token. */
 export function credentialOf(headers: Headers): { kind: 'apiKey' | 'token'; text: string } {
   const apiKey = single(headers, 'x-api-key');
   if (apiKey !== undefined) return { kind: 'apiKey', text: apiKey };

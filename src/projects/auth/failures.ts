@@ -8,13 +8,13 @@ export interface Origin {
   address(): string;
 }
 
-/** Counts, logs and slows down those who send wrong credentials. Right ones are never held up by it, whoever shares their address. */
+/** Counts, logs and slows down wrong credentials. Right ones are never delayed, even from the same address. */
 export interface FailureGuard {
-  /** What to answer: the refusal, or, once an address had too many, that it must wait. Other errors pass. */
+  /** The answer: the refusal, or too-many-failures once the address had too many. Other errors pass. */
   judge(error: unknown, from: Origin): unknown;
 }
 
-/** What one address may still fail, and what is told of it. */
+/** How many failures one address has left. */
 interface Failing {
   left: number;
   at: number;
@@ -36,7 +36,7 @@ export function createFailureGuard(
 
   function failingOf(name: string, now: number): Failing {
     const known = byAddress.get(name) ?? { left: perMinute, at: now, toldAt: -Infinity, untold: 0 };
-    // The one that failed last stands last: the first is the oldest.
+    // The map is in the order of failures; the first is the oldest.
     byAddress.delete(name);
     byAddress.set(name, known);
     for (const oldest of byAddress.keys()) {

@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** A preHandler hook: what is done for the request is done by its caller. */
+/** A preHandler hook: the caller is the actor of everything that the request does. */
 export function actorHook(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { principal } = request as { principal?: Principal };
   if (!principal) return done();

@@ -9,7 +9,7 @@ export interface Principal {
   projectId: string;
   projectName: string;
   scopes: readonly Scope[];
-  /** When present, nothing of another group exists for this caller. */
+  /** When present, the caller sees this group only. */
   groupRef?: string;
   /** The end user, for a token. */
   consumerRef?: string;
@@ -35,7 +35,7 @@ export function authorize(principal: Principal, scopes: RouteScopes): void {
   });
 }
 
-/** What concerns all projects is given to another key by an operator only, and to none that is confined to a group. */
+/** Only an operator gives instance scopes to a key, and never to one that is confined to a group. */
 export function refuseGrant(
   principal: Principal,
   scopes: readonly Scope[],
@@ -62,7 +62,7 @@ export function refuseConfined({ groupRef }: Principal): void {
   });
 }
 
-/** The principal's own project by id or name; every other one does not exist for it. */
+/** The principal's own project by id or name; any other is not found. */
 export function resolveProject(principal: Principal, idOrName: string): { id: string; name: string } {
   const { projectId: id, projectName: name } = principal;
   if (idOrName.toLowerCase() === id || idOrName.toLowerCase() === name.toLowerCase()) return { id, name };

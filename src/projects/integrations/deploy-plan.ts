@@ -14,7 +14,7 @@ export type IntegrationPlan =
       index: number;
       live: Integration;
       shown: DeployedChange;
-      /** What goes on for those who have it, and what is taken from the manifest or, with `destructive`, from everybody. */
+      /** Objects that stay for existing installations, and objects that are removed. */
       retained: RetainedObject[];
       takenAway: RetainedObject[];
     }

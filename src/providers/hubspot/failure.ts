@@ -51,7 +51,7 @@ export function failureOfEntry(entry: JsonObject, status: number): Failure {
   return describe(judgeCategory(entry) ?? final('validation'), entry, status);
 }
 
-/** A value that another record has is refused as a validation error; only the details tell what it is. */
+/** HubSpot refuses a duplicate value as a validation error; only the details say that it is a conflict. */
 function judgeCategory(body: JsonObject): Judgement | undefined {
   const details = detailsOf(body);
   const isClash = details.length > 0 && details.every((one) => codeOf(one) === 'CONFLICTING_UNIQUE_VALUE');
@@ -103,14 +103,14 @@ function describe(judgement: Judgement, body: JsonObject, status: number): Failu
   };
 }
 
-/** The words of a refusal for want of a scope do not name it; its context does. */
+/** The message of a missing scope does not name the scope; its context does. */
 function scopesIn(body: JsonObject): string {
   const contexts = [body, ...detailsOf(body)].map(({ context }) => (isObject(context) ? context : {}));
   const scopes = new Set(contexts.flatMap((context) => textsOf(context['requiredGranularScopes'])));
   return scopes.size > 0 ? ` Missing scopes: ${[...scopes].join(', ')}` : '';
 }
 
-/** In the context of a batch's entry; a single answer has it in its words only. */
+/** A batch entry has the id in its context; a single answer has it in its message only. */
 function existingIdOf(body: JsonObject, message = ''): string | undefined {
   const context = isObject(body['context']) ? body['context'] : {};
   const [named] = textsOf(context['existingId']);
@@ -142,7 +142,7 @@ function summarize(body: JsonObject, status: number): ProviderAnswerSummary {
   };
 }
 
-/** The details say it in words; the top message then only wraps them as JSON. Every member may be absent. */
+/** The details hold readable messages; the top message may only wrap them as JSON. Every member may be absent. */
 function readableMessage(body: JsonObject, details: readonly JsonObject[]): string | undefined {
   const top = textOf(body['message']);
   const messages = [

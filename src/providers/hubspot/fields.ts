@@ -55,7 +55,7 @@ function isReadOnly(property: JsonObject): boolean {
   return modification['readOnlyValue'] === true || property['calculated'] === true;
 }
 
-/** With external options (owners, pipelines) the list is empty and says nothing. */
+/** With external options (owners, pipelines) the list is empty. */
 function optionsOf(property: JsonObject): FieldMetadata['values'] {
   if (property['type'] !== 'enumeration' || property['externalOptions'] === true) return undefined;
   return objectsOf(property['options'])

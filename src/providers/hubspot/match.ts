@@ -8,7 +8,7 @@ export function traceIdOf(index: number): string {
   return `r${index}`;
 }
 
-/** A record that HubSpot shows back: `data` is its properties beside its id, without the envelope (createdAt, archived, url). */
+/** A record as HubSpot answers it. `data`: its properties and id, without createdAt, archived and url. */
 export function appliedFrom(result: JsonObject): RecordOutcome | undefined {
   const recordId = idOf(result['id']);
   if (recordId === undefined) return undefined;
@@ -17,8 +17,8 @@ export function appliedFrom(result: JsonObject): RecordOutcome | undefined {
 }
 
 /**
- * Says what became of each record of a batch. HubSpot answers in an order of its own, so nothing is told by position:
- * an entry belongs to a record by trace id, then id, then a property that only that record of the call has.
+ * Finds the outcome of each record of a batch. HubSpot answers in an order of its own, so an entry is matched to a record by
+ * trace id, then id, then a property that only that record of the call has.
  */
 export function judgeBatch(call: WriteCall, body: JsonObject, status: number): RecordOutcome[] {
   const outcomes = new Map<number, RecordOutcome>();
@@ -39,7 +39,7 @@ export function judgeBatch(call: WriteCall, body: JsonObject, status: number): R
   return call.records.map((_record, index) => outcomes.get(index) ?? rest);
 }
 
-/** What is told twice of a record, and differently, is not known. */
+/** Two different outcomes for one record make it unknown. */
 function settle(
   call: WriteCall,
   outcomes: Map<number, RecordOutcome>,
@@ -84,7 +84,7 @@ function indexesOfError(call: WriteCall, entry: JsonObject): number[] {
   return [...new Set(found.filter((index) => index !== undefined))];
 }
 
-/** Settles what a property tells apart; returns the results that nothing does. */
+/** Matches results by a property; returns those that no property identifies. */
 function matchByValue(
   call: WriteCall,
   outcomes: Map<number, RecordOutcome>,
@@ -121,7 +121,7 @@ function identifyingProperties(call: WriteCall): string[] {
   return names.sort((left, right) => rank(left) - rank(right));
 }
 
-/** What the records are that no entry could be matched to: known where the numbers leave no choice, else unknown. */
+/** Outcomes of records without an entry: known where the counts leave no choice, else unknown. */
 function outcomeOfRest(
   call: WriteCall,
   left: number,

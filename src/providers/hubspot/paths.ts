@@ -5,7 +5,7 @@ const objectsApi = '/crm/v3/objects';
 const propertiesApi = '/crm/v3/properties';
 export const schemasPath = '/crm-object-schemas/v3/schemas';
 
-// `contacts`, `CONTACT`, `0-1`, `2-123456`, `p123_name`; ids are numeric, but never shown to be only that.
+// Object names: `contacts`, `CONTACT`, `0-1`, `2-123456`, `p123_name`. Ids are numeric so far; HubSpot does not promise it.
 const segment = /^[\w-]{1,200}$/;
 
 export function objectPath(objectName: string, rest = ''): string {
@@ -24,7 +24,7 @@ export function schemaPath(objectName: string): string {
   return `${schemasPath}/${checked(objectName)}`;
 }
 
-/** A name that would lead the path elsewhere is refused, and never sent. */
+/** Refuses a name that would change the path. */
 export function faultOfObjectName(objectName: string): Failure | undefined {
   if (segment.test(objectName)) return undefined;
   return invalidCall(`${JSON.stringify(objectName)} is not the name of a HubSpot object type`);

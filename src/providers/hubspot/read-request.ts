@@ -5,7 +5,7 @@ import { objectPath } from './paths.ts';
 
 /** The most characters of a search's body. */
 export const longestSearch = 3_000;
-// What every server and proxy on the way takes.
+// A length that every server and proxy accepts.
 const longestPath = 6_000;
 const perPage = { search: 200, list: 100, archived: 100 };
 // Of the six that a search takes, two bound the time and one holds the place.

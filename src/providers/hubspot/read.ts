@@ -91,7 +91,7 @@ function rowsIn(answer: HttpAnswer): Listed | undefined {
   return rows && { rows, after: textOf(following['after']) };
 }
 
-/** Where the next page begins, if there is one. Undefined for a page that leads nowhere new: it would be asked for for ever. */
+/** Where the next page begins, if there is one. Undefined for a page that leads to itself, which would never end. */
 function nextOf(query: ReadQuery, cursor: string, { rows, after }: Listed): { next?: string } | undefined {
   if (wayOf(query) !== 'search') {
     if (after === undefined) return {};

@@ -9,7 +9,7 @@ const moreEmails = 'hs_additional_emails';
 /** Batch read by a unique property, which sees what is written at once; the search index lags. */
 export const resolve: ResolveAbility = {
   settleMs: 3_000,
-  // The network before HubSpot gives a request up after 100 seconds (524; HubSpot's page on error handling).
+  // HubSpot's network gives a request up after 100 seconds (524; facts.md).
   longestRequestMs: 100_000,
   createdPrecisionMs: 1,
   valuesPerRead: 100,

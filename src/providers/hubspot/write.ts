@@ -18,8 +18,8 @@ import { faultOfId, faultOfObjectName, objectPath, recordPath } from './paths.ts
 export const batchLimit = 100;
 
 /**
- * Statuses of the network before HubSpot by which it says that no connection to HubSpot came about: refused (521), no route
- * (523), no TLS (525, 526). HubSpot's page on error handling. Of 500, 502, 503, 504, 522 and 524 it says no such thing.
+ * Statuses with which HubSpot's network says that HubSpot was not reached: refused (521), no route (523), no TLS (525, 526).
+ * HubSpot's page on error handling does not say that of 500, 502, 503, 504, 522 and 524 (facts.md).
  */
 const notReached = new Set([521, 523, 525, 526]);
 
@@ -50,8 +50,7 @@ function buildBatch(call: WriteCall): ProviderRequest {
 }
 
 /**
- * A create is partial only if every input carries a trace id of its own, else one bad record fails all: that is what
- * allOrNone asks for. An update is always partial; there the trace id only helps to match.
+ * A create is partial only if every input carries a trace id of its own; else one bad record fails all, as allOrNone asks. An update is always partial; there the trace id only helps to match.
  */
 function inputsOf(call: WriteCall): JsonObject[] {
   const traced = call.kind === 'update' || !call.allOrNone;

@@ -79,7 +79,7 @@ export function bulkJudge(
   return { page: { records, next: cursorOf(next) } };
 }
 
-/** A job that is not there any more took its cursor along. */
+/** The job is gone, and its cursor with it. */
 function failedStep({ step }: Step, failure: Failure): ReadJudgement {
   const isLost = step !== 'create' && failure.category === 'notFound';
   return isLost ? { failure, begin: true } : { failure };

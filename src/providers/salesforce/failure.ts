@@ -89,7 +89,7 @@ function judgeCode(error: JsonObject): Judgement | undefined {
   return byCode.get(code);
 }
 
-/** One code for two limits, told apart by the text: of calls at a time (seconds), of calls a day. */
+/** One code for two limits: calls at a time (over in seconds) and calls a day. The text tells them apart. */
 function judgeLimit(error: JsonObject): Judgement {
   const isConcurrent = /concurrent/i.test(`${codeOf(error)} ${textOf(error['message']) ?? ''}`);
   return later('rateLimit', isConcurrent ? 5_000 : 15 * 60_000);

@@ -4,7 +4,7 @@ import { invalidCall, type Failure } from '../failure.ts';
 export const dataApi = '/services/data/v60.0';
 
 const apiName = /^[a-z]\w{0,254}$/i;
-// 15 characters, or 18 with the checksum; refused here is only what could be another path.
+// 15 characters, or 18 with the checksum. This form refuses only what could change the path.
 const recordId = /^[a-z0-9]{1,32}$/i;
 
 export const objectsPath = `${dataApi}/sobjects`;
@@ -35,7 +35,7 @@ export function jobPath(id: string, rest = ''): string {
   return `${jobsPath}/${checked(id, recordId)}${rest}`;
 }
 
-/** A name that would lead the path elsewhere is refused, and never sent. */
+/** Refuses a name that would change the path. */
 export function faultOfObjectName(objectName: string): Failure | undefined {
   if (apiName.test(objectName)) return undefined;
   return invalidCall(`${JSON.stringify(objectName)} is not the API name of a Salesforce object`);

@@ -20,7 +20,7 @@ import { faultOfObjectName, queryPath, retrievePath } from './paths.ts';
 import { columnsOf, exclusiveSince, literalOf, narrowColumns, quoted, sourceOf, stampField } from './soql.ts';
 
 const largestPage = 2_000;
-// Salesforce takes a URL of about 16 KB; half of that leaves room for whatever stands in between.
+// Salesforce takes a URL of about 16 KB; half of that fits any proxy in between.
 const longestPath = 8_000;
 const longestId = 'z'.repeat(18);
 const recordId = /^[a-z0-9]{15}(?:[a-z0-9]{3})?$/i;
@@ -102,7 +102,7 @@ function judgePage(
   const rows = isObject(body) ? recordsWithIds(body['records'], 'Id', recordId) : undefined;
   if (!isObject(body) || !rows || typeof body['done'] !== 'boolean') return { failure: failureOf(answer) };
   const last = rows.at(-1)?.id;
-  // A page that ends where it began would be asked for for ever.
+  // A page that ends where it began would never end.
   if (last !== undefined && canonicalId(last) === cursor) return { failure: failureOf(answer) };
   const isLast = last === undefined || (body['done'] && rows.length < pageLimit(query));
   const more = isLast ? {} : { next: canonicalId(last) };

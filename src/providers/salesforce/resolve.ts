@@ -17,7 +17,7 @@ export const resolve: ResolveAbility = {
   createdPrecisionMs: 1_000,
   valuesPerRead,
   uniqueFields(_objectName, description) {
-    // Without its time of creation, a record cannot be told from one that stood there before.
+    // Without its time of creation, a new record looks like an older one.
     if (!description?.fields['CreatedDate']) return [];
     return (description.uniqueFields ?? []).filter(({ name }) => isText(description, name));
   },
@@ -49,7 +49,7 @@ export const resolve: ResolveAbility = {
   },
 };
 
-/** A number would be a literal of another form, and its equality one of rounding. */
+/** Only text fields: a number is another literal, and its equality depends on rounding. */
 function isText({ fields }: ObjectDescription, name: string): boolean {
   return fields[name]?.valueType === 'string';
 }

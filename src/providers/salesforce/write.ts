@@ -20,8 +20,7 @@ import { collectionPath, faultOfId, faultOfObjectName, objectPath, recordPath } 
 export const batchLimit = 100;
 
 /**
- * None: of 500, 502 and 503 Salesforce's page on status codes says that the request could not be completed, or that the
- * server is down or overloaded, and not that nothing of it was done; nor does `SERVER_UNAVAILABLE`.
+ * None. Salesforce's page on status codes does not say of 500, 502, 503 or `SERVER_UNAVAILABLE` that nothing was done (facts.md).
  */
 const notReached: ReadonlySet<number> = new Set();
 
@@ -64,7 +63,7 @@ function buildCollection(call: WriteCall): ProviderRequest {
   };
 }
 
-/** The id stands in the path or beside the fields; `attributes` would name another object than the one that may be written. */
+/** The id is in the path or beside the fields. `attributes` could name another object than the allowed one. */
 function fieldsOf(record: WriteRecord): JsonObject {
   return Object.fromEntries(
     Object.entries(record.fields).filter(
@@ -84,7 +83,7 @@ function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
   if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notReached);
   if (call.records.length > 1) return judgeCollection(call, answer);
   if (call.kind === 'create') return judgeCreate(call, answer);
-  // An update answers 204 without a body, a delete too: there is nothing that could be cut off.
+  // An update and a delete answer 204 without a body, so nothing can be cut off.
   return judgeEmpty(call, answer);
 }
 
@@ -119,7 +118,7 @@ function outcomeOf(call: WriteCall, record: WriteRecord, item: unknown, status: 
   return { kind: 'applied', recordId };
 }
 
-/** A record that was rolled back may be sent again exactly when the one that caused it may. */
+/** A rolled-back record is as retryable as the record that caused it. */
 function blame(outcome: RecordOutcome, cause: Failure): RecordOutcome {
   if (outcome.kind !== 'notApplied' || outcome.failure.provider?.code !== rolledBack) return outcome;
   const { category, retryable, retryAfterMs } = cause;

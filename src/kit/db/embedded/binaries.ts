@@ -53,7 +53,7 @@ export async function linkLibraries(binaries: Binaries, home: string): Promise<s
   await chmod(links, 0o755);
   for (const { source, target } of JSON.parse(listed) as { source: string; target: string }[]) {
     const link = join(links, basename(target));
-    // Made anew each time: the project may have been moved.
+    // Made at each start: the project may have been moved.
     await rm(link, { force: true });
     await symlink(join(binaries.root, source), link).catch(ignoreExisting);
   }

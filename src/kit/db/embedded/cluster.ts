@@ -95,7 +95,7 @@ async function removeAbandoned(home: string): Promise<void> {
   }
 }
 
-/** Nothing of ours leaks into the server, which outlives this process: no PG* variables, no secrets. */
+/** The environment of the server, which outlives this process: no PG* variables, no secrets. */
 function cleanEnvironment(place: Place, libraries: string): Record<string, string> {
   const native = join(place.binaries.root, 'native');
   if (process.platform === 'win32')

@@ -6,11 +6,11 @@ import { stopServer } from './server.ts';
 export interface EmbeddedOptions {
   /** Where the database lives. As root it may have to go elsewhere; the server's `dataDir` says where it is. */
   dataDir: string;
-  /** Told of everything unusual, one line each. */
+  /** Called with one line for everything unusual. */
   log?: (line: string) => void;
 }
 
-/** A PostgreSQL of our own, owned by this process alone and restarted by itself when it dies. */
+/** A PostgreSQL that this process alone owns and restarts when it dies. */
 export interface EmbeddedServer {
   /** Holds the password: not for logs. */
   url: string;
@@ -22,7 +22,7 @@ export interface EmbeddedServer {
   adopted: boolean;
   /** Stops the server in order and waits until it is gone. */
   stop(): Promise<void>;
-  /** Gives up the ownership and leaves the server running. */
+  /** Gives up ownership; the server keeps running. */
   release(): Promise<void>;
 }
 

@@ -66,7 +66,7 @@ async function pointedFrom(asked: string): Promise<string | undefined> {
   );
 }
 
-/** Makes the folder root's, for others to pass through. By its descriptor: between a look and a change, a name could become a link. */
+/** Gives the folder to root; others may pass through. Works on the descriptor, since a name could be replaced by a link meanwhile. */
 async function takeFolder(folder: string, account: Account): Promise<void> {
   await mkdir(folder, { recursive: true });
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;

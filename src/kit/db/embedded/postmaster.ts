@@ -34,7 +34,7 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * Removes postmaster.pid when its number now belongs to a stranger or a zombie (a container that starts again gives out the same
+ * Removes postmaster.pid when its pid now belongs to another program or a zombie (a restarted container gives out the same
  * numbers), which PostgreSQL itself cannot tell. Only where it is certain: on Linux, when no process works in the data directory.
  */
 export async function removeStalePidFile(place: Place): Promise<boolean> {
@@ -70,7 +70,7 @@ async function mayWorkIn(pid: number, data: string, place: Place): Promise<boole
 /** Whether there is such a process, and it is more than a zombie. */
 export async function isAlive(pid: number): Promise<boolean> {
   if (!signal(pid, 0)) return false;
-  // A zombie still has its number; where nobody reaps it, for ever.
+  // A zombie keeps its pid until it is reaped.
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !/\) [ZX] /.test(status);
 }
