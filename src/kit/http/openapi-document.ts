@@ -54,7 +54,7 @@ function failuresOf({ parameters = [], requestBody, security = [], responses }: 
   ];
 }
 
-/** What has a default may be left away. */
+/** A parameter with a default is not required. */
 function relax(parameter: Json & { required?: boolean; schema?: Json }): void {
   if (parameter.in !== 'path' && parameter.schema?.['default'] !== undefined) parameter.required = false;
   if (parameter.required === false) delete parameter.required;

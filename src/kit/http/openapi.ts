@@ -19,7 +19,7 @@ export async function documentApi(
     publicUrl: string;
     /** By the names of the schemas. */
     examples: Examples;
-    /** The scopes that reach a route which declares these. */
+    /** The scopes that a route with these scopes admits. */
     reaching: (declared: readonly string[]) => readonly string[];
   },
 ): Promise<void> {
