@@ -1,3 +1,4 @@
+import { reaches } from '../events/index.ts';
 import { Problem, problem } from '../kit/problem.ts';
 import type { Installations, Target } from '../installations/index.ts';
 import type { Principal, Projects } from '../projects/index.ts';
@@ -25,8 +26,9 @@ export async function decideFor<Decision>(
   decide: (target: Target) => Decision,
 ): Promise<Decision> {
   const { projects, installations } = rooms;
-  const { id: projectId } = projects.resolveProject(principal, address.projectIdOrName);
-  const isForeignGroup = principal.groupRef !== undefined && principal.groupRef !== address.groupRef;
+  const reach = projects.confine(principal, address.projectIdOrName);
+  const { projectId } = reach;
+  const isForeignGroup = !reaches(reach, address.groupRef);
   const selector = { integration: address.integrationId, groupRef: address.groupRef };
   const remembered = isForeignGroup ? undefined : await installations.findTarget(projectId, selector);
   const refresh = () => (isForeignGroup ? undefined : installations.refreshTarget(projectId, selector));

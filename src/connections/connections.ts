@@ -1,4 +1,4 @@
-import { record } from '../events/index.ts';
+import { record, wholeProject, type Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId } from '../kit/ids.ts';
 import type { Slice } from '../kit/paging.ts';
@@ -32,9 +32,9 @@ import type {
 import {
   deleteConnection,
   describeConnection,
+  findConnection,
   findDefaultConnection,
   listConnections,
-  readConnection,
   type ConnectionFilter,
   type ConnectionKey,
   type Owner,
@@ -51,16 +51,16 @@ export interface ConnectionsOptions {
 /** The customers' accounts at the providers: made, kept alive, used. Every function throws not-found for another project's id. */
 export interface Connections {
   /** Says whose the path of a request is. */
-  readonly projects: Pick<Projects, 'resolveProject'>;
+  readonly projects: Pick<Projects, 'confine'>;
   /** What the providers let each connection do, over all nodes. */
   readonly budget: Budget;
   /** Work of the nodes that work; nothing runs until it is started. */
   readonly keepAlive: KeepAlive;
-  get(projectId: string, id: string): Promise<Connection>;
+  get(reach: Reach, id: string): Promise<Connection>;
   /** Newest first. */
-  list(projectId: string, filter: ConnectionFilter, slice?: Slice): Promise<Connection[]>;
+  list(reach: Reach, filter: ConnectionFilter, slice?: Slice): Promise<Connection[]>;
   /** The newest that works, else the newest. */
-  findDefault(projectId: string, groupRef: string, provider: string): Promise<Connection | undefined>;
+  findDefault(reach: Reach, groupRef: string, provider: string): Promise<Connection | undefined>;
   /** On the wire, without secrets. */
   present(connection: Connection): WireConnection;
   /** On the wire, with the access token and, if asked for, the refresh token; for scope `full` only. */
@@ -68,15 +68,15 @@ export interface Connections {
   /** Starts OAuth in a browser; returns the link to open. */
   startOAuth(projectId: string, request: OAuthConnectRequest): Promise<string>;
   /** The same, for a connection that is there. */
-  restartOAuth(projectId: string, id: string): Promise<string>;
+  restartOAuth(reach: Reach, id: string): Promise<string>;
   /** A browser opens the link; undefined when it is dead. */
   openOAuth(state: string): Promise<Opened | undefined>;
   /** The provider sends a browser back, with the header Cookie that it has here. */
   finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
   /** Connects with credentials at hand, after trying them. */
   generate(projectId: string, request: ConnectionRequest): Promise<Connection>;
-  update(projectId: string, id: string, request: UpdateConnectionRequest): Promise<Connection>;
-  delete(projectId: string, id: string): Promise<void>;
+  update(reach: Reach, id: string, request: UpdateConnectionRequest): Promise<Connection>;
+  delete(reach: Reach, id: string): Promise<void>;
   /** Refreshes the token: in any case, or only when it is over. */
   refresh(projectId: string, id: string, when: 'force' | 'ifExpired'): Promise<void>;
   /** Speaks to the provider as the connection. Throws connection-bad-credentials, not-found. */
@@ -126,11 +126,11 @@ type Reading = Pick<Connections, 'get' | 'list' | 'findDefault' | 'present' | 'p
 
 function reading({ ground, catalog }: FlowDeps): Reading {
   return {
-    get: (projectId, id) => load(ground, [projectId, id]),
-    list: async (projectId, filter, slice) =>
-      (await listConnections(ground.database, projectId, filter, slice)).map(connectionOf),
-    async findDefault(projectId, groupRef, provider) {
-      const row = await findDefaultConnection(ground.database, projectId, groupRef, provider);
+    get: (reach, id) => load(ground, reach, id),
+    list: async (reach, filter, slice) =>
+      (await listConnections(ground.database, reach, filter, slice)).map(connectionOf),
+    async findDefault(reach, groupRef, provider) {
+      const row = await findDefaultConnection(ground.database, reach, groupRef, provider);
       return row && connectionOf(row);
     },
     present: (connection) => present(connection),
@@ -158,7 +158,7 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
   const { ground, catalog } = deps;
   return {
     startOAuth: async (projectId, request) => beginConnect(deps, projectId, withWorkspace(request)),
-    restartOAuth: async (projectId, id) => beginUpdate(deps, (await load(ground, [projectId, id])).row),
+    restartOAuth: async (reach, id) => beginUpdate(deps, (await load(ground, reach, id)).row),
     openOAuth: (state) => openFlow(deps, state),
     async finishOAuth(query, cookies) {
       const end = await finishFlow(deps, query, cookies);
@@ -170,11 +170,12 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
       const { provider: name, owner } = requiredOf(request);
       const id = await connectWith(deps, projectId, catalog.get(name), request, { owner });
       keeper.forget([projectId, id]);
-      return load(ground, [projectId, id]);
+      return load(ground, wholeProject(projectId), id);
     },
-    async update(projectId, id, request) {
+    async update(reach, id, request) {
+      const { projectId } = reach;
       const key: ConnectionKey = [projectId, id];
-      const { row } = await load(ground, key);
+      const { row } = await load(ground, reach, id);
       const provider = catalog.get(row.provider);
       const plan = planUpdate(provider, row, request);
       if (plan.kind === 'describe') {
@@ -188,11 +189,12 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
         await connectWith(deps, projectId, provider, plan.request, { owner, connectionId: id });
       }
       keeper.forget(key);
-      return load(ground, key);
+      return load(ground, reach, id);
     },
-    async delete(projectId, id) {
+    async delete(reach, id) {
+      const { projectId } = reach;
       const key: ConnectionKey = [projectId, id];
-      const { row } = await load(ground, key);
+      const { row } = await load(ground, reach, id);
       await ground.database.transaction(async (tx) => {
         const told = await deleteConnection(tx, key);
         if (!told) return;
@@ -244,9 +246,9 @@ function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling 
   };
 }
 
-async function load(ground: Ground, key: ConnectionKey): Promise<Connection> {
-  const row = isId(key[1]) ? await readConnection(ground.database, key) : undefined;
-  if (!row) throw problem('not-found', { detail: `There is no connection ${key[1]}.` });
+async function load(ground: Ground, reach: Reach, id: string): Promise<Connection> {
+  const row = isId(id) ? await findConnection(ground.database, reach, id) : undefined;
+  if (!row) throw problem('not-found', { detail: `There is no connection ${id}.` });
   return connectionOf(row);
 }
 

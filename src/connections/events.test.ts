@@ -49,11 +49,11 @@ describe('connections/events', () => {
     const id = await connect('acme');
     await harness.connections.refresh(harness.projectId, id, 'force');
     await connect('acme');
-    await harness.connections.update(harness.projectId, id, {
+    await harness.connections.update(harness.reach, id, {
       updateMask: ['providerMetadata'],
       connection: { providerMetadata: { note: { value: 'x', source: 'input' } } },
     });
-    await harness.connections.delete(harness.projectId, id);
+    await harness.connections.delete(harness.reach, id);
     const found = await events(`?connectionId=${id}`);
     expect(found.map(({ type }) => type)).toEqual([
       'connection.deleted',
@@ -85,7 +85,7 @@ describe('connections/events', () => {
     const ended = await Promise.allSettled(calls);
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(['rejected']));
     await other.markBadCredentials(harness.projectId, id, 1, 'said again');
-    const { status, statusDetail } = await harness.connections.get(harness.projectId, id);
+    const { status, statusDetail } = await harness.connections.get(harness.reach, id);
     expect(status).toBe('bad_credentials');
     const found = await events(`?connectionId=${id}&type=connection.error`);
     expect(found).toHaveLength(1);

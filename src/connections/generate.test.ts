@@ -145,14 +145,14 @@ describe('connections/generate', () => {
     await control(hubspot.url, 'faults', fault);
     const first = await client.send({ method: 'GET', path: '/integrations/v1/me' });
     expect('answer' in first && first.answer.status).toBe(401);
-    expect((await harness.connections.get(harness.projectId, json.id)).status).toBe('working');
+    expect((await harness.connections.get(harness.reach, json.id)).status).toBe('working');
     await control(hubspot.url, 'tokens', { action: 'expire' });
     const other = harness.secondNode();
     const later = await other.client(harness.projectId, json.id);
     await expect(later.send({ method: 'GET', path: '/integrations/v1/me' })).rejects.toMatchObject({
       code: 'connection-bad-credentials',
     });
-    expect((await harness.connections.get(harness.projectId, json.id)).status).toBe('bad_credentials');
+    expect((await harness.connections.get(harness.reach, json.id)).status).toBe('bad_credentials');
   });
 
   it('names the block that is needed', async () => {
@@ -368,11 +368,11 @@ describe('connections/generate', () => {
       (await generate({ provider: 'iterable', groupRef: 'defaults', consumerRef, apiKey: consumerRef })).json
         .id;
     const [older, newer] = [await make('a'), await make('b')];
-    expect((await connections.findDefault(projectId, 'defaults', 'iterable'))?.id).toBe(newer);
+    expect((await connections.findDefault(harness.reach, 'defaults', 'iterable'))?.id).toBe(newer);
     await connections.markBadCredentials(projectId, newer, 1, 'test');
-    expect((await connections.findDefault(projectId, 'defaults', 'iterable'))?.id).toBe(older);
+    expect((await connections.findDefault(harness.reach, 'defaults', 'iterable'))?.id).toBe(older);
     await connections.markBadCredentials(projectId, older, 1, 'test');
-    expect((await connections.findDefault(projectId, 'defaults', 'iterable'))?.id).toBe(newer);
-    expect(await connections.findDefault(projectId, 'defaults', 'hubspot')).toBeUndefined();
+    expect((await connections.findDefault(harness.reach, 'defaults', 'iterable'))?.id).toBe(newer);
+    expect(await connections.findDefault(harness.reach, 'defaults', 'hubspot')).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { wholeProject, type Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
 import { generateMasterKey } from '../kit/vault.ts';
@@ -26,6 +27,8 @@ export interface Harness {
   projects: Projects;
   connections: Connections;
   projectId: string;
+  /** All of the project. */
+  reach: Reach;
   apiKey: string;
   /** Another node over the same database. */
   secondNode(): Connections;
@@ -112,6 +115,7 @@ export async function createHarness(
     projects,
     connections,
     projectId,
+    reach: wholeProject(projectId),
     apiKey,
     secondNode: newNode,
     call,

@@ -1,4 +1,5 @@
 import type { Ground } from '../kit/ground.ts';
+import { wholeProject } from '../events/index.ts';
 import { sendHttp } from '../kit/http/client.ts';
 import type { Projects } from '../projects/index.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
@@ -56,7 +57,9 @@ function tokenOf(secrets: Secrets): string | undefined {
 
 /** A refresh token may belong to app and account: revoking it would end the other connections that hold it (HubSpot). */
 async function isShared(ground: Ground, { row }: Held, token: string): Promise<boolean> {
-  const others = await listConnections(ground.database, row.project_id, { provider: row.provider });
+  const others = await listConnections(ground.database, wholeProject(row.project_id), {
+    provider: row.provider,
+  });
   return others
     .filter((other) => other.id !== row.id && other.workspace_ref === row.workspace_ref)
     .some(

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { assertReaches, type Reach } from '../events/index.ts';
 import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
 import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
@@ -46,9 +47,9 @@ function oauthRoutes(server: HttpServer, connections: Connections): void {
     },
     config: frontend,
     handler: async (request, reply) => {
-      const { id } = connections.projects.resolveProject(request.principal, request.body.projectIdOrName);
-      confine(request.principal, request.body);
-      const url = await connections.startOAuth(id, request.body);
+      const reach = connections.projects.confine(request.principal, request.body.projectIdOrName);
+      assertMayConnect(reach, request.body);
+      const url = await connections.startOAuth(reach.projectId, request.body);
       return reply.type('text/plain; charset=utf-8').send(url);
     },
   });
@@ -65,8 +66,8 @@ function oauthRoutes(server: HttpServer, connections: Connections): void {
     },
     config: frontend,
     handler: async (request, reply) => {
-      const { projectId, id } = await ownedForChange(connections, request);
-      const url = await connections.restartOAuth(projectId, id);
+      const { reach, id } = await ownedForChange(connections, request);
+      const url = await connections.restartOAuth(reach, id);
       return reply.type('text/plain; charset=utf-8').send(url);
     },
   });
@@ -88,9 +89,10 @@ function generateRoute(server: HttpServer, connections: Connections): void {
     },
     config: frontend,
     handler: async (request, reply) => {
-      const { id } = connections.projects.resolveProject(request.principal, request.params.projectIdOrName);
-      confine(request.principal, request.body);
-      return reply.code(201).send(connections.present(await connections.generate(id, request.body)));
+      const reach = connections.projects.confine(request.principal, request.params.projectIdOrName);
+      assertMayConnect(reach, request.body);
+      const connection = await connections.generate(reach.projectId, request.body);
+      return reply.code(201).send(connections.present(connection));
     },
   });
 }
@@ -117,13 +119,11 @@ function listRoute(server: HttpServer, connections: Connections): void {
     },
     config: { scopes: ['read', 'frontend'] },
     handler: async (request, reply) => {
-      const { id } = connections.projects.resolveProject(request.principal, request.params.projectIdOrName);
-      const { groupRef: own } = request.principal;
-      const { groupRef = own, provider, consumerRef, ...page } = request.query;
-      const isForeign = own !== undefined && groupRef !== own;
+      const reach = connections.projects.confine(request.principal, request.params.projectIdOrName);
+      const { groupRef, provider, consumerRef, ...page } = request.query;
       const found = await listOrPage(
         page,
-        async (slice) => (isForeign ? [] : connections.list(id, { provider, consumerRef, groupRef }, slice)),
+        (slice) => connections.list(reach, { provider, consumerRef, groupRef }, slice),
         (rows) => rows.map((connection) => connections.present(connection)),
       );
       return sendList(reply, found);
@@ -163,11 +163,11 @@ function getRoute(server: HttpServer, connections: Connections): void {
     config: { scopes: ['read', 'frontend'] },
     handler: async (request, reply) => {
       const { includeCreds = false, includeRefreshToken = false, refresh } = request.query;
-      const { projectId, id, connection } = await owned(connections, request);
+      const { reach, id, connection } = await owned(connections, request);
       const showsSecrets = includeCreds || includeRefreshToken;
       if (showsSecrets || refresh) requireFull(request.principal);
-      if (refresh) await connections.refresh(projectId, id, refresh);
-      const current = refresh ? await connections.get(projectId, id) : connection;
+      if (refresh) await connections.refresh(reach.projectId, id, refresh);
+      const current = refresh ? await connections.get(reach, id) : connection;
       if (!showsSecrets) return connections.present(current);
       reply.header('cache-control', 'no-store');
       return connections.presentWithSecrets(current, includeRefreshToken);
@@ -192,8 +192,8 @@ function changeRoutes(server: HttpServer, connections: Connections): void {
     },
     config: frontend,
     handler: async (request) => {
-      const { projectId, id } = await ownedForChange(connections, request);
-      return connections.present(await connections.update(projectId, id, request.body));
+      const { reach, id } = await ownedForChange(connections, request);
+      return connections.present(await connections.update(reach, id, request.body));
     },
   });
   server.route({
@@ -210,8 +210,8 @@ function changeRoutes(server: HttpServer, connections: Connections): void {
     },
     config: frontend,
     handler: async (request, reply) => {
-      const { projectId, id } = await ownedForChange(connections, request);
-      await connections.delete(projectId, id);
+      const { reach, id } = await ownedForChange(connections, request);
+      await connections.delete(reach, id);
       return reply.code(204).send(null);
     },
   });
@@ -223,37 +223,32 @@ interface Addressed {
 }
 
 interface Owned {
-  projectId: string;
+  reach: Reach;
   id: string;
   connection: StoredConnection;
 }
 
-/** The connection of the path, if it exists for the caller; another group's does not. */
+/** The connection of the path, if it exists for the caller. */
 async function owned(connections: Connections, { principal, params }: Addressed): Promise<Owned> {
-  const { id: projectId } = connections.projects.resolveProject(principal, params.projectIdOrName);
-  const connection = await connections.get(projectId, params.connectionId);
-  if (principal.groupRef !== undefined && connection.groupRef !== principal.groupRef) {
-    throw problem('not-found', { detail: `There is no connection ${params.connectionId}.` });
-  }
-  return { projectId, id: connection.id, connection };
+  const reach = connections.projects.confine(principal, params.projectIdOrName);
+  const connection = await connections.get(reach, params.connectionId);
+  return { reach, id: connection.id, connection };
 }
 
 /** The same, for changes: those who share a group see its connections, but a person's token changes only that person's. */
 async function ownedForChange(connections: Connections, addressed: Addressed): Promise<Owned> {
   const found = await owned(connections, addressed);
-  assertOneself(addressed.principal, found.connection.consumerRef);
+  assertOneself(found.reach, found.connection.consumerRef);
   return found;
 }
 
-/** Another group does not exist for a caller who is confined to one, and a person connects as oneself. */
-function confine(principal: Principal, asked: { groupRef?: string; consumerRef?: string }): void {
-  const { groupRef: own } = principal;
-  if (own !== undefined && asked.groupRef !== undefined && asked.groupRef !== own)
-    throw problem('not-found', { detail: `There is no group ${asked.groupRef} for these credentials.` });
-  if (asked.consumerRef !== undefined) assertOneself(principal, asked.consumerRef);
+/** A caller connects in a group that exists for it, and a person as oneself. */
+function assertMayConnect(reach: Reach, asked: { groupRef?: string; consumerRef?: string }): void {
+  if (asked.groupRef !== undefined) assertReaches(reach, asked.groupRef);
+  if (asked.consumerRef !== undefined) assertOneself(reach, asked.consumerRef);
 }
 
-function assertOneself({ consumerRef: own }: Principal, consumerRef: string): void {
+function assertOneself({ consumerRef: own }: Reach, consumerRef: string): void {
   if (own === undefined || own === consumerRef) return;
   throw problem('forbidden', {
     detail: `The token is of the consumer ${own}; this is the connection of the consumer ${consumerRef}.`,

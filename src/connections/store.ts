@@ -1,4 +1,4 @@
-import { record, type Told } from '../events/index.ts';
+import { record, type Reach, type Told } from '../events/index.ts';
 import type { Database, Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { Slice } from '../kit/paging.ts';
@@ -69,12 +69,18 @@ const readMany = statement(
    JOIN ${tables.replace('connections c', 'connections c ON c.project_id = asked.project_id AND c.id = asked.id')}`,
 );
 
+const find = statement(
+  'connections_find',
+  `SELECT ${columns} FROM ${tables}
+   WHERE c.project_id = $1 AND c.id = $2 AND ($3::text IS NULL OR c.group_ref = $3)`,
+);
+
 const list = statement(
   'connections_list',
   `SELECT ${columns} FROM ${tables}
    WHERE c.project_id = $1 AND ($2::text IS NULL OR c.provider = $2) AND ($3::text IS NULL OR c.group_ref = $3)
      AND ($4::text IS NULL OR c.consumer_ref = $4) AND ($5::uuid[] IS NULL OR c.id = ANY($5))
-     AND ($6::uuid IS NULL OR c.id < $6)
+     AND ($6::uuid IS NULL OR c.id < $6) AND ($8::text IS NULL OR c.group_ref = $8)
    ORDER BY c.id DESC LIMIT $7`,
 );
 
@@ -82,7 +88,7 @@ const list = statement(
 const findDefault = statement(
   'connections_find_default',
   `SELECT ${columns} FROM ${tables}
-   WHERE c.project_id = $1 AND c.group_ref = $2 AND c.provider = $3
+   WHERE c.project_id = $1 AND c.group_ref = $2 AND c.provider = $3 AND ($4::text IS NULL OR c.group_ref = $4)
    ORDER BY (c.status = 'bad_credentials'), c.created_at DESC, c.id DESC LIMIT 1`,
 );
 
@@ -185,6 +191,15 @@ export async function readConnection(
   return (await db.rows<ConnectionRow>(readMany, [[projectId], [id]]))[0];
 }
 
+/** For a caller; another group's does not exist. */
+export async function findConnection(
+  db: Queryable,
+  { projectId, groupRef }: Reach,
+  id: string,
+): Promise<ConnectionRow | undefined> {
+  return (await db.rows<ConnectionRow>(find, [projectId, id, groupRef ?? null]))[0];
+}
+
 export interface ConnectionFilter {
   provider?: string | undefined;
   groupRef?: string | undefined;
@@ -195,21 +210,24 @@ export interface ConnectionFilter {
 /** Newest first. */
 export function listConnections(
   db: Queryable,
-  projectId: string,
+  reach: Reach,
   filter: ConnectionFilter,
   { beforeId = null, limit = null }: Slice = {},
 ): Promise<ConnectionRow[]> {
   const { provider = null, groupRef = null, consumerRef = null, ids = null } = filter;
-  return db.rows<ConnectionRow>(list, [projectId, provider, groupRef, consumerRef, ids, beforeId, limit]);
+  const asked = [provider, groupRef, consumerRef, ids, beforeId, limit];
+  return db.rows<ConnectionRow>(list, [reach.projectId, ...asked, reach.groupRef ?? null]);
 }
 
 export async function findDefaultConnection(
   db: Queryable,
-  projectId: string,
+  reach: Reach,
   groupRef: string,
   provider: string,
 ): Promise<ConnectionRow | undefined> {
-  return (await db.rows<ConnectionRow>(findDefault, [projectId, groupRef, provider]))[0];
+  return (
+    await db.rows<ConnectionRow>(findDefault, [reach.projectId, groupRef, provider, reach.groupRef ?? null])
+  )[0];
 }
 
 /** Who connects. A name that is missing leaves the known one, or is the ref. */

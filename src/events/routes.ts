@@ -4,12 +4,13 @@ import type { Database } from '../kit/db/database.ts';
 import type { HttpServer } from '../kit/http/server.ts';
 import { isId } from '../kit/ids.ts';
 import { beforeIdOf, pageOf } from '../kit/paging.ts';
+import type { Reach } from './reach.ts';
 import { EventPage, EventQuery, type Event } from './schema.ts';
 import { listEvents, type EventRow } from './store.ts';
 
 export interface EventDeps {
   ground: { database: Database };
-  projects: { resolveProject(principal: FastifyRequest['principal'], idOrName: string): { id: string } };
+  projects: { confine(principal: FastifyRequest['principal'], idOrName: string): Reach };
 }
 
 /** What happened in a project, below `/v1`. */
@@ -28,14 +29,13 @@ export function eventRoutes({ ground, projects }: EventDeps): (server: HttpServe
       },
       config: { scopes: ['read'] },
       handler: async ({ principal, params, query }) => {
-        const { id } = projects.resolveProject(principal, params.projectIdOrName);
+        const reach = projects.confine(principal, params.projectIdOrName);
         const { type, connectionId, pageSize, pageToken } = query;
         if (connectionId !== undefined && !isId(connectionId)) return eventPage([], pageSize);
-        const rows = await listEvents(ground.database, id, {
+        const rows = await listEvents(ground.database, reach, {
           before: beforeIdOf(pageToken),
           type,
           connectionId,
-          groupRef: principal.groupRef,
           limit: pageSize + 1,
         });
         return eventPage(rows, pageSize);

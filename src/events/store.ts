@@ -1,5 +1,6 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import type { Reach } from './reach.ts';
 import type { EventType } from './schema.ts';
 
 const insert = statement(
@@ -51,14 +52,14 @@ export interface EventFilter {
   before: string;
   type: EventType | undefined;
   connectionId: string | undefined;
-  groupRef: string | undefined;
   limit: number;
 }
 
 /** Newest first. */
-export function listEvents(db: Queryable, projectId: string, filter: EventFilter): Promise<EventRow[]> {
-  const { before, type = null, connectionId = null, groupRef = null, limit } = filter;
-  return db.rows<EventRow>(list, [projectId, before, type, connectionId, groupRef, limit]);
+export function listEvents(db: Queryable, reach: Reach, filter: EventFilter): Promise<EventRow[]> {
+  const { before, type = null, connectionId = null, limit } = filter;
+  const values = [reach.projectId, before, type, connectionId, reach.groupRef ?? null, limit];
+  return db.rows<EventRow>(list, values);
 }
 
 /** Drops events of more than 30 days ago, at most so many; returns how many. */

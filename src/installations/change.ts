@@ -11,7 +11,7 @@ import { chooseConnection, connectionGone } from './connection.ts';
 import { forgetTarget, type Room, type Scope } from './room.ts';
 import { manifestFor } from './manifest-for.ts';
 import { followConfig, heldConnection, readInstallation, type InstallationRow } from './store.ts';
-import { toldOf } from './told.ts';
+import { toldOf } from './told-store.ts';
 import { verifyAtProvider } from './verify.ts';
 
 const defaultCreatedBy = 'api:update-installation';
@@ -49,7 +49,7 @@ interface Prepared {
 
 async function prepare(
   room: Room,
-  { principal, projectId, integration }: Scope,
+  { principal, projectId, reach, integration }: Scope,
   before: InstallationRow,
   change: MaskedChange,
   { skipSampling }: { skipSampling: boolean },
@@ -69,7 +69,7 @@ async function prepare(
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
   const isSwapped = change.connectionId !== undefined && change.connectionId !== before.connection_id;
   const connectionId = isSwapped
-    ? await chooseConnection(room, { projectId, groupRef: before.group_ref, provider }, change.connectionId)
+    ? await chooseConnection(room, { reach, groupRef: before.group_ref, provider }, change.connectionId)
     : before.connection_id;
   if (!skipSampling) {
     const previous = isSwapped ? undefined : before.content;
@@ -93,7 +93,7 @@ function checkedShape(content: unknown): ConfigContent {
 
 async function save(
   { ground }: Room,
-  { projectId, integration }: Scope,
+  { projectId, reach, integration }: Scope,
   before: InstallationRow,
   { content, connectionId, createdBy }: Prepared,
 ): Promise<InstallationRow | undefined> {
@@ -110,6 +110,6 @@ async function save(
     };
     const told = await toldOf(tx, projectId, before.id, 'installation.updated', before.content);
     await record(tx, { projectId, action: 'installation.updated', targetId: before.id, details, told });
-    return readInstallation(tx, projectId, before.id);
+    return readInstallation(tx, reach, before.id);
   });
 }

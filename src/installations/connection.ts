@@ -1,10 +1,11 @@
+import type { Reach } from '../events/index.ts';
 import { Problem, problem } from '../kit/problem.ts';
 import type { Connection, Connections } from '../connections/index.ts';
 import type { Room } from './room.ts';
 
 /** Whose connection is wanted, and to which provider. */
 export interface ConnectionNeed {
-  projectId: string;
+  reach: Reach;
   groupRef: string;
   provider: string;
 }
@@ -15,13 +16,13 @@ export interface ConnectionNeed {
  */
 export async function chooseConnection(
   { connections }: Room,
-  { projectId, groupRef, provider }: ConnectionNeed,
+  { reach, groupRef, provider }: ConnectionNeed,
   connectionId: string | undefined,
 ): Promise<string> {
   const connection =
     connectionId === undefined
-      ? await connections.findDefault(projectId, groupRef, provider)
-      : await namedConnection(connections, projectId, connectionId);
+      ? await connections.findDefault(reach, groupRef, provider)
+      : await namedConnection(connections, reach, connectionId);
   if (connectionId !== undefined && connection?.groupRef !== groupRef) {
     throw problem('not-found', { detail: `The group ${groupRef} has no connection ${connectionId}.` });
   }
@@ -46,11 +47,11 @@ export async function chooseConnection(
 /** The connection, or undefined when there is none. */
 export async function namedConnection(
   connections: Connections,
-  projectId: string,
+  reach: Reach,
   id: string,
 ): Promise<Connection | undefined> {
   try {
-    return await connections.get(projectId, id);
+    return await connections.get(reach, id);
   } catch (error) {
     if (error instanceof Problem && error.code === 'not-found') return undefined;
     throw error;

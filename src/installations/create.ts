@@ -1,11 +1,11 @@
-import { record } from '../events/index.ts';
+import { assertReaches, record } from '../events/index.ts';
 import { sqlState } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
 import { checkContent, createdByIssues } from './config/check.ts';
 import { chooseConnection, connectionGone } from './connection.ts';
-import { enter, forgetTarget, refuseForeignGroup, type IntegrationPlace, type Room } from './room.ts';
+import { enter, forgetTarget, type IntegrationPlace, type Room } from './room.ts';
 import type { CreateInstallationRequest } from './schema.ts';
 import {
   heldConnection,
@@ -14,7 +14,7 @@ import {
   readInstallation,
   type InstallationRow,
 } from './store.ts';
-import { toldOf } from './told.ts';
+import { toldOf } from './told-store.ts';
 import { verifyAtProvider } from './verify.ts';
 import type { Principal } from '../projects/index.ts';
 
@@ -30,9 +30,9 @@ export async function createInstallation(
   { skipSampling }: { skipSampling: boolean },
 ): Promise<{ row: InstallationRow; warnings: { message: string }[] }> {
   const { groupRef, config } = request;
-  refuseForeignGroup(principal, groupRef);
   const scope = await enter(room, principal, place);
-  const { projectId, integration } = scope;
+  const { projectId, reach, integration } = scope;
+  assertReaches(reach, groupRef);
   const { provider, latestRevision } = integration;
   const manifest = latestRevision.content;
   const issues = [
@@ -42,9 +42,9 @@ export async function createInstallation(
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
   // Checked early, so that a second attempt calls no provider. The unique index decides.
   const { database } = room.ground;
-  const existing = await listInstallations(database, projectId, { integrationId: integration.id, groupRef });
+  const existing = await listInstallations(database, reach, { integrationId: integration.id, groupRef });
   if (existing.length > 0) throw alreadyInstalled(integration.name, groupRef);
-  const connectionId = await chooseConnection(room, { projectId, groupRef, provider }, request.connectionId);
+  const connectionId = await chooseConnection(room, { reach, groupRef, provider }, request.connectionId);
   const content = config.content;
   const asked = { projectId, provider, connectionId, content, manifest, previous: undefined };
   const warnings = skipSampling ? [] : await verifyAtProvider(room.connections, asked);
@@ -57,7 +57,7 @@ export async function createInstallation(
       const details = { integrationId: integration.id, groupRef, connectionId };
       const told = await toldOf(tx, projectId, made.id, 'installation.created');
       await record(tx, { projectId, action: 'installation.created', targetId: made.id, details, told });
-      return readInstallation(tx, projectId, made.id);
+      return readInstallation(tx, reach, made.id);
     })
     .catch((error: unknown) => {
       throw sqlState(error) === uniqueViolation ? alreadyInstalled(integration.name, groupRef) : error;

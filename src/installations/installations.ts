@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { record } from '../events/index.ts';
+import { record, wholeProject, type Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { OptionalPageQuery, Page } from '../kit/paging-schema.ts';
 import { listOrPage } from '../kit/paging.ts';
@@ -21,7 +21,6 @@ import { removeInstallation } from './remove.ts';
 import {
   enter,
   installationNotFound,
-  isForeignGroup,
   ownInstallation,
   type IntegrationPlace,
   type Room,
@@ -40,7 +39,7 @@ import {
   listInstallations,
   type InstallationRow,
 } from './store.ts';
-import { toldOf } from './told.ts';
+import { toldOf } from './told-store.ts';
 import { declaredNames, findUnknownObjects, type UnknownObject } from './unknown-objects.ts';
 import { createTargets, targetAgeMs, type Target, type TargetSelector } from './targets.ts';
 
@@ -121,7 +120,7 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
   const targets = createTargets(ground.database);
   const room: Room = { ground, ...deps, targets };
   deps.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
-    for (const { id } of await listInstallations(tx, projectId, { integrationId }))
+    for (const { id } of await listInstallations(tx, wholeProject(projectId), { integrationId }))
       await record(tx, { projectId, told: await toldOf(tx, projectId, id, 'installation.deleted') });
     await deleteInstallationsOf(tx, projectId, integrationId);
   });
@@ -140,13 +139,11 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
     get: async (principal, place, id) =>
       presentOne(room, await ownInstallation(room, await enter(room, principal, place), id)),
     list: async (principal, place, query) => {
-      const { projectId, integration } = await enter(room, principal, place);
-      return presentMany(room, principal, { projectId, integrationId: integration.id }, query);
+      const { reach, integration } = await enter(room, principal, place);
+      return presentMany(room, reach, integration.id, query);
     },
-    listAll: (principal, projectIdOrName, query) => {
-      const { id: projectId } = deps.projects.resolveProject(principal, projectIdOrName);
-      return presentMany(room, principal, { projectId }, query);
-    },
+    listAll: (principal, projectIdOrName, query) =>
+      presentMany(room, deps.projects.confine(principal, projectIdOrName), undefined, query),
     update: async (principal, place, request, options) => {
       const scope = await enter(room, principal, place);
       const find = () => ownInstallation(room, scope, place.installationId);
@@ -189,7 +186,7 @@ async function unknownIn(
   const { provider } = content;
   const connector = connectorOf(provider);
   const [asked] = connector
-    ? (await connections.list(projectId, { provider }, { limit: mostLookedAt })).filter(
+    ? (await connections.list(wholeProject(projectId), { provider }, { limit: mostLookedAt })).filter(
         ({ status }) => status !== 'bad_credentials',
       )
     : [];
@@ -212,10 +209,9 @@ async function installationOf(
     throw refuse([{ in: 'body', name: groupRef === undefined ? 'groupRef' : 'installationId', detail }]);
   }
   if (groupRef === undefined) return ownInstallation(room, scope, installationId ?? '');
-  const { projectId, integration, principal } = scope;
-  const [row] = isForeignGroup(principal, groupRef)
-    ? []
-    : await listInstallations(room.ground.database, projectId, { integrationId: integration.id, groupRef });
+  const { reach, integration } = scope;
+  const filter = { integrationId: integration.id, groupRef };
+  const [row] = await listInstallations(room.ground.database, reach, filter);
   if (row) return row;
   throw installationNotFound(
     `The group ${groupRef} has no installation of the integration ${integration.name}.`,
@@ -223,24 +219,23 @@ async function installationOf(
 }
 
 async function presentOne({ connections }: Room, row: InstallationRow): Promise<Installation> {
-  const connection = await namedConnection(connections, row.project_id, row.connection_id);
+  const connection = await namedConnection(connections, wholeProject(row.project_id), row.connection_id);
   return presentInstallation(row, connection && connections.present(connection));
 }
 
 function presentMany(
   { ground, connections }: Room,
-  principal: Principal,
-  { projectId, integrationId }: { projectId: string; integrationId?: string },
-  { groupRef = principal.groupRef, ...page }: ListQuery,
+  reach: Reach,
+  integrationId: string | undefined,
+  { groupRef, ...page }: ListQuery,
 ): Promise<Installation[] | Page<Installation>> {
-  const isForeign = groupRef !== undefined && isForeignGroup(principal, groupRef);
   const filter = { integrationId, groupRef };
   return listOrPage(
     page,
-    async (slice) => (isForeign ? [] : listInstallations(ground.database, projectId, filter, slice)),
+    (slice) => listInstallations(ground.database, reach, filter, slice),
     async (rows) => {
       const ids = [...new Set(rows.map((row) => row.connection_id))];
-      const found = ids.length === 0 ? [] : await connections.list(projectId, { ids });
+      const found = ids.length === 0 ? [] : await connections.list(reach, { ids });
       const byId = new Map(found.map((connection) => [connection.id, connections.present(connection)]));
       return rows.map((row) => presentInstallation(row, byId.get(row.connection_id)));
     },

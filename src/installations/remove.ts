@@ -1,9 +1,9 @@
-import { record } from '../events/index.ts';
+import { record, wholeProject } from '../events/index.ts';
 import { Problem } from '../kit/problem.ts';
 import type { Principal } from '../projects/index.ts';
 import { enter, forgetTarget, ownInstallation, type IntegrationPlace, type Room } from './room.ts';
 import { deleteInstallation, isConnectionUsed } from './store.ts';
-import { toldOf } from './told.ts';
+import { toldOf } from './told-store.ts';
 
 /** Removes the installation with its configs, then its connection, unless another installation uses it. */
 export async function removeInstallation(
@@ -24,7 +24,7 @@ export async function removeInstallation(
   });
   forgetTarget(room, scope, row);
   if (connectionId === undefined || (await isConnectionUsed(database, projectId, connectionId))) return;
-  await room.connections.delete(projectId, connectionId).catch((error: unknown) => {
+  await room.connections.delete(wholeProject(projectId), connectionId).catch((error: unknown) => {
     if (!(error instanceof Problem && error.code === 'not-found')) throw error;
   });
 }

@@ -1,3 +1,4 @@
+import type { Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId } from '../kit/ids.ts';
 import { problem, type Problem } from '../kit/problem.ts';
@@ -26,6 +27,7 @@ export interface IntegrationPlace {
 export interface Scope {
   principal: Principal;
   projectId: string;
+  reach: Reach;
   integration: Integration;
 }
 
@@ -35,25 +37,16 @@ export async function enter(
   principal: Principal,
   place: IntegrationPlace,
 ): Promise<Scope> {
-  const { id: projectId } = projects.resolveProject(principal, place.projectIdOrName);
-  return { principal, projectId, integration: await projects.getIntegration(projectId, place.integrationId) };
-}
-
-/** Whether the group is another one than the caller is confined to; for the caller it does not exist. */
-export function isForeignGroup({ groupRef }: Principal, asked: string): boolean {
-  return groupRef !== undefined && groupRef !== asked;
-}
-
-export function refuseForeignGroup(principal: Principal, asked: string): void {
-  if (!isForeignGroup(principal, asked)) return;
-  throw problem('not-found', { detail: `There is no group ${asked} for these credentials.` });
+  const reach = projects.confine(principal, place.projectIdOrName);
+  const { projectId } = reach;
+  const integration = await projects.getIntegration(projectId, place.integrationId);
+  return { principal, projectId, reach, integration };
 }
 
 /** The installation of the integration, if the caller may see it. Throws installation-not-found. */
 export async function ownInstallation({ ground }: Room, scope: Scope, id: string): Promise<InstallationRow> {
-  const row = isId(id) ? await readInstallation(ground.database, scope.projectId, id) : undefined;
-  if (row?.integration_id === scope.integration.id && !isForeignGroup(scope.principal, row.group_ref))
-    return row;
+  const row = isId(id) ? await readInstallation(ground.database, scope.reach, id) : undefined;
+  if (row?.integration_id === scope.integration.id) return row;
   throw installationNotFound(`The integration ${scope.integration.name} has no installation ${id}.`);
 }
 

@@ -1,3 +1,4 @@
+import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { Slice } from '../kit/paging.ts';
@@ -47,13 +48,14 @@ const list = statement(
   'installations_list',
   `SELECT ${columns} FROM ${tables}
    WHERE n.project_id = $1 AND ($2::uuid IS NULL OR n.integration_id = $2) AND ($3::text IS NULL OR n.group_ref = $3)
-     AND ($4::uuid IS NULL OR n.id < $4)
+     AND ($4::uuid IS NULL OR n.id < $4) AND ($6::text IS NULL OR n.group_ref = $6)
    ORDER BY n.id DESC LIMIT $5`,
 );
 
 const read = statement(
   'installations_read',
-  `SELECT ${columns} FROM ${tables} WHERE n.project_id = $1 AND n.id = $2`,
+  `SELECT ${columns} FROM ${tables}
+   WHERE n.project_id = $1 AND n.id = $2 AND ($3::text IS NULL OR n.group_ref = $3)`,
 );
 
 // Held until the transaction ends, so that the connection is not deleted while an installation is added.
@@ -132,25 +134,26 @@ export interface InstallationFilter {
 /** Newest first. */
 export function listInstallations(
   db: Queryable,
-  projectId: string,
+  reach: Reach,
   { integrationId, groupRef }: InstallationFilter,
   { beforeId = null, limit = null }: Slice = {},
 ): Promise<InstallationRow[]> {
   return db.rows<InstallationRow>(list, [
-    projectId,
+    reach.projectId,
     integrationId ?? null,
     groupRef ?? null,
     beforeId,
     limit,
+    reach.groupRef ?? null,
   ]);
 }
 
 export async function readInstallation(
   db: Queryable,
-  projectId: string,
+  { projectId, groupRef }: Reach,
   id: string,
 ): Promise<InstallationRow | undefined> {
-  return (await db.rows<InstallationRow>(read, [projectId, id]))[0];
+  return (await db.rows<InstallationRow>(read, [projectId, id, groupRef ?? null]))[0];
 }
 
 /** False when the connection is gone. */

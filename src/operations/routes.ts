@@ -2,9 +2,8 @@ import { Type } from 'typebox';
 import type { Installations } from '../installations/index.ts';
 import type { HttpServer } from '../kit/http/server.ts';
 import { pageQuery } from '../kit/paging-schema.ts';
-import type { Principal, Projects } from '../projects/index.ts';
+import type { Projects } from '../projects/index.ts';
 import type { Operations } from './operations.ts';
-import type { Viewer } from './read.ts';
 import {
   Operation,
   OperationLog,
@@ -26,7 +25,7 @@ const reading = { scopes: ['read', 'write'] } as const;
 
 export interface OperationRouteDeps {
   operations: Operations;
-  projects: Pick<Projects, 'resolveProject'>;
+  projects: Pick<Projects, 'confine'>;
   installations: Pick<Installations, 'get'>;
 }
 
@@ -42,11 +41,6 @@ export function operationRoutes(
     detailRoutes(server, deps);
     resolveRoute(server, deps);
   };
-}
-
-function viewerOf(deps: OperationRouteDeps, principal: Principal, projectIdOrName: string): Viewer {
-  const { id } = deps.projects.resolveProject(principal, projectIdOrName);
-  return { projectId: id, groupRef: principal.groupRef };
 }
 
 function listRoute(server: HttpServer, deps: OperationRouteDeps): void {
@@ -70,7 +64,7 @@ function listRoute(server: HttpServer, deps: OperationRouteDeps): void {
     },
     config: { scopes: [...reading.scopes] },
     handler: async ({ principal, params, query }) => {
-      const { projectId } = viewerOf(deps, principal, params.projectIdOrName);
+      const { projectId } = deps.projects.confine(principal, params.projectIdOrName);
       const installation = await deps.installations.get(principal, params, params.installationId);
       return deps.operations.list(projectId, installation.id, query);
     },
@@ -90,7 +84,7 @@ function oneRoute(server: HttpServer, deps: OperationRouteDeps): void {
     },
     config: { scopes: [...reading.scopes] },
     handler: ({ principal, params }) =>
-      deps.operations.get(viewerOf(deps, principal, params.projectIdOrName), params.operationId),
+      deps.operations.get(deps.projects.confine(principal, params.projectIdOrName), params.operationId),
   });
 }
 
@@ -107,7 +101,7 @@ function detailRoutes(server: HttpServer, deps: OperationRouteDeps): void {
     },
     config: { scopes: [...reading.scopes] },
     handler: ({ principal, params }) =>
-      deps.operations.logs(viewerOf(deps, principal, params.projectIdOrName), params.operationId),
+      deps.operations.logs(deps.projects.confine(principal, params.projectIdOrName), params.operationId),
   });
   server.route({
     method: 'GET',
@@ -122,7 +116,11 @@ function detailRoutes(server: HttpServer, deps: OperationRouteDeps): void {
     },
     config: { scopes: [...reading.scopes] },
     handler: ({ principal, params, query }) =>
-      deps.operations.records(viewerOf(deps, principal, params.projectIdOrName), params.operationId, query),
+      deps.operations.records(
+        deps.projects.confine(principal, params.projectIdOrName),
+        params.operationId,
+        query,
+      ),
   });
 }
 
@@ -142,9 +140,9 @@ function resolveRoute(server: HttpServer, deps: OperationRouteDeps): void {
     },
     config: { scopes: ['write'] },
     handler: async ({ principal, params, body }) => {
-      const viewer = viewerOf(deps, principal, params.projectIdOrName);
+      const reach = deps.projects.confine(principal, params.projectIdOrName);
       const by = `${principal.kind}:${principal.keyId}`;
-      return { records: await deps.operations.resolve(viewer, params.operationId, by, body) };
+      return { records: await deps.operations.resolve(reach, params.operationId, by, body) };
     },
   });
 }

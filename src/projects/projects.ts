@@ -1,4 +1,4 @@
-import { record } from '../events/index.ts';
+import { confine, record, type Reach } from '../events/index.ts';
 import { sqlState, type Database } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
@@ -39,6 +39,8 @@ export interface Projects {
   authorize(principal: Principal, scopes: RouteScopes): void;
   /** Throws not-found for every project but the principal's own. */
   resolveProject(principal: Principal, idOrName: string): { id: string; name: string };
+  /** What the caller reaches of the project of a path. Throws as {@link Projects.resolveProject}. */
+  confine(principal: Principal, idOrName: string): Reach;
   get(id: string): Promise<Project>;
   /** A new project with its first key. Throws already-exists. */
   create(given: { name: string; appName?: string }): Promise<Project & { apiKey: ApiKey }>;
@@ -96,6 +98,10 @@ export function createProjects(
     bootstrap: (options) => bootstrap(database, options),
     authorize,
     resolveProject,
+    confine(principal, idOrName) {
+      resolveProject(principal, idOrName);
+      return confine(principal);
+    },
     getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
     listIntegrations: (projectId) => integrations.list(projectId),
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),

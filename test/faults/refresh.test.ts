@@ -141,7 +141,7 @@ describe('test/faults/refresh', () => {
         expect(server.requests() - before).toBe(round + 1);
       }
       expect(server.revoked).toEqual([]);
-      expect((await nodes[0].get(harness.projectId, id)).generation).toBe(expiries + 1);
+      expect((await nodes[0].get(harness.reach, id)).generation).toBe(expiries + 1);
     },
   );
 
@@ -204,7 +204,7 @@ describe('test/faults/refresh', () => {
         await sleep(awayMs);
         wire.heal();
         expect(codeOf(await ended)).toBe(refusal);
-        const found = () => nodes[0].get(harness.projectId, id);
+        const found = () => nodes[0].get(harness.reach, id);
         await expect.poll(found).toMatchObject({ generation: 2, status: 'created' });
         server.delayTokens(0);
         await nodes[1].refresh(harness.projectId, id, 'force');
@@ -223,7 +223,7 @@ describe('test/faults/refresh', () => {
     await begunAt(node, id);
     await close();
     await nodes[1].refresh(harness.projectId, id, 'force');
-    expect(await nodes[0].get(harness.projectId, id)).toMatchObject({ generation: 3, status: 'created' });
+    expect(await nodes[0].get(harness.reach, id)).toMatchObject({ generation: 3, status: 'created' });
     expect(server.revoked).toEqual([]);
   });
 
@@ -270,7 +270,7 @@ describe('test/faults/refresh', () => {
       for (const [at, { id }] of connected.entries()) {
         const refused = { code: 'connection-bad-credentials' };
         await expect(nodes[0].refresh(harness.projectId, id, 'force')).rejects.toMatchObject(refused);
-        expect((await nodes[1].get(harness.projectId, id)).status).toBe('bad_credentials');
+        expect((await nodes[1].get(harness.reach, id)).status).toBe('bad_credentials');
         for (const node of nodes)
           await expect(node.renew(harness.projectId, id, 1)).rejects.toMatchObject(refused);
         expect(server.requests() - before).toBe(at + 1);

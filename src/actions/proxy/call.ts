@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { reaches } from '../../events/index.ts';
 import { callerAddress, type IsTrusted } from '../../kit/http/caller-address.ts';
 import { toProblem } from '../../kit/http/server.ts';
 import type { Ground } from '../../kit/ground.ts';
@@ -118,7 +119,7 @@ async function findTarget(deps: ProxyDeps, call: ProxyCall, request: IncomingMes
   const target =
     deps.installations.peekTarget(projectId, selector) ??
     (await deps.installations.findTarget(projectId, selector));
-  if (!target || (principal.groupRef !== undefined && principal.groupRef !== target.groupRef)) {
+  if (!target || !reaches(principal, target.groupRef)) {
     throw await targetRefusal(deps.projects, call);
   }
   return target;

@@ -1,3 +1,4 @@
+import { wholeProject } from '../../events/index.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { newId } from '../../kit/ids.ts';
@@ -35,7 +36,7 @@ describe('actions/proxy/log-store', () => {
       from: '00000000-0000-0000-0000-000000000000',
       limit: 10,
     };
-    return (await searchLog(database.database, projectId, page)).map(({ path }) => path);
+    return (await searchLog(database.database, wholeProject(projectId), page)).map(({ path }) => path);
   };
 
   test('keeps each call under its own target, and a batch once when its answer was lost', async () => {

@@ -1,3 +1,4 @@
+import type { Reach } from '../../events/index.ts';
 import { sqlState, type Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 
@@ -70,7 +71,7 @@ const search = statement(
    WHERE project_id = $1 AND id < $2 AND id >= $3
      AND ($4::uuid IS NULL OR installation_id = $4) AND ($5::text IS NULL OR group_ref = $5)
      AND ($6::text IS NULL OR method = $6) AND ($7::text IS NULL OR position($7 IN path) > 0)
-     AND ($8::integer IS NULL OR status BETWEEN $8 AND $9::integer)
+     AND ($8::integer IS NULL OR status BETWEEN $8 AND $9::integer) AND ($11::text IS NULL OR group_ref = $11)
    ORDER BY id DESC LIMIT $10`,
 );
 
@@ -118,10 +119,10 @@ export interface LogQuery {
 }
 
 /** Newest first. */
-export function searchLog(db: Queryable, projectId: string, query: LogQuery): Promise<ProxyLogRow[]> {
+export function searchLog(db: Queryable, reach: Reach, query: LogQuery): Promise<ProxyLogRow[]> {
   const [least = null, most = null] = query.status ?? [];
   return db.rows<ProxyLogRow>(search, [
-    projectId,
+    reach.projectId,
     query.before,
     query.from,
     query.installationId ?? null,
@@ -131,5 +132,6 @@ export function searchLog(db: Queryable, projectId: string, query: LogQuery): Pr
     least,
     most,
     query.limit,
+    reach.groupRef ?? null,
   ]);
 }

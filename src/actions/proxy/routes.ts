@@ -3,13 +3,13 @@ import type { Ground } from '../../kit/ground.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { isId } from '../../kit/ids.ts';
 import { beforeIdOf, pageOf } from '../../kit/paging.ts';
-import type { Principal, Projects } from '../../projects/index.ts';
+import type { Projects } from '../../projects/index.ts';
 import { searchLog, type LogQuery, type ProxyLogRow } from './log-store.ts';
 import { ProxyLogPage, ProxyLogQuery, type ProxyLogEntry } from './schema.ts';
 
 export interface ProxyLogDeps {
   ground: Pick<Ground, 'database'>;
-  projects: Pick<Projects, 'resolveProject'>;
+  projects: Pick<Projects, 'confine'>;
 }
 
 /** The routes of the proxy's log, below `/v1`. */
@@ -31,10 +31,10 @@ export function proxyLogRoutes(deps: ProxyLogDeps): (server: HttpServer) => Prom
       },
       config: { scopes: ['read'] },
       handler: async ({ principal, params, query }) => {
-        const { id } = deps.projects.resolveProject(principal, params.projectIdOrName);
-        const wanted = queryOf(principal, query);
+        const reach = deps.projects.confine(principal, params.projectIdOrName);
+        const wanted = queryOf(query);
         if (!wanted) return { results: [], pagination: { done: true } };
-        const rows = await searchLog(deps.ground.database, id, wanted);
+        const rows = await searchLog(deps.ground.database, reach, wanted);
         const { results, pagination } = pageOf(rows, query.pageSize, (row) => row.id);
         return { results: results.map(presentEntry), pagination };
       },
@@ -43,18 +43,16 @@ export function proxyLogRoutes(deps: ProxyLogDeps): (server: HttpServer) => Prom
 }
 
 /** Undefined when nothing can match. */
-function queryOf(principal: Principal, query: ProxyLogQuery): LogQuery | undefined {
+function queryOf(query: ProxyLogQuery): LogQuery | undefined {
   const { installationId, groupRef, method, path, status, since, until, pageSize, pageToken } = query;
   if (installationId !== undefined && !isId(installationId)) return undefined;
-  if (principal.groupRef !== undefined && groupRef !== undefined && groupRef !== principal.groupRef)
-    return undefined;
   const before = beforeIdOf(pageToken);
   const latest = until === undefined ? before : firstIdAt(until);
   return {
     before: before < latest ? before : latest,
     from: since === undefined ? '00000000-0000-0000-0000-000000000000' : firstIdAt(since),
     installationId,
-    groupRef: principal.groupRef ?? groupRef,
+    groupRef,
     method: method?.toUpperCase(),
     path,
     status: status === undefined ? undefined : rangeOf(status),

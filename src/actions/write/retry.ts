@@ -52,9 +52,8 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
       },
       config: { scopes: ['write'] },
       handler: async ({ principal, params, body }, reply) => {
-        const { id: projectId } = deps.projects.resolveProject(principal, params.projectIdOrName);
-        const viewer = { projectId, groupRef: principal.groupRef };
-        const written = await deps.operations.written(viewer, params.operationId);
+        const reach = deps.projects.confine(principal, params.projectIdOrName);
+        const written = await deps.operations.written(reach, params.operationId);
         const { retriedBy } = written.operation;
         const hours = body?.retryPolicy?.deadlineHours ?? defaultDeadlineHours;
         const { operationId, replayed } = retriedBy

@@ -61,7 +61,7 @@ describe('connections/keep-alive', () => {
     expect(sum(await look())).toBe(ids.length - early);
     expect(await refreshes()).toBe(ids.length);
     for (const id of ids) {
-      const { status, generation } = await nodes[0].get(harness.projectId, id);
+      const { status, generation } = await nodes[0].get(harness.reach, id);
       expect([status, generation]).toEqual(['created', 2]);
     }
     expect(sum(await look())).toBe(0);
@@ -76,13 +76,13 @@ describe('connections/keep-alive', () => {
     });
     expect(sum(await look())).toBe(ids.length);
     expect(sum(await look())).toBe(0);
-    const { status, generation } = await nodes[0].get(harness.projectId, ids[0]!);
+    const { status, generation } = await nodes[0].get(harness.reach, ids[0]!);
     expect([status, generation]).toEqual(['created', 2]);
     await fetch(`${salesforce.url}/__sim/faults`, { method: 'DELETE' });
     await control(salesforce.url, 'tokens', { action: 'revoke' });
     await harness.shiftClock('61 minutes');
     expect(sum(await look())).toBe(ids.length);
-    const all = await nodes[0].list(harness.projectId, {});
+    const all = await nodes[0].list(harness.reach, {});
     expect(new Set(all.map((one) => one.status))).toEqual(new Set(['bad_credentials']));
     await harness.shiftClock('2 days');
     expect(sum(await look())).toBe(0);

@@ -101,7 +101,7 @@ describe('connections/oauth', () => {
   it('connects Salesforce, whose API address comes from the token response, and calls it', async () => {
     const { text } = await start({ provider: 'salesforce', providerWorkspaceRef: 'acme' });
     const { connection: id } = messageIn((await harness.call('GET', await harness.visit(text))).text).data;
-    const connection = await harness.connections.get(harness.projectId, id);
+    const connection = await harness.connections.get(harness.reach, id);
     expect(harness.connections.present(connection)).toMatchObject({
       authScheme: 'oauth2/authorizationCodePKCE',
       providerWorkspaceRef: 'acme',
@@ -110,16 +110,14 @@ describe('connections/oauth', () => {
     const client = await harness.connections.client(harness.projectId, id);
     const result = await client.send({ method: 'GET', path: '/services/data/v60.0/limits' });
     expect('answer' in result && result.answer.status).toBe(200);
-    await expect
-      .poll(async () => (await harness.connections.get(harness.projectId, id)).status)
-      .toBe('working');
+    await expect.poll(async () => (await harness.connections.get(harness.reach, id)).status).toBe('working');
   });
 
   it('takes the account from the inputs as well, as the catalogue names it, and refuses two', async () => {
     const workspace = { value: 'globex', source: 'input' };
     const { text } = await start({ provider: 'salesforce', providerMetadata: { workspace } });
     const { connection: id } = messageIn((await harness.call('GET', await harness.visit(text))).text).data;
-    const connection = harness.connections.present(await harness.connections.get(harness.projectId, id));
+    const connection = harness.connections.present(await harness.connections.get(harness.reach, id));
     expect(connection.providerWorkspaceRef).toBe('globex');
     expect(connection.providerMetadata).not.toHaveProperty('workspace');
     const two = { provider: 'salesforce', providerWorkspaceRef: 'acme', providerMetadata: { workspace } };
@@ -139,7 +137,7 @@ describe('connections/oauth', () => {
     const fault = { kind: 'status', status: 200, body };
     await control(salesforce.url, 'faults', { path: '/services/oauth2/token', times: 1, fault });
     const { connection: id } = messageIn((await harness.call('GET', callback)).text).data;
-    expect((await harness.connections.get(harness.projectId, id)).row.workspace_ref).toBe(workspace);
+    expect((await harness.connections.get(harness.reach, id)).row.workspace_ref).toBe(workspace);
   });
 
   it('signs in at the login host where no account was named, and says what is missing where that cannot be', () => {
@@ -326,7 +324,7 @@ describe('connections/oauth', () => {
     });
     expect((await harness.call('GET', await harness.visit(url.text))).status).toBe(200);
     await fetch(`${hubspot.url}/__sim/faults`, { method: 'DELETE' });
-    expect((await harness.connections.get(harness.projectId, hub.id)).status).toBe('created');
+    expect((await harness.connections.get(harness.reach, hub.id)).status).toBe('created');
   });
 
   it('refuses to renew a connection with another account', async () => {

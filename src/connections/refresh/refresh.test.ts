@@ -72,9 +72,9 @@ describe('connections/refresh', () => {
     });
     return id;
   }
-  const statusOf = async (id: string) => (await first.get(harness.projectId, id)).status;
+  const statusOf = async (id: string) => (await first.get(harness.reach, id)).status;
   const refreshTokenOf = async (id: string) =>
-    (await first.presentWithSecrets(await first.get(harness.projectId, id), true)).oauth2AuthorizationCode
+    (await first.presentWithSecrets(await first.get(harness.reach, id), true)).oauth2AuthorizationCode
       ?.refreshToken?.token;
 
   it('makes one token request for 50 callers on two nodes with an expired rotating token', async () => {
@@ -145,10 +145,10 @@ describe('connections/refresh', () => {
       [id],
     );
     await refreshing;
-    expect(await first.get(harness.projectId, id)).toMatchObject({ generation: 2, status: 'created' });
+    expect(await first.get(harness.reach, id)).toMatchObject({ generation: 2, status: 'created' });
     await fetch(`${salesforce.url}/__sim/faults`, { method: 'DELETE' });
     await first.refresh(harness.projectId, id, 'force');
-    expect(await first.get(harness.projectId, id)).toMatchObject({ generation: 3, status: 'created' });
+    expect(await first.get(harness.reach, id)).toMatchObject({ generation: 3, status: 'created' });
   });
 
   it('keeps the refresh token when the provider returns none or the same', async () => {
@@ -156,7 +156,7 @@ describe('connections/refresh', () => {
     const before = await refreshTokenOf(id);
     await first.refresh(harness.projectId, id, 'force');
     expect(await refreshTokenOf(id)).toBe(before);
-    expect((await first.get(harness.projectId, id)).generation).toBe(2);
+    expect((await first.get(harness.reach, id)).generation).toBe(2);
   });
 
   it('calls credentials bad only when the provider withdrew them, and then sends nothing more', async () => {
@@ -182,7 +182,7 @@ describe('connections/refresh', () => {
     await expect(refresh()).rejects.toMatchObject({ code: 'provider-unreachable' });
     expect(await statusOf(id)).toBe('working');
     await refresh();
-    expect((await first.get(harness.projectId, id)).generation).toBe(2);
+    expect((await first.get(harness.reach, id)).generation).toBe(2);
   });
 
   it("does not blame the customer for the builder's client", async () => {
@@ -214,7 +214,7 @@ describe('connections/refresh', () => {
       [id],
     );
     await first.refresh(harness.projectId, id, 'force');
-    expect((await first.get(harness.projectId, id)).generation).toBe(2);
+    expect((await first.get(harness.reach, id)).generation).toBe(2);
   });
 
   it('extends a lease for whoever holds it, and for nobody else', async () => {
@@ -249,7 +249,7 @@ describe('connections/refresh', () => {
       [id],
     );
     await refreshing;
-    expect((await first.get(harness.projectId, id)).generation).toBe(7);
+    expect((await first.get(harness.reach, id)).generation).toBe(7);
   });
 
   it('does not open credentials that were moved from another row', async () => {

@@ -49,7 +49,7 @@ describe('connections/tokens/assertion', () => {
     const result = await client.send({ method: 'GET', path: '/services/data/v60.0/limits' });
     expect('answer' in result && result.answer.status).toBe(200);
     expect(await tokenRequests(salesforce.url, grantType)).toBe(2);
-    expect((await harness.connections.get(harness.projectId, made.json.id)).generation).toBe(2);
+    expect((await harness.connections.get(harness.reach, made.json.id)).generation).toBe(2);
   });
 
   it('takes the older form of an RSA key, too', async () => {

@@ -1,3 +1,4 @@
+import { assertReaches } from '../../events/index.ts';
 import type { ProblemCode } from '../../kit/problem-catalogue.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
@@ -5,7 +6,7 @@ import type { ManifestIntegration } from '../../projects/schema.ts';
 import { connectorOf, type Failure, type ObjectDescription } from '../../providers/index.ts';
 import { objectNamed } from '../config/objects.ts';
 import { chooseConnection } from '../connection.ts';
-import { enter, refuseForeignGroup, type IntegrationPlace, type Room } from '../room.ts';
+import { enter, type IntegrationPlace, type Room } from '../room.ts';
 import type { ObjectMetadata } from './schema.ts';
 
 /** Whose account is asked, and whether read-only fields are left out. */
@@ -23,14 +24,14 @@ export async function describeForIntegration(
   question: ObjectQuestion,
 ): Promise<ObjectMetadata> {
   const { groupRef } = question;
-  refuseForeignGroup(principal, groupRef);
-  const { projectId, integration } = await enter(room, principal, place);
+  const { projectId, reach, integration } = await enter(room, principal, place);
+  assertReaches(reach, groupRef);
   const { provider, latestRevision } = integration;
   const { objectName, mappedObjectName } = declaredName(latestRevision.content, question.objectName);
   const target = await room.targets.find(projectId, { integration: integration.id, groupRef });
   const connectionId =
     target?.connectionStatus === undefined
-      ? await chooseConnection(room, { projectId, groupRef, provider }, undefined)
+      ? await chooseConnection(room, { reach, groupRef, provider }, undefined)
       : target.connectionId;
   const object = await describeObject(room, { projectId, provider, connectionId }, objectName);
   return { ...present(object, question), ...(mappedObjectName === undefined ? {} : { mappedObjectName }) };
@@ -44,10 +45,11 @@ export async function describeForProvider(
   question: ObjectQuestion,
 ): Promise<ObjectMetadata> {
   const { groupRef, objectName } = question;
-  refuseForeignGroup(principal, groupRef);
-  const { id: projectId } = room.projects.resolveProject(principal, place.projectIdOrName);
+  const reach = room.projects.confine(principal, place.projectIdOrName);
+  const { projectId } = reach;
+  assertReaches(reach, groupRef);
   const { name: provider } = room.catalog.get(place.provider);
-  const connectionId = await chooseConnection(room, { projectId, groupRef, provider }, undefined);
+  const connectionId = await chooseConnection(room, { reach, groupRef, provider }, undefined);
   return present(await describeObject(room, { projectId, provider, connectionId }, objectName), question);
 }
 

@@ -10,7 +10,7 @@ import type {
 import { fieldLevels, type ObjectDescription } from '../../providers/index.ts';
 import type { FieldMetadata } from '../../providers/schema.ts';
 import { namedConnection } from '../connection.ts';
-import { enter, isForeignGroup, type IntegrationPlace, type Room } from '../room.ts';
+import { enter, type IntegrationPlace, type Room } from '../room.ts';
 import { describeObject } from './describe.ts';
 import type { HydratedField, HydratedReadObject, HydratedRevision, HydratedWriteObject } from './schema.ts';
 import { findRevision } from './store.ts';
@@ -24,7 +24,7 @@ export async function hydrateRevision(
   place: IntegrationPlace & { revisionId: string },
   connectionId: string,
 ): Promise<HydratedRevision> {
-  const { projectId, integration } = await enter(room, principal, place);
+  const { projectId, reach, integration } = await enter(room, principal, place);
   const { revisionId } = place;
   const revision = isId(revisionId)
     ? await findRevision(room.ground.database, projectId, integration.id, revisionId)
@@ -34,10 +34,8 @@ export async function hydrateRevision(
       detail: `The integration ${integration.name} has no revision ${revisionId}.`,
     });
   }
-  const connection = await namedConnection(room.connections, projectId, connectionId);
-  if (!connection || isForeignGroup(principal, connection.groupRef)) {
-    throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
-  }
+  const connection = await namedConnection(room.connections, reach, connectionId);
+  if (!connection) throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
   const { provider } = integration;
   if (connection.provider !== provider) {
     const detail = `The connection is to ${connection.provider}, the integration to ${provider}.`;
