@@ -1,0 +1,120 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+/** Each table and the room whose stores read and write it. */
+const owners: Record<string, string> = {
+  audit_log: 'events',
+  event: 'events',
+  lane: 'lanes',
+  turn: 'lanes',
+  wake: 'lanes',
+  work: 'lanes',
+  api_keys: 'projects',
+  integrations: 'projects',
+  jwt_keys: 'projects',
+  projects: 'projects',
+  provider_apps: 'projects',
+  revisions: 'projects',
+  budget: 'connections',
+  connections: 'connections',
+  consumers: 'connections',
+  groups: 'connections',
+  oauth_flows: 'connections',
+  configs: 'installations',
+  installations: 'installations',
+  ab_batch: 'operations',
+  ab_head: 'operations',
+  ab_turn: 'operations',
+  idempotency: 'operations',
+  operation: 'operations',
+  operation_log: 'operations',
+  record: 'operations',
+  proxy_log: 'actions',
+  clock: 'kit',
+  master_keys: 'kit',
+};
+
+/** What another room's store does with a table, and why. */
+const exceptions: Record<string, string> = {
+  'connections reads provider_apps':
+    'the app is shown with its connection, which a list must not ask for one by one',
+  'installations reads connections':
+    'the status is shown with the installation, and the row is held while one comes to it',
+  'installations reads consumers': 'an event names whose connection it is, as it is in the transaction',
+  'installations reads groups':
+    'the name is shown with the installation, which a list must not ask for one by one',
+  'installations reads integrations': 'the target of an action is one joined row, read on the hot path',
+  'installations reads revisions': 'the same',
+  'lanes reads clock': 'not the table: a part of the statements that this fragment is put into',
+  'operations reads connections': 'the gauge of what waits tells dead credentials apart in one statement',
+  'operations reads installations': 'an operation is shown to the group of its installation only',
+  'operations reads lane': 'an acceptance is marked under the lease of its lane, in one statement',
+  'operations reads turn': 'the same, and a parked one is looked after by who accepted it',
+  'operations reads work': 'the same',
+  'operations writes turn': 'an operation, its work and its turn are accepted together, in one statement',
+  'operations writes wake': 'the same',
+  'operations writes work': 'the same',
+};
+
+interface Use {
+  room: string;
+  verb: 'reads' | 'writes';
+  table: string;
+  file: string;
+}
+
+const tables = [
+  ...new Set(
+    globSync('migrations/*.sql', { cwd: root }).flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/CREATE TABLE (\w+)\b(?! PARTITION OF)/g)].map(
+        ([, name = '']) => name,
+      ),
+    ),
+  ),
+].filter((name) => !name.endsWith('_default'));
+
+/** Every use of a table in the SQL of the sources. */
+function usesIn(file: string): Use[] {
+  const [, room = ''] = file.split('/');
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+  const named = text.matchAll(/(\w+)(?:\s*\([\w, ]*\))?\s+AS\s+(?:(?:NOT )?MATERIALIZED\s+)?\(/g);
+  const ofTheStatement = new Set([...named].map(([, name]) => name));
+  return [...text.matchAll(/\b(INTO|UPDATE|DELETE FROM|FROM|JOIN)\s+(?:ONLY\s+)?(\w+)/g)]
+    .filter(([, , table = '']) => tables.includes(table) && !ofTheStatement.has(table))
+    .map(([, word = '', table = '']) => ({
+      room,
+      verb: word === 'FROM' || word === 'JOIN' ? 'reads' : 'writes',
+      table,
+      file,
+    }));
+}
+
+const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/\.test(suite)?\.ts$/.test(file));
+const uses = sources.flatMap(usesIn);
+const foreign = uses.filter(({ room, table }) => owners[table] !== room);
+const said = ({ room, verb, table }: Use): string => `${room} ${verb} ${table}`;
+
+describe('tables', () => {
+  it('each has one room, and no room is named for a table that is gone', () => {
+    expect(Object.keys(owners).toSorted()).toEqual(tables.toSorted());
+  });
+
+  it('each is read and written by the stores of its room only, with the exceptions above', () => {
+    const wrong = foreign.filter((use) => !(said(use) in exceptions));
+    expect(wrong.map((use) => `${said(use)} (${use.file})`)).toEqual([]);
+  });
+
+  it('no exception outlives its need', () => {
+    expect(Object.keys(exceptions).toSorted()).toEqual([...new Set(foreign.map(said))].toSorted());
+  });
+
+  it('only stores hold SQL', () => {
+    const elsewhere = uses.filter(
+      ({ file, room }) => room !== 'kit' && !/(^|[/-])store(\/|\.ts$)/.test(file),
+    );
+    expect([...new Set(elsewhere.map(({ file }) => file))]).toEqual([]);
+  });
+});
