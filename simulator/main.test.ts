@@ -6,7 +6,7 @@ import { startSalesforce } from './salesforce/index.ts';
 
 type Run = { code: number | null; out: string; err: string };
 
-/** Runs the command until it ends, or until `enough` of what it says is there. */
+/** Runs the command until it ends, or until `enough` accepts its output. */
 function command(args: string[], enough?: (out: string) => boolean): Promise<Run> {
   const child = spawn(process.execPath, ['simulator/main.ts', ...args], { stdio: 'pipe' });
   const run: Run = { code: null, out: '', err: '' };

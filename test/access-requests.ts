@@ -85,7 +85,7 @@ const queryValues: Record<string, (refs: Refs) => string> = {
   installationId: (refs) => refs.installation,
 };
 
-/** Parameters that name nothing of anybody; a new parameter has to be put here or above. */
+/** Parameters that name no thing of a project. A new parameter must be listed here or above. */
 const plainParameters = new Set(
   `action active code consumerRef destructive dryRun error error_description excludeReadOnly flow from
    idempotency-key includeCreds includeRefreshToken method pageSize pageToken path provider

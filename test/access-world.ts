@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { install, deploy, type Customer } from './customer.ts';
 import type { Answer, Platform } from './platform.ts';
 
-/** What a request can name: the things of one project, as one of its groups would. */
+/** The things of one project that a request can name. */
 export interface Refs {
   project: string;
   integration: string;
@@ -53,7 +53,7 @@ export async function openProject(platform: Platform, name: string): Promise<Pla
   };
 }
 
-/** Fills a project. The groups are named after it, so that what leaks tells where it is from. */
+/** Fills a project. Its groups carry its name, so that a leak shows its origin. */
 export async function fill(platform: Platform, projectName: string): Promise<World> {
   const base = `/projects/${platform.projectId}`;
   await deploy(platform);

@@ -197,7 +197,7 @@ export async function requestsOf(url: string, seq = 0): Promise<SimulatorRequest
   return requests;
 }
 
-/** Does the work and tells what the simulator was asked meanwhile. */
+/** Runs the work and returns the requests that the simulator got meanwhile. */
 export async function during<Result>(
   url: string,
   work: () => Promise<Result>,

@@ -25,7 +25,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 
 async function createFrom(template: string, poolSize = 10): Promise<TestDatabase> {
   const server = inject('testServer');
-  // The prefix lets the global teardown find what a dead worker left.
+  // The global teardown finds databases of dead workers by this prefix.
   const name = `${server.template}_${randomBytes(6).toString('hex')}`;
   await asAdmin(server.url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY wal_log`);
   const url = new URL(server.url);
@@ -41,7 +41,7 @@ async function createFrom(template: string, poolSize = 10): Promise<TestDatabase
   };
 }
 
-/** A vacuum of the server's own may be at work in it, which nobody but a superuser may end: it is soon over. */
+/** An autovacuum may run in it, which only a superuser may end. It is short. */
 async function dropDatabase(url: string, name: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -70,7 +70,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
       refuses = () =>
         Math.random() < share ? sqlStates[Math.floor(Math.random() * sqlStates.length)] : undefined;
     },
-    // Whoever waited on the silent wire finds it broken.
+    // Connections on the silent wire are broken.
     heal: () => {
       if (state !== 'open') destroyAll();
       state = 'open';

@@ -14,7 +14,7 @@ export function authenticate(hub: Hub, call: Call): AccessToken | Refusal {
   if (hub.privateToken !== undefined && token === hub.privateToken) return privateAccess(token);
   const access = hub.oauth.tokens.access(token);
   const now = hub.ground.clock.now();
-  // A token nobody issued is answered like one that expired at the epoch.
+  // An unknown token is answered like one that expired at the epoch.
   if (!access) return expired(0, now);
   if (access.revoked) return unauthenticated();
   return access.expiresAt > now ? access : expired(access.expiresAt, now);

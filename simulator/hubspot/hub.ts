@@ -16,7 +16,7 @@ import type { ObjectType, Property } from './types.ts';
 export type Settings = {
   /** How long a change stays invisible to search. */
   searchLagMs: number;
-  /** Up to so much longer, for each change anew (seeded): changes come into the index out of order. */
+  /** A random extra delay for each change (seeded), so that changes reach the index out of order. */
   searchLagJitterMs: number;
   /** Search sees nothing new until this is false again. */
   freezeIndex: boolean;

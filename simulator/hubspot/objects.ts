@@ -97,7 +97,7 @@ export function deleteObject(hub: Hub, type: ObjectType, { call }: HubCall): Ans
 }
 
 /**
- * Both records go into a new one with an id of its own, and both old ids lead to it from then on. The
+ * Merges both records into a new one; both old ids lead to it. The
  * primary's values hold; what it lacks is taken from the other.
  */
 export function mergeObjects(hub: Hub, type: ObjectType, { body, access }: HubCall): Answer {

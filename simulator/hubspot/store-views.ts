@@ -37,12 +37,12 @@ export function uniqueKey(value: string): string {
 /** When written changes become visible to search; each change is late by a lag of its own. */
 export type Indexing = { now: () => number; lagMs: () => number; frozen: () => boolean };
 
-/** What search sees of each row, late by the index's lag. */
+/** The rows as search sees them, late by the index's lag. */
 export type SearchView = {
   changed: (row: Row) => void;
   /** A row that is archived or gone: it stays in the index for as long as a change would stay out. */
   removed: (row: Row) => void;
-  /** Brings in what is due; true when that was anything. */
+  /** Indexes the changes that are due; true when there were any. */
   settle: () => boolean;
   /** The rows the index holds, in order of id: those of the table and those it does not know to be gone. */
   entries: (rows: Row[]) => Row[];
@@ -53,7 +53,7 @@ export function createSearchView(indexing: Indexing): SearchView {
   let pending: Pending[] = [];
   let count = 0;
   const ghosts = new Set<Row>();
-  /** The newest change that was brought in of a row: an older one that comes later is no news. */
+  /** The newest indexed change of a row; an older one that arrives later is ignored. */
   const newest = new WeakMap<Row, number>();
   function enter({ number, row, properties }: Omit<Pending, 'dueAt'>): void {
     if ((newest.get(row) ?? 0) > number) return;

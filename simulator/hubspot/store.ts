@@ -15,7 +15,7 @@ export type Table = {
   current: (id: string) => Row | undefined;
   /** Lets an id that is gone lead to a row. */
   lead: (id: string, row: Row) => void;
-  /** What the search index holds: it learns of changes, deletions too, later than the table. */
+  /** The search index; it gets changes and deletions later than the table. */
   searchable: () => Row[];
   /** The position of the first row with this id or a later one. */
   seek: (id: number) => number;
@@ -31,7 +31,7 @@ export type Table = {
   purge: (row: Row) => void;
   /** Starts to hold a property unique. */
   addUnique: (property: string) => void;
-  /** Lets search see what is due. */
+  /** Indexes the changes that are due. */
   settle: () => void;
 };
 

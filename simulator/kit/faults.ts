@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** What goes wrong. "effect" = the request is performed although its answer is lost or replaced. */
+/** The fault. "effect": the request is performed although its answer is lost or replaced. */
 export type Fault =
   | { kind: 'status'; status: number; body?: unknown; headers?: Record<string, string>; effect?: boolean }
   | { kind: 'delay'; ms: number }
@@ -90,7 +90,7 @@ function parseRule(input: Record<string, unknown>, id: string): FaultRule {
 
 type Pattern = Pick<FaultRule, 'method' | 'path' | 'object' | 'contains'>;
 
-/** Whether a request is one of those that a rule is about; what the rule leaves out matches all. */
+/** Whether a rule matches a request. A member that the rule lacks matches everything. */
 export function matchesRule(rule: Pattern, target: FaultTarget): boolean {
   if (rule.method && rule.method.toUpperCase() !== target.method) return false;
   if (rule.object && rule.object !== target.object) return false;

@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.ts';
 import { createRandom } from './random.ts';
 import type { Random } from './random.ts';
 
-/** What every simulator stands on; `random` is replaced when the simulator is reset. */
+/** The base of every simulator; `random` is replaced when the simulator is reset. */
 export type Ground = {
   clock: Clock;
   ledger: Ledger;

@@ -10,7 +10,7 @@ function prose(text: string): string {
     .replaceAll(/&#96;([^&]*)&#96;/g, '<code>$1</code>');
 }
 
-/** The page at `/`: what is there, and a curl for everything that can be done with it. */
+/** The page at `/`: the records, and a curl line for each control. */
 export function guidePage(provider: Provider, controls: Control[], url: string): Reply {
   const { guide } = provider;
   const settings = { ...commonSettings, ...guide.settings };

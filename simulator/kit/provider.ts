@@ -19,7 +19,7 @@ export type Guide = {
   settings: Record<string, string>;
 };
 
-/** What a simulator supplies; the kit serves it, breaks it and controls it. */
+/** What a simulator implements; the kit adds HTTP, faults and the control API. */
 export type Provider = {
   name: string;
   /** Answers one call. Synchronous, so that a request's effects happen at once or not at all. */
@@ -34,7 +34,7 @@ export type Provider = {
   /** The object a call is about, for faults that name one. */
   objectOf: (call: Call) => string | undefined;
   reset: (input: { seed: number; records: number }) => void;
-  /** Each sets what the input names and answers with everything that is set; throws on bad input. */
+  /** Each control sets what the input names and answers all settings; throws on bad input. */
   quotas: (input: JsonObject) => JsonObject;
   settings: (input: JsonObject) => JsonObject;
   addSchema: (input: JsonObject) => JsonObject;
@@ -42,6 +42,6 @@ export type Provider = {
   /** All records of an object, or one; undefined when there is none. */
   readData: (object: string, id?: string) => JsonObject | undefined;
   counts: () => Counts;
-  /** Does what is due by now, before a call is answered. */
+  /** Does the work that is due, before a call is answered. */
   settle?: () => void;
 };

@@ -64,7 +64,7 @@ async function serve(served: Served, message: IncomingMessage, response: ServerR
   if (call.path.startsWith('/__sim/')) return send(response, served.control(call));
   if (call.path === '/' && call.method === 'GET')
     return send(response, guidePage(provider, served.controls, ground.url));
-  // The simulated clock is the provider's: whoever compares times with this header must see no other.
+  // The Date header shows the simulated clock, as all other times do.
   response.setHeader('date', new Date(ground.clock.now()).toUTCString());
   const { method, target, headers, text } = call;
   const entry = ground.ledger.open({ at: ground.clock.now(), method, path: target, headers, body: text });
@@ -89,7 +89,7 @@ function perform({ ground, provider }: Served, call: Call, entry: RequestEntry):
   }
 }
 
-/** The answer is made; what is hooked to it changes the data before anybody can ask for more. */
+/** After the answer was made, its hooks change the data before the next request. */
 function afterAnswer(ground: Ground, provider: Provider, call: Call): void {
   const { method, target, text } = call;
   const due = ground.hooks.answered({ method, target, text, object: provider.objectOf(call) });

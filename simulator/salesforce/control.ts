@@ -96,7 +96,7 @@ function knownObject(org: Org, name: string): SObject {
 /**
  * `POST /__sim/data` `{object, records: [...], action?: 'create'|'update'|'delete', commitAfterMs?}`; update and
  * delete go by `Id`. Read-only columns are taken too, so records may have been created and modified at any time.
- * With `commitAfterMs` the work is done now, with the stamps of now, and nobody sees it before that time is over.
+ * With `commitAfterMs` the work is done now, with the stamps of now, and becomes visible after that time.
  */
 export function addData(org: Org, input: JsonObject): JsonObject {
   const object = knownObject(org, String(input['object']));

@@ -1,4 +1,4 @@
-/** One node of the auto-batch fault test: gathers, works, and dies when it is told to or killed. Both ledgers are files. */
+/** One node of the auto-batch fault test: gathers, works, and dies at its crash point or by a signal. Both ledgers are files. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOperations, type ItemResult, type WorkItem } from '../../src/operations/index.ts';

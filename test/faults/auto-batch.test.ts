@@ -151,7 +151,7 @@ describe('test/faults/auto-batch', () => {
   }, 120_000);
 });
 
-/** What must not be: everything that the three ledgers say against one another. */
+/** The contradictions between the three ledgers. */
 function wrongs(accepted: string[][], rows: Row[], effects: string[][]): Record<string, unknown[]> {
   const byTag = Map.groupBy(rows, (row) => row.tag);
   const sent = Map.groupBy(effects, ([, tag = '']) => tag);

@@ -135,7 +135,7 @@ describe('test/faults/lanes', () => {
       };
       process.stdout.write(`${JSON.stringify(figures)}\n`);
     }
-    // At most what one node had in its hands when it died: twenty in each of three lanes, and one synchronous write.
+    // At most the items of one node at its death: twenty in each of three lanes, and one synchronous write.
     expect(unknown).toBeLessThanOrEqual(deaths.length * 61);
     expect(unknown).toBeLessThan(rows.length / 2);
     expect(await count(test.database, 'turn')).toBe(0);

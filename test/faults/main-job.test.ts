@@ -40,7 +40,7 @@ describe('faults/main-job', () => {
   });
   afterAll(() => platform.stop());
 
-  /** Writes until the process is gone; what was answered with 200 counts as accepted. */
+  /** Writes until the process is gone. A write answered with 200 counts as accepted. */
   async function writeUntilDeath(round: number): Promise<void> {
     const end = new AbortController();
     const child = platform.process();

@@ -30,7 +30,7 @@ function seedOf(text: string | undefined): number {
   return seed;
 }
 
-/** What a control must show: `intact` nothing, the others that the suite sees what is wrong. */
+/** What a control must show: `intact` no violation, the others the violation that they cause. */
 function verdictOn(control: Control, duplicates: number): string {
   const seen = `control "${control}": ${duplicates} duplicates`;
   if (control === 'intact') return duplicates === 0 ? `${seen}, as it must be` : `${seen}, WHICH MUST NOT BE`;

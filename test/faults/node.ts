@@ -1,4 +1,4 @@
-/** One node of the fault test: accepts, works, and dies when it is told to or killed. Both ledgers are files outside the database. */
+/** One node of the fault test: accepts, works, and dies at its crash point or by a signal. Both ledgers are files outside the database. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOperations } from '../../src/operations/index.ts';

@@ -16,7 +16,7 @@ import { startForwarder } from '../forwarder.ts';
 import { copySources } from '../mutants/sources.ts';
 import { startRotatingServer, type RotatingServer } from './rotating-server.ts';
 
-// The numbers with LONG=1; otherwise as many as fit a run of all tests.
+// The full numbers with LONG=1; otherwise as many as fit a run of all tests.
 const isLong = process.env['LONG'] === '1';
 const expiries = isLong ? 50 : 10;
 const kills = isLong ? 100 : 20;
@@ -45,7 +45,7 @@ oauth2Opts:
 
 interface Connected {
   id: string;
-  /** Whose end would be the end of the connection. */
+  /** A token whose end would end the connection. */
   family: string;
 }
 
@@ -97,7 +97,7 @@ describe('test/faults/refresh', () => {
     return { id, family };
   }
 
-  /** What 100 callers at each node get, all at once: the statuses of the provider, or the codes of our errors. */
+  /** The results of 100 callers at each node at once: statuses of the provider, or codes of our errors. */
   async function callAll(id: string): Promise<Set<number | string>> {
     const call = async (node: Connections): Promise<number | string> => {
       try {
@@ -134,7 +134,7 @@ describe('test/faults/refresh', () => {
       const { id } = await connect();
       const before = server.requests();
       for (let round = 0; round < expiries; round += 1) {
-        // Half of them our clock tells, half a 401 does.
+        // Half of the nodes learn of the expiry by the clock, half by a 401.
         if (round % 2 === 0) await expire(id);
         else await endAccess(id);
         expect(await callAll(id)).toEqual(new Set([200]));
@@ -264,7 +264,7 @@ describe('test/faults/refresh', () => {
         }
       };
       await Promise.all([killOne(), killOne()]);
-      // The leases of the dead end.
+      // The leases of the dead nodes end.
       await harness.shiftClock('2 minutes');
       const before = server.requests();
       for (const [at, { id }] of connected.entries()) {

@@ -18,7 +18,7 @@ export interface RotatingServer {
   revoked: string[];
   /** From now on the token endpoint answers this much after it did its work. */
   delayTokens(ms: number): void;
-  /** What a customer's consent would have given. */
+  /** The token pair that a customer's consent gives. */
   authorize(accountId: string): Promise<{ accessToken: string; refreshToken: string; family: string }>;
   /** Ends an access token before its time; the refresh token lives on. */
   endAccess(accessToken: string): Promise<void>;

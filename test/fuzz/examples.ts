@@ -9,7 +9,7 @@ const changes = [
   { op: 'remove', path: '/selectedFieldSettings' },
 ];
 
-/** Bodies that do something, by operation, beside those of the document: what depends on several fields is seldom met by chance. */
+/** Working bodies by operation, besides the document's examples; chance rarely fits several fields together. */
 export const examples: Readonly<Record<string, readonly unknown[]>> = {
   createApiKey: [{ label: 'fuzzed', scopes: ['read', 'write'], groupRef: 'acme' }],
   updateApiKey: [{ updateMask: ['label', 'scopes'], apiKey: { label: 'x', scopes: ['read'] } }],

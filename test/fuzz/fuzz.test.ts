@@ -25,7 +25,7 @@ describe(`test/fuzz with the seed ${seed}`, () => {
   let known: Known = {};
   /** The statuses seen, by operation. */
   const seen = new Map<string, Set<number>>();
-  /** What may be deleted without taking the others' ground away. */
+  /** Operations whose deletions do not break the others. */
   let spare: Known = {};
 
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { Caller, Write } from './workload.ts';
 
-/** What a caller was told of a record by the answer to a synchronous write. */
+/** The outcome of a record that a synchronous write answered. */
 export type Claim = 'applied' | 'notApplied' | 'unknown';
 
 /** One line of the client's own ledger: a request that was accepted. */
@@ -65,7 +65,7 @@ interface WriteAnswer {
 }
 
 export interface Tally {
-  /** Requests without a key that nobody answered: they may have been done, once. */
+  /** Requests without a key and without an answer: each may have been done once. */
   unanswered: number;
   /** Repetitions that got the answer of an earlier request. */
   replayed: number;
@@ -124,7 +124,7 @@ async function runWrite(
   }
 }
 
-/** The first request with this key is on its way: the answer names its operation, and says nothing of its end. */
+/** The first request with this key is under way: the answer names its operation only. */
 function isBusy({ code }: WriteAnswer): boolean {
   return code === 'idempotency-key-in-flight';
 }

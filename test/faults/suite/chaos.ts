@@ -35,7 +35,7 @@ export interface Deeds {
   readers: number;
 }
 
-/** When something was wrong that can take away the knowledge of an outcome, in milliseconds. */
+/** Times, in milliseconds, of disturbances that can make an outcome unknown. */
 export interface Disturbance {
   from: number;
   until: number;
@@ -144,7 +144,7 @@ async function live(state: State, node: NodeProcess, at: number): Promise<void> 
     restart(rarest(state));
   }
   if (point !== undefined) {
-    // It would die of it later on.
+    // It would die later otherwise.
     await kill(node);
     deeds.kills += 1;
     note(state, Date.now());
@@ -188,14 +188,14 @@ async function life(
   return 'killed';
 }
 
-/** What a death is known by comes a little after it. */
+/** The sign of a death comes a little after it. */
 const slackMs = 500;
 
 function note({ disturbances }: State, from: number): void {
   disturbances.push({ from: from - slackMs, until: Date.now() + slackMs });
 }
 
-/** Longer than its lease, of which others take what it held. */
+/** Longer than its lease, so that others take its lanes over. */
 async function freeze(node: NodeProcess, random: Random, forMs: number): Promise<void> {
   await sleep(300 + random.int(1_200));
   node.signal('SIGSTOP');
@@ -263,7 +263,7 @@ async function disturbProviders({ settings, deeds, over, outage }: State): Promi
   }
 }
 
-/** It disturbs nothing: what happens meanwhile has to be explained by something else. */
+/** Not counted as a disturbance: it must have no effect on outcomes. */
 async function readForLong({ settings, deeds, over, read }: State): Promise<void> {
   const random = createRandom(settings.seed, 'readers');
   while (!over() && deeds.readers < settings.readers) {

@@ -7,9 +7,9 @@ const sooner: Change[] = [
   { file: 'src/operations/next-step.ts', find: '{ baseMs: 1_000,', replace: '{ baseMs: 20,' },
 ];
 
-/** The platform without one of the two things that keep a create from being sent twice. */
+/** The sources without the started mark, or without the fence. */
 const changes: Record<Control, Change[]> = {
-  // Taken items stay "ready": whoever finds them after a death sends them.
+  // Taken items stay "ready", so that they are sent again after a death.
   marker: [
     {
       file: 'src/lanes/store/work.ts',
@@ -17,7 +17,7 @@ const changes: Record<Control, Change[]> = {
       replace: 'UPDATE work w SET lease = c.lease, state = 0,',
     },
   ],
-  // A lane that was taken over goes on being worked on, and what its former holder says late counts.
+  // A former holder goes on with a lane that was taken over, and its late records count.
   fence: [
     ...sooner,
     {

@@ -7,7 +7,7 @@ interface Weighed {
   fault: { kind: string; status?: number; effect?: boolean; body?: unknown; ms?: number };
 }
 
-/** Half of all faults: done, and the answer lost. */
+/** Half of all faults: the call takes effect, and its answer is lost. */
 const doneAndLost: Weighed[] = [
   { weight: 13, fault: { kind: 'reset-after' } },
   { weight: 8, fault: { kind: 'status', status: 500, effect: true } },
@@ -16,7 +16,7 @@ const doneAndLost: Weighed[] = [
   { weight: 8, fault: { kind: 'malformed' } },
   { weight: 4, fault: { kind: 'hang', effect: true } },
 ];
-/** The providers' ways of saying that nothing was done, and that it may be tried again. */
+/** Answers that say that nothing was done and that it may be tried again. */
 const refusal: Record<'hubspot' | 'salesforce', Weighed> = {
   hubspot: { weight: 10, fault: { kind: 'status', status: 423, body: { message: 'locked' } } },
   salesforce: {
@@ -24,7 +24,7 @@ const refusal: Record<'hubspot' | 'salesforce', Weighed> = {
     fault: { kind: 'status', status: 400, body: [{ errorCode: 'UNABLE_TO_LOCK_ROW', message: 'locked' }] },
   },
 };
-/** The other half: not done, of which some say so. */
+/** The other half: the call has no effect; some answers say so. */
 const notDone: Weighed[] = [
   { weight: 14, fault: { kind: 'reset-before' } },
   { weight: 13, fault: { kind: 'status', status: 500 } },
@@ -57,7 +57,7 @@ const writes: Record<'hubspot' | 'salesforce', string> = {
   hubspot: String.raw`^/crm/v3/objects/\w+(/batch/(create|update)|/\d+)?$`,
   salesforce: String.raw`^/services/data/v[\d.]+/(sobjects|composite)/`,
 };
-/** What creates, and nothing else: a late change of a record would overtake a newer one, and nobody could keep it from that. */
+/** Creates only: a late change of a record would overtake a newer one, which no platform can prevent. */
 const creates: Record<'hubspot' | 'salesforce', string> = {
   hubspot: String.raw`^/crm/v3/objects/\w+(/batch/create)?$`,
   salesforce: String.raw`^/services/data/v[\d.]+/(sobjects/\w+|composite/sobjects)$`,
@@ -69,7 +69,7 @@ const lookUps: Record<'hubspot' | 'salesforce', string> = {
   salesforce: '/query',
 };
 
-/** From now on this share of a simulator's calls goes wrong, by its seeded dice. */
+/** Makes this share of a simulator's calls fail from now on (seeded). */
 export async function setFaults(
   url: string,
   provider: 'hubspot' | 'salesforce',

@@ -18,7 +18,7 @@ export interface Report {
   lostAnswers: number;
   unexplained: number;
   outOfOrder: number;
-  /** Requests of all or none with more than one fate. */
+  /** All-or-none requests whose records had different outcomes. */
   torn: number;
   /** Changes of a field that was to be written only where it is empty. */
   overwritten: number;
@@ -37,7 +37,7 @@ export interface Report {
   unanswered: number;
   refused: Record<string, number>;
   seconds: number;
-  /** Whether all of it is as it must be. */
+  /** Whether there is no violation. */
   holds: boolean;
 }
 
@@ -85,7 +85,7 @@ export function reportOf(
   };
 }
 
-/** The report as lines for people; with the first of what is wrong. */
+/** The report as text, with the first violations. */
 export function tableOf(report: Report, outcome: Outcome): string[] {
   const line = (name: string, value: unknown, note = ''): string =>
     `  ${name.padEnd(20)}${String(value).padStart(9)}  ${note}`.trimEnd();

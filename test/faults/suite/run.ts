@@ -35,10 +35,10 @@ export interface RunOptions {
   onOpen?: (close: () => Promise<void>) => void;
 }
 
-/** How long what was accepted may take to its end, once the faults are over. */
+/** How long accepted work may take to end after the faults are over. */
 const drainMs = 90_000;
 
-/** One run: load and faults until there was enough of both, then peace until all is done, then the oracles. */
+/** One run: load and faults, then quiet until all work has ended, then the oracles. */
 export async function runFaults(options: RunOptions): Promise<Outcome> {
   const { settings, sources, say, onOpen } = options;
   const startedAt = performance.now();
@@ -47,10 +47,10 @@ export async function runFaults(options: RunOptions): Promise<Outcome> {
     say('ready');
     const providers = [createProviderLedger(stage.hubspot), createProviderLedger(stage.salesforce)];
     const { client, tally, chaos } = await disturb(stage, settings, providers, options);
-    // What providers do late is done by then.
+    // Late effects at the providers have happened by then.
     await sleep(2 * settings.providerCallMs);
     const left = await drain(stage);
-    // First what the platform says: what it says was done must have been done by then.
+    // The platform is asked first: what it reports as done must be at the provider by then.
     const records = await readRecords(stage.database);
     await readAll(providers);
     say('drained; comparing the ledgers');
@@ -157,7 +157,7 @@ async function terminate(database: Database): Promise<void> {
 
 const ballast = '00000000-0000-0000-0000-000000000000';
 
-/** Without faults everything ends. Hours and minutes pass by the clock's shift, while nothing is under way. Answers what is left. */
+/** Waits, without faults, until all work has ended. While nothing is under way the clock is shifted. Returns what is left. */
 async function drain({ hubspot, salesforce, database }: Stage): Promise<string[]> {
   for (const url of [hubspot, salesforce]) await simulator(url, 'DELETE', '/faults');
   const giveUpAt = performance.now() + drainMs;

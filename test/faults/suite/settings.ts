@@ -1,4 +1,4 @@
-/** What one run consists of. */
+/** The settings of one run. */
 export interface Settings {
   /** Requests that must be accepted. */
   writes: number;
@@ -122,8 +122,8 @@ const frozen = {
 
 /**
  * Small runs of sources that are known to be wrong, each where its fault shows: without the mark a killed node's creates are
- * sent again; without the fence a frozen node's late record sets free what another node is sending. `intact`: what shows
- * the second must not come of the circumstances.
+ * sent again; without the fence a frozen node's late record frees an item that another node is sending. `intact`: the unchanged
+ * sources must show no violation under the same conditions.
  */
 export const controls = {
   marker: {

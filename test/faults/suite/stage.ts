@@ -20,7 +20,7 @@ import { groups, leaseMs, type Settings } from './settings.ts';
 import { seededRecords, type Seeded } from './workload.ts';
 
 /**
- * Everything that a run stands on: a database server, two simulators and two nodes, each a process of its own. The nodes reach
+ * The processes of a run: a database server, two simulators and two nodes. The nodes reach
  * one of the providers by TLS.
  */
 export interface Stage {
@@ -280,7 +280,7 @@ function callerOf(base: string, apiKey: string) {
   };
 }
 
-/** Repeats what a database that is away refuses. */
+/** Repeats a query while the database is away. */
 export async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let left = 100; ; left -= 1) {
     try {

@@ -2,7 +2,7 @@ import type { Accepted } from './callers.ts';
 import type { Disturbance } from './chaos.ts';
 import type { Effect, Span } from './provider-ledger.ts';
 
-/** What the platform says of one record at the end. */
+/** The platform's report on one record at the end. */
 export interface RecordState {
   operationId: string;
   marker: string;
@@ -29,7 +29,7 @@ export interface Evidence {
   left: number;
 }
 
-/** What is wrong, by its markers. */
+/** The violations, by marker. */
 export type Violations = Record<
   | 'lost'
   | 'duplicates'
@@ -53,7 +53,7 @@ export interface Verdict {
   violations: Violations;
 }
 
-/** Compares the two outside ledgers with what the platform says; its explanations count for nothing. Pure. */
+/** Compares the ledgers of callers and providers with the platform's report. Pure. */
 export function judge(evidence: Evidence): Verdict {
   const { accepted, records, effects, lostAnswers, left } = evidence;
   const requests = new Map(accepted.flatMap((one) => one.markers.map((marker) => [marker, one])));
@@ -115,7 +115,7 @@ function wasDisturbed(
   { asked, disturbances, answerMs }: Evidence,
 ): boolean {
   const span = asked.get(marker);
-  // Marked, and cut off before the first byte: nobody but the node knows when; its caller may have been answered later.
+  // Marked and cut off before the first byte. Only the node knows when; its caller may have been answered later.
   const from = span?.first ?? (request?.at ?? 0) - mostWaitedMs;
   const until = span ? span.last + answerMs : Infinity;
   return disturbances.some((one) => one.from <= until && one.until >= from);
@@ -150,7 +150,7 @@ function claims(accepted: readonly Accepted[], claim: Accepted['claim']): string
   return accepted.flatMap((one) => (one.claim === claim ? one.markers : []));
 }
 
-/** Requests of all or none whose records had more than one fate, at the provider or in the ledger. */
+/** All-or-none requests whose records had different outcomes, at the provider or in the ledger. */
 function torn(
   accepted: readonly Accepted[],
   states: ReadonlyMap<string, readonly RecordState[]>,
@@ -175,7 +175,7 @@ function overwritten(effects: readonly Effect[]): string[] {
   });
 }
 
-/** One line for whoever has to find out. */
+/** One line of the report. */
 export function describeMarker(marker: string, { accepted, records, effects }: Evidence): string {
   const request = accepted.find(({ markers }) => markers.includes(marker));
   const states = records.filter((state) => state.marker === marker);

@@ -4,7 +4,7 @@ import { groups, type Settings } from './settings.ts';
 /** How a request takes its way through the platform. */
 export type Route = 'queued' | 'batch' | 'synchronous' | 'autoBatch';
 
-/** One request, and what the oracles must know of it. */
+/** One request, with what the oracles need. */
 export interface Write {
   integration: 'hubspot-crm' | 'salesforce-crm';
   object: string;
@@ -17,7 +17,7 @@ export interface Write {
   keyed: boolean;
   /** For updates: the record, and the number of the change among the changes of this record. */
   target?: { id: string; order: number };
-  /** All records of the request have one fate. */
+  /** All records of the request are written or none. */
   allOrNone?: true;
   /** Sent as `Idempotency-Key`, and repeated until it is answered. */
   key?: string;
@@ -61,7 +61,7 @@ const longText = 'long '.repeat(6_000);
 /** The share of batches of long texts. */
 const longShare = 0.2;
 
-/** Every second one has nothing that tells its records apart, so that the provider takes a second one without a word. */
+/** Every second one has no unique field, so that the provider accepts a duplicate. */
 const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
   plain: [
     {
@@ -94,7 +94,7 @@ const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
       fields: (mark) => ({ LastName: mark, Company: 'Faults', External_Id__c: mark }),
     },
   ],
-  // An external id that is not unique: it finds a lost create, and keeps no second one out.
+  // An external id that is not unique: it finds a lost create and prevents no duplicate.
   loose: [
     {
       integration: 'salesforce-crm',
@@ -177,7 +177,7 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
         ...(allOrNone ? { batchPolicy: { allOrNone } } : {}),
       },
       ...(allOrNone ? { allOrNone } : {}),
-      // The others are sent once, and left alone when nobody answers.
+      // The others are sent once and not repeated when there is no answer.
       ...(random.next() < 0.7 ? { key: random.uuid() } : {}),
     };
   }
