@@ -9,6 +9,7 @@ export type {
   ObjectDescription,
   ProviderClient,
   ProviderRequest,
+  ReadRecord,
   RecordOutcome,
   ResolveAbility,
   StandingRecord,
@@ -32,6 +33,7 @@ export {
 export { isForwardable, isHeaderValue } from './headers.ts';
 export { providerInfo } from './info.ts';
 export type { Provider } from './provider.ts';
+export { fieldNamed } from './read.ts';
 export { sampleRead } from './sample.ts';
 export { ProviderInfo } from './schema.ts';
 export {

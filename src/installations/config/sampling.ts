@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ManifestIntegration, ManifestReadObject } from '../../projects/schema.ts';
+import { effectiveReadObject } from '../effective-read.ts';
 import { contentPath } from './issue.ts';
 import { entryOf, objectNamed } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig } from './schema.ts';
@@ -41,15 +42,7 @@ function sampledOf(
   config: ReadObjectConfig,
   declared: ManifestReadObject | undefined,
 ): Pick<Sample, 'fields' | 'filters'> {
-  return { fields: sampledFields(config, declared), filters: config.fieldFilters ?? [] };
-}
-
-/** The provider's names of the fields that a read of the object would ask for, sorted. */
-function sampledFields(config: ReadObjectConfig, declared: ManifestReadObject | undefined): string[] {
-  const required = (declared?.requiredFields ?? []).flatMap(({ fieldName }) => fieldName ?? []);
-  const selected = Object.entries(config.selectedFields ?? {}).flatMap(([name, isSelected]) =>
-    isSelected ? name : [],
-  );
-  const mapped = Object.values(config.selectedFieldMappings ?? {});
-  return [...new Set([...required, ...selected, ...mapped])].toSorted();
+  const { fields, mappings } = effectiveReadObject(config.objectName, declared, config);
+  const names = new Set([...fields, ...Object.values(mappings)]);
+  return { fields: [...names].toSorted(), filters: config.fieldFilters ?? [] };
 }
