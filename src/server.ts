@@ -19,7 +19,7 @@ import {
 } from './projects/index.ts';
 import type { Principal } from './projects/index.ts';
 import type { Scope } from './projects/schema.ts';
-import { apiExamples } from './api-examples.ts';
+import { apiExamples, apiTags } from './api-description.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { healthRoutes, type Health } from './health.ts';
@@ -55,6 +55,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   await documentApi(server, {
     version: apiVersion,
     publicUrl: app.ground.publicUrl,
+    tags: apiTags,
     examples: apiExamples,
     reaching: (declared) => reachingScopes(declared as Scope[]),
   });

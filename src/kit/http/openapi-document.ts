@@ -45,13 +45,13 @@ export function refined(document: Document, examples: Examples): Document {
 /** The statuses by which an operation fails because of what is asked and who asks. */
 function failuresOf({ parameters = [], requestBody, security = [], responses }: Operation): string[] {
   if ('4XX' in responses) return ['default'];
-  return [
+  const statuses = [
     ...(requestBody || parameters.length > 0 ? ['400'] : []),
     ...(security.length > 0 ? ['401', '403'] : []),
     ...(parameters.some((parameter) => parameter['in'] === 'path') ? ['404'] : []),
     ...(requestBody ? ['413', '415'] : []),
-    'default',
   ];
+  return [...(statuses.length > 0 ? statuses : ['4XX']), 'default'];
 }
 
 /** A parameter with a default is not required. */

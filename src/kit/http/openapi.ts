@@ -17,6 +17,7 @@ export async function documentApi(
   options: {
     version: string;
     publicUrl: string;
+    tags: readonly { name: string; description: string }[];
     /** By the names of the schemas. */
     examples: Examples;
     /** The scopes that a route with these scopes admits. */
@@ -30,9 +31,11 @@ export async function documentApi(
         title: 'svc',
         version: options.version,
         description: 'Read from and write to the SaaS accounts of your customers.',
+        contact: { name: 'The operator of this service', url: options.publicUrl },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: options.publicUrl }],
+      tags: [...options.tags],
       components: {
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },

@@ -1,3 +1,19 @@
+/** What the operations are about, in the order in which one meets them. */
+export const apiTags: readonly { name: string; description: string }[] = [
+  { name: 'projects', description: 'What everything else belongs to, and who changed it.' },
+  { name: 'api keys', description: 'What a builder’s servers call with.' },
+  { name: 'jwt keys', description: 'What checks the tokens of end users’ browsers.' },
+  { name: 'providers', description: 'The catalogue of what can be connected.' },
+  { name: 'provider apps', description: 'The builder’s OAuth clients at the providers.' },
+  { name: 'integrations', description: 'What a manifest says is read and written.' },
+  { name: 'connections', description: 'The accounts of the builder’s customers.' },
+  { name: 'object metadata', description: 'The objects and fields of a customer’s account.' },
+  { name: 'installations', description: 'An integration as one customer has it.' },
+  { name: 'write', description: 'Create, update and delete records.' },
+  { name: 'operations', description: 'What became of writes.' },
+  { name: 'proxy', description: 'The calls that went through to a provider as they were.' },
+];
+
 /** One example of each thing that the API takes or gives, by the name of its schema; together they tell one story. */
 
 const at = '2026-01-15T09:30:00.000Z';
