@@ -11,6 +11,8 @@ const steps: { name: string; command: string[] }[] = [
   { name: 'import directions', command: ['npm', 'run', '--silent', 'imports'] },
   { name: 'dead code', command: ['knip'] },
   { name: 'migrations', command: [node, 'scripts/check-migrations.ts'] },
+  { name: 'API document (redocly)', command: ['npm', 'run', '--silent', 'lint:redocly'] },
+  { name: 'API document (spectral)', command: ['npm', 'run', '--silent', 'lint:spectral'] },
   { name: 'generated files (OpenAPI, docs)', command: [node, 'scripts/generate.ts', '--check'] },
   { name: 'citations', command: [node, 'scripts/check-citations.ts'] },
   { name: 'specification coverage', command: [node, 'scripts/coverage-spec.ts', '--check'] },
@@ -21,7 +23,12 @@ function run(command: string[]): Promise<{ code: number; output: string }> {
     const [file = '', ...args] = command;
     const child = spawn(file, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NO_COLOR: '1' },
+      env: {
+        ...process.env,
+        NO_COLOR: '1',
+        REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+        REDOCLY_TELEMETRY: 'off',
+      },
     });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
