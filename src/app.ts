@@ -1,6 +1,12 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createConnections, sealedConnectionColumns, type Connections } from './connections/index.ts';
+import { proxyMetrics } from './actions/proxy/index.ts';
+import {
+  connectionMetrics,
+  createConnections,
+  sealedConnectionColumns,
+  type Connections,
+} from './connections/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
 import { openDatabase } from './kit/db/database.ts';
 import { startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
@@ -12,8 +18,8 @@ import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
 import { registerGauges } from './gauges.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
-import { createOperations, type Operations } from './operations/index.ts';
-import { createProjects, sealedProjectColumns, type Projects } from './projects/index.ts';
+import { createOperations, operationMetrics, type Operations } from './operations/index.ts';
+import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
 import type { Config } from './config.ts';
 
@@ -83,7 +89,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
         else log.info({ err: error, host }, 'a connection failed');
       },
     }),
-    metrics: createMetrics(),
+    metrics: createMetrics([...projectMetrics, ...connectionMetrics, ...operationMetrics, ...proxyMetrics]),
     limits: config.limits,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
   };

@@ -1,7 +1,14 @@
 import type { Ground } from '../kit/ground.ts';
 import { sendHttp, type HttpAnswer, type HttpRequest, type HttpResult } from '../kit/http/client.ts';
+import { declareLatency } from '../kit/metrics.ts';
 import type { ProviderClient, ProviderRequest } from '../providers/index.ts';
 import type { Credential } from './credentials/index.ts';
+
+export const providerCalls = declareLatency(
+  'svc_provider_call_duration_seconds',
+  'Time of a call to a provider.',
+  ['provider', 'outcome'],
+);
 
 export interface ClientDeps {
   ground: Ground;
@@ -45,7 +52,7 @@ async function sendOnce(
   maySend: (() => boolean) | undefined,
 ): Promise<HttpResult> {
   if (hasDotSegment(request.path)) return outside;
-  const done = ground.metrics.providerCalls.startTimer({ provider });
+  const done = providerCalls.in(ground.metrics).startTimer({ provider });
   const result = await sendHttp(ground.egress, toHttp(credential, request), {
     timeoutMs: ground.limits.providerCallMs,
     maySend,

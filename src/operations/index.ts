@@ -1,6 +1,7 @@
 export { createOperations, type Operations } from './operations.ts';
 export { createHousekeeping } from './housekeeping.ts';
 export { ledgerKind, endsOf } from './ledger-kind.ts';
+export { operationMetrics } from './outcomes.ts';
 export type { AnswerOf, Performed, Send } from './perform.ts';
 export { operationRoutes } from './routes.ts';
 export type { BacklogRow } from './backlog.ts';

@@ -1,16 +1,36 @@
 import type { Logger } from '../kit/log.ts';
-import type { Metrics } from '../kit/metrics.ts';
+import { declareCounter, type Metrics } from '../kit/metrics.ts';
 import type { Settlement } from './settle.ts';
 
+const operations = declareCounter('svc_operations_total', 'Operations that ended.', [
+  'action',
+  'provider',
+  'status',
+]);
+const attempts = declareCounter(
+  'svc_attempts_total',
+  'Attempts that ended, by the category of their first failure; none: all went well.',
+  ['kind', 'provider', 'category'],
+);
+const dead = declareCounter(
+  'svc_work_dead_total',
+  'Operations that ended with records that failed for good, or whose outcome is unknown.',
+  ['kind', 'provider', 'outcome'],
+);
+
+/** What this room counts. */
+export const operationMetrics = [operations, attempts, dead];
+
 /** Counts what was recorded: the attempt, and the operation if it has ended. */
-export function countAttempt({ attempts, operations, dead }: Metrics, settled: Settlement): void {
+export function countAttempt(metrics: Metrics, settled: Settlement): void {
   const { actionType: kind, place, status } = settled;
   const provider = place.provider ?? 'unknown';
-  if (settled.spent) attempts.inc({ kind, provider, category: settled.failure?.category ?? 'none' });
+  if (settled.spent)
+    attempts.in(metrics).inc({ kind, provider, category: settled.failure?.category ?? 'none' });
   if (!settled.done) return;
-  operations.inc({ action: kind, provider, status });
+  operations.in(metrics).inc({ action: kind, provider, status });
   const outcome = worstOf(settled);
-  if (outcome) dead.inc({ kind, provider, outcome });
+  if (outcome) dead.in(metrics).inc({ kind, provider, outcome });
 }
 
 function worstOf({ errors }: Settlement): 'failed' | 'unknown' | undefined {

@@ -1,4 +1,5 @@
 export { sealedProjectColumns } from './apps/provider-apps.ts';
+export { projectMetrics } from './auth/failures.ts';
 export { actorHook, authenticationHook } from './auth/hook.ts';
 export { reachingScopes, type Principal } from './auth/principal.ts';
 export { bootstrap, createOperatorKey } from './bootstrap.ts';

@@ -12,6 +12,7 @@ import { notInstalled } from '../target.ts';
 import type { AnswerRules, ForwardEnd } from './answer.ts';
 import { readCallBody, type CallBody, type OutgoingBody } from './body.ts';
 import { forward } from './forward.ts';
+import { proxyCalls } from './metrics.ts';
 import type { ProxyLog } from './log-writer.ts';
 import { answerProblem, problemOfFault, tellRefusal } from './refuse.ts';
 import { readProxyCall, type ProxyCall } from './request.ts';
@@ -279,10 +280,10 @@ function finish(journey: Journey, end: ForwardEnd): void {
   const { metrics } = deps.ground;
   if (end.kind === 'answered') {
     if (end.status < 400) deps.connections.markWorking(target.projectId, target.connectionId);
-    metrics.proxyCalls.inc({ provider: target.provider, status: `${Math.floor(end.status / 100)}xx` });
+    proxyCalls.in(metrics).inc({ provider: target.provider, status: `${Math.floor(end.status / 100)}xx` });
     return note(journey, end.status, undefined);
   }
-  metrics.proxyCalls.inc({ provider: target.provider, status: 'failed' });
+  proxyCalls.in(metrics).inc({ provider: target.provider, status: 'failed' });
   if (end.kind !== 'failed') return;
   const hasLeft = response.destroyed && !end.answerBegan;
   if (hasLeft || end.answerBegan) return note(journey, undefined, undefined);

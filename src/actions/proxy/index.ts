@@ -1,2 +1,3 @@
+export { proxyMetrics } from './metrics.ts';
 export { proxyLogRoutes } from './routes.ts';
 export { createProxyServer } from './server.ts';

@@ -1,2 +1,3 @@
 export { heldAgeMs, holdRow, type Held } from './held.ts';
 export { createKeeper, type Keeper } from './keeper.ts';
+export { tokenRefreshes } from './refresher.ts';

@@ -2,6 +2,7 @@ import { crashPoint } from '../../kit/crash-point.ts';
 import { faultOf } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
+import { declareCounter } from '../../kit/metrics.ts';
 import { problem } from '../../kit/problem.ts';
 import { sleep } from '../../kit/retry.ts';
 import type { Projects } from '../../projects/index.ts';
@@ -26,6 +27,11 @@ import {
   takeRefreshLease,
   type Refreshed,
 } from './store.ts';
+
+export const tokenRefreshes = declareCounter('svc_token_refreshes_total', 'Refreshes of access tokens.', [
+  'provider',
+  'outcome',
+]);
 
 /** Twice the token endpoint's time limit, and extended while a call lasts: a lease never ends under one. */
 const leaseMs = 90_000;
@@ -168,7 +174,7 @@ async function refreshUnder(
     const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
     const outcome = await requestToken(ground, provider, place, renewal.client, renewal.grant);
     if (outcome.kind === 'granted') crashPoint('after-refresh');
-    ground.metrics.tokenRefreshes.inc({ provider: row.provider, outcome: outcome.kind });
+    tokenRefreshes.in(ground.metrics).inc({ provider: row.provider, outcome: outcome.kind });
     if (outcome.kind === 'granted') {
       const pair = pairOf(deps, provider, row, secrets, outcome);
       return await storePair(

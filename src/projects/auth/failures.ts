@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { Ground } from '../../kit/ground.ts';
+import { declareCounter } from '../../kit/metrics.ts';
 import { problem, Problem } from '../../kit/problem.ts';
 
 /** Where a request came in and from whom. */
@@ -21,6 +22,15 @@ interface Failing {
   toldAt: number;
   untold: number;
 }
+
+const authenticationFailures = declareCounter(
+  'svc_authentication_failures_total',
+  'Requests with wrong credentials; slowed: answered 429.',
+  ['surface', 'answer'],
+);
+
+/** What this room counts. */
+export const projectMetrics = [authenticationFailures];
 
 const mostAddresses = 10_000;
 const tellEveryMs = 60_000;
@@ -68,7 +78,9 @@ export function createFailureGuard(
       const failing = failingOf(neighbourhoodOf(address), now);
       tell(failing, from, address, error.message, now);
       const isSlowed = failing.left < 1;
-      metrics.authenticationFailures.inc({ surface: from.surface, answer: isSlowed ? 'slowed' : 'refused' });
+      authenticationFailures
+        .in(metrics)
+        .inc({ surface: from.surface, answer: isSlowed ? 'slowed' : 'refused' });
       if (!isSlowed) {
         failing.left -= 1;
         return error;
