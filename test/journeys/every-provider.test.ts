@@ -250,6 +250,7 @@ describe('test/journeys/every-provider', () => {
         grant_type: 'password',
         username: given['$user'] ?? '',
         password: given['$password'] ?? '',
+        ...expected.exchange,
       });
     return made.body.id;
   }
