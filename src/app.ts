@@ -18,6 +18,7 @@ import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
 import { registerGauges } from './gauges.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
+import { createAutoBatches, type AutoBatches } from './actions/write/index.ts';
 import { createOperations, operationMetrics, type Operations } from './operations/index.ts';
 import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
@@ -31,6 +32,7 @@ export interface App {
   connections: Connections;
   installations: Installations;
   operations: Operations;
+  autoBatches: AutoBatches;
   close(): Promise<void>;
 }
 
@@ -102,12 +104,8 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const operations = createOperations(ground, { leaseMs: config.leaseMs });
-  // Work that waits for a later attempt fails now. If this node dies first, it fails at that attempt.
-  connections.onDead((projectId, id) => {
-    operations.hurryLane(projectId, id).catch((error: unknown) => {
-      log.warn({ err: error, connectionId: id }, 'what waits for a dead connection was not looked at early');
-    });
-  });
+  const autoBatches = createAutoBatches(ground, operations);
+  hurryDead(connections, operations, log);
   const app: App = {
     ground,
     catalog,
@@ -115,8 +113,9 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     connections,
     installations,
     operations,
+    autoBatches,
     close: async () => {
-      await operations.close();
+      await Promise.all([operations.close(), autoBatches.close()]);
       installations.close();
       await connections.close();
       await projects.close();
@@ -126,6 +125,15 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   };
   registerGauges(app);
   return app;
+}
+
+/** Work that waits for a later attempt fails now. If this node dies first, it fails at that attempt. */
+function hurryDead(connections: Connections, operations: Operations, log: Logger): void {
+  connections.onDead((projectId, id) => {
+    operations.hurryLane(projectId, id).catch((error: unknown) => {
+      log.warn({ err: error, connectionId: id }, 'what waits for a dead connection was not looked at early');
+    });
+  });
 }
 
 /** Throws unless the database was sealed with the master keys of this process. */

@@ -1,7 +1,7 @@
-import { writeHandler } from './actions/write/index.ts';
+import { createBatchKeeper, writeKind } from './actions/write/index.ts';
 import { createEventKeeper } from './events/index.ts';
 import { createWorker, type Worker } from './lanes/index.ts';
-import { createHousekeeping, ledgerKind } from './operations/index.ts';
+import { createHousekeeping } from './operations/index.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 
@@ -9,7 +9,7 @@ import type { Config } from './config.ts';
 export async function startWorker(app: App, config: Config): Promise<Worker> {
   const { ground, connections, operations } = app;
   const worker = createWorker(ground, {
-    kinds: [ledgerKind('write', operations.ends, writeHandler(app))],
+    kinds: [writeKind(app)],
     shareOf: ({ projectId, id }) => connections.originOf(projectId, id),
     leaseMs: config.leaseMs,
   });
@@ -17,6 +17,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   await worker.start();
   const periodic = [
     createHousekeeping(ground.database, ground.log),
+    createBatchKeeper(ground),
     connections.keepAlive,
     createEventKeeper(ground, config.auditKeepDays),
   ];

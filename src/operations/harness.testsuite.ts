@@ -3,7 +3,7 @@ import { isDatabaseAway, type Database, type Queryable } from '../kit/db/databas
 import type { Ground } from '../kit/ground.ts';
 import { createLog } from '../kit/log.ts';
 import { createMetrics } from '../kit/metrics.ts';
-import { createWorker as createLaneWorker, type Worker } from '../lanes/index.ts';
+import { createWorker as createLaneWorker, type Gathers, type Worker } from '../lanes/index.ts';
 import {
   createHousekeeping,
   ledgerKind,
@@ -66,12 +66,17 @@ export function createWorker(
   {
     handlers,
     retryPolicy,
+    gathers,
     ...options
-  }: LaneOptions & { handlers: { write?: WorkHandler }; retryPolicy?: Partial<RetryPolicy> },
+  }: LaneOptions & {
+    handlers: { write?: WorkHandler };
+    retryPolicy?: Partial<RetryPolicy>;
+    gathers?: Gathers;
+  },
 ): Worker {
   const ends = endsOf(ground);
   const policy = { ...defaultRetryPolicy, ...retryPolicy };
-  const kinds = handlers.write ? [ledgerKind('write', ends, handlers.write, policy)] : [];
+  const kinds = handlers.write ? [ledgerKind('write', ends, handlers.write, { policy, gathers })] : [];
   const worker = createLaneWorker(ground, { ...options, kinds });
   const housekeeping = createHousekeeping(ground.database, ground.log);
   return {

@@ -1,7 +1,6 @@
 import type { Database } from '../kit/db/database.ts';
 import { ensurePartitions } from '../kit/db/migrate.ts';
 import type { Logger } from '../kit/log.ts';
-import { tidy } from './auto-batch/store.ts';
 import { forgetExpired } from './store/keys.ts';
 
 export interface Housekeeping {
@@ -13,7 +12,6 @@ const partitionsEveryMs = 60 * 60_000;
 /** After a failure. */
 const partitionsAgainMs = 60_000;
 const keysEveryMs = 60_000;
-const batchesEveryMs = 60_000;
 const keysAtOnce = 1_000;
 
 /** What keeps the tables of the ledger fit: partitions ahead of time, and old idempotency keys gone. */
@@ -51,9 +49,6 @@ export function createHousekeeping(database: Database, log: Logger): Housekeepin
     start() {
       making = partitions();
       timers.push(setInterval(() => void oldKeys(), keysEveryMs));
-      timers.push(
-        setInterval(() => void attempt('looking after auto-batches', () => tidy(database)), batchesEveryMs),
-      );
       for (const timer of timers) timer.unref();
     },
     async stop() {

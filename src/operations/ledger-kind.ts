@@ -1,7 +1,6 @@
 import type { Ground } from '../kit/ground.ts';
-import { defineKind, type Ran, type RegisteredKind } from '../lanes/index.ts';
+import { defineKind, type Gathers, type Ran, type RegisteredKind } from '../lanes/index.ts';
 import { attempt, resolveRescued } from './attempt.ts';
-import { openBatches } from './auto-batch/store.ts';
 import { createInstallationStatus } from './installation-status.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
 import { countAttempt, tellEnd } from './outcomes.ts';
@@ -43,12 +42,18 @@ export function endsOf({ database, metrics, log }: Base): Ends {
   };
 }
 
+interface LedgerKindOptions {
+  policy?: RetryPolicy;
+  /** What becomes such work. */
+  gathers?: Gathers | undefined;
+}
+
 /** The work of operations of one action, done by a handler. */
 export function ledgerKind(
   name: string,
   ends: Ends,
   handler: WorkHandler,
-  policy: RetryPolicy = defaultRetryPolicy,
+  { policy = defaultRetryPolicy, gathers }: LedgerKindOptions = {},
 ): RegisteredKind {
   /** In the lane of a node stand synchronous writes, which have no second attempt. */
   const ran = (item: WorkItem, result: ItemResult): Ran<Settlement> => ({
@@ -64,6 +69,6 @@ export function ledgerKind(
     run: async (item, context) => ran(item, await attempt(item, handler, context)),
     rescued: async (item, context) => ran(item, await resolveRescued(item, handler, context)),
     unsent: (item, inMs) => settle(item, { kind: 'postponed', inMs }, policy),
-    gathers: openBatches,
+    ...(gathers ? { gathers } : {}),
   });
 }

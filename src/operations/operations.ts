@@ -12,9 +12,7 @@ import {
   type NodeLanes,
 } from '../lanes/index.ts';
 import { createAcceptor } from './accept.ts';
-import { createGatherer } from './auto-batch/accept.ts';
 import { createBacklogReader, type BacklogReader } from './backlog.ts';
-import type { AutoBatchIntake } from './auto-batch/places.ts';
 import { endStray } from './stray.ts';
 import { endsOf, type Ends } from './ledger-kind.ts';
 import type { Settlement } from './settle.ts';
@@ -40,11 +38,6 @@ export interface Operations extends Reader, BacklogReader {
    */
   acceptQueued(intake: Intake): Promise<{ operationId: string; replayed?: true }>;
   /**
-   * Resolves once the record is committed in an open batch of its lane, installation, object and request; the id is that of
-   * the batch's master operation. The batch leaves with 100 records, or when the delay of its first record is over.
-   */
-  acceptAutoBatched(intake: AutoBatchIntake): Promise<{ operationId: string; replayed?: true }>;
-  /**
    * A synchronous write: commits it as started, calls `send` once, and records what it answers. It waits a while for those of
    * its record that were accepted before. Rejects, with nothing sent, when it could not be committed or has no turn; never rejects for what `send` does. `answerOf` is asked once, if the intake has a key.
    */
@@ -60,6 +53,8 @@ export interface Operations extends Reader, BacklogReader {
   ): Promise<OperationRecord[]>;
   /** Called with the lane after each commit of queued work; the worker of the same process wants to know. */
   onQueued(listener: (laneId: string) => void): void;
+  /** The lane has new work: tells the workers of all nodes. */
+  announce(laneId: string): void;
   /** A paused lane keeps its work and starts nothing. */
   pauseLane(projectId: string, laneId: string): Promise<void>;
   resumeLane(projectId: string, laneId: string): Promise<void>;
@@ -80,7 +75,6 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
   const { database, log } = ground;
   const { leaseMs = defaultLeaseMs, waitForTurnMs = defaultWaitForTurnMs } = options;
   const acceptor = createAcceptor(database);
-  const gatherer = createGatherer(database);
   const announcer = createAnnouncer(database.directUrl, log);
   const lookAfter = endStray.bind(undefined, database, log);
   const nodeLanes = createNodeLanes({ database, log, leaseMs, lookAfter });
@@ -109,11 +103,6 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
       announce(intake.laneId);
       return { operationId: accepted.operationId };
     },
-    async acceptAutoBatched(intake) {
-      const { operationId, full, replayed } = await gatherer.accept(intake);
-      if (full) announce(intake.laneId);
-      return { operationId, ...(replayed ? { replayed } : {}) };
-    },
     earlierUse: (projectId, claim) => findEarlierUse(database, projectId, claim),
     acceptMarked(intake, send, answerOf) {
       const performed = performMarked(deps, { ...intake, laneId: '' }, send, answerOf);
@@ -124,11 +113,12 @@ export function createOperations(ground: Ground, options: OperationsOptions = {}
     resolve: async (viewer, operationId, by, request) =>
       resolveRecords(database, await reader.get(viewer, operationId), by, request),
     ends,
+    announce,
     onQueued: (listener) => void listeners.add(listener),
     async close(deadlineMs = 10_000) {
       const timer = setTimeout(() => closing.abort(), deadlineMs);
       await Promise.race([
-        Promise.all([...performing, acceptor.drain(), gatherer.drain()]).then(() => recorder.drain()),
+        Promise.all([...performing, acceptor.drain()]).then(() => recorder.drain()),
         sleep(deadlineMs + graceMs),
       ]);
       clearTimeout(timer);

@@ -2,6 +2,8 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOperations, type ItemResult, type WorkItem } from '../../src/operations/index.ts';
+import { createAutoBatches } from '../../src/actions/write/auto-batch/auto-batches.ts';
+import { openBatches } from '../../src/actions/write/auto-batch/store.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
 import { createWorker, failed, groundOf, intake } from '../../src/operations/harness.testsuite.ts';
 
@@ -18,6 +20,7 @@ const database = openDatabase({ url: DATABASE_URL, poolSize: 8, applicationName:
 database.raw('SELECT 1').catch(() => process.exit(3));
 const ground = groundOf(database);
 const operations = createOperations(ground, { leaseMs });
+const autoBatches = createAutoBatches(ground, operations);
 
 async function execute(item: WorkItem, mayStillSend: () => boolean): Promise<ItemResult> {
   await sleep(Math.random() * 4);
@@ -31,6 +34,7 @@ async function execute(item: WorkItem, mayStillSend: () => boolean): Promise<Ite
 }
 
 const worker = createWorker(ground, {
+  gathers: openBatches,
   leaseMs,
   pollMs: 200,
   retryPolicy: { baseMs: 20, capMs: 200 },
@@ -53,7 +57,7 @@ async function client(at: number): Promise<void> {
     const orderKey = at % 2 === 0 ? name : null;
     const entry = { ...common, record: { tag }, orderKey, maxDelaySeconds: 1, deadlineSeconds: 600 };
     try {
-      const { operationId } = await operations.acceptAutoBatched(entry);
+      const { operationId } = await autoBatches.accept(entry);
       appendFileSync(CLIENT_LEDGER, `${operationId}\t${tag}\n`);
     } catch {
       await sleep(100);

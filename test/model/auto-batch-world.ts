@@ -7,7 +7,7 @@ import {
   requestsOf,
   type Entry,
   type Place,
-} from '../../src/operations/auto-batch/places.ts';
+} from '../../src/actions/write/auto-batch/places.ts';
 import {
   closeOthers,
   findOwn,
@@ -15,7 +15,7 @@ import {
   openBatches as batching,
   seal,
   take,
-} from '../../src/operations/auto-batch/store.ts';
+} from '../../src/actions/write/auto-batch/store.ts';
 import { claim, fold, giveBack } from '../../src/lanes/store/lanes.ts';
 
 interface Gatherer {

@@ -6,7 +6,7 @@ import {
   requestsOf,
   type Entry,
   type Range,
-} from '../../src/operations/auto-batch/places.ts';
+} from '../../src/actions/write/auto-batch/places.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import {
   arrive,

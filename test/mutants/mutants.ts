@@ -10,8 +10,8 @@ export interface Mutant {
 
 const autoBatchSql = 'migrations/0004-auto-batch.sql';
 const autoBatchTests = [
-  'src/operations/auto-batch/auto-batch.test.ts',
-  'src/operations/auto-batch/store.test.ts',
+  'src/actions/write/auto-batch/auto-batch.test.ts',
+  'src/actions/write/auto-batch/store.test.ts',
 ];
 
 export const mutants: Mutant[] = [
@@ -247,7 +247,7 @@ const findOperations = statement(`,
     name: 'changes of a record in two auto-batches out of order',
     changes: [
       {
-        file: 'src/operations/auto-batch/accept.ts',
+        file: 'src/actions/write/auto-batch/accept.ts',
         find: '  await persist(gathering, () => closeOthers(database, left));\n',
         replace: '',
       },

@@ -23,6 +23,7 @@ import {
   type Failure,
   type ProviderClient,
 } from '../../providers/index.ts';
+import type { AutoBatches } from './auto-batch/auto-batches.ts';
 import { budgetOf, refuseClosed } from './budget.ts';
 import { attemptWrite, resolveStopped, unknownForAll, type AttemptContext } from './attempt.ts';
 import { descriptionsOf } from './descriptions.ts';
@@ -35,6 +36,7 @@ export interface WriteDeps {
   connections: Connections;
   installations: Installations;
   operations: Operations;
+  autoBatches: AutoBatches;
 }
 
 /** What of a plan is kept with the operation: enough to execute it on any node. */
@@ -68,7 +70,7 @@ export async function enqueueWrite(
   const [record] = records;
   if (!plan.autoBatch || !record)
     return deps.operations.acceptQueued({ ...intake, laneId, key, records, orderKeys });
-  return deps.operations.acceptAutoBatched({
+  return deps.autoBatches.accept({
     ...intake,
     ...plan.autoBatch,
     laneId,

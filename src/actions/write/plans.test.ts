@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { declaredStatements } from '../kit/db/statement.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { declaredStatements } from '../../kit/db/statement.ts';
 import './index.ts';
 
 const hot = [
@@ -37,7 +37,7 @@ const hot = [
   'key_forget_expired',
 ];
 
-describe('operations/plans', () => {
+describe('actions/write/plans', () => {
   let test: TestDatabase;
   let client: Client;
 

@@ -1,10 +1,10 @@
-import { crashPoint } from '../../kit/crash-point.ts';
-import { faultOf, isDatabaseAway, isUnanswered, sqlState, type Database } from '../../kit/db/database.ts';
-import { createGroupCommit } from '../../kit/group-commit.ts';
-import { newId } from '../../kit/ids.ts';
-import { problem } from '../../kit/problem.ts';
-import { sleep } from '../../kit/retry.ts';
-import { findEarlierUse } from '../keys.ts';
+import { crashPoint } from '../../../kit/crash-point.ts';
+import { faultOf, isDatabaseAway, isUnanswered, sqlState, type Database } from '../../../kit/db/database.ts';
+import { createGroupCommit } from '../../../kit/group-commit.ts';
+import { newId } from '../../../kit/ids.ts';
+import { problem } from '../../../kit/problem.ts';
+import { sleep } from '../../../kit/retry.ts';
+import { findEarlierUse } from '../../../operations/index.ts';
 import {
   batchKeyOf,
   maxPerGroup,

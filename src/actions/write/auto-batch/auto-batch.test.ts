@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
-import { openDatabase, type Database } from '../../kit/db/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
+import { openDatabase, type Database } from '../../../kit/db/database.ts';
 import {
   createWorker,
   type Worker,
@@ -14,10 +14,16 @@ import {
   intake,
   projectId,
   until,
-} from '../harness.testsuite.ts';
-import { createOperations, type Operations, type WorkItem } from '../index.ts';
-import type { ItemResult } from '../work.ts';
+} from '../../../operations/harness.testsuite.ts';
+import {
+  createOperations,
+  type ItemResult,
+  type Operations,
+  type WorkItem,
+} from '../../../operations/index.ts';
+import { createAutoBatches, type AutoBatches } from './auto-batches.ts';
 import type { AutoBatchIntake } from './places.ts';
+import { openBatches } from './store.ts';
 
 /** Longer than the clock is moved: these tests are not about lost leases. */
 const leaseMs = 48 * 3_600_000;
@@ -25,10 +31,11 @@ const leaseMs = 48 * 3_600_000;
 interface Node {
   database: Database;
   operations: Operations;
+  autoBatches: AutoBatches;
   worker: Worker;
 }
 
-describe('operations/auto-batch/auto-batch', () => {
+describe('actions/write/auto-batch/auto-batch', () => {
   let test: TestDatabase;
   let nodes: Node[] = [];
   let done: WorkItem[] = [];
@@ -46,6 +53,7 @@ describe('operations/auto-batch/auto-batch', () => {
   afterEach(async () => {
     for (const node of nodes) {
       await node.worker.stop(1_000);
+      await node.autoBatches.close();
       await node.operations.close();
       await node.database.close();
     }
@@ -64,13 +72,14 @@ describe('operations/auto-batch/auto-batch', () => {
             return answer(item);
           }),
         },
+        gathers: openBatches,
         leaseMs,
         pollMs: 100,
         retryPolicy: { baseMs: 20, capMs: 50, random: () => 0.99 },
       });
       operations.onQueued((lane) => worker.hint(lane));
       await worker.start();
-      nodes.push({ database, operations, worker });
+      nodes.push({ database, operations, autoBatches: createAutoBatches(ground, operations), worker });
     }
     return nodes;
   }
@@ -85,7 +94,7 @@ describe('operations/auto-batch/auto-batch', () => {
   const oneKey = (): Partial<AutoBatchIntake> => ({ laneId: randomUUID(), installationId: randomUUID() });
   const numbers = (item: WorkItem): number[] => item.records.map(({ payload }) => Number(payload['n']));
   const accept = async (node: Node | undefined, given: Partial<AutoBatchIntake>): Promise<string> =>
-    (await node!.operations.acceptAutoBatched(single(given))).operationId;
+    (await node!.autoBatches.accept(single(given))).operationId;
   const ended = (ids: Iterable<string>): Promise<void> => {
     const left = new Set(ids);
     return until('the operations end', async () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { newId } from '../../kit/ids.ts';
-import type { Intake, RecordPayload } from '../work.ts';
+import { newId } from '../../../kit/ids.ts';
+import type { Intake, RecordPayload } from '../../../operations/index.ts';
 
 /** A single record to be gathered with others that have the same lane, installation, object and request. */
 export interface AutoBatchIntake extends Omit<Intake, 'records' | 'orderKeys' | 'dueInSeconds'> {

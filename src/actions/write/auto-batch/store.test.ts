@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
-import type { Database } from '../../kit/db/database.ts';
-import type { Statement } from '../../kit/db/statement.ts';
-import { clearLedger, count, intake, projectId, until } from '../harness.testsuite.ts';
-import { claim, firstProject, fold, giveBack, pause, type HeldLane } from '../../lanes/store/lanes.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
+import type { Database } from '../../../kit/db/database.ts';
+import type { Statement } from '../../../kit/db/statement.ts';
+import { clearLedger, count, intake, projectId, until } from '../../../operations/harness.testsuite.ts';
+import { claim, firstProject, fold, giveBack, pause, type HeldLane } from '../../../lanes/store/lanes.ts';
 import { createGatherer } from './accept.ts';
 import { batchKeyOf, placesOf, requestsOf, type AutoBatchIntake, type Entry, type Place } from './places.ts';
 import { insert, openBatches, seal, take, tidy } from './store.ts';
 
-describe('operations/auto-batch/store', () => {
+describe('actions/write/auto-batch/store', () => {
   let test: TestDatabase;
   const laneId = randomUUID();
   const installationId = randomUUID();

@@ -1,10 +1,8 @@
-import type { Queryable } from '../../kit/db/database.ts';
-import { statement } from '../../kit/db/statement.ts';
-import { crashPoint } from '../../kit/crash-point.ts';
-import { gathering, woken, type Gathers, type LaneKey } from '../../lanes/index.ts';
-import { claimKeys, keyColumns } from '../store/keys.ts';
-import { storable } from '../store/text.ts';
-import { turnKey } from '../store/turn-key.ts';
+import type { Queryable } from '../../../kit/db/database.ts';
+import { statement } from '../../../kit/db/statement.ts';
+import { crashPoint } from '../../../kit/crash-point.ts';
+import { gathering, woken, type Gathers, type LaneKey } from '../../../lanes/index.ts';
+import { claimKeys, keyColumns, storable, turnKey } from '../../../operations/index.ts';
 import type { Entry, Place, PlaceRequest, Range } from './places.ts';
 
 const takePlaces = statement(
