@@ -1,7 +1,3 @@
-import type { Pool, PoolClient } from 'pg';
-import { newId } from '../src/kit/ids.ts';
-import { plainRecord } from './provider.ts';
-
 /** A queue with its workers running, whose items do nothing. */
 export interface QueuePeer {
   /** Resolves once the item and its operation row are committed. `n` counts the items. */
@@ -11,32 +7,4 @@ export interface QueuePeer {
   /** Whether the queue itself knows that all of them are done. */
   settled(): Promise<boolean>;
   close(): Promise<void>;
-}
-
-export const makeOperationTable = `CREATE TABLE bench_operation (
-  project_id uuid NOT NULL, id uuid NOT NULL, status text NOT NULL, request json NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (project_id, id))`;
-const insert = {
-  name: 'bench-operation',
-  text: 'INSERT INTO bench_operation (project_id, id, status, request) VALUES ($1, $2, $3, $4)',
-};
-
-const projectId = newId();
-const request = JSON.stringify({ type: 'create', objectName: 'contacts', record: plainRecord });
-
-/** Inserts the operation row of an item, and with it, in one transaction, what `queue` inserts for it. */
-export async function withOperation(
-  pool: Pool,
-  queue: (client: PoolClient, operationId: string) => Promise<unknown>,
-): Promise<void> {
-  const client = await pool.connect();
-  try {
-    const operationId = newId();
-    await client.query('BEGIN');
-    await client.query({ ...insert, values: [projectId, operationId, 'in_progress', request] });
-    await queue(client, operationId);
-    await client.query('COMMIT');
-  } finally {
-    client.release();
-  }
 }

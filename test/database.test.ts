@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../src/kit/db/database.ts';
-import { pendingMigrations } from '../src/kit/db/migrate.ts';
+import { migrate } from '../src/kit/db/migrate.ts';
 import { createEmptyDatabase, createTestDatabase } from './database.ts';
 
 describe('test/database', () => {
@@ -14,7 +14,7 @@ describe('test/database', () => {
       await one.database.raw('UPDATE clock SET shift = $1', ['1 hour']);
       const [shift] = await other.database.raw('SELECT shift::text FROM clock');
       expect(shift).toEqual({ shift: '00:00:00' });
-      expect(await pendingMigrations(one.database, { directory: 'migrations' })).toEqual([]);
+      expect(await migrate(one.database, { directory: 'migrations' })).toEqual({ applied: [] });
     } finally {
       await one.drop();
       await other.drop();

@@ -1,6 +1,7 @@
 import { PgBoss } from 'pg-boss';
 import { makeDatabase, openPool } from '../postgres.ts';
-import { makeOperationTable, withOperation, type QueuePeer } from '../queue-under-test.ts';
+import type { QueuePeer } from '../queue-under-test.ts';
+import { makeOperationTable, withOperation } from './operation-row.ts';
 
 const queue = 'noop';
 

@@ -1,6 +1,7 @@
 import { Logger, run, runMigrations } from 'graphile-worker';
 import { makeDatabase, openPool } from '../postgres.ts';
-import { makeOperationTable, withOperation, type QueuePeer } from '../queue-under-test.ts';
+import type { QueuePeer } from '../queue-under-test.ts';
+import { makeOperationTable, withOperation } from './operation-row.ts';
 
 const add = {
   name: 'bench-graphile-add',

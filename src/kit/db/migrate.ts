@@ -58,18 +58,6 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   });
 }
 
-/** The names of the migrations that this database still lacks. Throws as {@link migrate} does; changes nothing. */
-export async function pendingMigrations(database: Database, options: MigrateOptions): Promise<string[]> {
-  const files = await readMigrations(options.directory);
-  return withClient(database.directUrl, async (client) => {
-    const found = await client.query<{ journal: string | null }>(
-      "SELECT to_regclass('migrations')::text AS journal",
-    );
-    const applied = found.rows[0]?.journal ? await readJournal(client) : [];
-    return planMigrations(files, applied).map((file) => file.name);
-  });
-}
-
 const retireDefaults = 'SELECT svc_retire_defaults($1)';
 const ensureMonth = `SELECT svc_ensure_partitions(
   (date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => $1)) AT TIME ZONE 'UTC')`;
