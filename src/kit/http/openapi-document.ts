@@ -1,8 +1,6 @@
 import { ProblemBody } from '../problem-schema.ts';
-import { exemplify, type Examples } from './openapi-examples.ts';
+import { exemplify, type Examples, type Json, type Media } from './openapi-examples.ts';
 
-export type Json = Record<string, unknown>;
-export type Media = Json & { schema?: Json };
 type Response = Json & { content?: Record<string, Media> };
 interface Operation {
   parameters?: (Json & { required?: boolean; schema?: Json })[];

@@ -1,4 +1,6 @@
-import type { Json, Media } from './openapi-document.ts';
+export type Json = Record<string, unknown>;
+/** A body of one content type. */
+export type Media = Json & { schema?: Json };
 
 /** Examples by the name of the schema that they fit. */
 export type Examples = Readonly<Record<string, unknown>>;
