@@ -25,13 +25,13 @@ const owners: Record<string, string> = {
   oauth_flows: 'connections',
   configs: 'installations',
   installations: 'installations',
-  ab_batch: 'operations',
-  ab_head: 'operations',
-  ab_turn: 'operations',
   idempotency: 'operations',
   operation: 'operations',
   operation_log: 'operations',
   record: 'operations',
+  ab_batch: 'actions',
+  ab_head: 'actions',
+  ab_turn: 'actions',
   proxy_log: 'actions',
   clock: 'kit',
   master_keys: 'kit',
@@ -39,6 +39,13 @@ const owners: Record<string, string> = {
 
 /** What another room's store does with a table, and why. */
 const exceptions: Record<string, string> = {
+  'actions reads idempotency':
+    'a write that was repeated takes no place in a batch, which is decided as it joins',
+  'actions reads record':
+    'whether a record joined its batch is found by its place, after the answer was lost',
+  'actions writes record':
+    'a record joins its open batch, claims its key and wakes the lane in one statement',
+  'actions writes wake': 'an overdue batch wakes the lane that seals it',
   'connections reads provider_apps':
     'the app is shown with its connection, which a list must not ask for one by one',
   'installations reads connections':
@@ -55,7 +62,6 @@ const exceptions: Record<string, string> = {
   'operations reads turn': 'the same, and a parked one is looked after by who accepted it',
   'operations reads work': 'the same',
   'operations writes turn': 'an operation, its work and its turn are accepted together, in one statement',
-  'operations writes wake': 'the same',
   'operations writes work': 'the same',
 };
 
