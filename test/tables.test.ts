@@ -56,6 +56,7 @@ const exceptions: Record<string, string> = {
   'installations reads integrations': 'the target of an action is one joined row, read on the hot path',
   'installations reads revisions': 'the same',
   'lanes reads clock': 'not the table: a part of the statements that this fragment is put into',
+  'operations reads ab_batch': 'the gauge of what waits counts open batches too, in one statement',
   'operations reads connections': 'the gauge of what waits tells dead credentials apart in one statement',
   'operations reads installations': 'an operation is shown to the group of its installation only',
   'operations reads lane': 'an acceptance is marked under the lease of its lane, in one statement',
