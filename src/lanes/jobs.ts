@@ -61,9 +61,10 @@ export function loaderOf(
   const loads = new Map(kinds.map((kind) => [kind.name, kind.open(hands)]));
   return async (marked) => {
     const groups = [...Map.groupBy(marked, ({ kind }) => kind)];
-    const loaded = groups.map(
-      ([kind, rows]) => loads.get(kind)?.(rows) ?? rows.map((row) => strangeJob(hands.database, row)),
-    );
+    const loaded = groups.map(async ([kind, rows]) => {
+      const load = loads.get(kind);
+      return load ? load(rows) : rows.map((row) => strangeJob(hands.database, row));
+    });
     const jobs = new Map((await Promise.all(loaded)).flat().map((job) => [job.marked.seq, job]));
     return marked.flatMap(({ seq }) => jobs.get(seq) ?? []);
   };

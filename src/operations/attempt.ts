@@ -22,14 +22,13 @@ export async function resolveRescued(
   context: WorkContext,
 ): Promise<ItemResult> {
   if (item.expired) return deadlinePassed(item);
-  const { resolveUnknown } = handler;
-  if (resolveUnknown) return guarded(item, () => resolveUnknown(item, context));
-  return allOutcomes(
+  const lost = allOutcomes(
     item,
     unknownOutcome(
       'the lease of the node that sent it ended before the answer was recorded; it was not sent again',
     ),
   );
+  return guarded(item, async () => (await handler.resolveUnknown?.(item, context)) ?? lost);
 }
 
 /** What a handler throws may have happened after the first byte. */
