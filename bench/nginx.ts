@@ -1,4 +1,4 @@
-/** nginx before an upstream, with one worker and upstream connections that are kept, as an operator would set it up. */
+/** nginx before one upstream or several, with one worker and upstream connections that are kept, as an operator would set it up. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -14,12 +14,13 @@ export function findNginx(): string | undefined {
   return folders.map((folder) => join(folder, 'nginx')).find((path) => existsSync(path));
 }
 
-function configOf(folder: string, port: number, upstreamPort: number): string {
+function configOf(folder: string, port: number, upstreamPorts: readonly number[]): string {
+  const servers = upstreamPorts.map((upstream) => `server 127.0.0.1:${upstream} max_fails=0;`).join('\n    ');
   return `daemon off;
 master_process off;
 worker_processes 1;
 pid ${folder}/pid;
-error_log stderr error;
+error_log stderr crit;
 events { worker_connections 1024; }
 http {
   access_log off;
@@ -30,7 +31,7 @@ http {
   scgi_temp_path ${folder}/scgi;
   keepalive_requests 1000000000;
   upstream provider {
-    server 127.0.0.1:${upstreamPort};
+    ${servers}
     keepalive 64;
     keepalive_requests 1000000000;
   }
@@ -48,13 +49,13 @@ http {
 
 export async function startNginx(
   program: string,
-  upstreamPort: number,
+  ...upstreamPorts: readonly number[]
 ): Promise<{ port: number; close(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-nginx-'));
   const removed = atEnd(() => rm(folder, { recursive: true, force: true }));
   const port = await freePort();
   const config = join(folder, 'nginx.conf');
-  await writeFile(config, configOf(folder, port, upstreamPort));
+  await writeFile(config, configOf(folder, port, upstreamPorts));
   const child = spawn(program, ['-p', folder, '-c', config], { stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = atEnd(() => end(child));
   for (let left = 100; !(await answers(port)); left -= 1) {

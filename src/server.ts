@@ -46,7 +46,6 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     bodyLimitBytes: Math.min(managementBodyBytes, config.limits.bodyBytes),
     isHttps: app.ground.publicUrl.startsWith('https:'),
     trustedProxies: config.trustedProxies,
-    isDraining: () => health.isStopping,
     crossOrigin: {
       prefix: '/v1/',
       allows: (origin, url) => app.projects.allowsOrigin(origin, projectIn(url)),
@@ -99,7 +98,7 @@ function managementRoutes(app: App): (server: HttpServer) => Promise<void> {
 export async function listen(app: App, config: Config, health: Health): Promise<Surfaces> {
   const server = await createSurfaces(app, config, health);
   const url = await server.listen({ host: config.host, port: config.port });
-  const proxy = createProxyServer(app, { ...config, isDraining: () => health.isStopping });
+  const proxy = createProxyServer(app, config);
   await new Promise<void>((resolve, reject) => {
     proxy.server.once('error', reject);
     proxy.server.listen(config.proxyPort, config.host, resolve);

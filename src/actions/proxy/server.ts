@@ -20,8 +20,6 @@ export interface ProxyServer {
 interface ProxyOptions {
   trustedProxies?: readonly string[];
   logRequests?: 'all' | 'problems';
-  /** The process is about to stop: every answer closes its connection. */
-  isDraining?: () => boolean;
 }
 
 /**
@@ -36,8 +34,8 @@ export function createProxyServer(
   const proxyLog = createProxyLog(ground, options.logRequests);
   const isTrusted = parseTrustedProxies(options.trustedProxies ?? []);
   const deps: ProxyDeps = { ...rooms, proxyLog, isTrusted };
-  const server = createServer({
-    ServerResponse: drainingResponse(options.isDraining ?? (() => false)),
+  const server: Server = createServer({
+    ServerResponse: drainingResponse(() => server.listening),
     keepAliveTimeout: 65_000,
     headersTimeout: 30_000,
     requestTimeout: 0,

@@ -5,17 +5,18 @@ import { sleep } from '../retry.ts';
 const keepsAlive = Symbol('keepsAlive');
 
 /**
- * Answers of a server that may be told to drain: from then on each one says `Connection: close`, also where its request came
- * before. A caller who still sends keeps the connection, since closing it would take the answer away.
+ * Answers of a server that may stop: once it accepts no connections, each one says `Connection: close`, also where its request
+ * came before. Not earlier: the caller would come back to this server, by a connection that its end resets. A caller who still
+ * sends keeps the connection, since closing it would take the answer away.
  */
-export function drainingResponse(isDraining: () => boolean): typeof ServerResponse {
+export function drainingResponse(isAccepting: () => boolean): typeof ServerResponse {
   class DrainingResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     declare [keepsAlive]: boolean;
   }
   // An accessor of the class itself may not stand where the type has a property.
   Object.defineProperty(DrainingResponse.prototype, 'shouldKeepAlive', {
     get(this: DrainingResponse) {
-      return this[keepsAlive] && !(isDraining() && this.req.complete);
+      return this[keepsAlive] && (isAccepting() || !this.req.complete);
     },
     set(this: DrainingResponse, value: boolean) {
       this[keepsAlive] = value;
@@ -32,8 +33,7 @@ const idleMs = 300;
  * `close`, which closes idle ones first and loses a request that just arrived.
  */
 export async function drained(server: Server): Promise<void> {
-  // Waiting connections are accepted first: closing would reset them.
-  await new Promise((resolve) => setImmediate(resolve));
+  await nothingWaits();
   const ended = new Promise<void>((resolve) => {
     NetServer.prototype.close.call(server, () => resolve());
   });
@@ -41,4 +41,18 @@ export async function drained(server: Server): Promise<void> {
   const timer = setInterval(() => server.closeIdleConnections(), 50);
   await ended;
   clearInterval(timer);
+}
+
+/** In a turn of the event loop so short nothing else was done than to accept. */
+const quietMs = 0.1;
+/** A busy process waits so long for one. */
+const waitForQuietMs = 100;
+
+/** Closing a listener resets the connections that wait to be accepted: the moment for it is right after they were. */
+async function nothingWaits(): Promise<void> {
+  const giveUpAt = performance.now() + waitForQuietMs;
+  for (let at = performance.now(), before = -Infinity; at < giveUpAt && at - before > quietMs;) {
+    await new Promise((resolve) => setImmediate(resolve));
+    [before, at] = [at, performance.now()];
+  }
 }

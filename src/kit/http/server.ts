@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import cors from '@fastify/cors';
 import {
   fastify,
@@ -37,8 +38,6 @@ export interface HttpServerOptions {
   isHttps?: boolean;
   /** Addresses of proxies whose X-Forwarded-* headers are believed. */
   trustedProxies: string[];
-  /** The process is about to stop: every answer closes its connection. */
-  isDraining?: () => boolean;
   /** Absent: no page of another origin is let in. */
   crossOrigin?: CrossOrigin;
 }
@@ -61,6 +60,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     'cache-control': 'no-store',
     ...(options.isHttps ? { 'strict-transport-security': `max-age=${yearSeconds}` } : {}),
   };
+  let listener: Server | undefined;
   const server = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -69,7 +69,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // A hook of ours answers with a problem.
     http: {
       requireHostHeader: false,
-      ServerResponse: drainingResponse(options.isDraining ?? (() => false)),
+      ServerResponse: drainingResponse(() => listener?.listening !== false),
     },
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, { headers, log: options.log }),
     frameworkErrors: (error, request, reply) =>
@@ -83,6 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // A hook of ours answers with a problem while stopping.
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
+  listener = server.server;
   answerClientFaults(server.server, { headers, log: options.log });
   server.setValidatorCompiler(validatorCompiler);
   server.removeContentTypeParser(['application/json', 'text/plain']);
