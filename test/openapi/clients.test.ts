@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 const document = join(root, 'openapi.json');
+/** Installed by `npm run check`. */
+const tools = join(import.meta.dirname, 'node_modules');
 const run = async (cwd: string, script: string, ...args: string[]): Promise<string> => {
-  const started = promisify(execFile)(process.execPath, [join(root, 'node_modules', script), ...args], {
+  const started = promisify(execFile)(process.execPath, [join(tools, script), ...args], {
     cwd,
   });
   return started.then(
@@ -54,7 +57,7 @@ export async function write(): Promise<string | undefined> {
 export const changes = () => listAuditLog({ path: { projectIdOrName: 'mailmonkey' } });
 `;
 
-describe('test/openapi/clients', () => {
+describe.skipIf(!existsSync(tools))('test/openapi/clients', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-clients-'));
