@@ -75,11 +75,11 @@ describe.skipIf(nginx === undefined)('test/journeys/rolling-restart', () => {
     async () => {
       const lost: string[] = [];
       let answered = 0;
-      let isOver = false;
+      const over = new AbortController();
       const calls = { written, proxied, tried };
       const calling = Object.entries(callers).flatMap(([kind, [howMany, pauseMs]]) =>
         Array.from({ length: howMany }, async () => {
-          while (!isOver) {
+          while (!over.signal.aborted) {
             const failed = await calls[kind as keyof typeof calls]().catch((error: unknown) => String(error));
             answered += 1;
             if (failed !== '') lost.push(failed);
@@ -88,7 +88,7 @@ describe.skipIf(nginx === undefined)('test/journeys/rolling-restart', () => {
         }),
       );
       for (let round = 0; round < rounds; round += 1) for (const node of nodes) await node.restart('SIGTERM');
-      isOver = true;
+      over.abort();
       await Promise.all(calling);
       expect(lost).toEqual([]);
       expect(answered).toBeGreaterThan(rounds * 200);

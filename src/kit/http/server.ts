@@ -60,7 +60,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     'cache-control': 'no-store',
     ...(options.isHttps ? { 'strict-transport-security': `max-age=${yearSeconds}` } : {}),
   };
-  let listener: Server | undefined;
+  const made: { listener?: Server } = {};
   const server = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -69,7 +69,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // A hook of ours answers with a problem.
     http: {
       requireHostHeader: false,
-      ServerResponse: drainingResponse(() => listener?.listening !== false),
+      ServerResponse: drainingResponse(() => made.listener?.listening !== false),
     },
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, { headers, log: options.log }),
     frameworkErrors: (error, request, reply) =>
@@ -83,7 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // A hook of ours answers with a problem while stopping.
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
-  listener = server.server;
+  made.listener = server.server;
   answerClientFaults(server.server, { headers, log: options.log });
   server.setValidatorCompiler(validatorCompiler);
   server.removeContentTypeParser(['application/json', 'text/plain']);
