@@ -14,6 +14,7 @@ describe('scripts/citations', () => {
   it.each([
     '(docs/proxy.md)',
     'see [proxy](proxy.md) and `errors/README.md`',
+    '`src/providers/hubspot/facts.md` in `src/providers/`, not `src/providers/<key>`',
     '(§2.4, §4.2.1)',
     'RFC 9457, 3.1',
     'https://example.com/a/b.md',
@@ -29,6 +30,7 @@ describe('scripts/citations', () => {
   it.each([
     ['(work.md, rule 5)', 'there is no page work.md'],
     ['(docs/nothing.md)', 'there is no page docs/nothing.md'],
+    ['`src/providers/nothing.ts`', 'there is no src/providers/nothing.ts'],
     ['(docs/invariants.md, 7)', 'docs/invariants.md has no rule 7'],
     ['(docs/contract.md, Read)', 'docs/contract.md has no heading "Read"'],
     ['(§4.2.9)', 'docs/spec-coverage.md has no §4.2.9'],

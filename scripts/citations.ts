@@ -1,7 +1,7 @@
 import { dirname, posix } from 'node:path';
 
 export interface Citation {
-  kind: 'page' | 'invariant' | 'contract' | 'paragraph' | 'outside';
+  kind: 'page' | 'path' | 'invariant' | 'contract' | 'paragraph' | 'outside';
   target: string;
   line: number;
 }
@@ -18,6 +18,7 @@ const forms: [Citation['kind'], RegExp][] = [
   ['invariant', /docs\/invariants\.md, (\d+)/g],
   ['contract', /docs\/contract\.md, ([A-Z][a-z]+(?: [a-z]+)*)/g],
   ['page', /(?<![\w/.:-])((?:\.{0,2}\/)?(?:[\w.-]+\/)*[\w-]+\.md)\b/g],
+  ['path', /`((?:src|test|simulator|scripts|bench|migrations|docs)(?:\/[\w.-]+)+)\/?`/g],
   ['paragraph', /§(\d+(?:\.\d+)*)/g],
   ['outside', /\((?:the )?((?:contract|architecture)(?:[,:][^)]*)?)\)/g],
   [
@@ -45,6 +46,7 @@ export function faultIn({ kind, target }: Citation, from: string, known: Known):
   if (kind === 'contract' && ![...known.contract].some((heading) => target.startsWith(heading)))
     return `docs/contract.md has no heading "${target}"`;
   if (kind === 'paragraph' && !known.paragraphs.has(target)) return `docs/spec-coverage.md has no §${target}`;
+  if (kind === 'path' && !isThere(target, known.files)) return `there is no ${target}`;
   if (kind === 'page' && !leads(target, from, known.files)) return `there is no page ${target}`;
   return undefined;
 }
@@ -52,4 +54,9 @@ export function faultIn({ kind, target }: Citation, from: string, known: Known):
 /** A page is named from the root, from the folder of who names it, or from docs. */
 function leads(target: string, from: string, files: ReadonlySet<string>): boolean {
   return ['.', dirname(from), 'docs'].some((base) => files.has(posix.join(base, target)));
+}
+
+/** A file, or a folder with one in it. */
+function isThere(target: string, files: ReadonlySet<string>): boolean {
+  return files.has(target) || [...files].some((file) => file.startsWith(`${target}/`));
 }
