@@ -1,7 +1,7 @@
 /** `npm run lint:openapi`: openapi.json against the recommended rules of two linters, which have a package of their own. */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { installSubPackage } from './sub-package.ts';
 
 const folder = join(import.meta.dirname, '../test/openapi');
 const document = join(import.meta.dirname, '../openapi.json');
@@ -10,11 +10,7 @@ function run(command: string, args: string[]): boolean {
   return spawnSync(command, args, { cwd: folder, stdio: 'inherit' }).status === 0;
 }
 
-if (!existsSync(join(folder, 'node_modules'))) {
-  console.log('installing test/openapi (npm ci --prefix test/openapi)');
-  if (!run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']))
-    throw new Error('test/openapi could not be installed: npm ci --prefix test/openapi');
-}
+installSubPackage(folder);
 const linters = [
   ['redocly', 'lint', document, '--max-problems', '1000'],
   ['spectral', 'lint', document, '--fail-severity', 'warn'],
