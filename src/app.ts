@@ -22,6 +22,7 @@ import { createAutoBatches, type AutoBatches } from './actions/write/index.ts';
 import { createOperations, operationMetrics, type Operations } from './operations/index.ts';
 import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
+import { createDeliveries, type Deliveries } from './deliveries/index.ts';
 import type { Config } from './config.ts';
 
 /** The rooms, built in their order upon one ground. Nothing listens and nothing works yet. */
@@ -32,6 +33,7 @@ export interface App {
   connections: Connections;
   installations: Installations;
   operations: Operations;
+  deliveries: Deliveries;
   autoBatches: AutoBatches;
   close(): Promise<void>;
 }
@@ -104,6 +106,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const operations = createOperations(ground, { leaseMs: config.leaseMs });
+  const deliveries = createDeliveries(ground);
   const autoBatches = createAutoBatches(ground, operations);
   hurryDead(connections, operations, log);
   const app: App = {
@@ -113,9 +116,10 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     connections,
     installations,
     operations,
+    deliveries,
     autoBatches,
     close: async () => {
-      await Promise.all([operations.close(), autoBatches.close()]);
+      await Promise.all([operations.close(), autoBatches.close(), deliveries.close()]);
       installations.close();
       await connections.close();
       await projects.close();

@@ -29,6 +29,9 @@ const owners: Record<string, string> = {
   operation: 'operations',
   operation_log: 'operations',
   record: 'operations',
+  delivery: 'deliveries',
+  destination: 'deliveries',
+  message: 'deliveries',
   ab_batch: 'actions',
   ab_head: 'actions',
   ab_turn: 'actions',
@@ -48,6 +51,7 @@ const exceptions: Record<string, string> = {
   'actions writes wake': 'an overdue batch wakes the lane that seals it',
   'connections reads provider_apps':
     'the app is shown with its connection, which a list must not ask for one by one',
+  'deliveries writes work': 'a message and its work are kept together, in one statement',
   'installations reads connections':
     'the status is shown with the installation, and the row is held while one comes to it',
   'installations reads consumers': 'an event names whose connection it is, as it is in the transaction',

@@ -1,0 +1,108 @@
+-- compatible: adds tables, a sequence and a function.
+
+-- Where messages go. secrets: sealed. failing_since: nothing succeeded since this failure.
+CREATE TABLE destination (
+  project_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  type text NOT NULL,
+  metadata json NOT NULL,
+  secrets bytea NOT NULL,
+  status text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'disabled')),
+  reason text,
+  failing_since timestamptz,
+  created_at timestamptz NOT NULL DEFAULT svc_now(),
+  updated_at timestamptz NOT NULL DEFAULT svc_now(),
+  PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX destination_name ON destination (project_id, lower(name));
+
+CREATE SEQUENCE message_seq AS bigint CACHE 1;
+
+-- What is delivered: one row for a body, whatever becomes of it. encoding: 0 plain, 1 zstd. result: the record of a message
+-- that only links to it, under a secret of which link_hash is the SHA-256. keys: for each record [id, version, 1 if deleted].
+-- Partitioned by the day in its UUIDv7. The default partition is only a net.
+CREATE TABLE message (
+  project_id uuid NOT NULL,
+  id uuid NOT NULL,
+  seq bigint NOT NULL DEFAULT nextval('message_seq'),
+  operation_id uuid,
+  installation_id uuid NOT NULL,
+  group_ref text NOT NULL,
+  object text NOT NULL,
+  destination_id uuid NOT NULL,
+  page integer NOT NULL,
+  slice smallint NOT NULL,
+  records integer NOT NULL,
+  bytes integer NOT NULL,
+  encoding smallint NOT NULL CHECK (encoding IN (0, 1)),
+  body bytea NOT NULL,
+  result bytea,
+  keys json NOT NULL,
+  link_hash bytea,
+  created_at timestamptz NOT NULL DEFAULT svc_now(),
+  PRIMARY KEY (project_id, id)
+) PARTITION BY RANGE (id);
+-- It is compressed before it comes here.
+ALTER TABLE message ALTER COLUMN body SET STORAGE EXTERNAL, ALTER COLUMN result SET STORAGE EXTERNAL;
+-- Not project first: with it, a look-up by key planned for a small partition could take these indexes and walk the project.
+CREATE INDEX message_installation ON message (installation_id, id);
+CREATE INDEX message_destination ON message (destination_id, id);
+CREATE INDEX message_operation ON message (operation_id, id) WHERE operation_id IS NOT NULL;
+
+-- What became of a message at its destination; written with its first outcome. Until then the work row alone stands for it.
+-- log: the latest attempts.
+CREATE TABLE delivery (
+  project_id uuid NOT NULL,
+  message_id uuid NOT NULL,
+  destination_id uuid NOT NULL,
+  status text NOT NULL CHECK (status IN ('pending', 'delivered', 'failed', 'canceled')),
+  attempts integer NOT NULL,
+  http_status smallint,
+  error text,
+  log jsonb NOT NULL DEFAULT '[]',
+  first_at timestamptz NOT NULL,
+  last_at timestamptz NOT NULL,
+  next_at timestamptz,
+  PRIMARY KEY (project_id, message_id, destination_id)
+) PARTITION BY RANGE (message_id);
+-- Few, and looked for among many.
+CREATE INDEX delivery_failed ON delivery (destination_id, message_id) WHERE status = 'failed';
+
+CREATE TABLE message_default PARTITION OF message DEFAULT;
+CREATE TABLE delivery_default PARTITION OF delivery DEFAULT;
+
+-- Makes the partitions of today and the next week, and drops those whose last day is `keep_days` or more ago; gives way to
+-- whoever has the tables. A row without a partition of its own stays in the default one until its day is made.
+CREATE FUNCTION svc_rotate_messages(keep_days integer) RETURNS void LANGUAGE plpgsql SET lock_timeout = '100ms' AS $$
+DECLARE
+  today date := (now() AT TIME ZONE 'UTC')::date;
+  oldest uuid := svc_uuid_floor((today - keep_days)::timestamp AT TIME ZONE 'UTC');
+  low timestamptz;
+  parent text;
+  part text;
+  key text;
+BEGIN
+  FOREACH parent IN ARRAY ARRAY['message', 'delivery'] LOOP
+    key := CASE parent WHEN 'message' THEN 'id' ELSE 'message_id' END;
+    FOR low IN SELECT (today + n)::timestamp AT TIME ZONE 'UTC' FROM generate_series(0, 7) n LOOP
+      part := parent || '_' || to_char(low AT TIME ZONE 'UTC', 'YYYYMMDD');
+      CONTINUE WHEN to_regclass(part) IS NOT NULL;
+      -- Statistics come only with size: a plan made for a few rows would read the whole partition when there are many.
+      EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL) WITH (fillfactor = %s, autovacuum_vacuum_threshold = 10000,
+        autovacuum_vacuum_insert_threshold = 10000, autovacuum_analyze_threshold = 10000)', part, parent,
+        CASE parent WHEN 'delivery' THEN 90 ELSE 100 END);
+      EXECUTE format('WITH gone AS (DELETE FROM %I WHERE %I >= %L AND %I < %L RETURNING *) INSERT INTO %I SELECT * FROM gone',
+        parent || '_default', key, svc_uuid_floor(low), key, svc_uuid_floor(low + interval '1 day'), part);
+      EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part,
+        svc_uuid_floor(low), svc_uuid_floor(low + interval '1 day'));
+    END LOOP;
+    FOR part IN SELECT relid::regclass::text FROM pg_partition_tree(parent) WHERE isleaf LOOP
+      IF part ~ ('^' || parent || '_\d{8}$') AND to_date(right(part, 8), 'YYYYMMDD') <= today - keep_days THEN
+        EXECUTE format('DROP TABLE %I', part);
+      END IF;
+    END LOOP;
+    EXECUTE format('DELETE FROM %I WHERE %I < %L', parent || '_default', key, oldest);
+  END LOOP;
+END $$;
+SELECT svc_rotate_messages(36500);

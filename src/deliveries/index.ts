@@ -1,0 +1,16 @@
+export { createDeliveries, type Deliveries, type FoundDestination } from './deliveries.ts';
+export type { RecordKey } from './kind.ts';
+export {
+  cutMessages,
+  type Envelope,
+  type MessageEntry,
+  type MessageOrigin,
+  type NewMessage,
+} from './messages.ts';
+export {
+  keepMessages,
+  messageColumns,
+  messageParameters,
+  messageParts,
+  type NumberedMessage,
+} from './store/messages.ts';

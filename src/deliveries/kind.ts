@@ -1,0 +1,106 @@
+import type { TSchema } from 'typebox';
+import type { Ground } from '../kit/ground.ts';
+import type { Issue } from '../kit/problem.ts';
+
+/** The record that an entry of a message is of. */
+export interface RecordKey {
+  id: string;
+  /** Of two versions of one record the greater is the newer, where the provider has such; otherwise empty. */
+  version: string;
+  deleted: boolean;
+}
+
+/** A message on its way to a destination. */
+export interface OutgoingMessage {
+  id: string;
+  projectId: string;
+  /** Of two messages the one accepted later has the greater. */
+  seq: string;
+  installationId: string;
+  groupRef: string;
+  object: string;
+  createdAt: Date;
+  /** How many it holds; 0 for a test. */
+  records: number;
+  /** For each record, in their order. */
+  readonly keys: readonly RecordKey[];
+  /** The same bytes at every attempt. */
+  body(): Promise<Buffer>;
+  /**
+   * The records as JSON, one array, also where the body only links to them. With the body it is the `result` of an inline message.
+   */
+  result(): Promise<Buffer>;
+  /** From 1. */
+  attempt: number;
+  /** It is sent again because somebody asked for it. */
+  replay: boolean;
+}
+
+/** A destination with its secrets opened. */
+export interface OpenDestination<Metadata extends object = object, Secrets extends object = object> {
+  id: string;
+  projectId: string;
+  name: string;
+  metadata: Metadata;
+  secrets: Secrets;
+  /** The ones before a rotation, while they are still good. */
+  formerSecrets?: Secrets | undefined;
+}
+
+export interface DeliveryContext {
+  ground: Ground;
+  /** Aborted when nobody records the outcome any more. */
+  signal: AbortSignal;
+  /** To be asked right before the first byte: false means do not begin. */
+  mayStillSend(): boolean;
+}
+
+/** What became of one attempt. Nothing is thrown. */
+export type Delivered =
+  | { kind: 'delivered'; status?: number | undefined; answer?: string | undefined }
+  | {
+      kind: 'failed';
+      /** A sentence for the builder, with what to do about it; no secret in it. */
+      error: string;
+      status?: number | undefined;
+      /** The beginning of what was answered. */
+      answer?: string | undefined;
+      /** The other side said nothing at all: others of its share rest, too. */
+      silent?: boolean;
+      /** The other side asked to wait. */
+      retryAfterMs?: number | undefined;
+      /** The destination is disabled for this reason. */
+      disable?: string | undefined;
+      /** No later attempt can succeed. */
+      final?: true | undefined;
+    }
+  /** Nothing left this process. */
+  | { kind: 'unsent' };
+
+/** What the checks of a kind depend on beside the metadata. */
+export interface CheckContext {
+  /** Data of customers: nothing leaves in the clear. */
+  production: boolean;
+}
+
+/** A kind of destination: one folder, and one line in `kinds.ts`. */
+export interface DestinationKind<Metadata extends object = object, Secrets extends object = object> {
+  readonly type: string;
+  /** The shapes on the wire; what does not fit is refused with its path. Closed objects. */
+  readonly metadata: TSchema;
+  /** Those that a builder gives; absent: the builder gives none. */
+  readonly secrets?: TSchema;
+  /** What the shape cannot say; names are paths such as `metadata.url`. */
+  check(metadata: Metadata, context: CheckContext): Issue[];
+  /** Secrets of our making: at the creation and at a rotation. */
+  generate?(): Secrets;
+  /** What its deliveries stand or fall together with, such as an origin. */
+  shareOf(metadata: Metadata): string;
+  deliver(
+    message: OutgoingMessage,
+    destination: OpenDestination<Metadata, Secrets>,
+    context: DeliveryContext,
+  ): Promise<Delivered>;
+  /** Of what it keeps open. */
+  close?(): Promise<void>;
+}

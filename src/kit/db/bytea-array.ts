@@ -1,0 +1,25 @@
+/** OID of the element type. */
+const bytea = 17;
+
+/**
+ * A `bytea[]` parameter in PostgreSQL's binary form. The driver would send an array of Buffers as hexadecimal text: twice the
+ * work here, and more than three times as much there.
+ */
+export function byteaArray(items: readonly (Buffer | null)[]): Buffer {
+  const header = Buffer.alloc(items.length === 0 ? 12 : 20);
+  header.writeInt32BE(items.length === 0 ? 0 : 1, 0);
+  header.writeInt32BE(items.includes(null) ? 1 : 0, 4);
+  header.writeInt32BE(bytea, 8);
+  if (items.length > 0) {
+    header.writeInt32BE(items.length, 12);
+    // The index of the first element.
+    header.writeInt32BE(1, 16);
+  }
+  return Buffer.concat([header, ...items.flatMap((item) => [lengthOf(item), item ?? Buffer.alloc(0)])]);
+}
+
+function lengthOf(item: Buffer | null): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(item?.length ?? -1);
+  return length;
+}
