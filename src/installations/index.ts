@@ -1,4 +1,9 @@
-export { effectiveReadObject, type EffectiveReadObject } from './effective-read.ts';
+export {
+  effectiveReadObject,
+  effectiveReadObjectNamed,
+  effectiveReadObjects,
+  type EffectiveReadObject,
+} from './effective-read.ts';
 export { effectiveWriteObject } from './effective-write.ts';
 export { createInstallations, type Installations } from './installations.ts';
 export { installationRoutes } from './routes.ts';

@@ -5,6 +5,6 @@ export type { End, Gathers, Heard, Marked, Ran, WorkContext } from './kind.ts';
 export { createNodeLanes, type NodeLane, type NodeLanes } from './node-lane.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
 export { firstProject, gathering, hurry, markedOrParked, pause, type LaneKey } from './store/lanes.ts';
-export { recordParts, woken } from './store/record-parts.ts';
+export { fenced, queued, recordParts, woken } from './store/record-parts.ts';
 export { findStray, markInTurn } from './store/work.ts';
 export { createWorker, type Worker } from './worker.ts';

@@ -1,7 +1,8 @@
 export { createOperations, type Operations } from './operations.ts';
 export { findEarlierUse } from './keys.ts';
 export { claimKeys, keyColumns } from './store/keys.ts';
-export { storable } from './store/text.ts';
+export { beginOperations, endOperations, logLines, moveOperations } from './store/parts.ts';
+export { storable, storableJson } from './store/text.ts';
 export { turnKey } from './store/turn-key.ts';
 export { createHousekeeping } from './housekeeping.ts';
 export { ledgerKind, endsOf } from './ledger-kind.ts';

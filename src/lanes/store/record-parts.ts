@@ -21,3 +21,17 @@ export const recordParts = `finished AS (
 /** A part of a statement that queues work: wakes the lanes of a source with project_id, lane_id and due_at. */
 export const woken = (source: string): string => `INSERT INTO wake (project_id, lane_id, due_at)
     SELECT project_id, lane_id, min(due_at) FROM (${source}) w GROUP BY project_id, lane_id`;
+
+/** A part that queues work of a kind: for each row of a source with n, project_id, ref, lane_id, prio, due_at and deadline. */
+export const queued = (kind: string, source: string): string => `works AS (
+    INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline)
+    SELECT project_id, ref, lane_id, '${kind}', prio, due_at, deadline FROM (${source}) s ORDER BY n
+    RETURNING project_id, lane_id, due_at),
+  wakes AS (
+    ${woken('SELECT project_id, lane_id, due_at FROM works')})`;
+
+/** A part `fenced`: the rows of a CTE with project_id, seq and lease whose work is still held under that lease. */
+export const fenced = (source: string): string => `fenced AS MATERIALIZED (
+    SELECT i.* FROM ${source} i
+    JOIN work w ON w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
+    FOR KEY SHARE OF w)`;

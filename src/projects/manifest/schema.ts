@@ -55,6 +55,9 @@ export const ManifestReadObject = Type.Object(
     optionalFields: Type.Optional(Type.Array(ManifestField)),
     optionalFieldsAuto: Type.Optional(Type.Literal('all')),
     backfill: Type.Optional(Backfill),
+    deletedRecords: Type.Optional(
+      switchedOn('Records that were deleted at the provider are delivered, too, with `deleted: true`.'),
+    ),
     delivery: Type.Optional(Delivery),
   },
   { ...closed, title: 'ManifestReadObject' },

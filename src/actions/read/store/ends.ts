@@ -1,0 +1,109 @@
+import type { Queryable } from '../../../kit/db/database.ts';
+import { statement } from '../../../kit/db/statement.ts';
+import { recordParts, type End } from '../../../lanes/index.ts';
+import { endOperations, logLines, storable, storableJson } from '../../../operations/index.ts';
+import type { RunType } from './runs.ts';
+
+/** A line of the log of a run. */
+export interface RunLog {
+  id: string;
+  severity: 'info' | 'warning' | 'error';
+  msg: string;
+  details?: Record<string, string>;
+}
+
+/** The end of an attempt at a run: of a part of it, or of all. */
+export interface RunEnd extends End {
+  operationId: string;
+  installationId: string;
+  objectName: string;
+  type: RunType;
+  groupRef: string | undefined;
+  status: 'in_progress' | 'success' | 'failure';
+  result: string | null;
+  errors: readonly unknown[];
+  /** The attempt failed, and no page came of it. */
+  failed: boolean;
+  /** Milliseconds since the epoch: everything until then was read. Missing unless a scheduled run ended whole. */
+  watermark?: number;
+  /** After so many scheduled runs that failed one after the other, the feed is paused. */
+  pauseAfter: number;
+  /** What the log of the run will have been told. */
+  told: readonly string[];
+  logs: readonly RunLog[];
+}
+
+/**
+ * Records ends. A feed is freed by the end of its scheduled run, and paused when too many failed one after the other; what the
+ * run before it delivered is forgotten once this one ended whole.
+ */
+const recordEnds = statement(
+  'read_record',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  input AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[], $8::text[],
+      $9::json[], $10::boolean[], $11::float8[], $12::int[], $13::json[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, failed, watermark_ms, pause_after, told, n)),
+  ${recordParts},
+  ended AS (
+    DELETE FROM read_run r USING kept k WHERE k.done AND r.project_id = k.project_id AND r.id = k.ref
+    RETURNING r.*, k.n, k.status, k.watermark_ms, k.pause_after),
+  waiting AS (
+    UPDATE read_run r SET failures = r.failures + k.failed::int,
+      failing_since = CASE WHEN k.failed THEN coalesce(r.failing_since, now) ELSE r.failing_since END,
+      told = ARRAY (SELECT json_array_elements_text(k.told))
+    FROM clock, kept k WHERE NOT k.done AND r.project_id = k.project_id AND r.id = k.ref),
+  feeds AS (
+    UPDATE read_feed f SET run_id = NULL,
+      watermark = CASE WHEN e.status = 'success' THEN to_timestamp(e.watermark_ms / 1000.0) ELSE f.watermark END,
+      failures = CASE WHEN e.status = 'success' THEN 0 ELSE f.failures + 1 END,
+      paused = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused, 'failures') ELSE f.paused END,
+      paused_at = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END,
+      next_at = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN 'infinity' ELSE f.next_at END
+    FROM clock, ended e
+    WHERE e.type = 'scheduled' AND f.project_id = e.project_id AND f.installation_id = e.installation_id
+      AND f.object = e.object AND f.run_id = e.id
+    RETURNING e.n, f.paused = 'failures' AND f.paused_at = now AS paused),
+  forgotten AS (
+    DELETE FROM read_seen s USING ended e
+    WHERE e.type = 'scheduled' AND e.status = 'success' AND s.project_id = e.project_id
+      AND s.installation_id = e.installation_id AND s.object = e.object AND s.run_id <> e.id),
+  ${endOperations('SELECT project_id, ref AS id, status, result, errors, attempt, spent, due_at FROM kept')},
+  ${logLines(
+    `SELECT k.project_id, k.ref AS operation_id, x.id, x.severity, x.message
+    FROM unnest($14::int[], $15::uuid[], $16::text[], $17::json[]) AS x(n, id, severity, message) JOIN kept k ON k.n = x.n`,
+  )}
+  SELECT k.n::int AS n, coalesce(f.paused, false) AS paused FROM kept k LEFT JOIN feeds f ON f.n = k.n`,
+);
+
+/** For each end, in order: undefined when the fence was lost; `paused`: its feed was paused by it. */
+export async function record(
+  db: Queryable,
+  ends: readonly RunEnd[],
+): Promise<({ paused: boolean } | undefined)[]> {
+  const column = <T>(read: (end: RunEnd) => T): T[] => ends.map(read);
+  const logs = ends.flatMap((end, at) => end.logs.map((log) => ({ ...log, n: at + 1, end })));
+  const rows = await db.rows<{ n: number; paused: boolean }>(recordEnds, [
+    column((one) => one.projectId),
+    column((one) => one.seq),
+    column((one) => one.lease),
+    column((one) => one.done),
+    column((one) => one.waitMs),
+    column((one) => one.spent),
+    column((one) => one.status),
+    column((one) => (one.result === null ? null : storable(one.result))),
+    column((one) => (one.errors.length > 0 ? storableJson(one.errors) : null)),
+    column((one) => one.failed),
+    column((one) => one.watermark ?? null),
+    column((one) => one.pauseAfter),
+    column((one) => JSON.stringify(one.told)),
+    logs.map(({ n }) => n),
+    logs.map(({ id }) => id),
+    logs.map(({ severity }) => severity),
+    logs.map(({ msg, details = {}, end }) =>
+      storableJson({ msg, operation_id: end.operationId, details }),
+    ),
+  ]);
+  const byPlace = new Map(rows.map(({ n, paused }) => [n, { paused }]));
+  return ends.map((_, at) => byPlace.get(at + 1));
+}

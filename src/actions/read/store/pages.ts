@@ -1,0 +1,86 @@
+import type { Queryable } from '../../../kit/db/database.ts';
+import { statement } from '../../../kit/db/statement.ts';
+import { fenced } from '../../../lanes/index.ts';
+import { messageColumns, messageParts, type NewMessage } from '../../../deliveries/index.ts';
+import { moveOperations } from '../../../operations/index.ts';
+
+/** A page that was read: where the run goes on behind it, what it adds, and the messages made of it. */
+export interface Page {
+  projectId: string;
+  operationId: string;
+  seq: string;
+  lease: string;
+  /** Its number, from 1; it is kept only behind the one before it. */
+  page: number;
+  cursor: string | null;
+  deleted: boolean;
+  /** Of the whole run, with this page. */
+  processed: number;
+  emitted: number;
+  messages: number;
+  estimated: number | null;
+  details: unknown;
+  /** Records that the next run will find again. */
+  hashes: Buffer;
+  made: NewMessage[];
+}
+
+/** The place of a run, its messages and their deliveries are one commit, while the fence of the run holds. */
+const keepPages = statement(
+  'read_page',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  input AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
+      $9::bigint[], $10::int[], $11::bigint[], $12::json[], $13::text[]) WITH ORDINALITY
+      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, messages, estimated, details, hashes, n)),
+  ${fenced('input')},
+  moved AS (
+    UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
+      messages = i.messages, estimated = i.estimated, failures = 0, failing_since = NULL
+    FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - 1
+    RETURNING i.n, i.project_id, i.id, i.page, i.emitted, i.details, i.hashes, r.installation_id, r.object),
+  ${moveOperations('SELECT project_id, id, emitted AS total, details FROM moved')},
+  seen AS (
+    INSERT INTO read_seen (project_id, installation_id, object, run_id, page, hashes)
+    SELECT project_id, installation_id, object, id, page, decode(hashes, 'base64') FROM moved WHERE hashes <> ''),
+  ${messageParts(14, 'moved')}
+  SELECT n::int FROM moved`,
+);
+
+/** Answers for each page whether it was kept: not when its run is in other hands, or is further. */
+export async function keep(db: Queryable, pages: readonly Page[]): Promise<boolean[]> {
+  const column = <T>(read: (page: Page) => T): T[] => pages.map(read);
+  const rows = await db.rows<{ n: number }>(keepPages, [
+    column((one) => one.projectId),
+    column((one) => one.operationId),
+    column((one) => one.seq),
+    column((one) => one.lease),
+    column((one) => one.page),
+    column((one) => one.cursor),
+    column((one) => one.deleted),
+    column((one) => one.processed),
+    column((one) => one.emitted),
+    column((one) => one.messages),
+    column((one) => one.estimated),
+    column((one) => JSON.stringify(one.details)),
+    column((one) => one.hashes.toString('base64')),
+    ...messageColumns(pages.flatMap(({ made }, at) => made.map((message) => ({ ...message, n: at + 1 })))),
+  ]);
+  const kept = new Set(rows.map(({ n }) => n));
+  return pages.map((_, at) => kept.has(at + 1));
+}
+
+const seenBefore = statement(
+  'read_seen_before',
+  `SELECT hashes FROM read_seen WHERE project_id = $1 AND installation_id = $2 AND object = $3 AND run_id <> $4`,
+);
+
+/** What earlier runs of the feed delivered, as hashes of 12 bytes behind one another. */
+export async function seenBy(
+  db: Queryable,
+  feed: { projectId: string; installationId: string; objectName: string },
+  operationId: string,
+): Promise<Buffer[]> {
+  const values = [feed.projectId, feed.installationId, feed.objectName.toLowerCase(), operationId];
+  return (await db.rows<{ hashes: Buffer }>(seenBefore, values)).map(({ hashes }) => hashes);
+}

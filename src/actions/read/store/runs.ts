@@ -1,0 +1,209 @@
+import type { Queryable } from '../../../kit/db/database.ts';
+import { statement } from '../../../kit/db/statement.ts';
+import { queued, type Marked } from '../../../lanes/index.ts';
+import { beginOperations, logLines } from '../../../operations/index.ts';
+
+/** What makes a run begin: the schedule, the history of a new feed, or a request. */
+export type RunType = 'scheduled' | 'backfill' | 'triggered';
+
+/** Where among the work of a connection: behind what somebody waits for, and behind writes; history comes last. */
+const priorities: Record<RunType, number> = { triggered: 2, scheduled: 2, backfill: 3 };
+
+/** Runs do not expire; they end by what happens to them. */
+const deadline = `(SELECT now FROM clock) + interval '10 years'`;
+const ms = (column: string): string => `to_timestamp(${column} / 1000.0)`;
+const msOf = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::float8`;
+
+/**
+ * Begins a run for each row of a CTE `source` with n, project_id, installation_id, object, object_name, id, type, since, until
+ * and prio, in the lane of the installation's connection.
+ */
+const begun = `started AS MATERIALIZED (
+    SELECT s.*, n.integration_id, n.config_id, n.connection_id AS lane_id, json_build_object('groupRef', n.group_ref,
+      'connectionId', n.connection_id, 'provider', i.provider) AS request
+    FROM source s
+    JOIN installations n ON n.project_id = s.project_id AND n.id = s.installation_id
+    JOIN integrations i ON i.project_id = n.project_id AND i.id = n.integration_id),
+  runs AS (
+    INSERT INTO read_run (project_id, id, installation_id, object, object_name, type, since, until)
+    SELECT project_id, id, installation_id, object, object_name, type, since, until FROM started),
+  ${beginOperations(
+    'read',
+    `SELECT project_id, id, integration_id, installation_id, config_id, request, object_name AS resource,
+      json_build_object('type', type, 'since', ${msOf('since')}, 'until', ${msOf('until')}, 'pages', 0, 'processed', 0) AS details
+    FROM started`,
+  )},
+  ${queued(
+    'read',
+    `SELECT n, project_id, id AS ref, lane_id, prio, (SELECT now FROM clock) AS due_at, ${deadline} AS deadline FROM started`,
+  )}`;
+
+const begin = statement(
+  'read_begin',
+  `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
+  source AS MATERIALIZED (
+    SELECT 1 AS n, $1::uuid AS project_id, $2::uuid AS installation_id, $3::text AS object, $4::text AS object_name,
+      $5::uuid AS id, $6::text AS type, ${ms('$7::float8')} AS since, coalesce(${ms('$8::float8')}, (SELECT now FROM clock)) AS until,
+      $9::smallint AS prio),
+  ${begun}
+  SELECT lane_id AS "laneId" FROM started`,
+);
+
+/** The due time of a feed as it was seen. A node that moved the feed before finds it changed, so that a tick has one run. */
+const dueFeeds = statement(
+  'read_due',
+  `SELECT project_id AS "projectId", installation_id AS "installationId", object, object_name AS "objectName", schedule,
+    extract(epoch FROM next_at)::text AS seen, ${msOf('svc_now()')} AS now
+  FROM read_feed WHERE next_at <= svc_now() AND next_at < 'infinity' ORDER BY next_at LIMIT $1`,
+);
+
+/** A run that still goes on is told of the tick instead of being started again. */
+const fireFeeds = statement(
+  'read_fire',
+  `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
+  input AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::float8[], $7::float8[]) WITH ORDINALITY
+      AS i(project_id, installation_id, object, seen, id, tick_ms, next_ms, n)),
+  locked AS MATERIALIZED (
+    SELECT i.n, f.tick_at FROM input i CROSS JOIN LATERAL (
+      SELECT f.tick_at FROM read_feed f
+      WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object
+        AND extract(epoch FROM f.next_at)::text = i.seen
+      FOR NO KEY UPDATE SKIP LOCKED) f),
+  moved AS (
+    UPDATE read_feed f SET tick_at = ${ms('i.tick_ms')}, next_at = coalesce(${ms('i.next_ms')}, 'infinity'),
+      last_run_id = CASE WHEN f.run_id IS NULL THEN i.id ELSE f.last_run_id END, run_id = coalesce(f.run_id, i.id)
+    FROM input i JOIN locked l ON l.n = i.n
+    WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object
+    RETURNING i.n, i.id AS new_id, f.project_id, f.installation_id, f.object, f.object_name, f.run_id, f.watermark,
+      l.tick_at AS fired_at),
+  source AS MATERIALIZED (
+    SELECT n, project_id, installation_id, object, object_name, run_id AS id, 'scheduled' AS type, watermark AS since,
+      (SELECT now FROM clock) AS until, ${priorities.scheduled}::smallint AS prio
+    FROM moved WHERE run_id = new_id),
+  ${begun},
+  ${logLines(
+    `SELECT project_id, run_id AS operation_id, new_id AS id, 'warning' AS severity, json_build_object(
+      'msg', 'the tick of the schedule was left out, since this run still goes on', 'operation_id', run_id,
+      'details', json_build_object('tick', coalesce(to_json(fired_at)#>>'{}', ''))) AS message
+    FROM moved WHERE run_id <> new_id`,
+  )}
+  SELECT m.n::int, m.run_id = m.new_id AS begun, s.lane_id AS "laneId" FROM moved m LEFT JOIN started s ON s.n = m.n`,
+);
+
+export interface NewRun {
+  projectId: string;
+  installationId: string;
+  objectName: string;
+  id: string;
+  type: RunType;
+  /** Milliseconds since the epoch; missing: since ever. */
+  since?: number | undefined;
+  /** Missing: now. */
+  until?: number | undefined;
+}
+
+/** The installation's lane, in which the run waits; undefined when the installation is gone. */
+export async function beginRun(db: Queryable, run: NewRun): Promise<string | undefined> {
+  const { projectId, installationId, objectName, id, type, since, until } = run;
+  const values = [projectId, installationId, objectName.toLowerCase(), objectName, id, type];
+  const range = [since ?? null, until ?? null, priorities[type]];
+  const [begunRow] = await db.rows<{ laneId: string }>(begin, [...values, ...range]);
+  return begunRow?.laneId;
+}
+
+/** A feed whose time has come. `now`: milliseconds since the epoch, by the database's clock. */
+export interface DueFeed {
+  projectId: string;
+  installationId: string;
+  object: string;
+  objectName: string;
+  schedule: string;
+  seen: string;
+  now: number;
+}
+
+export function due(db: Queryable, limit: number): Promise<DueFeed[]> {
+  return db.rows(dueFeeds, [limit]);
+}
+
+/** When a feed is due next, and the id of the run that begins unless one goes on. */
+export interface Firing {
+  feed: DueFeed;
+  id: string;
+  tickAt: number | undefined;
+  nextAt: number | undefined;
+}
+
+/** Those of the feeds that no other node has fired: with the lane where a run has begun. */
+export function fire(
+  db: Queryable,
+  firings: readonly Firing[],
+): Promise<{ n: number; begun: boolean; laneId: string | null }[]> {
+  return db.rows(fireFeeds, [
+    firings.map(({ feed }) => feed.projectId),
+    firings.map(({ feed }) => feed.installationId),
+    firings.map(({ feed }) => feed.object),
+    firings.map(({ feed }) => feed.seen),
+    firings.map(({ id }) => id),
+    firings.map(({ tickAt }) => tickAt ?? null),
+    firings.map(({ nextAt }) => nextAt ?? null),
+  ]);
+}
+
+/** A run in the hands of this node. Times are milliseconds since the epoch. */
+export interface Run {
+  operationId: string;
+  installationId: string;
+  objectName: string;
+  type: RunType;
+  since: number | null;
+  until: number;
+  /** Null before its first page. */
+  cursor: string | null;
+  /** It is at the deleted records. */
+  deleted: boolean;
+  page: number;
+  processed: number;
+  emitted: number;
+  messages: number;
+  estimated: number | null;
+  /** Attempts that failed since its last page, and for how long. */
+  failures: number;
+  failingMs: number;
+  told: string[];
+  /** When the feed began; missing for a run without one. */
+  feedSince: number | null;
+  /** The feed is paused. */
+  isPaused: boolean;
+}
+
+/** Undefined: it has ended already. */
+export interface RunItem extends Marked {
+  run: Run | undefined;
+}
+
+// LIMIT keeps the look-ups by key apart.
+const loadRuns = statement(
+  'read_load',
+  `SELECT i.n::int AS n, r.*, ${msOf('f.started_at')} AS "feedSince", f.paused IS NOT NULL AS "isPaused"
+  FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
+  CROSS JOIN LATERAL (
+    SELECT r.project_id, r.object, r.id AS "operationId", r.installation_id AS "installationId", r.object_name AS "objectName",
+      r.type, ${msOf('r.since')} AS since, ${msOf('r.until')} AS until, r.cursor, r.deleted, r.page, r.processed::float8,
+      r.emitted::float8, r.messages, r.estimated::float8, r.failures, r.told,
+      coalesce(${msOf('svc_now()')} - ${msOf('r.failing_since')}, 0) AS "failingMs"
+    FROM read_run r WHERE r.project_id = i.project_id AND r.id = i.id LIMIT 1) r
+  LEFT JOIN LATERAL (
+    SELECT f.started_at, f.paused FROM read_feed f
+    WHERE f.project_id = r.project_id AND f.installation_id = r."installationId" AND f.object = r.object LIMIT 1) f ON true`,
+);
+
+export async function loadRunItems(db: Queryable, marked: readonly Marked[]): Promise<RunItem[]> {
+  const rows = await db.rows<Run & { n: number }>(loadRuns, [
+    marked.map(({ projectId }) => projectId),
+    marked.map(({ ref }) => ref),
+  ]);
+  const byPlace = new Map(rows.map(({ n, ...run }) => [n, run]));
+  return marked.map((one, at) => ({ ...one, run: byPlace.get(at + 1) }));
+}

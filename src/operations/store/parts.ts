@@ -1,0 +1,28 @@
+/**
+ * Parts of a statement by which another room keeps the operations of its action together with what it works on. The statement
+ * has a CTE `clock(now)`.
+ */
+
+/** For a source with project_id, id, integration_id, installation_id, config_id, request, resource and details. */
+export const beginOperations = (action: string, source: string): string => `operations AS (
+    INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
+      status, total, details, created_at, updated_at)
+    SELECT project_id, id, integration_id, installation_id, config_id, '${action}', request, resource,
+      'in_progress', 0, details, now, now FROM (${source}) s, clock)`;
+
+/** How far they are: for a source with project_id, id, total and details. */
+export const moveOperations = (source: string): string => `operations AS (
+    UPDATE operation o SET total = s.total, details = s.details, updated_at = now
+    FROM clock, (${source}) s WHERE o.project_id = s.project_id AND o.id = s.id)`;
+
+/** After an attempt: for a source with project_id, id, status, result, errors, attempt, spent and due_at. */
+export const endOperations = (source: string): string => `operations AS (
+    UPDATE operation o SET status = s.status, result = s.result,
+      errors = CASE WHEN s.spent OR s.status <> 'in_progress' THEN s.errors ELSE o.errors END, attempts = s.attempt,
+      last_attempt_at = CASE WHEN s.spent THEN now ELSE o.last_attempt_at END, next_attempt_at = s.due_at, updated_at = now
+    FROM clock, (${source}) s WHERE o.project_id = s.project_id AND o.id = s.id)`;
+
+/** Lines of their logs: for a source with project_id, operation_id, id, severity and message. */
+export const logLines = (source: string): string => `logs AS (
+    INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
+    SELECT s.project_id, s.operation_id, s.id, s.severity, s.message, now FROM clock, (${source}) s)`;
