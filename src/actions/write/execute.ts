@@ -1,6 +1,3 @@
-import { sqlState } from '../../kit/db/database.ts';
-import type { HttpResult } from '../../kit/http/client.ts';
-import { Problem } from '../../kit/problem.ts';
 import {
   failureOfRead,
   failureOfTransport,
@@ -11,11 +8,11 @@ import {
   type CurrentFieldsAbility,
   type Failure,
   type ProviderClient,
-  type ProviderRequest,
   type RecordOutcome,
   type WriteCall,
   type WriteKind,
 } from '../../providers/index.ts';
+import { sendOrExplain } from '../send.ts';
 import { narrowDown, type CallResult } from './bisect.ts';
 import type { PlannedRecord } from './plan.ts';
 
@@ -216,37 +213,6 @@ async function sendCall(call: WriteCall, context: WriteContext): Promise<CallRes
   if ('failure' in result) return all({ kind: 'notApplied', failure: result.failure });
   const { failure, applied } = failureOfTransport(result.fault, call.kind !== 'create');
   return all({ kind: applied === 'no' ? 'notApplied' : 'unknown', failure });
-}
-
-/** The client throws only before a byte left, or after a 401: nothing was applied, whatever the problem is. */
-export async function sendOrExplain(
-  { client }: { client: ProviderClient },
-  request: ProviderRequest,
-  maySend?: () => boolean,
-): Promise<HttpResult | { failure: Failure }> {
-  try {
-    return await client.send(request, maySend);
-  } catch (error) {
-    return { failure: failureBeforeSend(error) };
-  }
-}
-
-/** What kept a call from being made: a problem, or the database. Throws anything else: that is a fault in this program. */
-export function failureBeforeSend(error: unknown): Failure {
-  if (sqlState(error) !== undefined) {
-    const message = `nothing was sent: the database refused a statement (SQLSTATE ${sqlState(error)})`;
-    return { category: 'internal', retryable: true, message };
-  }
-  if (!(error instanceof Problem)) throw error;
-  const isAuth = error.code === 'connection-bad-credentials' || error.code === 'not-found';
-  if (error.code === 'provider-rate-limited') {
-    const retryAfterMs = (error.details.retryAfterSeconds ?? 1) * 1000;
-    return { category: 'rateLimit', retryable: true, message: error.message, retryAfterMs };
-  }
-  if (error.code === 'credentials-unreadable')
-    return { category: 'internal', retryable: error.retryable, message: error.message, unreadable: true };
-  const category = isAuth ? 'auth' : error.retryable ? 'providerDown' : 'internal';
-  return { category, retryable: error.retryable, message: error.message };
 }
 
 function finish(

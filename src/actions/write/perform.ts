@@ -26,8 +26,8 @@ import {
 import type { AutoBatches } from './auto-batch/auto-batches.ts';
 import { budgetOf, refuseClosed } from './budget.ts';
 import { attemptWrite, resolveStopped, unknownForAll, type AttemptContext } from './attempt.ts';
-import { descriptionsOf } from './descriptions.ts';
-import { failureBeforeSend } from './execute.ts';
+import { descriptionsOf } from '../descriptions.ts';
+import { failureBeforeSend } from '../send.ts';
 import type { PlannedRecord, WritePlan } from './plan.ts';
 
 export interface WriteDeps {

@@ -9,7 +9,7 @@ import {
   type ResolveAbility,
   type StandingRecord,
 } from '../../providers/index.ts';
-import { sendOrExplain } from './execute.ts';
+import { sendOrExplain } from '../send.ts';
 import type { PlannedRecord } from './plan.ts';
 import {
   comparableFields,

@@ -2,7 +2,7 @@ import { Agent } from 'undici';
 import { sendHttp } from '../../kit/http/client.ts';
 import { connectorOf, type Connector, type ProviderClient } from '../../providers/index.ts';
 import type { AttemptContext } from './attempt.ts';
-import { createDescriptions } from './descriptions.ts';
+import { createDescriptions } from '../descriptions.ts';
 
 /** One request as the simulator received it. */
 export interface SeenRequest {

@@ -40,6 +40,7 @@ export const FieldFilter = named('FieldFilter', {
   operator: choice('eq'),
   value: Type.Union([text, Type.Boolean(), Type.Number()]),
 });
+export type FieldFilter = Static<typeof FieldFilter>;
 
 export const Backfill = named('Backfill', {
   defaultPeriod: closed({

@@ -100,9 +100,7 @@ export async function record(
     logs.map(({ n }) => n),
     logs.map(({ id }) => id),
     logs.map(({ severity }) => severity),
-    logs.map(({ msg, details = {}, end }) =>
-      storableJson({ msg, operation_id: end.operationId, details }),
-    ),
+    logs.map(({ msg, details = {}, end }) => storableJson({ msg, operation_id: end.operationId, details })),
   ]);
   const byPlace = new Map(rows.map(({ n, paused }) => [n, { paused }]));
   return ends.map((_, at) => byPlace.get(at + 1));

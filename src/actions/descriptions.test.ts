@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { problem } from '../../kit/problem.ts';
-import type { Connector, ProviderClient } from '../../providers/index.ts';
+import { problem } from '../kit/problem.ts';
+import type { Connector, ProviderClient } from '../providers/index.ts';
 import { createDescriptions, type Described } from './descriptions.ts';
 
 const client: ProviderClient = { send: () => Promise.reject(new Error('nothing is sent here')) };

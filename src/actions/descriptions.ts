@@ -1,5 +1,5 @@
-import type { Connections } from '../../connections/index.ts';
-import type { Connector, Failure, ObjectDescription, ProviderClient } from '../../providers/index.ts';
+import type { Connections } from '../connections/index.ts';
+import type { Connector, Failure, ObjectDescription, ProviderClient } from '../providers/index.ts';
 
 export type Described = { object: ObjectDescription } | { failure: Failure };
 
