@@ -36,6 +36,10 @@ const owners: Record<string, string> = {
   ab_head: 'actions',
   ab_turn: 'actions',
   proxy_log: 'actions',
+  read_feed: 'actions',
+  read_run: 'actions',
+  read_seen: 'actions',
+  read_stale: 'actions',
   clock: 'kit',
   master_keys: 'kit',
 };
@@ -46,6 +50,9 @@ const exceptions: Record<string, string> = {
     'a write that was repeated takes no place in a batch, which is decided as it joins',
   'actions reads record':
     'whether a record joined its batch is found by its place, after the answer was lost',
+  'actions reads installations':
+    'a run begins in the lane of the connection that the installation has in that transaction',
+  'actions reads integrations': 'the same; its provider is told with the operation',
   'actions writes record':
     'a record joins its open batch, claims its key and wakes the lane in one statement',
   'actions writes wake': 'an overdue batch wakes the lane that seals it',
@@ -66,6 +73,7 @@ const exceptions: Record<string, string> = {
   'operations reads lane': 'an acceptance is marked under the lease of its lane, in one statement',
   'operations reads turn': 'the same, and a parked one is looked after by who accepted it',
   'operations reads work': 'the same',
+  'operations reads clock': 'not the table: a part of the statements that these fragments are put into',
   'operations writes turn': 'an operation, its work and its turn are accepted together, in one statement',
   'operations writes work': 'the same',
 };
