@@ -52,7 +52,7 @@ export interface DeliveryContext {
   /** Aborted when nobody records the outcome any more. */
   signal: AbortSignal;
   /** To be asked right before the first byte: false means do not begin. */
-  mayStillSend(): boolean;
+  mayStillSend: () => boolean;
 }
 
 /** What became of one attempt. Nothing is thrown. */
@@ -81,6 +81,8 @@ export type Delivered =
 export interface CheckContext {
   /** Data of customers: nothing leaves in the clear. */
   production: boolean;
+  /** Whether the operator allows this address by its name, such as one of the own network. */
+  isAllowed: (host: string, port: number) => boolean;
 }
 
 /** A kind of destination: one folder, and one line in `kinds.ts`. */
@@ -88,8 +90,7 @@ export interface DestinationKind<Metadata extends object = object, Secrets exten
   readonly type: string;
   /** The shapes on the wire; what does not fit is refused with its path. Closed objects. */
   readonly metadata: TSchema;
-  /** Those that a builder gives; absent: the builder gives none. */
-  readonly secrets?: TSchema;
+  readonly secrets: TSchema;
   /** What the shape cannot say; names are paths such as `metadata.url`. */
   check(metadata: Metadata, context: CheckContext): Issue[];
   /** Secrets of our making: at the creation and at a rotation. */

@@ -68,8 +68,8 @@ describe('deliveries/messages', () => {
         bytes: Buffer.byteLength(body),
         records: results[at]!.length,
       });
-      const next = results[at + 1]?.[0];
-      if (next) expect(Buffer.byteLength(body + next)).toBeGreaterThan(mostBodyBytes - 200);
+      const next = results[at + 1]?.[0] ?? 'x'.repeat(mostBodyBytes);
+      expect(Buffer.byteLength(body + next)).toBeGreaterThan(mostBodyBytes - 200);
     }
     expect(results.flat()).toEqual(given.map(({ json }) => JSON.parse(json) as unknown));
     expect(messages.flatMap(({ keys }) => recordKeysIn(keys).map(({ id }) => id))).toEqual(

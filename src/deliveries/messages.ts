@@ -87,31 +87,36 @@ const frameBytes = 100;
 export async function cutMessages(
   envelope: Envelope,
   entries: readonly MessageEntry[],
-  { publicUrl, ...origin }: MessageOrigin,
+  origin: MessageOrigin,
 ): Promise<NewMessage[]> {
   const head = headOf(envelope);
   const room = mostBodyBytes - Buffer.byteLength(head) - frameBytes;
-  return Promise.all(
-    slicesOf(entries, room).map(async ({ entries: own, isLarge }, slice): Promise<NewMessage> => {
-      const id = newId();
-      const link = isLarge ? linkTo(publicUrl, origin.projectId, id) : undefined;
-      const body = Buffer.from(link ? linkingBody(head, own.length, link.url) : inlineBody(head, own));
-      const { encoding, encoded } = await encode(link ? [body, Buffer.from(resultOf(own))] : [body]);
-      const [encodedBody = body, encodedResult = null] = encoded;
-      return {
-        ...origin,
-        id,
-        slice,
-        records: own.length,
-        bytes: body.length,
-        encoding,
-        body: encodedBody,
-        result: encodedResult,
-        linkHash: link ? hashOf(link.secret) : null,
-        keys: JSON.stringify(own.map(({ key }) => [key.id, key.version, key.deleted ? 1 : 0])),
-      };
-    }),
-  );
+  return Promise.all(slicesOf(entries, room).map((slice, at) => messageOf(head, slice, at, origin)));
+}
+
+async function messageOf(
+  head: string,
+  { entries, isLarge }: Slice,
+  slice: number,
+  { publicUrl, ...origin }: MessageOrigin,
+): Promise<NewMessage> {
+  const id = newId();
+  const link = isLarge ? linkTo(publicUrl, origin.projectId, id) : undefined;
+  const body = Buffer.from(link ? linkingBody(head, entries.length, link.url) : inlineBody(head, entries));
+  const { encoding, encoded } = await encode(link ? [body, Buffer.from(resultOf(entries))] : [body]);
+  const [encodedBody = body, encodedResult = null] = encoded;
+  return {
+    ...origin,
+    id,
+    slice,
+    records: entries.length,
+    bytes: body.length,
+    encoding,
+    body: encodedBody,
+    result: encodedResult,
+    linkHash: link ? hashOf(link.secret) : null,
+    keys: JSON.stringify(entries.map(({ key }) => [key.id, key.version, key.deleted ? 1 : 0])),
+  };
 }
 
 interface Slice {

@@ -2,12 +2,12 @@ import type { Dispatcher } from 'undici';
 import { describeFault, failedToConnect, isRefused } from './egress.ts';
 import { JsonOutline, maxNesting } from './json-outline.ts';
 
-/** A request whose body fits in memory. `url` is absolute and was built from the catalogue, never from a caller's text alone. */
+/** A request whose body fits in memory. `url` is absolute. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   url: string;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Buffer;
 }
 
 export interface HttpAnswer {
@@ -29,6 +29,8 @@ export interface SendOptions {
   /** For the whole call, from connect to the last byte. */
   timeoutMs: number;
   maxAnswerBytes?: number;
+  /** The status alone matters: of the body so many bytes are read, within so long after the status, and the rest is not waited for. */
+  beginning?: { bytes: number; withinMs: number };
   signal?: AbortSignal;
   /** Asked when the socket is there, right before the first byte; false withholds the request (docs/invariants.md, 14). */
   maySend?: (() => boolean) | undefined;
@@ -72,6 +74,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: SendOptions;
   readonly #settle: (result: HttpResult) => void;
   readonly #timer: NodeJS.Timeout;
+  #restTimer: NodeJS.Timeout | undefined;
   readonly #chunks: Buffer[] = [];
   #outline: JsonOutline | undefined;
   #size = 0;
@@ -109,9 +112,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     this.#status = status;
     this.#headers = headers;
+    const { beginning } = this.#options;
+    // One of 1xx comes before the answer.
+    if (beginning && status >= 200) this.#restTimer = setTimeout(() => this.#enough(), beginning.withinMs);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { beginning } = this.#options;
+    if (beginning) {
+      this.#size += chunk.length;
+      this.#chunks.push(chunk);
+      if (this.#size > beginning.bytes) this.#enough();
+      return;
+    }
     const limit = this.#options.maxAnswerBytes ?? defaultMaxAnswerBytes;
     this.#size += chunk.length;
     if (this.#size > limit) return this.#stop('tooLarge', `the answer is larger than ${limit} bytes`);
@@ -130,11 +143,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const body = Buffer.concat(this.#chunks).toString('utf8');
+    const bytes = Buffer.concat(this.#chunks);
+    const body = bytes.subarray(0, this.#options.beginning?.bytes ?? bytes.length).toString('utf8');
     this.#end({ answer: { status: this.#status, headers: this.#headers, body } });
   }
 
+  /** What was read is the answer. */
+  #enough(): void {
+    this.onResponseEnd();
+    this.#controller?.abort(new Error('the rest of the answer is not wanted'));
+  }
+
   onResponseError(_controller: unknown, error: unknown): void {
+    if (this.#options.beginning && this.#status >= 200) this.onResponseEnd();
     this.#end({ fault: explain(error, this.#sent) });
   }
 
@@ -149,6 +170,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#restTimer);
     this.#options.signal?.removeEventListener('abort', this.#abort);
     this.#settle(result);
   }

@@ -1,0 +1,7 @@
+import type { DestinationKind } from './kind.ts';
+import { createWebhook } from './webhook/index.ts';
+
+/** Every kind of destination, for one process. */
+export function createKinds(): DestinationKind[] {
+  return [createWebhook()];
+}
