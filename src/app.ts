@@ -18,7 +18,7 @@ import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
 import { registerGauges } from './gauges.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
-import { createAutoBatches, type AutoBatches } from './actions/write/index.ts';
+import { createWrites, type Writes } from './actions/write/index.ts';
 import { createOperations, operationMetrics, type Operations } from './operations/index.ts';
 import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
@@ -34,7 +34,7 @@ export interface App {
   installations: Installations;
   operations: Operations;
   deliveries: Deliveries;
-  autoBatches: AutoBatches;
+  writes: Writes;
   close(): Promise<void>;
 }
 
@@ -71,7 +71,44 @@ export async function migrateDatabase(url: string, log: Logger): Promise<string[
 }
 
 export async function createApp(config: Config, url: string, log: Logger): Promise<App> {
-  const ground: Ground = {
+  const ground = await createGround(config, url, log);
+  const catalog = loadCatalog({ directory: config.providersDir, origins: config.providerOrigins });
+  const projects = createProjects(ground, {
+    catalog,
+    failuresPerMinute: config.authFailures,
+    allowedOrigins: config.allowedOrigins,
+  });
+  const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
+  const installations = createInstallations(ground, { projects, connections, catalog });
+  const operations = createOperations(ground);
+  const deliveries = createDeliveries(ground);
+  const writes = createWrites(ground, operations, { leaseMs: config.leaseMs });
+  hurryDead(connections, operations, log);
+  const app: App = {
+    ground,
+    catalog,
+    projects,
+    connections,
+    installations,
+    operations,
+    deliveries,
+    writes,
+    close: async () => {
+      await Promise.all([writes.close(), deliveries.close()]);
+      await operations.close();
+      installations.close();
+      await connections.close();
+      await projects.close();
+      await ground.egress.close();
+      await ground.database.close();
+    },
+  };
+  registerGauges(app);
+  return app;
+}
+
+async function createGround(config: Config, url: string, log: Logger): Promise<Ground> {
+  return {
     database: openDatabase({
       url,
       directUrl: config.databaseDirectUrl,
@@ -97,38 +134,6 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     limits: config.limits,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
   };
-  const catalog = loadCatalog({ directory: config.providersDir, origins: config.providerOrigins });
-  const projects = createProjects(ground, {
-    catalog,
-    failuresPerMinute: config.authFailures,
-    allowedOrigins: config.allowedOrigins,
-  });
-  const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
-  const installations = createInstallations(ground, { projects, connections, catalog });
-  const operations = createOperations(ground, { leaseMs: config.leaseMs });
-  const deliveries = createDeliveries(ground);
-  const autoBatches = createAutoBatches(ground, operations);
-  hurryDead(connections, operations, log);
-  const app: App = {
-    ground,
-    catalog,
-    projects,
-    connections,
-    installations,
-    operations,
-    deliveries,
-    autoBatches,
-    close: async () => {
-      await Promise.all([operations.close(), autoBatches.close(), deliveries.close()]);
-      installations.close();
-      await connections.close();
-      await projects.close();
-      await ground.egress.close();
-      await ground.database.close();
-    },
-  };
-  registerGauges(app);
-  return app;
 }
 
 /** Work that waits for a later attempt fails now. If this node dies first, it fails at that attempt. */

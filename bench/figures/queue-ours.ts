@@ -3,7 +3,9 @@ import { createMetrics } from '../../src/kit/metrics.ts';
 import type { Ground } from '../../src/kit/ground.ts';
 import { newId } from '../../src/kit/ids.ts';
 import { createWorker } from '../../src/lanes/index.ts';
-import { createOperations, ledgerKind, type WorkHandler } from '../../src/operations/index.ts';
+import { kindOf } from '../../src/actions/write/kind.ts';
+import type { Sender } from '../../src/actions/write/sender.ts';
+import { createOperations } from '../../src/operations/index.ts';
 import { makeLedger } from '../postgres.ts';
 import { createOf, looseTarget } from '../queue.ts';
 import type { QueuePeer } from '../queue-under-test.ts';
@@ -11,8 +13,8 @@ import type { QueuePeer } from '../queue-under-test.ts';
 const lanes = 100;
 
 /** Says of every record that it was applied, and does nothing. */
-const noOp: WorkHandler = {
-  execute: async ({ records }) => ({
+const noOp: Sender = {
+  send: async ({ records }) => ({
     kind: 'outcomes',
     outcomes: records.map(() => ({ kind: 'applied', recordId: '1' })),
   }),
@@ -27,8 +29,7 @@ export async function startOurs(): Promise<QueuePeer> {
   let done = 0;
   const worker = createWorker(ground, {
     kinds: [
-      ledgerKind(
-        'write',
+      kindOf(
         operations.ends,
         counting(noOp, () => (done += 1)),
       ),
@@ -58,10 +59,10 @@ export async function startOurs(): Promise<QueuePeer> {
   };
 }
 
-function counting(handler: WorkHandler, add: () => void): WorkHandler {
+function counting(sender: Sender, add: () => void): Sender {
   return {
-    async execute(item, context) {
-      const result = await handler.execute(item, context);
+    async send(item, context) {
+      const result = await sender.send(item, context);
       add();
       return result;
     },

@@ -3,20 +3,12 @@ import { isDatabaseAway, type Database, type Queryable } from '../kit/db/databas
 import type { Ground } from '../kit/ground.ts';
 import { createLog } from '../kit/log.ts';
 import { createMetrics } from '../kit/metrics.ts';
-import { createWorker as createLaneWorker, type Gathers, type Worker } from '../lanes/index.ts';
-import {
-  createHousekeeping,
-  ledgerKind,
-  endsOf,
-  type Intake,
-  type ItemResult,
-  type WorkHandler,
-  type WorkItem,
-} from './index.ts';
+import { newId } from '../kit/ids.ts';
+import { openNode } from '../lanes/store/lanes.ts';
+import { load } from './store/load.ts';
 import * as store from '../lanes/store/work.ts';
 import type { TakeRequest } from '../lanes/store/work.ts';
-import { load } from './store/load.ts';
-import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
+import type { Intake, Operations, Settlement, WorkItem } from './index.ts';
 
 /** The parts of the ground that the ledger stands on; the others are never touched by it. */
 export function groundOf(database: Database): Ground {
@@ -27,6 +19,12 @@ export function groundOf(database: Database): Ground {
     limits: {},
     publicUrl: '',
   } as unknown as Ground;
+}
+
+/** A UUIDv7 of that time. */
+export function idMadeAt(ms: number): string {
+  const hex = ms.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 export const projectId = '0190a000-0000-7000-8000-000000000001';
@@ -48,8 +46,6 @@ export function intake(given: Partial<Intake> = {}): Intake {
   };
 }
 
-export type { Worker };
-
 /** What a worker has in its hands after a take, or a rescue. */
 export async function take(db: Queryable, lanes: readonly TakeRequest[]): Promise<WorkItem[]> {
   return load(db, await store.take(db, lanes));
@@ -58,66 +54,40 @@ export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Prom
   return load(db, await store.rescue(db, lanes));
 }
 
-type LaneOptions = Omit<Parameters<typeof createLaneWorker>[1], 'kinds'>;
-
-/** A worker of the ledger's own, with its housekeeping, whose writes the handler does. */
-export function createWorker(
-  ground: Ground,
-  {
-    handlers,
-    retryPolicy,
-    gathers,
-    ...options
-  }: LaneOptions & {
-    handlers: { write?: WorkHandler };
-    retryPolicy?: Partial<RetryPolicy>;
-    gathers?: Gathers;
-  },
-): Worker {
-  const ends = endsOf(ground);
-  const policy = { ...defaultRetryPolicy, ...retryPolicy };
-  const kinds = handlers.write ? [ledgerKind('write', ends, handlers.write, { policy, gathers })] : [];
-  const worker = createLaneWorker(ground, { ...options, kinds });
-  const housekeeping = createHousekeeping(ground.database, ground.log);
-  return {
-    ...worker,
-    async start() {
-      housekeeping.start();
-      await worker.start();
-    },
-    async stop(deadlineMs) {
-      await worker.stop(deadlineMs);
-      await housekeeping.stop();
-      await ends.close();
-    },
+/** Accepts an operation of one record as started, and records that it was written; answers its id. */
+export async function writeOne(operations: Operations, db: Queryable, given: Intake): Promise<string> {
+  const operationId = newId();
+  const lane = { projectId: given.projectId, id: newId(), lease: randomUUID() };
+  await openNode(db, lane, 60_000);
+  const accepted = await operations.acceptMarked(given, lane, operationId);
+  const { projectId: project, installationId, actionType, resource } = given;
+  const result = `[${resource}] 1 record created.`;
+  const details = { object: resource, attempt: '1' };
+  const settlement: Settlement = {
+    projectId: project,
+    operationId,
+    installationId,
+    actionType,
+    resource,
+    place: {},
+    attempt: 1,
+    seq: accepted?.seq ?? '',
+    lease: lane.lease,
+    done: true,
+    waitMs: 0,
+    spent: true,
+    status: 'success',
+    result,
+    errors: [],
+    succeeded: 1,
+    failed: 0,
+    unknown: 0,
+    outcomes: [{ index: 0, outcome: { kind: 'applied', recordId: '7' } }],
+    log: { id: newId(), severity: 'info', message: { msg: result, operation_id: operationId, details } },
   };
-}
-
-/** Says of each item what the function says. */
-export function handlerOf(each: (item: WorkItem) => ItemResult | Promise<ItemResult>): WorkHandler {
-  return { execute: async (item) => each(item) };
-}
-
-export function applied(item: WorkItem): ItemResult {
-  return {
-    kind: 'outcomes',
-    outcomes: item.records.map(({ index }) => ({ kind: 'applied', recordId: `r${index}` })),
-  };
-}
-
-export function failed(item: WorkItem, retryable: boolean, retryAfterMs?: number): ItemResult {
-  return {
-    kind: 'outcomes',
-    outcomes: item.records.map(() => ({
-      kind: 'notApplied',
-      failure: {
-        category: retryable ? 'rateLimit' : 'validation',
-        retryable,
-        message: retryable ? 'too many requests' : 'email is not an address',
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      },
-    })),
-  };
+  await operations.ends.record(db, [settlement]);
+  operations.ends.recorded([settlement]);
+  return operationId;
 }
 
 /** Waits until the condition holds; while the database is away, it does not. Throws after the time. */

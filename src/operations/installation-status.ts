@@ -1,7 +1,7 @@
 import type { Database } from '../kit/db/database.ts';
 import type { Logger } from '../kit/log.ts';
 import { recordOperationsEnd, type OperationsEnded } from '../installations/index.ts';
-import type { Settlement } from './settle.ts';
+import type { Settlement } from './settlement.ts';
 
 export interface InstallationStatus {
   note(ended: readonly Settlement[]): void;

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../../test/database.ts';
 import { ensurePartitions, migrate } from '../kit/db/migrate.ts';
 import { createAcceptor } from './accept.ts';
-import { createWorker, groundOf, intake, until } from './harness.testsuite.ts';
+import { groundOf, intake, until } from './harness.testsuite.ts';
+import { createHousekeeping } from './housekeeping.ts';
 
 const directory = join(import.meta.dirname, '../../migrations');
 const history = ['operation', 'record', 'operation_log'];
@@ -107,14 +108,14 @@ describe('operations/month-end', () => {
     );
     await backup();
     await migrate(test.database, { directory });
-    const worker = createWorker(groundOf(test.database), { handlers: {} });
-    await worker.start();
+    const housekeeping = createHousekeeping(test.database, groundOf(test.database).log);
+    housekeeping.start();
     await reader.query('COMMIT');
     await ensurePartitions(test.database);
     await until('the default partitions are gone', async () =>
       (await partitions('record')).every((name) => name !== 'record_default'),
     );
-    await worker.stop(1_000);
+    await housekeeping.stop();
     const month = ahead.toISOString().slice(0, 7).replace('-', '');
     const [row] = await test.database.raw(
       'SELECT o.tableoid::regclass::text AS o, r.tableoid::regclass::text AS r FROM operation o JOIN record r ON r.operation_id = o.id WHERE o.id = $1',

@@ -1,6 +1,6 @@
 import type { Logger } from '../kit/log.ts';
 import { declareCounter, type Metrics } from '../kit/metrics.ts';
-import type { Settlement } from './settle.ts';
+import type { Settlement } from './settlement.ts';
 
 const operations = declareCounter('svc_operations_total', 'Operations that ended.', [
   'action',

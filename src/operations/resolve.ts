@@ -4,7 +4,7 @@ import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Issue, type Problem } from '../kit/problem.ts';
 import { presentRecord } from './present.ts';
 import type { Operation, OperationRecord, Resolution, ResolveRequest } from './schema.ts';
-import type { LogEntry } from './settle.ts';
+import type { LogEntry } from './settlement.ts';
 import * as reading from './store/read.ts';
 import * as store from './store/written.ts';
 

@@ -3,7 +3,7 @@ import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { createHarness, type Harness } from '../installations/harness.testsuite.ts';
 import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
 import { authenticationHook } from '../projects/index.ts';
-import { intake } from './harness.testsuite.ts';
+import { intake, writeOne } from './harness.testsuite.ts';
 import { createOperations, operationRoutes, type Operations } from './index.ts';
 
 interface Body {
@@ -48,8 +48,7 @@ describe('operations/routes', () => {
       integrationId: installation.integrationId,
     };
     for (let n = 0; n < 3; n++) ids.push((await operations.acceptQueued(intake(given))).operationId);
-    const send = () => Promise.resolve([{ kind: 'applied' as const, recordId: '7' }]);
-    ids.push((await operations.acceptMarked(intake(given), send)).operationId);
+    ids.push(await writeOne(operations, on.ground.database, intake(given)));
   });
   afterAll(async () => {
     await server?.close();

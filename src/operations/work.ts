@@ -1,6 +1,6 @@
 import { timeOf } from '../kit/ids.ts';
-import type { Heard, Marked, WorkContext } from '../lanes/index.ts';
-import type { Failure, RecordOutcome } from '../providers/index.ts';
+import type { Marked } from '../lanes/index.ts';
+import type { Failure } from '../providers/index.ts';
 
 /** One record of an operation as the executor needs it; its own `reference` is echoed where outcomes are shown. */
 export type RecordPayload = Record<string, unknown> & { reference?: string };
@@ -110,29 +110,6 @@ export interface WorkItem extends Marked {
   earlier: ReadonlyMap<number, Failure>;
   /** Bytes of its payloads, when it is large and came without them; then `records` is empty as yet. */
   unreadBytes: number;
-}
-
-/**
- * What a handler says of one item. The outcomes stand in the order of the item's records. `heard` is missing when nobody was
- * called.
- */
-export type ItemResult = { heard?: Heard | undefined } & Ending;
-
-type Ending =
-  | { kind: 'outcomes'; outcomes: readonly RecordOutcome[] }
-  /** Nothing was sent; the item waits, and no attempt is counted. */
-  | { kind: 'postponed'; inMs: number }
-  /** Nothing was sent; the whole lane waits, and no attempt is counted. */
-  | { kind: 'throttled'; inMs: number };
-
-/** Does the work of one kind. Never throws for what the provider does; what it throws counts as an unknown outcome. */
-export interface WorkHandler {
-  execute(item: WorkItem, context: WorkContext): Promise<ItemResult>;
-  /**
-   * Finds out what became of an item whose attempt was cut off by the death of its node; without it that stays unknown. Sends
-   * nothing: what may be sent again is so in its outcomes, and the next attempt does it.
-   */
-  resolveUnknown?(item: WorkItem, context: WorkContext): Promise<ItemResult>;
 }
 
 /** See {@link WorkItem.acceptedAt}; `byDatabase` is the acceptance as the database's clock tells it. */

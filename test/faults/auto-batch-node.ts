@@ -1,11 +1,13 @@
 /** One node of the auto-batch fault test: gathers, works, and dies at its crash point or by a signal. Both ledgers are files. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOperations, type ItemResult, type WorkItem } from '../../src/operations/index.ts';
+import { type WorkItem, createOperations } from '../../src/operations/index.ts';
+import type { ItemResult } from '../../src/actions/write/sender.ts';
+import { createWorker, failed } from '../../src/actions/write/harness.testsuite.ts';
+import { groundOf, intake } from '../../src/operations/harness.testsuite.ts';
 import { createAutoBatches } from '../../src/actions/write/auto-batch/auto-batches.ts';
 import { openBatches } from '../../src/actions/write/auto-batch/store.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
-import { createWorker, failed, groundOf, intake } from '../../src/operations/harness.testsuite.ts';
 
 const {
   DATABASE_URL = '',
@@ -19,10 +21,10 @@ const leaseMs = Number(LEASE_MS);
 const database = openDatabase({ url: DATABASE_URL, poolSize: 8, applicationName: 'svc fault node' });
 database.raw('SELECT 1').catch(() => process.exit(3));
 const ground = groundOf(database);
-const operations = createOperations(ground, { leaseMs });
+const operations = createOperations(ground);
 const autoBatches = createAutoBatches(ground, operations);
 
-async function execute(item: WorkItem, mayStillSend: () => boolean): Promise<ItemResult> {
+async function send(item: WorkItem, mayStillSend: () => boolean): Promise<ItemResult> {
   await sleep(Math.random() * 4);
   if (!mayStillSend()) return { kind: 'postponed', inMs: 0 };
   if (Math.random() < 0.1) return failed(item, true);
@@ -38,10 +40,8 @@ const worker = createWorker(ground, {
   leaseMs,
   pollMs: 200,
   retryPolicy: { baseMs: 20, capMs: 200 },
-  handlers: {
-    write: {
-      execute: (item, context) => execute(item, () => context.mayStillSend()),
-    },
+  sender: {
+    send: (item, context) => send(item, () => context.mayStillSend()),
   },
 });
 operations.onQueued((lane) => worker.hint(lane));

@@ -1,9 +1,9 @@
 /** One node of the fault test: accepts, works, and dies at its crash point or by a signal. Both ledgers are files outside the database. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOperations } from '../../src/operations/index.ts';
+import { applied, createNode, createWorker, failed } from '../../src/actions/write/harness.testsuite.ts';
+import { groundOf, intake } from '../../src/operations/harness.testsuite.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
-import { createWorker, applied, failed, groundOf, intake } from '../../src/operations/harness.testsuite.ts';
 
 const {
   DATABASE_URL = '',
@@ -17,7 +17,7 @@ const leaseMs = Number(LEASE_MS);
 const database = openDatabase({ url: DATABASE_URL, poolSize: 8, applicationName: 'svc fault node' });
 database.raw('SELECT 1').catch(() => process.exit(3));
 const ground = groundOf(database);
-const operations = createOperations(ground, { leaseMs });
+const operations = createNode(ground, { leaseMs });
 
 /** The effect at the provider: from here on a second time is a duplicate. */
 function takeEffect(operationId: string, key: string, n: number): void {
@@ -28,17 +28,15 @@ const worker = createWorker(ground, {
   leaseMs,
   pollMs: 200,
   retryPolicy: { baseMs: 20, capMs: 200 },
-  handlers: {
-    write: {
-      async execute(item, context) {
-        const { key = '', n = -1 } = item.request as { key?: string; n?: number };
-        await sleep(Math.random() * 4);
-        if (!context.mayStillSend()) return { kind: 'postponed', inMs: 0 };
-        if (Math.random() < 0.1) return failed(item, true);
-        takeEffect(item.operationId, key, n);
-        await sleep(Math.random() * 4);
-        return applied(item);
-      },
+  sender: {
+    async send(item, context) {
+      const { key = '', n = -1 } = item.request as { key?: string; n?: number };
+      await sleep(Math.random() * 4);
+      if (!context.mayStillSend()) return { kind: 'postponed', inMs: 0 };
+      if (Math.random() < 0.1) return failed(item, true);
+      takeEffect(item.operationId, key, n);
+      await sleep(Math.random() * 4);
+      return applied(item);
     },
   },
 });
@@ -56,12 +54,15 @@ async function client(at: number): Promise<void> {
       orderKeys: at % 2 === 0 ? [key] : null,
     });
     if (at === 7) {
-      const { operationId, recorded } = await operations.acceptMarked(given, async (id, context) => {
-        await sleep(Math.random() * 4);
-        if (!context.mayStillSend()) return [];
-        takeEffect(id, '', n);
-        return [{ kind: 'applied' }];
-      });
+      const { operationId, recorded } = await operations.perform(
+        given,
+        async ({ operationId: id }, context) => {
+          await sleep(Math.random() * 4);
+          if (!context.mayStillSend()) return [];
+          takeEffect(id, '', n);
+          return [{ kind: 'applied' }];
+        },
+      );
       if (recorded) appendFileSync(CLIENT_LEDGER, `${operationId}\n`);
     } else {
       // All items of one key in one lane or in several: the order holds over lanes, too.

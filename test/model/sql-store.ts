@@ -5,7 +5,7 @@ import { insertGroup } from '../../src/operations/store/accept.ts';
 import { rescue, take } from '../../src/operations/harness.testsuite.ts';
 import { extend, fold, giveBack } from '../../src/lanes/store/lanes.ts';
 import { record } from '../../src/operations/store/record.ts';
-import type { StoredOutcome } from '../../src/operations/settle.ts';
+import type { StoredOutcome } from '../../src/operations/settlement.ts';
 import { leaseMs, type LedgerStore, type Stored } from './store.ts';
 
 /** The statements themselves. Each history has a project and a lane of its own; what another one left is not touched. */

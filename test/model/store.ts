@@ -1,6 +1,6 @@
 import type { HeldLane } from '../../src/lanes/store/lanes.ts';
 import type { Intake } from '../../src/operations/index.ts';
-import type { Settlement, StoredOutcome } from '../../src/operations/settle.ts';
+import type { Settlement, StoredOutcome } from '../../src/operations/settlement.ts';
 import { earliestAcceptance, type OperationError, type WorkItem } from '../../src/operations/work.ts';
 import { newId } from '../../src/kit/ids.ts';
 

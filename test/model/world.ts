@@ -4,10 +4,11 @@ import { planWrite, type PlannedRecord, type WriteScope } from '../../src/action
 import type { WriteRequest } from '../../src/actions/write/schema.ts';
 import { contextOf, type WorkContext } from '../../src/lanes/index.ts';
 import type { HeldLane } from '../../src/lanes/store/lanes.ts';
-import { attempt, resolveRescued } from '../../src/operations/attempt.ts';
-import type { RetryPolicy } from '../../src/operations/next-step.ts';
-import { settle } from '../../src/operations/settle.ts';
-import type { ItemResult, RecordPayload, WorkHandler, WorkItem } from '../../src/operations/work.ts';
+import { attempt, resolveRescued } from '../../src/actions/write/kind.ts';
+import type { RetryPolicy } from '../../src/actions/write/next-step.ts';
+import { settle } from '../../src/actions/write/settle.ts';
+import type { ItemResult, Sender } from '../../src/actions/write/sender.ts';
+import type { RecordPayload, WorkItem } from '../../src/operations/index.ts';
 import { abilitiesOf } from '../../src/providers/index.ts';
 import { connector, createModelProvider, type Fate, type ModelProvider } from './provider.ts';
 import { leaseMs, type LedgerStore, type Stored } from './store.ts';
@@ -171,7 +172,7 @@ export async function claim(world: World, node: Node): Promise<void> {
   Object.assign(node, { lane: claimed.lane, leaseEndsAt, isMisled: false });
   for (const item of claimed.rescued) {
     excuse(world, item);
-    node.hands.push({ item, result: await resolveRescued(item, handlerOf(world), contextFor(world, node)) });
+    node.hands.push({ item, result: await resolveRescued(item, senderOf(world), contextFor(world, node)) });
   }
 }
 
@@ -196,7 +197,7 @@ export async function send(world: World, node: Node, fates: readonly Fate[]): Pr
   const context = contextFor(world, node);
   hand.result =
     item.expired || context.mayStillSend()
-      ? await attempt(item, handlerOf(world), context)
+      ? await attempt(item, senderOf(world), context)
       : { kind: 'postponed', inMs: 0 };
   world.provider.coming = [];
   const wasSent = [...world.records.values()].some(({ sends }, at) => sends > (sent[at] ?? 0));
@@ -276,7 +277,7 @@ function contextFor(world: World, node: Node): WorkContext {
   return contextOf(lease, new AbortController().signal, leaseMs);
 }
 
-function handlerOf({ provider: { client } }: World): WorkHandler {
+function senderOf({ provider: { client } }: World): Sender {
   const describe: AttemptContext['describe'] = async () => ({
     object: { name: '', displayName: '', fields: {}, uniqueFields: [] },
   });
@@ -300,12 +301,12 @@ function handlerOf({ provider: { client } }: World): WorkHandler {
     },
   });
   return {
-    async execute(item, work) {
+    async send(item, work) {
       const { job, context, ...given } = parts(item, work);
       const outcomes = await attemptWrite(job, { acceptedAt: item.acceptedAt, ...given }, context);
       return { kind: 'outcomes', outcomes };
     },
-    async resolveUnknown(item, work) {
+    async findOut(item, work) {
       const { job, context, ...given } = parts(item, work);
       const outcomes = await resolveStopped(job, { acceptedAt: item.acceptedAt, ...given }, context);
       return { kind: 'outcomes', outcomes };

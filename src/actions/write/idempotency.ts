@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { problem, Problem, renderProblem } from '../../kit/problem.ts';
-import type { AnswerOf, EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../operations/index.ts';
+import type { EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../operations/index.ts';
 import type { Principal } from '../../projects/index.ts';
 import { abilitiesOf, type RecordOutcome } from '../../providers/index.ts';
 import { answerWrite, withErrors } from './answer.ts';
 import type { StoredWrite } from './perform.ts';
+import type { AnswerOf } from './synchronous.ts';
 
 /** What a write is answered with. */
 export interface WriteAnswer {

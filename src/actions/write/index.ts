@@ -1,5 +1,5 @@
-export { createAutoBatches, type AutoBatches } from './auto-batch/auto-batches.ts';
 export { createBatchKeeper } from './auto-batch/keeper.ts';
 export { writeKind } from './kind.ts';
 export { retryRoutes } from './retry.ts';
 export { writeRoutes } from './routes.ts';
+export { createWrites, type Writes } from './writes.ts';

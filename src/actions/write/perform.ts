@@ -3,18 +3,7 @@ import type { Ground } from '../../kit/ground.ts';
 import type { Connections } from '../../connections/index.ts';
 import type { Installations, Target } from '../../installations/index.ts';
 import type { Heard, WorkContext } from '../../lanes/index.ts';
-import type {
-  AnswerOf,
-  Intake,
-  ItemResult,
-  KeyClaim,
-  Operations,
-  Performed,
-  RecordPayload,
-  Send,
-  WorkHandler,
-  WorkItem,
-} from '../../operations/index.ts';
+import type { Intake, KeyClaim, Operations, RecordPayload, WorkItem } from '../../operations/index.ts';
 import type { Projects } from '../../projects/index.ts';
 import {
   canonicalIdOf,
@@ -23,12 +12,14 @@ import {
   type Failure,
   type ProviderClient,
 } from '../../providers/index.ts';
-import type { AutoBatches } from './auto-batch/auto-batches.ts';
 import { budgetOf, refuseClosed } from './budget.ts';
 import { attemptWrite, resolveStopped, unknownForAll, type AttemptContext } from './attempt.ts';
 import { descriptionsOf } from '../descriptions.ts';
 import { failureBeforeSend } from '../send.ts';
 import type { PlannedRecord, WritePlan } from './plan.ts';
+import type { ItemResult, Sender } from './sender.ts';
+import type { AnswerOf, Performed, Send } from './synchronous.ts';
+import type { Writes } from './writes.ts';
 
 export interface WriteDeps {
   ground: Ground;
@@ -36,7 +27,7 @@ export interface WriteDeps {
   connections: Connections;
   installations: Installations;
   operations: Operations;
-  autoBatches: AutoBatches;
+  writes: Writes;
 }
 
 /** What of a plan is kept with the operation: enough to execute it on any node. */
@@ -70,7 +61,7 @@ export async function enqueueWrite(
   const [record] = records;
   if (!plan.autoBatch || !record)
     return deps.operations.acceptQueued({ ...intake, laneId, key, records, orderKeys });
-  return deps.autoBatches.accept({
+  return deps.writes.gather({
     ...intake,
     ...plan.autoBatch,
     laneId,
@@ -108,7 +99,7 @@ export async function performWrite(
   const client = await deps.connections.client(target.projectId, target.connectionId);
   const budget = await budgetOf(deps.connections, target.projectId, target.connectionId);
   refuseClosed(budget.waitMs());
-  const send: Send = async (_operationId, work) => {
+  const send: Send = async (_item, work) => {
     const context = contextOf(deps, storedOf(target, plan), budget.guard(client), work);
     const outcomes = await attemptWrite(
       plan,
@@ -119,14 +110,14 @@ export async function performWrite(
     return outcomes;
   };
   const orderKeys = plannedKeys(target, plan);
-  return deps.operations.acceptMarked({ ...intakeOf(target, plan), key, orderKeys }, send, answerOf);
+  return deps.writes.perform({ ...intakeOf(target, plan), key, orderKeys }, send, answerOf);
 }
 
 /** Does queued writes: the items of a lane are of one connection and run at once. */
-export function writeHandler(deps: WriteDeps): WorkHandler {
+export function senderOf(deps: WriteDeps): Sender {
   return {
-    execute: (item, work) => executeItem(deps, item, work),
-    resolveUnknown: (item, work) => resolveItem(deps, item, work),
+    send: (item, work) => executeItem(deps, item, work),
+    findOut: (item, work) => resolveItem(deps, item, work),
   };
 }
 

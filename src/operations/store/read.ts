@@ -1,6 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
-import type { LogEntry, StoredOutcome } from '../settle.ts';
+import type { LogEntry, StoredOutcome } from '../settlement.ts';
 import type { OperationError } from '../work.ts';
 import type { StoredResolution } from './written.ts';
 

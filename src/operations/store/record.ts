@@ -1,7 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { recordParts } from '../../lanes/index.ts';
-import type { Settlement } from '../settle.ts';
+import type { Settlement } from '../settlement.ts';
 import { storable, storableJson } from './text.ts';
 
 /**

@@ -2,25 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
 import { openDatabase, type Database } from '../../../kit/db/database.ts';
+import { applied, createWorker, failed, handlerOf, type Worker } from '../harness.testsuite.ts';
 import {
-  createWorker,
-  type Worker,
-  applied,
   clearLedger,
   count,
-  failed,
   groundOf,
-  handlerOf,
   intake,
   projectId,
   until,
 } from '../../../operations/harness.testsuite.ts';
-import {
-  createOperations,
-  type ItemResult,
-  type Operations,
-  type WorkItem,
-} from '../../../operations/index.ts';
+import { type Operations, type WorkItem, createOperations } from '../../../operations/index.ts';
+import type { ItemResult } from '../sender.ts';
 import { createAutoBatches, type AutoBatches } from './auto-batches.ts';
 import type { AutoBatchIntake } from './places.ts';
 import { openBatches } from './store.ts';
@@ -64,14 +56,12 @@ describe('actions/write/auto-batch/auto-batch', () => {
     for (let n = 0; n < wanted; n++) {
       const database = openDatabase({ url: test.url, poolSize: 6, applicationName: `svc test node ${n}` });
       const ground = groundOf(database);
-      const operations = createOperations(ground, { leaseMs });
+      const operations = createOperations(ground);
       const worker = createWorker(ground, {
-        handlers: {
-          write: handlerOf((item) => {
-            done.push(item);
-            return answer(item);
-          }),
-        },
+        sender: handlerOf((item) => {
+          done.push(item);
+          return answer(item);
+        }),
         gathers: openBatches,
         leaseMs,
         pollMs: 100,

@@ -1,4 +1,4 @@
-import type { Settlement, StoredOutcome } from './settle.ts';
+import type { Settlement, StoredOutcome } from '../../operations/index.ts';
 
 const unstorable = 'the text of the failure could not be stored';
 

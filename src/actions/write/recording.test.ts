@@ -1,36 +1,44 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { injectErrors, makeReadOnly, makeWritable, type InjectedErrors } from '../../test/injected-errors.ts';
-import { sleep } from '../kit/retry.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import {
-  createWorker,
-  type Worker,
+  injectErrors,
+  makeReadOnly,
+  makeWritable,
+  type InjectedErrors,
+} from '../../../test/injected-errors.ts';
+import { sleep } from '../../kit/retry.ts';
+import {
+  type Node,
   applied,
+  createNode,
+  createWorker,
+  failed,
+  handlerOf,
+  type Worker,
+} from './harness.testsuite.ts';
+import {
   clearLedger,
   count,
-  failed,
   groundOf,
-  handlerOf,
   intake,
   projectId,
   until,
-} from './harness.testsuite.ts';
-import { createOperations, type Operations } from './index.ts';
+} from '../../operations/harness.testsuite.ts';
 
 /** One of each class that says nothing about the rows, and of those that nobody expects. */
 const passing = ['25006', '40001', '53100', '53200', '55P03', '57014', '57P03', '58030', '0A000', 'XX000'];
 
-describe('operations/recording', () => {
+describe('write/recording', () => {
   let test: TestDatabase;
   let errors: InjectedErrors;
-  let operations: Operations;
+  let operations: Node;
   const workers: Worker[] = [];
   let resolvedUnknown = 0;
 
   beforeAll(async () => {
     test = await createTestDatabase({ poolSize: 20 });
     errors = await injectErrors(test.database, 'work');
-    operations = createOperations(groundOf(test.database), { leaseMs: 2_000 });
+    operations = createNode(groundOf(test.database), { leaseMs: 2_000 });
     operations.onQueued((lane) => workers.forEach((worker) => worker.hint(lane)));
   });
   afterEach(async () => {
@@ -47,13 +55,11 @@ describe('operations/recording', () => {
 
   async function work(answer: Parameters<typeof handlerOf>[0]): Promise<void> {
     const worker = createWorker(groundOf(test.database), {
-      handlers: {
-        write: {
-          ...handlerOf(answer),
-          resolveUnknown: async (item) => {
-            resolvedUnknown += 1;
-            return failed(item, false);
-          },
+      sender: {
+        ...handlerOf(answer),
+        findOut: async (item) => {
+          resolvedUnknown += 1;
+          return failed(item, false);
         },
       },
       pollMs: 100,
@@ -89,7 +95,7 @@ describe('operations/recording', () => {
   );
 
   it('tells the caller of a synchronous write the outcome meanwhile', async () => {
-    const performed = await operations.acceptMarked(intake(), async () => {
+    const performed = await operations.perform(intake(), async () => {
       await errors.raise('53100');
       return [{ kind: 'applied', recordId: 'r1' }];
     });

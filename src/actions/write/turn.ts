@@ -1,9 +1,9 @@
-import { isDatabaseAway, type Database } from '../kit/db/database.ts';
-import { problem } from '../kit/problem.ts';
-import { sleep } from '../kit/retry.ts';
-import { markInTurn, type NodeLane } from '../lanes/index.ts';
+import { isDatabaseAway, type Database } from '../../kit/db/database.ts';
+import { problem } from '../../kit/problem.ts';
+import { sleep } from '../../kit/retry.ts';
+import { markInTurn, type NodeLane } from '../../lanes/index.ts';
+import { withdraw, type ParkedWrite } from '../../operations/index.ts';
 import { underWayIn } from './stray.ts';
-import { withdraw, type ParkedWrite } from './store/turns.ts';
 
 const firstPauseMs = 15;
 const longestPauseMs = 250;

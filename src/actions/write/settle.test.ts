@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Failure, RecordOutcome } from '../providers/index.ts';
+import type { Failure, RecordOutcome } from '../../providers/index.ts';
 import { settle, settleSynchronous } from './settle.ts';
-import type { WorkItem } from './work.ts';
+import type { WorkItem } from '../../operations/index.ts';
 
 const policy = { baseMs: 1_000, capMs: 60_000, random: () => 0.5 };
 const lost: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };

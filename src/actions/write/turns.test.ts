@@ -2,40 +2,36 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { declaredStatements } from '../kit/db/statement.ts';
-import { newId } from '../kit/ids.ts';
-import type { RecordOutcome } from '../providers/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { declaredStatements } from '../../kit/db/statement.ts';
+import { newId } from '../../kit/ids.ts';
+import type { RecordOutcome } from '../../providers/index.ts';
+import { count, groundOf, intake, projectId, take, until } from '../../operations/harness.testsuite.ts';
 import {
-  take,
-  createWorker,
-  type Worker,
+  type Node,
   applied,
-  count,
+  createNode,
+  createWorker,
   failed,
-  groundOf,
   handlerOf,
-  intake,
-  projectId,
-  until,
+  type Worker,
 } from './harness.testsuite.ts';
-import { createOperations, type Operations } from './index.ts';
+import type { Intake, WorkItem } from '../../operations/index.ts';
 import { settle } from './settle.ts';
-import { insertGroup } from './store/accept.ts';
-import { claim, firstProject, fold, type HeldLane } from '../lanes/store/lanes.ts';
-import { record } from './store/record.ts';
-import type { Intake, WorkItem } from './work.ts';
+import { insertGroup } from '../../operations/store/accept.ts';
+import { claim, firstProject, fold, type HeldLane } from '../../lanes/store/lanes.ts';
+import { record } from '../../operations/store/record.ts';
 
-describe('operations/turns', () => {
+describe('write/turns', () => {
   let test: TestDatabase;
-  let operations: Operations;
+  let operations: Node;
   let worker: Worker | undefined;
   let sent: unknown[];
   let answer: Parameters<typeof handlerOf>[0];
 
   beforeEach(async () => {
     test = await createTestDatabase();
-    operations = createOperations(groundOf(test.database), { waitForTurnMs: 1_500 });
+    operations = createNode(groundOf(test.database), { waitForTurnMs: 1_500 });
     sent = [];
     answer = applied;
   });
@@ -48,14 +44,12 @@ describe('operations/turns', () => {
 
   const startWorker = async (itemsPerLane = 20): Promise<void> => {
     worker = createWorker(groundOf(test.database), {
-      handlers: {
-        write: {
-          ...handlerOf((item) => {
-            sent.push(item.request['n']);
-            return answer(item);
-          }),
-          resolveUnknown: async (item) => applied(item),
-        },
+      sender: {
+        ...handlerOf((item) => {
+          sent.push(item.request['n']);
+          return answer(item);
+        }),
+        findOut: async (item) => applied(item),
       },
       pollMs: 100,
       leaseMs: 3_000,
@@ -68,7 +62,7 @@ describe('operations/turns', () => {
   const update = (n: number, given: Partial<Intake> = {}): Intake =>
     intake({ request: { type: 'update', n }, orderKeys: ['i/contacts/1'], ...given });
   const synchronously = (n: number, given: Partial<Intake> = {}) =>
-    operations.acceptMarked(update(n, given), async () => {
+    operations.perform(update(n, given), async () => {
       sent.push(n);
       await wait(50);
       return [{ kind: 'applied' } satisfies RecordOutcome];
@@ -101,10 +95,10 @@ describe('operations/turns', () => {
       running -= 1;
       return [{ kind: 'applied' }];
     };
-    await Promise.all([1, 2, 3].map((n) => operations.acceptMarked(update(n), send)));
+    await Promise.all([1, 2, 3].map((n) => operations.perform(update(n), send)));
     expect(most).toBe(1);
     await Promise.all(
-      [1, 2, 3].map((n) => operations.acceptMarked(update(n, { orderKeys: [`i/contacts/${n}`] }), send)),
+      [1, 2, 3].map((n) => operations.perform(update(n, { orderKeys: [`i/contacts/${n}`] }), send)),
     );
     expect(most).toBe(3);
   });
@@ -129,8 +123,8 @@ describe('operations/turns', () => {
     const ground = groundOf(test.database);
     const laneId = randomUUID();
     await operations.acceptQueued(update(1, { laneId }));
-    const gone = createOperations(ground, { leaseMs: 600, waitForTurnMs: 60_000 });
-    const lost = gone.acceptMarked(update(2), () => Promise.reject(new Error('it was sent')));
+    const gone = createNode(ground, { leaseMs: 600, waitForTurnMs: 60_000 });
+    const lost = gone.perform(update(2), () => Promise.reject(new Error('it was sent')));
     lost.catch(() => undefined);
     await until('it waits', async () => (await count(test.database, 'work WHERE state = 2')) === 1);
     // Its node is frozen from here on: nothing of it reaches the database.
@@ -151,7 +145,7 @@ describe('operations/turns', () => {
   it('costs an uncontended synchronous write its two statements', async () => {
     await synchronously(1);
     const names: string[] = [];
-    const counted = createOperations({
+    const counted = createNode({
       ...groundOf(test.database),
       database: {
         ...test.database,
@@ -162,9 +156,9 @@ describe('operations/turns', () => {
       },
     });
     const send = (): Promise<RecordOutcome[]> => Promise.resolve([{ kind: 'applied' }]);
-    await counted.acceptMarked(update(2), send);
+    await counted.perform(update(2), send);
     names.length = 0;
-    await counted.acceptMarked(update(3), send);
+    await counted.perform(update(3), send);
     expect(names.filter((name) => name !== 'installation_status')).toEqual(['ledger_accept', 'work_record']);
     await counted.close();
   });
@@ -172,7 +166,7 @@ describe('operations/turns', () => {
   it('parks what stands behind another, and passes every turn on while acceptances and records meet', async () => {
     await startWorker();
     const laneId = randomUUID();
-    const second = createOperations(groundOf(test.database));
+    const second = createNode(groundOf(test.database));
     for (let n = 0; n < 400; n += 1) {
       const orderKeys = [`i/contacts/${n % 3}`];
       const node = n % 2 === 0 ? operations : second;

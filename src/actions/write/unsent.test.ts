@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { freePort } from '../../test/free-port.ts';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { openDatabase, type Database } from '../kit/db/database.ts';
-import { problem } from '../kit/problem.ts';
-import type { RecordOutcome } from '../providers/index.ts';
-import { createAcceptor } from './accept.ts';
-import { clearLedger, count, groundOf, intake } from './harness.testsuite.ts';
-import { createOperations, type Operations } from './index.ts';
+import { freePort } from '../../../test/free-port.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { openDatabase, type Database } from '../../kit/db/database.ts';
+import { problem } from '../../kit/problem.ts';
+import type { RecordOutcome } from '../../providers/index.ts';
+import { createAcceptor } from '../../operations/accept.ts';
+import { clearLedger, count, groundOf, intake } from '../../operations/harness.testsuite.ts';
+import { type Node, createNode } from './harness.testsuite.ts';
 
 const leaseMs = 800;
 const away = { code: 'database-unavailable', retryable: true };
 
-describe('operations/unsent', () => {
+describe('write/unsent', () => {
   let test: TestDatabase;
-  let node: Operations;
+  let node: Node;
   /** Before each statement of this name. */
   let hinder: Record<string, () => Promise<void>> = {};
   let sends = 0;
@@ -33,7 +33,7 @@ describe('operations/unsent', () => {
         return test.database.rows<never>(statement, values);
       },
     };
-    node = createOperations(groundOf(database), { leaseMs });
+    node = createNode(groundOf(database), { leaseMs });
   });
   afterEach(async () => {
     hinder = {};
@@ -47,9 +47,9 @@ describe('operations/unsent', () => {
     throw problem('database-unavailable');
   };
   const write = (outcome: RecordOutcome = { kind: 'applied', recordId: '7' }) =>
-    node.acceptMarked(
+    node.perform(
       intake({ key: { principal: 'key:1', key: 'k', hash: createHash('sha256').update('k').digest() } }),
-      (_id, context) => {
+      (_item, context) => {
         sends += 1;
         const over = { category: 'internal', retryable: true, message: 'the lease ended' } as const;
         return Promise.resolve([context.mayStillSend() ? outcome : { kind: 'notApplied', failure: over }]);

@@ -1,32 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { sleep } from '../kit/retry.ts';
-import { createBytes } from '../lanes/bytes.ts';
-import {
-  createWorker,
-  type Worker,
-  applied,
-  clearLedger,
-  count,
-  failed,
-  groundOf,
-  intake,
-  until,
-} from './harness.testsuite.ts';
-import { createOperations, type Operations, type WorkItem } from './index.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { sleep } from '../../kit/retry.ts';
+import { createBytes } from '../../lanes/bytes.ts';
+import { type Node, applied, createNode, createWorker, failed, type Worker } from './harness.testsuite.ts';
+import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.testsuite.ts';
+import type { WorkItem } from '../../operations/index.ts';
 
 const mebibyte = 1024 * 1024;
 const never = new AbortController().signal;
 
-describe('operations/bytes', () => {
+describe('write/bytes', () => {
   let test: TestDatabase;
-  let operations: Operations;
+  let operations: Node;
   const workers: Worker[] = [];
 
   beforeAll(async () => {
     test = await createTestDatabase({ poolSize: 20 });
-    operations = createOperations(groundOf(test.database));
+    operations = createNode(groundOf(test.database));
     operations.onQueued((lane) => workers.forEach((worker) => worker.hint(lane)));
   });
   afterEach(async () => {
@@ -52,14 +43,12 @@ describe('operations/bytes', () => {
   async function work(): Promise<void> {
     most = 0;
     const worker = createWorker(groundOf(test.database), {
-      handlers: {
-        write: {
-          execute: (given) =>
-            hold(given, (item) =>
-              item.attempt === 1 && item.resource === 'twice' ? failed(item, true) : applied(item),
-            ),
-          resolveUnknown: (item) => hold(item, applied),
-        },
+      sender: {
+        send: (given) =>
+          hold(given, (item) =>
+            item.attempt === 1 && item.resource === 'twice' ? failed(item, true) : applied(item),
+          ),
+        findOut: (item) => hold(item, applied),
       },
       pollMs: 100,
       retryPolicy: { baseMs: 20, random: () => 0.5 },

@@ -1,24 +1,25 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { openDatabase, type Database } from '../kit/db/database.ts';
-import { problem } from '../kit/problem.ts';
-import { createAcceptor } from './accept.ts';
-import { clearLedger, count, groundOf, intake, projectId } from './harness.testsuite.ts';
-import { createOperations, type KeyClaim, type Operations } from './index.ts';
-import { forgetExpired } from './store/keys.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { openDatabase, type Database } from '../../kit/db/database.ts';
+import { problem } from '../../kit/problem.ts';
+import { createAcceptor } from '../../operations/accept.ts';
+import { clearLedger, count, groundOf, intake, projectId } from '../../operations/harness.testsuite.ts';
+import { type Node, createNode } from './harness.testsuite.ts';
+import type { KeyClaim } from '../../operations/index.ts';
+import { forgetExpired } from '../../operations/store/keys.ts';
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-describe('operations/keys', () => {
+describe('write/keys', () => {
   let test: TestDatabase;
   let other: Database;
-  let nodes: [Operations, Operations];
+  let nodes: [Node, Node];
 
   beforeAll(async () => {
     test = await createTestDatabase();
     other = openDatabase({ url: test.url, poolSize: 5, applicationName: 'svc test node' });
-    nodes = [createOperations(groundOf(test.database)), createOperations(groundOf(other))];
+    nodes = [createNode(groundOf(test.database)), createNode(groundOf(other))];
   });
   beforeEach(() => clearLedger(test.database));
   afterEach(() => test.database.raw(`DELETE FROM idempotency WHERE principal <> 'ballast'`));
@@ -37,7 +38,7 @@ describe('operations/keys', () => {
   const queue = (key: KeyClaim, node = nodes[0], project = projectId) =>
     node.acceptQueued(intake({ key, projectId: project }));
   const write = (key: KeyClaim, node = nodes[0]) =>
-    node.acceptMarked(
+    node.perform(
       intake({ key }),
       async () => [{ kind: 'applied', recordId: 'r1' }],
       (operationId) => ({ status: 200, body: { operationId, text: 'a\u0000\ud83d\ude00' } }),
@@ -145,7 +146,7 @@ describe('operations/keys', () => {
     const sent = new Promise<void>((started) => {
       const held = new Promise<void>((resolve) => (finish = resolve));
       void nodes[0]
-        .acceptMarked(
+        .perform(
           intake({ key: claim('slow') }),
           async () => {
             started();

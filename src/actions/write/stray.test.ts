@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { startForwarder, type Forwarder } from '../../test/forwarder.ts';
-import { openDatabase, type Database } from '../kit/db/database.ts';
-import { sleep } from '../kit/retry.ts';
-import { count, groundOf, intake, projectId, until } from './harness.testsuite.ts';
-import { createOperations, type Operations } from './index.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { startForwarder, type Forwarder } from '../../../test/forwarder.ts';
+import { openDatabase, type Database } from '../../kit/db/database.ts';
+import { sleep } from '../../kit/retry.ts';
+import { count, groundOf, intake, projectId, until } from '../../operations/harness.testsuite.ts';
+import { type Node, createNode } from './harness.testsuite.ts';
 
-describe('operations/stray', () => {
+describe('write/stray', () => {
   let test: TestDatabase;
   let wire: Forwarder;
   let database: Database;
-  let operations: Operations;
+  let operations: Node;
 
   beforeAll(async () => {
     test = await createTestDatabase();
     wire = await startForwarder(test.url);
     database = openDatabase({ url: wire.url, poolSize: 5, applicationName: 'svc test' });
-    operations = createOperations(groundOf(database), { leaseMs: 2_000 });
+    operations = createNode(groundOf(database), { leaseMs: 2_000 });
     await test.database.raw(`CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN IF NEW.attempt = 1 THEN PERFORM pg_sleep(1); END IF; RETURN NEW; END $$`);
   });
@@ -32,7 +32,7 @@ describe('operations/stray', () => {
 
   it('ends a synchronous write whose acceptance nobody learned of, while its node lives, and frees its key', async () => {
     // The node's lane exists already.
-    await operations.acceptMarked(intake(), () => Promise.resolve([{ kind: 'applied' }]));
+    await operations.perform(intake(), () => Promise.resolve([{ kind: 'applied' }]));
     await test.database.raw(
       'CREATE TRIGGER slowly BEFORE INSERT ON work FOR EACH ROW EXECUTE FUNCTION slowly()',
     );
@@ -41,9 +41,7 @@ describe('operations/stray', () => {
       sent += 1;
       return Promise.resolve([{ kind: 'applied' as const, recordId: 'r' }]);
     };
-    const lost = operations
-      .acceptMarked(intake({ key, resource: 'lost' }), send)
-      .catch((error: unknown) => error);
+    const lost = operations.perform(intake({ key, resource: 'lost' }), send).catch((error: unknown) => error);
     await sleep(500);
     wire.cut('refuse');
     expect(await lost).toMatchObject({ code: 'database-unavailable' });
@@ -59,13 +57,13 @@ describe('operations/stray', () => {
       counts: { failed: 1, unknown: 0 },
       errors: [{ retryable: true }],
     });
-    const again = await operations.acceptMarked(intake({ key }), send);
+    const again = await operations.perform(intake({ key }), send);
     expect(again).toMatchObject({ recorded: true, outcomes: [{ kind: 'applied' }] });
     expect(sent).toBe(1);
   }, 60_000);
 
   it('leaves alone what is being sent', async () => {
-    const slow = await operations.acceptMarked(intake({ resource: 'slow' }), async () => {
+    const slow = await operations.perform(intake({ resource: 'slow' }), async () => {
       await sleep(3_000);
       return [{ kind: 'applied', recordId: 'r' }];
     });

@@ -1,4 +1,4 @@
-import type { OperationError, Tally, WorkItem } from './work.ts';
+import type { OperationError, Tally, WorkItem } from '../../operations/index.ts';
 
 const pastTense: Record<string, string> = { create: 'created', update: 'updated', delete: 'deleted' };
 

@@ -1,5 +1,5 @@
-import { backoffMs } from '../kit/retry.ts';
-import type { RecordOutcome } from '../providers/index.ts';
+import { backoffMs } from '../../kit/retry.ts';
+import type { RecordOutcome } from '../../providers/index.ts';
 
 export interface RetryPolicy {
   baseMs: number;

@@ -1,37 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { newId } from '../kit/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { newId } from '../../kit/ids.ts';
 import {
-  createWorker,
-  type Worker,
+  type Node,
   applied,
-  count,
+  createNode,
+  createWorker,
   failed,
-  groundOf,
   handlerOf,
-  intake,
-  projectId,
-  until,
+  type Worker,
 } from './harness.testsuite.ts';
-import { createOperations, type Operations } from './index.ts';
+import { count, groundOf, intake, projectId, until } from '../../operations/harness.testsuite.ts';
 
-describe('operations/operations', () => {
+describe('write/ledger', () => {
   let test: TestDatabase;
-  let operations: Operations;
+  let operations: Node;
   let worker: Worker;
   let answer: Parameters<typeof handlerOf>[0] = applied;
 
   beforeAll(async () => {
     test = await createTestDatabase();
     const ground = groundOf(test.database);
-    operations = createOperations(ground);
+    operations = createNode(ground);
     worker = createWorker(ground, {
-      handlers: {
-        write: {
-          ...handlerOf((item) => answer(item)),
-          resolveUnknown: async (item) => applied(item),
-        },
+      sender: {
+        ...handlerOf((item) => answer(item)),
+        findOut: async (item) => applied(item),
       },
       pollMs: 200,
       retryPolicy: { baseMs: 20, random: () => 0.99 },
@@ -179,9 +174,9 @@ describe('operations/operations', () => {
 
   it('commits a synchronous write as started before it is sent, and records its end', async () => {
     let duringSend: unknown[] = [];
-    const performed = await operations.acceptMarked(
+    const performed = await operations.perform(
       intake({ orderKeys: ['contact 1'] }),
-      async (operationId, context) => {
+      async ({ operationId }, context) => {
         expect(context.mayStillSend()).toBe(true);
         duringSend = await test.database.raw('SELECT state, attempt FROM work WHERE operation_id = $1', [
           operationId,
@@ -200,15 +195,15 @@ describe('operations/operations', () => {
   });
 
   it('records a synchronous write whose sending broke off as unknown', async () => {
-    const performed = await operations.acceptMarked(intake(), () => Promise.reject(new Error('cut')));
+    const performed = await operations.perform(intake(), () => Promise.reject(new Error('cut')));
     expect(performed.outcomes).toMatchObject([{ kind: 'unknown' }]);
     expect(await operations.get({ projectId }, performed.operationId)).toMatchObject({ status: 'failure' });
   });
 
   it('leaves a synchronous write whose record could not be looked for to a worker, which ends it', async () => {
-    const node = createOperations(groundOf(test.database), { leaseMs: 400 });
+    const node = createNode(groundOf(test.database), { leaseMs: 400 });
     const failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true } as const;
-    const { operationId } = await node.acceptMarked(intake(), () =>
+    const { operationId } = await node.perform(intake(), () =>
       Promise.resolve([{ kind: 'unknown', failure }]),
     );
     expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'in_progress' });

@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { createAcceptor, type Acceptor } from './accept.ts';
-import { clearLedger, count, rescue, take, intake, projectId, until } from './harness.testsuite.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { createAcceptor, type Acceptor } from '../../operations/accept.ts';
+import {
+  clearLedger,
+  count,
+  idMadeAt,
+  intake,
+  projectId,
+  rescue,
+  take,
+  until,
+} from '../../operations/harness.testsuite.ts';
+import type { Intake, WorkItem } from '../../operations/index.ts';
+import { applied } from './harness.testsuite.ts';
 import { defaultRetryPolicy } from './next-step.ts';
 import { allOutcomes, settle, unknownOutcome } from './settle.ts';
 import {
@@ -14,11 +25,10 @@ import {
   openNode,
   pause,
   type HeldLane,
-} from '../lanes/store/lanes.ts';
-import { record } from './store/record.ts';
-import type { Intake, WorkItem } from './work.ts';
+} from '../../lanes/store/lanes.ts';
+import { record } from '../../operations/store/record.ts';
 
-describe('operations/lanes', () => {
+describe('write/lanes', () => {
   let test: TestDatabase;
   let acceptor: Acceptor;
 
@@ -37,12 +47,7 @@ describe('operations/lanes', () => {
     claim(test.database, { afterProject: firstProject, perProject: 20, limit, lease: randomUUID(), leaseMs });
   const takeFrom = (lane: HeldLane, room = 10): Promise<WorkItem[]> =>
     take(test.database, [{ ...lane, room }]);
-  const done = (item: WorkItem) =>
-    settle(
-      item,
-      { kind: 'outcomes', outcomes: item.records.map(() => ({ kind: 'applied' })) },
-      defaultRetryPolicy,
-    );
+  const done = (item: WorkItem) => settle(item, applied(item), defaultRetryPolicy);
   const finish = async (item: WorkItem): Promise<boolean> =>
     (await record(test.database, [done(item)]))[0] ?? false;
   const back = (lane: HeldLane, blockedMs = 0): Promise<void> =>
@@ -54,11 +59,6 @@ describe('operations/lanes', () => {
       "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
     );
     return Number(rows[0]?.['n']);
-  };
-  /** A UUIDv7 of that time. */
-  const madeAt = (ms: number): string => {
-    const hex = ms.toString(16).padStart(12, '0');
-    return `${hex.slice(0, 8)}-${hex.slice(8)}-7${randomUUID().slice(15)}`;
   };
   const oneLane = async (leaseMs?: number): Promise<HeldLane> => {
     await fold(test.database);
@@ -108,7 +108,7 @@ describe('operations/lanes', () => {
   it.each([-600_000, 600_000])(
     'knows when something was accepted, although the clock of its node was %i ms off',
     async (skewMs) => {
-      const operationId = madeAt(Date.now() + skewMs);
+      const operationId = idMadeAt(Date.now() + skewMs);
       const before = Date.now();
       await acceptor.accept(intake(), null, operationId);
       const accepted = Date.now();

@@ -1,62 +1,19 @@
-import { newId } from '../kit/ids.ts';
-import type { Failure, RecordOutcome } from '../providers/index.ts';
-import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
-import { describeProgress, describeResult } from './sentence.ts';
+import { newId } from '../../kit/ids.ts';
 import {
   placeOf,
-  type Answer,
-  type ItemResult,
-  type KeyClaim,
+  type LogEntry,
   type OperationError,
-  type Place,
+  type Settlement,
+  type StoredOutcome,
   type Tally,
   type WorkItem,
-} from './work.ts';
+} from '../../operations/index.ts';
+import type { RecordOutcome } from '../../providers/index.ts';
+import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
+import type { ItemResult } from './sender.ts';
+import { describeProgress, describeResult } from './sentence.ts';
 
-/** What is kept of a record's outcome; the provider's echo is not. */
-export type StoredOutcome =
-  | { kind: 'applied'; recordId?: string; lookedUpBy?: string }
-  | { kind: 'notApplied' | 'unknown'; failure: Failure };
-
-/** One line of an operation's log. */
-export interface LogEntry {
-  id: string;
-  severity: 'info' | 'warning' | 'error';
-  message: { msg: string; error?: string; operation_id: string; details: Record<string, string> };
-}
-
-/** The end of one attempt as the ledger records it. `succeeded`, `failed` and `unknown` are added to what stands there. */
-export interface Settlement {
-  projectId: string;
-  operationId: string;
-  installationId: string;
-  actionType: string;
-  resource: string;
-  place: Place;
-  attempt: number;
-  seq: string;
-  lease: string;
-  done: boolean;
-  /** Until the next attempt, in milliseconds; 0 when done. */
-  waitMs: number;
-  /** Whether the attempt counts. */
-  spent: boolean;
-  status: 'in_progress' | 'success' | 'failure';
-  result: string | null;
-  /** All errors of the operation so far; also those of the records that will be tried again. */
-  errors: OperationError[];
-  succeeded: number;
-  failed: number;
-  unknown: number;
-  outcomes: { index: number; outcome: StoredOutcome }[];
-  /** The first of this attempt. */
-  failure?: Failure;
-  log?: LogEntry;
-  /** What the caller gets, for the idempotency key of the operation. */
-  answer?: Answer & { key: KeyClaim };
-}
-
-/** Turns what a handler said of an item into what the ledger records; pure but for the id of the log line. */
+/** Turns what a sender said of an item into what the ledger records; pure but for the id of the log line. */
 export function settle(item: WorkItem, result: ItemResult, policy: RetryPolicy): Settlement {
   return settleBy(mayTryAgain, item, result, policy);
 }
@@ -89,6 +46,18 @@ export function allOutcomes(item: WorkItem, outcome: RecordOutcome): ItemResult 
 /** The failure of something that was, or may have been, sent and whose end nobody saw. */
 export function unknownOutcome(message: string): RecordOutcome {
   return { kind: 'unknown', failure: { category: 'unknownOutcome', retryable: false, message } };
+}
+
+/** An attempt that threw, perhaps after its first byte. */
+export function brokeOff(error: unknown): RecordOutcome {
+  return unknownOutcome(`the attempt broke off: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/** What was sent by a node that is gone. */
+export function unknownAfterLoss(item: WorkItem): ItemResult {
+  const why =
+    'the lease of the node that sent it ended before the answer was recorded; it was not sent again';
+  return allOutcomes(item, unknownOutcome(why));
 }
 
 /** The end of an item whose deadline passed before an attempt could start: the attempt before says why, if there was one. */
@@ -127,7 +96,7 @@ function withEarlier(item: WorkItem, at: number, outcome: RecordOutcome): Record
   return { kind: 'unknown', failure: { ...outcome.failure, category: 'unknownOutcome', message } };
 }
 
-/** A record that the handler forgot was perhaps sent. */
+/** A record that the sender forgot was perhaps sent. */
 function completeOutcomes(item: WorkItem, outcomes: readonly RecordOutcome[]): RecordOutcome[] {
   return item.records.map(
     (_, at) => outcomes[at] ?? unknownOutcome('no outcome was reported for this record'),

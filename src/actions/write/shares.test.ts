@@ -1,24 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { sleep } from '../kit/retry.ts';
-import {
-  createWorker,
-  type Worker,
-  applied,
-  clearLedger,
-  count,
-  groundOf,
-  intake,
-  until,
-} from './harness.testsuite.ts';
-import {
-  createOperations,
-  type ItemResult,
-  type Operations,
-  type WorkHandler,
-  type WorkItem,
-} from './index.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { sleep } from '../../kit/retry.ts';
+import { type Node, applied, createNode, createWorker, type Worker } from './harness.testsuite.ts';
+import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.testsuite.ts';
+import type { ItemResult, Sender } from './sender.ts';
+import type { WorkItem } from '../../operations/index.ts';
 
 /** A provider that took the call and says nothing. */
 function silence(item: WorkItem): ItemResult {
@@ -32,16 +19,16 @@ function silence(item: WorkItem): ItemResult {
   };
 }
 
-describe('operations/shares', () => {
+describe('write/shares', () => {
   let test: TestDatabase;
-  let operations: Operations;
+  let operations: Node;
   const workers: Worker[] = [];
   /** Lanes of the host that does not answer. */
   const hanging = new Set<string>();
 
   beforeAll(async () => {
     test = await createTestDatabase({ poolSize: 20 });
-    operations = createOperations(groundOf(test.database));
+    operations = createNode(groundOf(test.database));
     operations.onQueued((lane) => workers.forEach((worker) => worker.hint(lane)));
   });
   afterEach(async () => {
@@ -54,9 +41,9 @@ describe('operations/shares', () => {
     await test.drop();
   });
 
-  async function work(write: WorkHandler, shareOf?: (laneId: string) => string): Promise<void> {
+  async function work(write: Sender, shareOf?: (laneId: string) => string): Promise<void> {
     const worker = createWorker(groundOf(test.database), {
-      handlers: { write },
+      sender: write,
       pollMs: 200,
       retryPolicy: { baseMs: 20, random: () => 0.5 },
       ...(shareOf ? { shareOf: ({ id }) => Promise.resolve(shareOf(id)) } : {}),
@@ -96,8 +83,8 @@ describe('operations/shares', () => {
     'a hundred and more calls that hang at %s delay nobody else',
     async (_what, shareOf, lanes) => {
       let started = 0;
-      const handler: WorkHandler = {
-        execute: async (item, { signal }) => {
+      const handler: Sender = {
+        send: async (item, { signal }) => {
           if (!hanging.has(item.laneId)) return applied(item);
           started += 1;
           return untilAborted(item, signal);
@@ -125,7 +112,7 @@ describe('operations/shares', () => {
     let answers = false;
     await work(
       {
-        execute: async (item) => {
+        send: async (item) => {
           sent += 1;
           running += 1;
           most = Math.max(most, sent > 30 ? running : 0);

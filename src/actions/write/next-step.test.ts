@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RecordOutcome } from '../providers/index.ts';
+import type { RecordOutcome } from '../../providers/index.ts';
 import { nextStep } from './next-step.ts';
 
 const applied: RecordOutcome = { kind: 'applied' };
@@ -19,7 +19,7 @@ const unknown = (retryable: boolean): RecordOutcome => ({
 });
 const policy = { baseMs: 1_000, capMs: 60_000, random: () => 0.5 };
 
-describe('operations/next-step', () => {
+describe('write/next-step', () => {
   it('finishes when nothing may be tried again', () => {
     expect(nextStep([applied, refused(false), unknown(false)], 1, 10_000, 0, policy)).toEqual({
       finish: true,

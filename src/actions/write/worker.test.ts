@@ -1,38 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { sleep } from '../kit/retry.ts';
-import type { Failure } from '../providers/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { sleep } from '../../kit/retry.ts';
+import type { Failure } from '../../providers/index.ts';
 import {
-  createWorker,
-  type Worker,
+  type Node,
   applied,
+  createNode,
+  createWorker,
+  failed,
+  handlerOf,
+  type Worker,
+} from './harness.testsuite.ts';
+import {
   clearLedger,
   count,
-  failed,
   groundOf,
-  handlerOf,
   intake,
   projectId,
   until,
-} from './harness.testsuite.ts';
-import {
-  createOperations,
-  type Intake,
-  type ItemResult,
-  type Operations,
-  type WorkHandler,
-  type WorkItem,
-} from './index.ts';
+} from '../../operations/harness.testsuite.ts';
+import type { Intake, WorkItem } from '../../operations/index.ts';
+import type { ItemResult, Sender } from './sender.ts';
 
-describe('operations/worker', () => {
+describe('write/worker', () => {
   let test: TestDatabase;
-  let operations: Operations;
+  let operations: Node;
   const workers: Worker[] = [];
 
   beforeAll(async () => {
     test = await createTestDatabase({ poolSize: 20 });
-    operations = createOperations(groundOf(test.database));
+    operations = createNode(groundOf(test.database));
     operations.onQueued((lane) => workers.forEach((worker) => worker.hint(lane)));
   });
   afterEach(async () => {
@@ -45,11 +43,11 @@ describe('operations/worker', () => {
   });
 
   async function work(
-    write: WorkHandler,
+    write: Sender,
     options: Partial<Parameters<typeof createWorker>[1]> = {},
   ): Promise<Worker> {
     const worker = createWorker(groundOf(test.database), {
-      handlers: { write },
+      sender: write,
       pollMs: 100,
       retryPolicy: { baseMs: 20, random: () => 0.5 },
       ...options,
@@ -243,7 +241,7 @@ describe('operations/worker', () => {
     let aborted = 0;
     await work(
       {
-        execute: (item, context) =>
+        send: (item, context) =>
           new Promise((resolve) => {
             context.signal.addEventListener('abort', () => {
               aborted += 1;
@@ -278,7 +276,7 @@ describe('operations/worker', () => {
     let executed = 0;
     await work({
       ...handlerOf((item) => (executed++, applied(item))),
-      resolveUnknown: async (item) => applied(item),
+      findOut: async (item) => applied(item),
     });
     await ended(id);
     expect(executed).toBe(0);
@@ -287,9 +285,9 @@ describe('operations/worker', () => {
 
   /** A synchronous write whose node goes away while it is on its way. */
   async function sendAndDie(): Promise<string> {
-    const node = createOperations(groundOf(test.database));
+    const node = createNode(groundOf(test.database));
     let id = '';
-    void node.acceptMarked(intake(), (operationId) => {
+    void node.perform(intake(), ({ operationId }) => {
       id = operationId;
       return new Promise(() => undefined);
     });
@@ -320,7 +318,7 @@ describe('operations/worker', () => {
     await work(
       {
         ...handlerOf((item) => (executed++, applied(item))),
-        resolveUnknown: async (item) => (++asked < 3 ? pending(item) : applied(item)),
+        findOut: async (item) => (++asked < 3 ? pending(item) : applied(item)),
       },
       { retryPolicy: { baseMs: 20 } },
     );
@@ -335,7 +333,7 @@ describe('operations/worker', () => {
 
   it('finds work by polling when no hint arrives', async () => {
     await work(handlerOf(applied), { pollMs: 100 });
-    const silent = createOperations(groundOf(test.database));
+    const silent = createNode(groundOf(test.database));
     const { operationId } = await silent.acceptQueued(intake());
     await test.database.raw(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc listen'",

@@ -1,0 +1,34 @@
+import type { Ground } from '../kit/ground.ts';
+import { createInstallationStatus } from './installation-status.ts';
+import { countAttempt, tellEnd } from './outcomes.ts';
+import type { Settlement } from './settlement.ts';
+import { record } from './store/record.ts';
+import { placeOf, type WorkItem } from './work.ts';
+
+/** How the ends of attempts are kept in the ledger, and who is told of them: a part of a kind of the lanes. */
+export interface Ends {
+  record: typeof record;
+  recorded(settled: readonly Settlement[]): void;
+  about(of: WorkItem | Settlement): Record<string, unknown>;
+  /** Tells the installations what they were not told yet. */
+  close(): Promise<void>;
+}
+
+export function endsOf({ database, metrics, log }: Pick<Ground, 'database' | 'metrics' | 'log'>): Ends {
+  const installationStatus = createInstallationStatus(database, log);
+  return {
+    record,
+    recorded(settled) {
+      for (const one of settled) countAttempt(metrics, one);
+      const ended = settled.filter(({ done }) => done);
+      for (const one of ended) tellEnd(log, one);
+      installationStatus.note(ended);
+    },
+    about: (of) => ({
+      projectId: of.projectId,
+      ...('place' in of ? of.place : placeOf(of.request)),
+      operationId: of.operationId,
+    }),
+    close: () => installationStatus.close(),
+  };
+}

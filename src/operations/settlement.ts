@@ -1,0 +1,45 @@
+import type { Failure } from '../providers/index.ts';
+import type { Answer, KeyClaim, OperationError, Place } from './work.ts';
+
+/** What is kept of a record's outcome; the provider's echo is not. */
+export type StoredOutcome =
+  | { kind: 'applied'; recordId?: string; lookedUpBy?: string }
+  | { kind: 'notApplied' | 'unknown'; failure: Failure };
+
+/** One line of an operation's log. */
+export interface LogEntry {
+  id: string;
+  severity: 'info' | 'warning' | 'error';
+  message: { msg: string; error?: string; operation_id: string; details: Record<string, string> };
+}
+
+/** The end of one attempt as the ledger records it. `succeeded`, `failed` and `unknown` are added to what stands there. */
+export interface Settlement {
+  projectId: string;
+  operationId: string;
+  installationId: string;
+  actionType: string;
+  resource: string;
+  place: Place;
+  attempt: number;
+  seq: string;
+  lease: string;
+  done: boolean;
+  /** Until the next attempt, in milliseconds; 0 when done. */
+  waitMs: number;
+  /** Whether the attempt counts. */
+  spent: boolean;
+  status: 'in_progress' | 'success' | 'failure';
+  result: string | null;
+  /** All errors of the operation so far; also those of the records that will be tried again. */
+  errors: OperationError[];
+  succeeded: number;
+  failed: number;
+  unknown: number;
+  outcomes: { index: number; outcome: StoredOutcome }[];
+  /** The first of this attempt. */
+  failure?: Failure;
+  log?: LogEntry;
+  /** What the caller gets, for the idempotency key of the operation. */
+  answer?: Answer & { key: KeyClaim };
+}
