@@ -69,3 +69,17 @@ function isSame(one: Target, other: Target): boolean {
     one.connectionStatus === other.connectionStatus
   );
 }
+
+/** What is done at the provider needs a connection whose credentials are not known to be dead. */
+export function refuseDead(target: Target): void {
+  if (target.connectionStatus === undefined) {
+    throw problem('no-usable-connection', {
+      detail: `The connection of the group ${target.groupRef} was deleted.`,
+    });
+  }
+  if (target.connectionStatus === 'bad_credentials') {
+    throw problem('connection-bad-credentials', {
+      detail: `The credentials of the group ${target.groupRef} no longer work.`,
+    });
+  }
+}

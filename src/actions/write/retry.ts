@@ -4,9 +4,10 @@ import type { HttpServer } from '../../kit/http/server.ts';
 import { record } from '../../events/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../operations/index.ts';
+import { refuseDead } from '../target.ts';
 import { orderKeysOf, type StoredWrite, type WriteDeps } from './perform.ts';
 import { planAgain, type PlannedRecord } from './plan.ts';
-import { refuseDead } from './routes.ts';
+
 import { WriteAccepted } from './schema.ts';
 import { scopeOf } from './scope.ts';
 

@@ -8,11 +8,9 @@ import {
   toProblem,
   type HttpServer,
 } from '../../kit/http/server.ts';
-import { problem } from '../../kit/problem.ts';
-import type { Target } from '../../installations/index.ts';
 import type { KeyClaim } from '../../operations/index.ts';
 import type { Principal } from '../../projects/index.ts';
-import { decideFor } from '../target.ts';
+import { decideFor, refuseDead } from '../target.ts';
 import { answerWrite, withErrors } from './answer.ts';
 import { dryRun } from './dry-run.ts';
 import { answeringOnce, claimOf, rendered, replay, replayInstead, type WriteAnswer } from './idempotency.ts';
@@ -118,18 +116,4 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: WriteAnswer)
   return isProblem
     ? sendProblemBody(reply, answer.status, answer.body)
     : reply.code(answer.status).send(answer.body);
-}
-
-/** A write needs a connection whose credentials are not known to be dead. */
-export function refuseDead(target: Target): void {
-  if (target.connectionStatus === undefined) {
-    throw problem('no-usable-connection', {
-      detail: `The connection of the group ${target.groupRef} was deleted.`,
-    });
-  }
-  if (target.connectionStatus === 'bad_credentials') {
-    throw problem('connection-bad-credentials', {
-      detail: `The credentials of the group ${target.groupRef} no longer work.`,
-    });
-  }
 }
