@@ -182,7 +182,7 @@ export function testDestinationKind({
     });
 
     it.each(nonsense)('refuses %s by its path', (_title, metadata, name) => {
-      const faults = faultsOf(world.kind, { metadata, secrets: {} }, check);
+      const faults = faultsOf(world.kind, { metadata, secrets: world.secrets }, check);
       expect(faults.map((fault) => fault.name)).toContain(name);
       for (const { in: place, detail } of faults) expect([place, detail.length > 5]).toEqual(['body', true]);
     });

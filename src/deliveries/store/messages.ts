@@ -1,4 +1,4 @@
-import { byteaArray } from '../../kit/db/bytea-array.ts';
+import { byteaArray } from '../../kit/db/binary-array.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { woken } from '../../lanes/index.ts';

@@ -14,7 +14,7 @@ import {
   publicAddresses,
   rawLoopbackHosts,
 } from './egress-cases.testsuite.ts';
-import { createEgress, dialerOf, EgressRefused } from './egress.ts';
+import { createEgress, databaseDialerOf, dialerOf, EgressRefused } from './egress.ts';
 import { startNameServer, type NameServer } from './name-server.testsuite.ts';
 
 /** Counts connections, not requests: a byte less would be too late. */
@@ -90,6 +90,11 @@ describe('src/kit/http/egress.cases', () => {
       const target = { hostname, protocol: 'http:', port: String(port) };
       dialerOf(egress)?.(target, (error, socket) => done(error ?? socket));
     });
+  const dialDatabase = (egress: Dispatcher, hostname: string, at = port): Promise<Socket | Error> =>
+    new Promise((done) => {
+      const target = { hostname, protocol: 'http:', port: String(at) };
+      databaseDialerOf(egress).dial(target, (error, socket) => done(error ?? socket));
+    });
   const refused = (why: RegExp) => ({
     fault: { kind: 'refused', sent: false, message: expect.stringMatching(why) },
   });
@@ -103,6 +108,7 @@ describe('src/kit/http/egress.cases', () => {
     test.each(inside)('%s: %s is neither public nor dialled', async (_why, given) => {
       expect(isPublicAddress(given)).toBe(false);
       expect(await dial(closed, given)).toBeInstanceOf(EgressRefused);
+      expect(await dialDatabase(closed, given)).toBeInstanceOf(EgressRefused);
     });
 
     test.each(publicAddresses)('%s is public', (given) => {
@@ -124,6 +130,31 @@ describe('src/kit/http/egress.cases', () => {
     test.each(closedPorts)('port %i of a public address is refused', async (closedPort) => {
       expect(await send(closed, `http://1.1.1.1:${closedPort}/`)).toMatchObject(refused(/^port \d+ of/));
       expect(await send(closed, `https://provider.test:${closedPort}/`)).toMatchObject(refused(/^port/));
+    });
+  });
+
+  describe('a database', () => {
+    test.each([0, 22, 25, 80, 443, 1_023])('port %i of a public address is refused', async (at) => {
+      expect(String(await dialDatabase(closed, '1.1.1.1', at))).toMatch(/port \d+ of 1\.1\.1\.1 is not/);
+    });
+
+    test('a name that resolves to what is not public is refused, whatever its port', async () => {
+      names.say('warehouse.test', ['127.0.0.1']);
+      expect(await dialDatabase(resolving, 'warehouse.test')).toBeInstanceOf(EgressRefused);
+    });
+
+    test('a port that no call over HTTP may take is dialled', async () => {
+      names.say('tables.test', ['127.0.0.2']);
+      const other = createEgress({
+        allow: parseAddressRules(['127.0.0.2/32']),
+        connectTimeoutMs: 2_000,
+        resolve: names.resolve,
+      });
+      opened.push(other);
+      expect(await dial(other, 'tables.test')).toBeInstanceOf(EgressRefused);
+      const socket = await dialDatabase(other, 'tables.test');
+      expect(socket).toHaveProperty('remoteAddress', '127.0.0.2');
+      (socket as Socket).destroy();
     });
   });
 

@@ -28,6 +28,18 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
+interface Dialers {
+  web: buildConnector.connector;
+  database: DatabaseDialer;
+}
+
+/** Opens sockets to databases; the TLS of their protocol begins later, and trusts the same authorities. */
+export interface DatabaseDialer {
+  dial: buildConnector.connector;
+  /** PEM; undefined where only the built-in ones count. */
+  ca: readonly string[] | undefined;
+}
+
 /** An address that must not be dialled. Thrown before any byte leaves. */
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';
@@ -40,9 +52,11 @@ export class EgressRefused extends Error {
 }
 
 const webPorts = [80, 443];
+/** Hosted databases listen anywhere above the ports that the system's own services have. */
+const firstDatabasePort = 1_024;
 const systemResolve: Resolve = (hostname, options, callback) =>
   lookup(hostname, { ...options, all: true }, callback);
-const dialers = new WeakMap<Dispatcher, buildConnector.connector>();
+const dialers = new WeakMap<Dispatcher, Dialers>();
 const connectFailures = new WeakSet<Error>();
 
 /** True when the address was refused. */
@@ -83,7 +97,9 @@ export function failedToConnect(error: unknown): boolean {
  * one silent HTTP/2 session would hold every call to its host (docs/decisions/http1-to-providers.md).
  */
 export function createEgress(options: EgressOptions): Dispatcher {
-  const connect = connectorOf(options);
+  const ca = options.extraCa ? [...rootCertificates, options.extraCa] : undefined;
+  const ports = new Set(options.ports ?? webPorts);
+  const connect = connectorOf(options, ca, (port) => ports.has(port));
   // Our own time limits hold for each call; a pooled socket idle for longer than 4 s may be half closed (docs/invariants.md, 14).
   const agent = new Agent({
     connect,
@@ -95,31 +111,44 @@ export function createEgress(options: EgressOptions): Dispatcher {
     pipelining: 1,
     maxRedirections: 0,
   } as Agent.Options);
-  dialers.set(agent, connect);
+  const dial = connectorOf(options, ca, (port) => port >= firstDatabasePort);
+  dialers.set(agent, { web: connect, database: { dial, ca } });
   return agent;
 }
 
 /** Opens a socket under the same checks, for calls that undici cannot make (trailers, Expect). */
 export function dialerOf(egress: Dispatcher): buildConnector.connector {
-  const dial = dialers.get(egress);
-  if (!dial) throw new Error('not an egress of createEgress');
-  return dial;
+  return dialersOf(egress).web;
+}
+
+/** The same checks of addresses, with the ports of databases. */
+export function databaseDialerOf(egress: Dispatcher): DatabaseDialer {
+  return dialersOf(egress).database;
+}
+
+function dialersOf(egress: Dispatcher): Dialers {
+  const known = dialers.get(egress);
+  if (!known) throw new Error('not an egress of createEgress');
+  return known;
 }
 
 interface Policy {
   rules: AddressRules;
-  ports: ReadonlySet<number>;
+  takesPort(port: number): boolean;
   resolve: Resolve;
 }
 
-function connectorOf(options: EgressOptions): buildConnector.connector {
+function connectorOf(
+  options: EgressOptions,
+  ca: string[] | undefined,
+  takesPort: Policy['takesPort'],
+): buildConnector.connector {
   const { outboundProxy: proxy, connectTimeoutMs: timeoutMs } = options;
   const policy: Policy = {
     rules: options.allow,
-    ports: new Set(options.ports ?? webPorts),
+    takesPort,
     resolve: options.resolve ?? systemResolve,
   };
-  const ca = options.extraCa ? [...rootCertificates, options.extraCa] : undefined;
   const settings = { allowH2: false, timeout: timeoutMs, ...(ca ? { ca } : {}) };
   const connect =
     proxy === undefined
@@ -185,13 +214,13 @@ function placeOf({ hostname, port, protocol }: buildConnector.Options): { host: 
   return { host, port: port ? Number(port) : protocol === 'https:' ? 443 : 80 };
 }
 
-function refuseTarget({ rules, ports }: Policy, host: string, port: number): EgressRefused | undefined {
+function refuseTarget({ rules, takesPort }: Policy, host: string, port: number): EgressRefused | undefined {
   if (rules.allows(host, port)) return undefined;
   if (isIP(host) && !isPublicAddress(host) && !rules.allowsAddress(host)) {
     return new EgressRefused(`${host} is not a public address`, entryOf(host, port));
   }
   const listed = isIP(host) !== 0 && rules.allowsAddress(host);
-  if (ports.has(port) || listed) return undefined;
+  if (takesPort(port) || listed) return undefined;
   return new EgressRefused(`port ${port} of ${host} is not allowed`, entryOf(host, port));
 }
 

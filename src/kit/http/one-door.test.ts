@@ -8,19 +8,27 @@ const root = join(import.meta.dirname, '../..');
 const harmless: Record<string, readonly string[]> = {
   'node:http': ['createServer', 'STATUS_CODES'],
   'node:net': ['createServer', 'isIP'],
+  pg: ['DatabaseError', 'escapeIdentifier', 'escapeLiteral'],
 };
-// Not `pg`: it dials the database that the operator names, and nothing from outside says where that is.
-const dialing = /^(node:)?(https?|http2|net|tls|dgram|dns|dns\/promises)$|^(undici|ws|axios|got|node-fetch)$/;
+const dialing =
+  /^(node:)?(https?|http2|net|tls|dgram|dns|dns\/promises)$|^(undici|ws|axios|got|node-fetch|pg)$/;
 
 /** Who dials, or could, beside kit/http, and why that is right. */
 const exempt: Record<string, { from: string; why: string }> = {
   'actions/proxy/native.ts': { from: 'node:http', why: 'speaks HTTP on a socket that the door dialled' },
+  'deliveries/postgres/session.ts': {
+    from: 'pg',
+    why: 'speaks with a database on a socket that the door dialled',
+  },
 };
 
 interface Import {
   from: string;
   names: string[];
 }
+
+/** They dial the database that the operator names; nothing from outside says where that is. */
+const ownDatabase = /^(kit\/db\/|lanes\/hints\.ts|connections\/budget\/channel\.ts)/;
 
 /** Imports of values, of each form there is; a type dials nothing. */
 function importsOf(text: string): Import[] {
@@ -44,7 +52,7 @@ function faultsOf(file: string, text: string): string[] {
   const imports = importsOf(text)
     .filter(({ from, names }) => dialing.test(from) && names.length > 0)
     .filter(({ from, names }) => !names.every((name) => harmless[from]?.includes(name)))
-    .filter(({ from }) => exempt[file]?.from !== from)
+    .filter(({ from }) => exempt[file]?.from !== from && !(from === 'pg' && ownDatabase.test(file)))
     .map(({ from, names }) => `${file} imports ${names.join(', ')} of ${from}`);
   const globals = [
     ...text.matchAll(/(?<![.\w'`])(?:globalThis\.)?(fetch|WebSocket|EventSource|XMLHttpRequest)\s*\(/g),
@@ -73,6 +81,9 @@ describe('src/kit/http/one-door', () => {
     const text = files.find(([file]) => file === 'actions/proxy/native.ts')?.[1] ?? '';
     expect(text.match(/openRequest\(/g)).toHaveLength(1);
     expect(text).toContain('createConnection: () => socket');
+    const session = files.find(([file]) => file === 'deliveries/postgres/session.ts')?.[1] ?? '';
+    expect(session.match(/new (Client|Pool)\(/g)).toEqual(['new Client(']);
+    expect(session).toContain('stream: () => connected');
   });
 
   test.each([
@@ -90,6 +101,7 @@ describe('src/kit/http/one-door', () => {
     'const answer = await fetch(url);',
     'globalThis.fetch (url)',
     'new WebSocket(url)',
+    "import { Client } from 'pg';",
   ])('sees %s (the negative control)', (text) => {
     expect(faultsOf('x.ts', text)).toHaveLength(1);
   });

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
-import { byteaArray } from './bytea-array.ts';
+import { byteaArray, textArray } from './binary-array.ts';
 import { statement } from './statement.ts';
 
+const readTexts = statement(
+  'test_binary_array_of_texts',
+  'SELECT item FROM unnest($1::text[]) WITH ORDINALITY AS i(item, n) ORDER BY n',
+);
 const read = statement(
-  'test_bytea_array',
+  'test_binary_array',
   'SELECT n::int AS n, item FROM unnest($1::bytea[]) WITH ORDINALITY AS i(item, n)',
 );
 
-describe('kit/db/bytea-array', () => {
+describe('kit/db/binary-array', () => {
   let test: TestDatabase;
   beforeAll(async () => {
     test = await createTestDatabase();
@@ -30,4 +34,10 @@ describe('kit/db/bytea-array', () => {
       );
     });
   }
+
+  it('PostgreSQL reads texts as they were sent', async () => {
+    const items = ['', null, '"\\{},\n', 'NULL', 'ü😀'];
+    const rows = await test.database.rows<{ item: string | null }>(readTexts, [textArray(items)]);
+    expect(rows.map(({ item }) => item)).toEqual(items);
+  });
 });

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import { textArray } from '../../kit/db/binary-array.ts';
+import { textFor, type Change, type Column, type Columns, type Plan } from './columns.ts';
+import { fixedColumns, keyColumns } from './frame.ts';
+import { qualified } from './names.ts';
+import type { Row } from './rows.ts';
+import type { Session, TableRow } from './session.ts';
+
+/** Where records go. */
+export interface TablePlace {
+  schema: string;
+  table: string;
+}
+
+export interface Found {
+  /** In PostgreSQL's letters: r for a table, p for one of partitions. */
+  kind: string;
+  columns: Columns;
+}
+
+/** What the rows of one message have in common. */
+export interface Common {
+  installationId: string;
+  groupRef: string;
+  seq: string;
+}
+
+/** For one statement, well below the limit of a delivery. */
+const statementMs = 20_000;
+const lockMs = 10_000;
+export const rowsPerStatement = 500;
+/** Tells columns that were made here from those of the customer. */
+const mark = 'svc: ';
+
+const roundKind = { shared: 'pg_advisory_xact_lock_shared', alone: 'pg_advisory_xact_lock' } as const;
+
+/**
+ * Begins, and tells what the table is like, which stays so until the end: whoever changes it waits for the lock. The server's
+ * own choice of isolation would fail rows that two nodes write at once.
+ */
+export async function beginOn(
+  session: Session,
+  place: TablePlace,
+  round: keyof typeof roundKind,
+): Promise<Found | undefined> {
+  const rows = await session.script([
+    'BEGIN ISOLATION LEVEL READ COMMITTED',
+    `SET LOCAL statement_timeout = ${statementMs}`,
+    `SET LOCAL lock_timeout = ${lockMs}`,
+    `SELECT ${roundKind[round]}(${lockOf(place)})`,
+    lookText(place),
+  ]);
+  return rows.length === 0 ? undefined : foundFrom(rows);
+}
+
+export async function commit(session: Session): Promise<void> {
+  await session.script(['COMMIT']);
+}
+
+export async function rollBack(session: Session): Promise<void> {
+  await session.script(['ROLLBACK']);
+}
+
+/** Throws what a table would be refused for; undefined says that there may be one. */
+export async function mayCreate(session: Session, schema: string): Promise<boolean> {
+  const [row] = await session.rows('SELECT has_schema_privilege($1, $2) AS may', [schema, 'CREATE, USAGE']);
+  return row?.['may'] === true;
+}
+
+function lookText({ schema, table }: TablePlace): string {
+  return `SELECT c.relkind AS kind, a.attname AS name, format_type(a.atttypid, NULL) AS type,
+      coalesce(starts_with(col_description(c.oid, a.attnum), ${escapeLiteral(mark)}), false) AS ours
+    FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
+      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE s.nspname = ${escapeLiteral(schema)} AND c.relname = ${escapeLiteral(table)}`;
+}
+
+function foundFrom(rows: readonly TableRow[]): Found {
+  const columns = rows
+    .filter(({ name }) => name !== null)
+    .map(({ name, type, ours }): Column => ({
+      name: String(name),
+      type: String(type),
+      isOurs: ours === true,
+    }));
+  return {
+    kind: String(rows[0]?.['kind']),
+    columns: new Map(columns.map((column) => [column.name, column])),
+  };
+}
+
+/** One number for each table of a database. */
+function lockOf({ schema, table }: TablePlace): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify(['svc', schema, table]))
+    .digest();
+  return hash.readBigInt64BE().toString();
+}
+
+/** Makes what the plan tells, under the lock of {@link beginOn}. */
+export async function change(
+  session: Session,
+  place: TablePlace,
+  plan: Plan,
+  isNew: boolean,
+  fieldOf: ReadonlyMap<string, string>,
+): Promise<void> {
+  const target = qualified(place.schema, place.table);
+  await session.script([
+    isNew ? createText(target) : '',
+    ...(isNew ? [] : plan.fixed.map((name) => addText(target, name, fixedColumns[name] ?? ''))),
+    ...plan.changes.flatMap((one) => changeTexts(target, one, fieldOf.get(one.column) ?? one.column)),
+  ]);
+}
+
+function createText(target: string): string {
+  const columns = Object.entries(fixedColumns).map(([name, type]) => `${escapeIdentifier(name)} ${type}`);
+  return `CREATE TABLE IF NOT EXISTS ${target} (${columns.join(', ')}, PRIMARY KEY (${keyColumns.join(', ')}))`;
+}
+
+function addText(target: string, name: string, type: string): string {
+  return `ALTER TABLE ${target} ADD COLUMN IF NOT EXISTS ${escapeIdentifier(name)} ${type}`;
+}
+
+function changeTexts(target: string, { kind, column, type }: Change, field: string): string[] {
+  const name = escapeIdentifier(column);
+  if (kind === 'add') {
+    const told = escapeLiteral(mark + `the mapped field ${JSON.stringify(field)}`);
+    return [addText(target, column, type), `COMMENT ON COLUMN ${target}.${name} IS ${told}`];
+  }
+  const using = type === 'jsonb' ? `to_jsonb(${name})` : `${name}::text`;
+  return [`ALTER TABLE ${target} ALTER COLUMN ${name} TYPE ${type} USING ${using}`];
+}
+
+/** Keeps the rows that are newer than what is there. */
+export async function upsert(
+  session: Session,
+  place: TablePlace,
+  columns: Columns,
+  common: Common,
+  rows: readonly Row[],
+): Promise<void> {
+  const used = [...new Set(rows.flatMap(({ values }) => [...values.keys()]))].filter((name) =>
+    columns.has(name),
+  );
+  for (let at = 0; at < rows.length; at += rowsPerStatement) {
+    const part = rows.slice(at, at + rowsPerStatement);
+    const values = [
+      common.installationId,
+      common.seq,
+      common.groupRef,
+      textArray(part.map(({ id }) => id)),
+      textArray(part.map(({ version }) => version)),
+      textArray(part.map(({ deleted }) => String(deleted))),
+      textArray(part.map(({ fields }) => fields)),
+      textArray(part.map(({ associations }) => associations)),
+      textArray(part.map(({ raw }) => raw)),
+      ...used.map((name) =>
+        textArray(part.map((row) => textFor(columns.get(name)?.type ?? 'text', row.values.get(name)))),
+      ),
+    ];
+    // One after the other, in the order of the keys: two messages never wait for each other's rows.
+    // oxlint-disable-next-line no-await-in-loop
+    await session.rows(upsertText(place, columns, used), values);
+  }
+}
+
+/** The source of each fixed column; `r` are the rows of the message. */
+const sources: Readonly<Record<string, string>> = {
+  installation_id: '$1::text',
+  record_id: 'r.id',
+  _svc_version: 'r.version',
+  _svc_seq: '$2::text',
+  _svc_deleted: 'r.deleted',
+  _svc_group_ref: '$3::text',
+  _svc_synced_at: 'now()',
+  fields: 'r.fields',
+  associations: 'r.associations',
+  raw: 'r.raw',
+};
+const firstArray = 4;
+const arrays = ['id', 'version', 'deleted', 'fields', 'associations', 'raw'];
+
+function upsertText({ schema, table }: TablePlace, columns: Columns, used: readonly string[]): string {
+  const names = [...arrays, ...used.map((_name, at) => `c${at}`)];
+  const all = [...Object.entries(sources), ...used.map((name, at): [string, string] => [name, `r.c${at}`])];
+  // What the record no longer has is emptied in the columns that are ours.
+  const emptied = [...columns.values()].filter(({ name, isOurs }) => isOurs && !used.includes(name));
+  const isKey = (name: string): boolean => keyColumns.includes(name);
+  const set = [
+    ...all
+      .filter(([name]) => !isKey(name))
+      .map(([name]) => `${escapeIdentifier(name)} = excluded.${escapeIdentifier(name)}`),
+    ...emptied.map(({ name }) => `${escapeIdentifier(name)} = NULL`),
+  ];
+  const cast = ([name, source]: [string, string]): string =>
+    `${source}::${columns.get(name)?.type ?? 'text'}`;
+  return `INSERT INTO ${qualified(schema, table)} AS d (${all.map(([name]) => escapeIdentifier(name)).join(', ')})
+    SELECT ${all.map(cast).join(', ')}
+    FROM unnest(${names.map((_name, at) => `$${firstArray + at}::text[]`).join(', ')}) AS r(${names.join(', ')})
+    ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${set.join(', ')}
+    WHERE (d._svc_version COLLATE "C", d._svc_seq) < (excluded._svc_version COLLATE "C", excluded._svc_seq)`;
+}
