@@ -10,6 +10,11 @@ const eventTypes = [
   'installation.created',
   'installation.updated',
   'installation.deleted',
+  'read.backfill.done',
+  'read.schedule.paused',
+  'read.triggered.done',
+  'read.triggered.error',
+  'read.waiting',
 ] as const;
 
 export const EventType = Type.Enum([...eventTypes], { title: 'EventType', description: 'What happened.' });

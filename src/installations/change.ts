@@ -108,7 +108,9 @@ async function save(
       groupRef: before.group_ref,
       ...(isSwapped ? { connectionId } : {}),
     };
-    const told = await toldOf(tx, projectId, before.id, 'installation.updated', before.content);
+    const told = await toldOf(tx, projectId, before.id, 'installation.updated', {
+      lastConfig: before.content,
+    });
     await record(tx, { projectId, action: 'installation.updated', targetId: before.id, details, told });
     return readInstallation(tx, reach, before.id);
   });

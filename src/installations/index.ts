@@ -8,4 +8,5 @@ export { effectiveWriteObject } from './effective-write.ts';
 export { createInstallations, type Installations } from './installations.ts';
 export { installationRoutes } from './routes.ts';
 export { recordOperationsEnd, type OperationsEnded } from './store.ts';
+export { senderOf, toldOf, type Sender } from './told-store.ts';
 export type { Target } from './targets.ts';

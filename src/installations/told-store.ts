@@ -10,7 +10,7 @@ const read = statement(
         'integrationName', i.name, 'installationId', n.id, 'connectionId', n.connection_id, 'groupRef', n.group_ref,
         'groupName', g.name, 'consumerRef', c.consumer_ref, 'consumerName', k.name))
       || jsonb_build_object('config', f.content)
-      || CASE WHEN $3::jsonb IS NULL THEN '{}' ELSE jsonb_build_object('lastConfig', $3::jsonb) END)::text AS told
+      || $3::jsonb)::text AS told
    FROM installations n
      JOIN integrations i ON i.project_id = n.project_id AND i.id = n.integration_id
      JOIN configs f ON f.project_id = n.project_id AND f.installation_id = n.id AND f.id = n.config_id
@@ -20,18 +20,43 @@ const read = statement(
    WHERE n.project_id = $1 AND n.id = $2`,
 );
 
-/** What is to be told of an installation, in the transaction of the change: after it, or before a deletion. */
+/** What is to be told of an installation, and `more`, in the transaction of the change: after it, or before a deletion. */
 export async function toldOf(
   tx: Queryable,
   projectId: string,
   id: string,
-  type: 'installation.created' | 'installation.updated' | 'installation.deleted',
-  lastConfig?: unknown,
+  type: Told['type'],
+  more: Record<string, unknown> = {},
 ): Promise<Told | undefined> {
-  const last = lastConfig === undefined ? null : JSON.stringify(lastConfig);
   type Row = { group_ref: string; connection_id: string; told: string };
-  const [row] = await tx.rows<Row>(read, [projectId, id, last]);
+  const [row] = await tx.rows<Row>(read, [projectId, id, JSON.stringify(more)]);
   if (!row) return undefined;
   const { group_ref: groupRef, connection_id: connectionId, told: data } = row;
   return { type, groupRef, connectionId, installationId: id, data };
+}
+
+/** Whose records are delivered, in the words of a message. */
+export interface Sender {
+  groupName: string;
+  consumerRef: string;
+  consumerName: string;
+  /** The account at the provider, where it is known. */
+  workspace: string | null;
+  updatedAt: Date;
+}
+
+const readSender = statement(
+  'installations_read_sender',
+  `SELECT coalesce(g.name, n.group_ref) AS "groupName", coalesce(c.consumer_ref, '') AS "consumerRef",
+     coalesce(k.name, c.consumer_ref, '') AS "consumerName", c.workspace_ref AS workspace, n.updated_at AS "updatedAt"
+   FROM installations n
+     LEFT JOIN groups g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
+     LEFT JOIN connections c ON c.project_id = n.project_id AND c.id = n.connection_id
+     LEFT JOIN consumers k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+   WHERE n.project_id = $1 AND n.id = $2`,
+);
+
+/** Undefined when the installation is gone. */
+export async function senderOf(db: Queryable, projectId: string, id: string): Promise<Sender | undefined> {
+  return (await db.rows<Sender>(readSender, [projectId, id]))[0];
 }

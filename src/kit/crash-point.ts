@@ -1,4 +1,4 @@
-/** The named steps of a write at which the fault tests kill a node. */
+/** The named steps of work at which the fault tests kill a node. */
 export type CrashPoint =
   | 'after-refresh'
   | 'after-rewrap'
@@ -8,6 +8,7 @@ export type CrashPoint =
   | 'after-seal'
   | 'after-mark'
   | 'after-send'
+  | 'after-page'
   | 'before-record'
   | 'after-record';
 

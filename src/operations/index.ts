@@ -12,6 +12,7 @@ export { operationMetrics } from './outcomes.ts';
 export { operationRoutes } from './routes.ts';
 export type { BacklogRow } from './backlog.ts';
 export type { WrittenOperation } from './read.ts';
+export type { ReadDetails } from './store/read.ts';
 export { isUnresolved } from './resolve.ts';
 export type { LogEntry, Settlement, StoredOutcome } from './settlement.ts';
 export {

@@ -1,6 +1,6 @@
 import type { Failure } from '../providers/index.ts';
 import type { Operation, OperationFailure, OperationLog, OperationRecord } from './schema.ts';
-import type { LogRow, OperationRow, RecordRow } from './store/read.ts';
+import type { LogRow, OperationRow, ReadDetails, RecordRow } from './store/read.ts';
 
 export function presentOperation(row: OperationRow): Operation {
   const isWrite = row.action_type === 'write';
@@ -23,6 +23,7 @@ export function presentOperation(row: OperationRow): Operation {
         ...(row.next_attempt_at ? { nextAttempt: row.next_attempt_at.toISOString() } : {}),
       },
       ...(isWrite ? { successfulRecordIds: row.record_ids ?? [] } : {}),
+      ...(row.details ? readOf(row, row.details) : {}),
     },
     errors: (row.errors ?? []).map((error) => Object.assign({ index: error.index }, presentFailure(error))),
     ...(isWrite
@@ -34,6 +35,27 @@ export function presentOperation(row: OperationRow): Operation {
     ...(row.retried_by === null ? {} : { retriedBy: row.retried_by }),
     createTime: row.created_at.toISOString(),
     updateTime: row.updated_at.toISOString(),
+  };
+}
+
+function readOf(row: OperationRow, details: ReadDetails): Pick<Operation['metadata'], 'progress' | 'read'> {
+  const { type, since, until, pages, processed, estimated } = details;
+  return {
+    progress: {
+      installationId: row.installation_id,
+      objectName: row.resource,
+      operationId: row.id,
+      recordsProcessed: processed,
+      ...(estimated === undefined ? {} : { recordsEstimatedTotal: estimated }),
+    },
+    read: {
+      type,
+      ...(since === null ? {} : { since: new Date(since).toISOString() }),
+      until: new Date(until).toISOString(),
+      pages,
+      emitted: row.total,
+      delivered: row.succeeded,
+    },
   };
 }
 

@@ -71,6 +71,35 @@ export const Operation = Type.Object(
         objects: Type.Array(Type.String()),
         retry: Retry,
         successfulRecordIds: Type.Optional(Type.Array(Type.String())),
+        progress: Type.Optional(
+          Type.Object(
+            {
+              installationId: Type.String(),
+              objectName: Type.String(),
+              operationId: Type.String(),
+              recordsProcessed: Type.Integer({ description: 'Records that were read so far.' }),
+              recordsEstimatedTotal: Type.Optional(
+                Type.Integer({
+                  description: 'As many as there were when it began, where the provider counts.',
+                }),
+              ),
+            },
+            { ...closed, description: 'Of a read.' },
+          ),
+        ),
+        read: Type.Optional(
+          Type.Object(
+            {
+              type: Type.Enum(['scheduled', 'backfill', 'triggered']),
+              since: Type.Optional(time('Changed after this time; missing: since ever.')),
+              until: time('Changed at this time or before.'),
+              pages: Type.Integer(),
+              emitted: Type.Integer({ description: 'Records that became part of a message.' }),
+              delivered: Type.Integer({ description: 'Of them, those whose message was delivered.' }),
+            },
+            { ...closed, description: 'Of a read: its range, and what became of the records.' },
+          ),
+        ),
       },
       closed,
     ),

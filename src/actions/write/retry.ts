@@ -7,7 +7,6 @@ import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../o
 import { refuseDead } from '../target.ts';
 import { orderKeysOf, type StoredWrite, type WriteDeps } from './perform.ts';
 import { planAgain, type PlannedRecord } from './plan.ts';
-
 import { WriteAccepted } from './schema.ts';
 import { scopeOf } from './scope.ts';
 

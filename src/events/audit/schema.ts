@@ -13,6 +13,7 @@ const verbs = {
   connection: ['authorizing', 'created', 'updated', 'deleted', 'refreshed', 'disclosed'],
   installation: ['created', 'updated', 'deleted'],
   operation: ['resolved', 'retried'],
+  read: ['paused', 'unpaused'],
 } as const;
 
 type Verbs = typeof verbs;

@@ -20,7 +20,7 @@ export const endOperations = (source: string): string => `operations AS (
     UPDATE operation o SET status = s.status, result = s.result,
       errors = CASE WHEN s.spent OR s.status <> 'in_progress' THEN s.errors ELSE o.errors END, attempts = s.attempt,
       last_attempt_at = CASE WHEN s.spent THEN now ELSE o.last_attempt_at END, next_attempt_at = s.due_at, updated_at = now
-    FROM clock, (${source}) s WHERE o.project_id = s.project_id AND o.id = s.id)`;
+    FROM clock, (${source}) s WHERE o.project_id = s.project_id AND o.id = s.id AND o.status = 'in_progress')`;
 
 /** Lines of their logs: for a source with project_id, operation_id, id, severity and message. */
 export const logLines = (source: string): string => `logs AS (

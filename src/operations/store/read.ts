@@ -4,6 +4,16 @@ import type { LogEntry, StoredOutcome } from '../settlement.ts';
 import type { OperationError } from '../work.ts';
 import type { StoredResolution } from './written.ts';
 
+/** Of a read; times in milliseconds since the epoch. */
+export interface ReadDetails {
+  type: 'scheduled' | 'backfill' | 'triggered';
+  since: number | null;
+  until: number;
+  pages: number;
+  processed: number;
+  estimated?: number;
+}
+
 export interface OperationRow {
   id: string;
   project_id: string;
@@ -23,6 +33,7 @@ export interface OperationRow {
   succeeded: number;
   failed: number;
   unknown: number;
+  details: ReadDetails | null;
   created_at: Date;
   updated_at: Date;
   record_ids: string[] | null;
@@ -45,7 +56,7 @@ export interface RecordRow {
 
 const columns = `o.id, o.project_id, o.integration_id, o.installation_id, o.config_id, o.action_type, o.request, o.resource, o.status,
   o.result, o.errors, o.attempts, o.last_attempt_at, o.next_attempt_at, o.total, o.succeeded, o.failed, o.unknown,
-  o.created_at, o.updated_at,
+  o.details, o.created_at, o.updated_at,
   (SELECT array_agg(r.record_id ORDER BY r.slot) FROM record r
     WHERE r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id IS NOT NULL) AS record_ids,
   (SELECT d.operation_id FROM idempotency d

@@ -28,6 +28,9 @@ export interface RunEnd extends End {
   watermark?: number;
   /** After so many scheduled runs that failed one after the other, the feed is paused. */
   pauseAfter: number;
+  /** What it waits for is told of. */
+  waits: boolean;
+  range: { since: number | null; until: number };
   /** What the log of the run will have been told. */
   told: readonly string[];
   logs: readonly RunLog[];

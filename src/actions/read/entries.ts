@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { MessageEntry } from '../../deliveries/index.ts';
+import type { ReadRecord } from '../../providers/index.ts';
+import type { Shape } from './shape.ts';
+
+const hashBytes = 12;
+
+/** What earlier runs delivered, by the hash of id and version. */
+export type Seen = ReadonlySet<string>;
+
+export function seenIn(hashes: readonly Buffer[]): Seen {
+  const seen = new Set<string>();
+  for (const some of hashes)
+    for (let at = 0; at + hashBytes <= some.length; at += hashBytes)
+      seen.add(some.toString('latin1', at, at + hashBytes));
+  return seen;
+}
+
+interface Choice {
+  shape: Shape;
+  /** The records are deleted ones. */
+  deleted: boolean;
+  seen: Seen;
+  repeatedFrom: number | undefined;
+}
+
+/** The entries of a page, without what was delivered before, and the hashes of what the next run will find again. Pure. */
+export function entriesOf(
+  records: readonly ReadRecord[],
+  { shape, deleted, seen, repeatedFrom }: Choice,
+): { entries: MessageEntry[]; hashes: Buffer } {
+  const entries: MessageEntry[] = [];
+  const repeated: Buffer[] = [];
+  for (const record of records) {
+    const at = Date.parse(record.version);
+    // Where the provider tells no time of change, nothing says whether the next run finds it again.
+    const isRepeated = repeatedFrom !== undefined && at > repeatedFrom;
+    const hash = isRepeated || seen.size > 0 ? hashOf(record, deleted) : undefined;
+    if (hash && isRepeated) repeated.push(hash);
+    if (hash && seen.has(hash.toString('latin1'))) continue;
+    entries.push({ json: jsonOf(record, shape, deleted), key: keyOf(record, at, deleted) });
+  }
+  return { entries, hashes: Buffer.concat(repeated) };
+}
+
+function jsonOf(record: ReadRecord, shape: Shape, deleted: boolean): string {
+  return JSON.stringify(deleted ? { id: record.id, deleted: true, raw: record.raw } : shape.entryOf(record));
+}
+
+/** Times of one form, so that of two the later one is the greater text; versions that are no time say nothing of their order. */
+function keyOf({ id }: ReadRecord, at: number, deleted: boolean): MessageEntry['key'] {
+  return { id, version: Number.isNaN(at) ? '' : new Date(at).toISOString(), deleted };
+}
+
+function hashOf({ id, version }: ReadRecord, deleted: boolean): Buffer {
+  const text = JSON.stringify([id, version, deleted]);
+  return createHash('sha256').update(text).digest().subarray(0, hashBytes);
+}

@@ -1,0 +1,87 @@
+import { effectiveReadObjects, type EffectiveReadObject, type Target } from '../../installations/index.ts';
+import type { Queryable } from '../../kit/db/database.ts';
+import { newId } from '../../kit/ids.ts';
+import type { ReadDeps } from './prepare.ts';
+import { nextRun } from './schedule.ts';
+import {
+  keepOnly,
+  noteBackfill,
+  takeStaleInstallations,
+  timeOf,
+  upsert,
+  type WantedFeed,
+} from './store/feeds.ts';
+import { beginRun } from './store/runs.ts';
+
+/** Installations that are looked at in one transaction. */
+const atOnce = 20;
+const dayMs = 24 * 3_600_000;
+
+type FeedDeps = Pick<ReadDeps, 'ground' | 'installations' | 'operations'>;
+
+/** Makes the feeds of installations that changed what config and manifest say now. Answers whether there may be more. */
+export async function followChanges(deps: FeedDeps): Promise<boolean> {
+  const { ground, installations, operations } = deps;
+  const lanes = new Set<string>();
+  const count = await ground.database.transaction(async (tx) => {
+    const stale = await takeStaleInstallations(tx, atOnce);
+    for (const place of stale) {
+      const target = await installations.refreshTarget(place.projectId, place);
+      for (const lane of await followInstallation(tx, place, target)) lanes.add(lane);
+    }
+    return stale.length;
+  });
+  for (const lane of lanes) operations.announce(lane);
+  return count > 0;
+}
+
+/** The history of a new feed begins with it. Answers with the lanes where something was queued. */
+export async function followInstallation(
+  tx: Queryable,
+  { projectId, installationId }: { projectId: string; installationId: string },
+  target: Target | undefined,
+): Promise<string[]> {
+  const place = { projectId, installationId };
+  const objects = target ? effectiveReadObjects(target) : [];
+  await keepOnly(
+    tx,
+    place,
+    objects.map(({ objectName }) => objectName),
+  );
+  if (objects.length === 0) return [];
+  const now = await timeOf(tx);
+  const wanted = objects.map((object) => wantedFeed(object, installationId, now));
+  const lanes: string[] = [];
+  for (const { objectName, startedAt, isNew } of await upsert(tx, place, wanted)) {
+    const object = objects.find((one) => one.objectName === objectName);
+    if (isNew && object) lanes.push(...(await beginHistory(tx, place, object, startedAt)));
+  }
+  return lanes;
+}
+
+/** What is not declared any more, or switched off, has no time at which it is due. */
+export function wantedFeed(
+  { objectName, schedule, disabled, declared }: EffectiveReadObject,
+  installationId: string,
+  now: number,
+): WantedFeed {
+  const own = disabled || !declared ? undefined : schedule;
+  const next = own === undefined ? undefined : nextRun({ schedule: own, installationId, objectName }, now);
+  return { objectName, schedule: own, nextRun: next, removed: !declared };
+}
+
+/** Everything until the feed began; what changes later is read by its schedule. */
+async function beginHistory(
+  tx: Queryable,
+  place: { projectId: string; installationId: string },
+  { objectName, backfill, declared }: EffectiveReadObject,
+  startedAt: number,
+): Promise<string[]> {
+  if (!backfill || !declared) return [];
+  const id = newId();
+  const since = backfill.days === undefined ? undefined : startedAt - backfill.days * dayMs;
+  const lane = await beginRun(tx, { ...place, objectName, id, type: 'backfill', since, until: startedAt });
+  if (lane === undefined) return [];
+  await noteBackfill(tx, place, objectName, id);
+  return [lane];
+}

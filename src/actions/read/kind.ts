@@ -1,0 +1,124 @@
+import { record as recordEvent } from '../../events/index.ts';
+import { toldOf } from '../../installations/index.ts';
+import { faultOf, type Queryable } from '../../kit/db/database.ts';
+import { createGroupCommit } from '../../kit/group-commit.ts';
+import { defineKind, type RegisteredKind } from '../../lanes/index.ts';
+import type { ReadDeps } from './prepare.ts';
+import { countRun } from './metrics.ts';
+import { runRead, type KeepPage } from './run.ts';
+import { endsOf, type RunningItem } from './run-end.ts';
+import { record, type RunEnd } from './store/ends.ts';
+import { keep, type Page } from './store/pages.ts';
+import { loadRunItems, type RunItem } from './store/runs.ts';
+
+/** Runs of reads. One that was under way elsewhere goes on at its page. */
+export function readKind(deps: ReadDeps): RegisteredKind {
+  const { database, metrics } = deps.ground;
+  const keepPage: KeepPage = createGroupCommit<Page, boolean>({
+    commit: (pages) => keep(database, pages),
+    maxGroup: 8,
+    maxInFlight: 2,
+    maxWaiting: 1_000,
+    bisectOn: (error) => faultOf(error) === 'data',
+  });
+  return defineKind<RunItem, RunEnd>({
+    name: 'read',
+    load: loadRunItems,
+    run: async (item, context) =>
+      isRunning(item) ? runRead(deps, keepPage, item, context) : { end: goneEnd(item) },
+    rescued: 'again',
+    unsent: (item, waitMs) =>
+      isRunning(item)
+        ? endsOf(item, { groupRef: undefined, pauseAfter: deps.settings.failuresUntilPause }).later(waitMs)
+        : goneEnd(item),
+    record: (_db, ends) => recordTold(deps, ends),
+    recorded: (ends) => {
+      for (const end of ends) countRun(metrics, end);
+    },
+    less: (end) =>
+      end.logs.length > 0 || end.errors.length > 0 ? { ...end, logs: [], errors: [] } : undefined,
+    about: (of) => ({ projectId: of.projectId, operationId: 'ref' in of ? of.ref : of.operationId }),
+  });
+}
+
+function isRunning(item: RunItem): item is RunningItem {
+  return item.run !== undefined;
+}
+
+/** The work row of a run that has ended; nothing else is left to do. */
+function goneEnd({ projectId, seq, lease, ref }: RunItem): RunEnd {
+  return {
+    projectId,
+    seq,
+    lease,
+    operationId: ref,
+    installationId: ref,
+    objectName: '',
+    type: 'triggered',
+    groupRef: undefined,
+    done: true,
+    waitMs: 0,
+    spent: false,
+    status: 'failure',
+    result: null,
+    errors: [],
+    failed: false,
+    pauseAfter: 0,
+    waits: false,
+    range: { since: null, until: 0 },
+    told: [],
+    logs: [],
+  };
+}
+
+/** Ends of which somebody is told are recorded together with what is told. */
+async function recordTold({ ground }: ReadDeps, ends: readonly RunEnd[]): Promise<boolean[]> {
+  if (!ends.some(mayTell)) return (await record(ground.database, ends)).map((one) => one !== undefined);
+  return ground.database.transaction(async (tx) => {
+    const recorded = await record(tx, ends);
+    for (const [at, end] of ends.entries()) {
+      const outcome = recorded[at];
+      if (outcome) await tell(tx, end, outcome.paused);
+    }
+    return recorded.map((one) => one !== undefined);
+  });
+}
+
+function mayTell({ done, type, status, waits }: RunEnd): boolean {
+  return waits || (done && (type !== 'scheduled' || status !== 'success'));
+}
+
+async function tell(tx: Queryable, end: RunEnd, paused: boolean): Promise<void> {
+  const { projectId, installationId, objectName, operationId } = end;
+  const type = eventOf(end, paused);
+  if (!type) return;
+  const more = { objectName, operationId, ...rangeOf(end), ...errorOf(end) };
+  await recordEvent(tx, { projectId, told: await toldOf(tx, projectId, installationId, type, more) });
+}
+
+type ReadEvent =
+  | 'read.backfill.done'
+  | 'read.schedule.paused'
+  | 'read.triggered.done'
+  | 'read.triggered.error'
+  | 'read.waiting';
+
+function eventOf({ type, status, waits }: RunEnd, paused: boolean): ReadEvent | undefined {
+  if (waits) return 'read.waiting';
+  if (paused) return 'read.schedule.paused';
+  if (type === 'triggered') return status === 'success' ? 'read.triggered.done' : 'read.triggered.error';
+  return type === 'backfill' && status === 'success' ? 'read.backfill.done' : undefined;
+}
+
+function rangeOf({ type, range: { since, until } }: RunEnd): Record<string, string> {
+  if (type !== 'triggered') return {};
+  const untilTimestamp = new Date(until).toISOString();
+  return since === null
+    ? { untilTimestamp }
+    : { fromTimestamp: new Date(since).toISOString(), untilTimestamp };
+}
+
+function errorOf({ status, waits, result, logs }: RunEnd): { error?: string } {
+  const error = waits ? logs[0]?.msg : status === 'failure' ? result : undefined;
+  return error == null ? {} : { error };
+}

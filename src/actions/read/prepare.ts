@@ -1,0 +1,166 @@
+import type { Connections } from '../../connections/index.ts';
+import type { Deliveries, Envelope, FoundDestination } from '../../deliveries/index.ts';
+import {
+  effectiveReadObjectNamed,
+  senderOf,
+  type EffectiveReadObject,
+  type Installations,
+  type Sender,
+  type Target,
+} from '../../installations/index.ts';
+import type { Ground } from '../../kit/ground.ts';
+import type { Operations } from '../../operations/index.ts';
+import type { Projects } from '../../projects/index.ts';
+import {
+  connectorOf,
+  type Failure,
+  type ObjectDescription,
+  type ProviderClient,
+  type ReadAbility,
+} from '../../providers/index.ts';
+import { descriptionsOf } from '../descriptions.ts';
+import { failureBeforeSend } from '../send.ts';
+import { shapeOf, type Shape } from './shape.ts';
+import type { Run, RunItem, RunType } from './store/runs.ts';
+
+export interface ReadDeps {
+  ground: Ground;
+  projects: Projects;
+  connections: Connections;
+  installations: Installations;
+  operations: Operations;
+  deliveries: Deliveries;
+  settings: ReadSettings;
+}
+
+export interface ReadSettings {
+  /** Scheduled runs that fail one after the other until the schedule is paused. */
+  failuresUntilPause: number;
+  /** From so many records on a provider's way for many is taken. */
+  bulkFrom: number;
+}
+
+/** All that a run needs to ask for pages and to make messages of them. */
+export interface Prepared {
+  run: Run;
+  target: Target;
+  asked: EffectiveReadObject;
+  read: ReadAbility;
+  client: ProviderClient;
+  object: ObjectDescription;
+  shape: Shape;
+  destination: FoundDestination;
+  envelope: Envelope;
+  /** Milliseconds until a page may be asked for; 0: now. */
+  waitMs(): number;
+}
+
+/** Why a run does not go on: for now, or for good. */
+export type Held = { waitMs: number; because?: { key: string; msg: string } } | { failure: Failure };
+
+/** A builder who mends what a run waits for sees it go on after this long. */
+const recheckMs = 15_000;
+
+/** Finds all that the run needs, or says why it does not go on. */
+export async function prepare(
+  deps: ReadDeps,
+  { projectId, run }: RunItem & { run: Run },
+): Promise<{ prepared: Prepared } | { held: Held; groupRef?: string }> {
+  const { installationId } = run;
+  const target = await deps.installations.refreshTarget(projectId, { installationId });
+  if (!target) return { held: ended('the installation was deleted') };
+  const asked = effectiveReadObjectNamed(target, run.objectName);
+  const { groupRef } = target;
+  if (!asked) return { groupRef, held: ended(`${run.objectName} is not configured to be read any more`) };
+  if (rests(run, asked)) return { groupRef, held: { waitMs: recheckMs } };
+  const destination = await destinationOf(deps.deliveries, projectId, asked);
+  if ('held' in destination) return { groupRef, ...destination };
+  const ready = await askable(deps, target, run);
+  if ('held' in ready) return { groupRef, ...ready };
+  const sender = await senderOf(deps.ground.database, projectId, installationId);
+  if (!sender) return { held: ended('the installation was deleted') };
+  const shape = shapeOf(asked, ready.object);
+  const envelope = envelopeOf(target, asked, run, sender);
+  return { prepared: { run, target, asked, ...ready, shape, destination: destination.found, envelope } };
+}
+
+const ended = (message: string): Held => ({ failure: { category: 'notFound', retryable: false, message } });
+
+/** A read that somebody asked for goes on; what comes by itself rests. */
+function rests({ type, isPaused }: Run, { disabled, declared }: EffectiveReadObject): boolean {
+  return type !== 'triggered' && (isPaused || disabled || !declared);
+}
+
+async function destinationOf(
+  deliveries: Deliveries,
+  projectId: string,
+  { destination, objectName }: EffectiveReadObject,
+): Promise<{ found: FoundDestination } | { held: Held }> {
+  const waiting = (msg: string): { held: Held } => ({
+    held: { waitMs: recheckMs, because: { key: 'destination', msg } },
+  });
+  if (destination === undefined)
+    return waiting(`${objectName} has no destination; name one in the config or the manifest`);
+  const found = await deliveries.findDestination(projectId, destination);
+  if (!found) return waiting(`there is no destination ${destination}; the read waits until there is`);
+  if (found.status === 'disabled') {
+    const why = found.reason === undefined ? '' : ` (${found.reason})`;
+    return waiting(`the destination ${found.name} is disabled${why}; the read waits until it is enabled`);
+  }
+  return { found };
+}
+
+type Askable = Pick<Prepared, 'read' | 'client' | 'object' | 'waitMs'>;
+
+async function askable(
+  { connections }: ReadDeps,
+  { projectId, connectionId, provider }: Target,
+  { objectName, type }: Run,
+): Promise<Askable | { held: Held }> {
+  const connector = connectorOf(provider);
+  if (!connector?.read) {
+    const message = `records of the provider ${provider} cannot be read`;
+    return { held: { failure: { category: 'validation', retryable: false, message } } };
+  }
+  try {
+    const client = await connections.client(projectId, connectionId);
+    await connections.budget.ready();
+    const waitMs = (): number => connections.budget.waitMs(projectId, connectionId, priorityOf[type]);
+    if (waitMs() > 0) return { held: { waitMs: waitMs() } };
+    const described = await descriptionsOf(connections).of(connectionId, objectName, connector, client);
+    if ('failure' in described) return { held: described };
+    return { read: connector.read, client, object: described.object, waitMs };
+  } catch (error) {
+    return { held: { failure: failureBeforeSend(error) } };
+  }
+}
+
+const priorityOf = { triggered: 'read', scheduled: 'read', backfill: 'backfill' } as const satisfies Record<
+  RunType,
+  string
+>;
+
+function envelopeOf(
+  { projectId, provider, groupRef, installationId }: Target,
+  { objectName, deliveredAs }: EffectiveReadObject,
+  { operationId, until, type }: Run,
+  { groupName, consumerRef, consumerName, workspace, updatedAt }: Sender,
+): Envelope {
+  return {
+    action: 'read',
+    projectId,
+    provider,
+    groupRef,
+    groupName,
+    consumerRef,
+    consumerName,
+    installationId,
+    installationUpdateTime: updatedAt.toISOString(),
+    objectName: deliveredAs,
+    rawObjectName: objectName,
+    ...(workspace === null ? {} : { workspace }),
+    operationId,
+    operationTime: new Date(until).toISOString(),
+    readType: type,
+  };
+}

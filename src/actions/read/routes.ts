@@ -1,0 +1,156 @@
+import { Type } from 'typebox';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { pauseReads, unpauseReads } from './pause.ts';
+import type { ReadDeps } from './prepare.ts';
+import { requestRead } from './request.ts';
+import {
+  BackfillProgress,
+  PauseRequest,
+  ReadAccepted,
+  ReadRequest,
+  ReadState,
+  SearchRequest,
+  SearchResult,
+} from './schema.ts';
+import { searchRecords } from './search.ts';
+import { backfillProgress, readStates } from './state.ts';
+
+const closed = { additionalProperties: false } as const;
+const integration = {
+  projectIdOrName: Type.String({ description: 'Project id or name.' }),
+  integrationId: Type.String({ description: 'Integration id or name.' }),
+};
+const installation = { ...integration, installationId: Type.String({ description: 'Installation id.' }) };
+const objectName = Type.String({ description: "The provider's or the builder's name of the object." });
+const at = '/projects/:projectIdOrName/integrations/:integrationId';
+const tags = ['read'];
+
+/** `{read_url}`: reads on demand, and the pausing of those that come by themselves. */
+export function readRoutes(deps: ReadDeps): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    server.route({
+      method: 'POST',
+      url: `${at}/objects/:objectName`,
+      schema: {
+        operationId: 'readRecords',
+        summary: 'Read the records of an object into its destination',
+        description:
+          'With a range of its own: the watermark of the schedule stays where it is. The operation is a success when every page is durable for delivery.',
+        tags,
+        params: Type.Object({ ...integration, objectName }, closed),
+        body: ReadRequest,
+        response: { 201: ReadAccepted },
+      },
+      config: { scopes: ['read'] },
+      handler: async (request, reply) => {
+        const { principal, params, body } = request;
+        const { operationId, target } = await requestRead(deps, principal, params, body);
+        const { groupRef, connectionId, installationId } = target;
+        request.about = { groupRef, connectionId, installationId, operationId, object: params.objectName };
+        return reply.code(201).send({ operationId });
+      },
+    });
+    pauseRoutes(server, deps);
+  };
+}
+
+function pauseRoutes(server: HttpServer, deps: ReadDeps): void {
+  const verbs = {
+    pause: {
+      run: pauseReads,
+      summary: 'Pause the reads of an installation',
+      description:
+        'No scheduled read begins, and what is under way, a backfill included, stands where it is. Reads on demand go on. It is no fault when it is so already.',
+    },
+    unpause: {
+      run: unpauseReads,
+      summary: 'Let the reads of an installation go on',
+      description:
+        'What was under way goes on at its page. The next tick of the schedule reads everything that changed meanwhile. It is no fault when nothing is paused.',
+    },
+  } as const;
+  for (const [verb, { run, summary, description }] of Object.entries(verbs)) {
+    server.route({
+      method: 'POST',
+      url: `${at}/installations/:installationId(^[^:]+)::${verb}`,
+      schema: {
+        operationId: `${verb}Reads`,
+        summary,
+        description,
+        tags,
+        params: Type.Object(installation, closed),
+        body: PauseRequest,
+        response: { 204: Type.Null() },
+      },
+      config: { scopes: ['read'] },
+      handler: async ({ principal, params, body }, reply) => {
+        await run(deps, principal, params, body);
+        return reply.code(204).send(null);
+      },
+    });
+  }
+}
+
+/** What is known of reads, below `/v1`. */
+export function readStateRoutes(deps: ReadDeps): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    server.route({
+      method: 'GET',
+      url: `${at}/installations/:installationId/reads`,
+      schema: {
+        operationId: 'listReads',
+        summary: 'List how the objects of an installation are read',
+        tags,
+        params: Type.Object(installation, closed),
+        response: { 200: Type.Array(ReadState) },
+      },
+      config: { scopes: ['read', 'frontend'] },
+      handler: ({ principal, params }) => readStates(deps, principal, params),
+    });
+    server.route({
+      method: 'GET',
+      url: `${at}/installations/:installationId/objects/:objectName/backfill-progress`,
+      schema: {
+        operationId: 'getBackfillProgress',
+        summary: 'Get how far the history of an object is read',
+        tags,
+        params: Type.Object({ ...installation, objectName }, closed),
+        response: { 200: BackfillProgress },
+      },
+      config: { scopes: ['read', 'frontend'] },
+      handler: ({ principal, params }) => backfillProgress(deps, principal, params),
+    });
+  };
+}
+
+/** `{search_url}`: records by their values, at once. */
+export function searchRoutes(deps: ReadDeps): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    server.route({
+      method: 'POST',
+      url: at,
+      schema: {
+        operationId: 'searchRecords',
+        summary: 'Find records by the values of their fields',
+        description: 'Asks the provider for one page of the records that pass all filters.',
+        tags,
+        params: Type.Object(integration, closed),
+        querystring: Type.Object(
+          {
+            groupRef: Type.String({
+              minLength: 1,
+              maxLength: 255,
+              description: 'The group whose records are searched.',
+            }),
+          },
+          closed,
+        ),
+        body: SearchRequest,
+        response: { 200: SearchResult },
+      },
+      config: { scopes: ['read'] },
+      handler: ({ principal, params, query, body }) =>
+        searchRecords(deps, principal, { ...params, groupRef: query.groupRef }, body),
+    });
+  };
+}

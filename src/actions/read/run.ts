@@ -1,0 +1,190 @@
+import { cutMessages } from '../../deliveries/index.ts';
+import { crashPoint } from '../../kit/crash-point.ts';
+import { faultOf } from '../../kit/db/database.ts';
+import type { GroupCommit } from '../../kit/group-commit.ts';
+import type { Ran, WorkContext } from '../../lanes/index.ts';
+import type { ReadDetails } from '../../operations/index.ts';
+import type { ReadPage, ReadQuery } from '../../providers/index.ts';
+import { entriesOf, seenIn, type Seen } from './entries.ts';
+import { countOf, fetchPage, type Fetched } from './fetch-page.ts';
+import { prepare, type Prepared, type ReadDeps } from './prepare.ts';
+import { endsOf, type RunEnds, type RunningItem } from './run-end.ts';
+import type { RunEnd } from './store/ends.ts';
+import { seenBy, type Page } from './store/pages.ts';
+import type { Run } from './store/runs.ts';
+import { windowOf, type Window } from './window.ts';
+
+/** What pages are kept by, for all runs of this process. */
+export type KeepPage = GroupCommit<Page, boolean>;
+
+/** After this long a run goes back into its lane, so that what is more urgent there comes first. */
+const sliceMs = 1_000;
+/** Reads that go back so far are counted, to take the provider's way for many. */
+const countedFromMs = 24 * 3_600_000;
+/** A cursor that the provider forgets again and again leads nowhere. */
+const mostBeginnings = 3;
+
+interface Reading extends Prepared {
+  item: RunningItem;
+  ends: RunEnds;
+  context: WorkContext;
+  window: Window;
+  seen: Seen;
+  deps: ReadDeps;
+  keepPage: KeepPage;
+}
+
+/** Reads pages of a run for a while; each is kept before the next one counts. */
+export async function runRead(
+  deps: ReadDeps,
+  keepPage: KeepPage,
+  item: RunningItem,
+  context: WorkContext,
+): Promise<Ran<RunEnd>> {
+  const { run } = item;
+  const pauseAfter = deps.settings.failuresUntilPause;
+  const found = await prepare(deps, item);
+  if ('held' in found) {
+    const { held, groupRef } = found;
+    const ends = endsOf(item, { groupRef, pauseAfter });
+    return 'failure' in held ? ends.failed(held.failure) : { end: ends.later(held.waitMs, held.because) };
+  }
+  const { prepared } = found;
+  const ends = endsOf(item, { groupRef: prepared.target.groupRef, pauseAfter });
+  const window = windowOf(run, prepared.read.lagMs);
+  const seen =
+    window.repeatedFrom === undefined
+      ? []
+      : await seenBy(deps.ground.database, { ...item, ...run }, run.operationId);
+  const reading = { ...prepared, item, ends, context, window, seen: seenIn(seen), deps, keepPage };
+  if (isWhole(run)) return { end: ends.whole(run, prepared.shape.missing) };
+  const refused = prepared.read.refusal(queryOf(reading, run.deleted));
+  return refused ? ends.failed(refused) : readPages(reading);
+}
+
+/** The last page is kept, and no more than that. */
+function isWhole({ cursor, page }: Pick<Run, 'cursor' | 'page'>): boolean {
+  return cursor === null && page > 0;
+}
+
+function queryOf({ object, shape, asked, window, run }: Reading, deleted: boolean): ReadQuery {
+  const { since, until } = window;
+  const filters = run.type === 'backfill' ? (asked.backfill?.filters ?? asked.filters) : asked.filters;
+  return {
+    object,
+    fields: shape.fields,
+    ...(since === undefined ? {} : { since }),
+    until,
+    filters: deleted ? [] : filters,
+    deleted,
+  };
+}
+
+/** Where a run is. */
+type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'messages' | 'estimated'>;
+
+async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
+  const { run, ends, context, shape, keepPage } = reading;
+  const endsAt = performance.now() + sliceMs;
+  let place: Place = run.cursor === null ? await beginning(reading) : run;
+  let next = fetchAt(reading, place);
+  for (let beginnings = 1; ;) {
+    const fetched = await next;
+    if ('failure' in fetched) {
+      if (!fetched.begin || beginnings >= mostBeginnings) return ends.failed(fetched.failure);
+      beginnings += 1;
+      place = { ...place, cursor: reading.read.begin(queryOf(reading, place.deleted), false) };
+      next = fetchAt(reading, place);
+      continue;
+    }
+    const { page } = fetched;
+    const { waitMs = 0 } = page;
+    const following = behind(reading, place, page);
+    const isLast = following.cursor === null;
+    const mayGoOn = performance.now() < endsAt && context.mayStillSend() && waitMs + reading.waitMs() === 0;
+    if (!isLast && mayGoOn) next = fetchAt(reading, following);
+    // Nobody waits for it if this page cannot be kept.
+    next.catch(() => undefined);
+    const { kept, taken } = await take(reading, place.deleted, following, page);
+    const outcome = await keepPage.submit(kept).catch((error: unknown) => ({ error }));
+    if (outcome !== true) return unkept(reading, outcome);
+    crashPoint('after-page');
+    if (kept.made.length > 0) reading.deps.deliveries.announce(reading.destination.id);
+    if (isLast) return { end: ends.whole(taken, shape.missing), heard: 'answer' };
+    if (!mayGoOn) return { end: ends.later(Math.max(waitMs, reading.waitMs())), heard: 'answer' };
+    place = taken;
+  }
+}
+
+/** The run stands where it stood, or further if the answer alone was lost: it goes on from there. */
+function unkept({ ends }: Reading, outcome: false | { error: unknown }): Ran<RunEnd> {
+  if (outcome === false) return { end: ends.later(0), heard: 'answer' };
+  const { error } = outcome;
+  if (faultOf(error) !== 'data') return { end: ends.later(1_000), heard: 'answer' };
+  const message = `a page could not be stored: ${error instanceof Error ? error.message : String(error)}`;
+  return ends.failed({ category: 'internal', retryable: false, message });
+}
+
+/** The first page, and how many records are expected where that is worth a question. */
+async function beginning(reading: Reading): Promise<Place> {
+  const { run, read, window, deps } = reading;
+  const query = queryOf(reading, false);
+  const isLong = window.since === undefined || window.until - window.since >= countedFromMs;
+  const estimated = isLong ? ((await countOf(callerOf(reading), query)) ?? null) : null;
+  return { ...run, estimated, cursor: read.begin(query, (estimated ?? 0) >= deps.settings.bulkFrom) };
+}
+
+const callerOf = ({ read, client, context }: Reading): Parameters<typeof fetchPage>[0] => ({
+  read,
+  client,
+  mayStillSend: () => context.mayStillSend(),
+});
+
+function fetchAt(reading: Reading, { cursor, deleted }: Pick<Place, 'cursor' | 'deleted'>): Promise<Fetched> {
+  return fetchPage(callerOf(reading), queryOf(reading, deleted), cursor ?? '');
+}
+
+/** Where the run goes on behind a page: the deleted records come after those that stand. No cursor: it is whole. */
+function behind(reading: Reading, place: Place, { next }: ReadPage): Place {
+  const after = { ...place, page: place.page + 1, cursor: next ?? null };
+  if (next !== undefined || place.deleted || !reading.asked.deletions) return after;
+  return { ...after, deleted: true, cursor: reading.read.begin(queryOf(reading, true), false) };
+}
+
+/** Makes messages of a page. */
+async function take(
+  reading: Reading,
+  deleted: boolean,
+  following: Place,
+  { records }: ReadPage,
+): Promise<{ kept: Page; taken: Place }> {
+  const { item, run, target, asked, destination, envelope, window, shape, seen, deps } = reading;
+  const { entries, hashes } = entriesOf(records, { shape, deleted, seen, repeatedFrom: window.repeatedFrom });
+  const made = await cutMessages(envelope, entries, {
+    projectId: item.projectId,
+    operationId: run.operationId,
+    installationId: run.installationId,
+    groupRef: target.groupRef,
+    object: asked.deliveredAs,
+    destinationId: destination.id,
+    page: following.page,
+    publicUrl: deps.ground.publicUrl,
+  });
+  const taken: Place = {
+    ...following,
+    processed: following.processed + records.length,
+    emitted: following.emitted + entries.length,
+    messages: following.messages + made.length,
+  };
+  const { operationId } = run;
+  const { projectId, seq, lease } = item;
+  return {
+    taken,
+    kept: { ...taken, projectId, operationId, seq, lease, details: detailsOf(run, taken), hashes, made },
+  };
+}
+
+/** What the operation tells of the run. */
+function detailsOf({ type, since, until }: Run, { page, processed, estimated }: Place): ReadDetails {
+  return { type, since, until, pages: page, processed, ...(estimated === null ? {} : { estimated }) };
+}

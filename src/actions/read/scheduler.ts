@@ -1,0 +1,64 @@
+import { newId } from '../../kit/ids.ts';
+import { sleep } from '../../kit/retry.ts';
+import { followChanges } from './feeds.ts';
+import type { ReadDeps } from './prepare.ts';
+import { nextRun } from './schedule.ts';
+import { due, fire, type DueFeed, type Firing } from './store/runs.ts';
+
+const lookEveryMs = 1_000;
+const atOnce = 500;
+
+export interface Scheduler {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Keeps feeds in step with configs and manifests, and begins the runs that are due; on as many nodes as there are. */
+export function createScheduler(deps: Pick<ReadDeps, 'ground' | 'installations' | 'operations'>): Scheduler {
+  const stopping = new AbortController();
+  let looking: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    let told = false;
+    while (!stopping.signal.aborted) {
+      try {
+        const [changed, fired] = [await followChanges(deps), await fireDue(deps)];
+        told = false;
+        if (changed || fired) continue;
+      } catch (error) {
+        if (!told)
+          deps.ground.log.warn({ err: error }, 'looking for reads that are due failed; it is tried again');
+        told = true;
+      }
+      await sleep(lookEveryMs, stopping.signal);
+    }
+  }
+
+  return {
+    start() {
+      looking = look();
+    },
+    async stop() {
+      stopping.abort();
+      await looking;
+    },
+  };
+}
+
+/** Begins a run of each feed whose time has come. Answers whether there may be more. */
+export async function fireDue({
+  ground,
+  operations,
+}: Pick<ReadDeps, 'ground' | 'operations'>): Promise<boolean> {
+  const feeds = await due(ground.database, atOnce);
+  if (feeds.length === 0) return false;
+  const fired = await fire(ground.database, feeds.map(firingOf));
+  for (const lane of new Set(fired.flatMap(({ laneId }) => laneId ?? []))) operations.announce(lane);
+  return feeds.length === atOnce;
+}
+
+/** The next one is reckoned from now: however many ticks were missed, one run makes up for them. */
+function firingOf(feed: DueFeed): Firing {
+  const next = nextRun(feed, feed.now);
+  return { feed, id: newId(), tickAt: next?.tickAt, nextAt: next?.dueAt };
+}

@@ -1,0 +1,158 @@
+import { Type, type Static } from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description: `${description} RFC 3339, UTC.` });
+const count = (description: string) => Type.Integer({ description });
+
+/** Which changes are read, and for whom. */
+export const ReadRequest = Type.Object(
+  {
+    groupRef: Type.String({ minLength: 1, maxLength: 255, description: 'The group whose records are read.' }),
+    mode: Type.Literal('async', { description: 'The records go to the destination of the object.' }),
+    sinceTimestamp: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Records changed after this time. Missing: all.' }),
+    ),
+    untilTimestamp: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Records changed at this time or before. Missing: now.',
+      }),
+    ),
+  },
+  { ...closed, title: 'ReadRequest' },
+);
+export type ReadRequest = Static<typeof ReadRequest>;
+
+export const ReadAccepted = Type.Object(
+  { operationId: Type.String() },
+  { ...closed, title: 'ReadAccepted', description: 'The operation tells how far the read is.' },
+);
+
+/** Which objects pause, or go on. */
+export const PauseRequest = Type.Object(
+  {
+    objects: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
+        minItems: 1,
+        maxItems: 500,
+        description: "By the provider's or the builder's name. Missing: all of the installation.",
+      }),
+    ),
+    note: Type.Optional(Type.String({ maxLength: 1_000, description: 'Shown with the pause.' })),
+  },
+  { ...closed, title: 'PauseReadsRequest' },
+);
+export type PauseRequest = Static<typeof PauseRequest>;
+
+export const BackfillProgress = Type.Object(
+  {
+    installationId: Type.String(),
+    objectName: Type.String(),
+    operationId: Type.String(),
+    recordsProcessed: count('Records that were read so far.'),
+    recordsEstimatedTotal: Type.Optional(
+      count('As many as there were when it began, where the provider counts.'),
+    ),
+    status: Type.Enum(['in_progress', 'success', 'failure']),
+    expectedEndTime: Type.Optional(time('When it will have ended at its pace so far.')),
+    createTime: time('When it began.'),
+    updateTime: time('When it last moved.'),
+  },
+  { ...closed, title: 'BackfillProgress' },
+);
+export type BackfillProgress = Static<typeof BackfillProgress>;
+
+const RunSummary = Type.Object(
+  {
+    operationId: Type.String(),
+    status: Type.Enum(['in_progress', 'success', 'failure']),
+    recordsProcessed: count('Records that were read.'),
+    emitted: count('Records that became part of a message.'),
+    delivered: count('Of them, those whose message was delivered.'),
+    createTime: time('When it began.'),
+  },
+  { ...closed, title: 'ReadRunSummary' },
+);
+export type RunSummary = Static<typeof RunSummary>;
+
+/** How one object of an installation is read. */
+export const ReadState = Type.Object(
+  {
+    objectName: Type.String({ description: "The provider's name." }),
+    mappedObjectName: Type.Optional(Type.String({ description: "The builder's name." })),
+    schedule: Type.Optional(
+      Type.String({ description: 'Cron with five fields, in UTC. Missing: on demand only.' }),
+    ),
+    destination: Type.Optional(Type.String()),
+    disabled: Type.Boolean(),
+    paused: Type.Optional(
+      Type.Object(
+        {
+          reason: Type.Enum(['object', 'installation', 'failures', 'removed'], {
+            description:
+              '`object`, `installation`: by a call; `failures`: by itself, after too many failures; `removed`: a deploy took the object away.',
+          }),
+          since: time('Since when.'),
+          note: Type.Optional(Type.String()),
+        },
+        closed,
+      ),
+    ),
+    watermark: time('Every change until then was read by the schedule.'),
+    nextRunTime: Type.Optional(time('When the next scheduled run begins.')),
+    failures: count('Scheduled runs that failed one after the other.'),
+    lastRun: Type.Optional(RunSummary),
+    backfill: Type.Optional(RunSummary),
+  },
+  { ...closed, title: 'ReadState' },
+);
+export type ReadState = Static<typeof ReadState>;
+
+/** Records with these values. */
+export const SearchRequest = Type.Object(
+  {
+    objectName: Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: "The provider's or the builder's name.",
+    }),
+    fieldFilters: Type.Array(
+      Type.Object(
+        {
+          fieldName: Type.String({
+            minLength: 1,
+            maxLength: 1_000,
+            description: "The provider's or the builder's name.",
+          }),
+          operator: Type.Literal('eq'),
+          value: Type.Union([Type.String({ maxLength: 10_000 }), Type.Boolean(), Type.Number()]),
+        },
+        { ...closed, title: 'SearchFilter' },
+      ),
+      { maxItems: 100, description: 'All of them hold. None: any records.' },
+    ),
+  },
+  { ...closed, title: 'SearchRequest' },
+);
+export type SearchRequest = Static<typeof SearchRequest>;
+
+const values = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+const FoundRecord = Type.Object(
+  {
+    id: Type.String({ description: "The provider's id." }),
+    fields: values("By the provider's names in lower case."),
+    mappedFields: values("By the builder's names."),
+    raw: values('The record as the provider sent it.'),
+  },
+  { ...closed, title: 'FoundRecord' },
+);
+
+export const SearchResult = Type.Object(
+  {
+    results: Type.Array(FoundRecord, { description: 'One page of the provider.' }),
+    result: Type.Array(FoundRecord, { description: 'The same.' }),
+  },
+  { ...closed, title: 'SearchResult' },
+);
+export type SearchResult = Static<typeof SearchResult>;

@@ -1,0 +1,111 @@
+import type { Target } from '../../installations/index.ts';
+import type { EffectiveReadObject } from '../../installations/index.ts';
+import type { ProblemCode } from '../../kit/problem-catalogue.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
+import type { Principal } from '../../projects/index.ts';
+import {
+  connectorOf,
+  fieldNamed,
+  type Failure,
+  type FailureCategory,
+  type ObjectDescription,
+  type ReadQuery,
+} from '../../providers/index.ts';
+import { descriptionsOf } from '../descriptions.ts';
+import { decideFor, refuseDead } from '../target.ts';
+import { fetchPage } from './fetch-page.ts';
+import type { ReadDeps } from './prepare.ts';
+import { readableObject } from './request.ts';
+import type { SearchRequest, SearchResult } from './schema.ts';
+import { shapeOf } from './shape.ts';
+
+/** One page of records that pass the filters, mapped as they are delivered. */
+export async function searchRecords(
+  deps: ReadDeps,
+  principal: Principal,
+  address: { projectIdOrName: string; integrationId: string; groupRef: string },
+  { objectName, fieldFilters }: SearchRequest,
+): Promise<SearchResult> {
+  const { target, asked } = await decideFor(deps, principal, address, (found) => {
+    const object = readableObject(found, objectName);
+    refuseDead(found);
+    return { target: found, asked: object };
+  });
+  const { read, client, object } = await askable(deps, target, asked);
+  const filters = namedByProvider(asked, object, fieldFilters);
+  const shape = shapeOf(asked, object);
+  const query: ReadQuery = { object, fields: shape.fields, until: Date.now(), filters, deleted: false };
+  const refused = read.refusal(query);
+  if (refused) throw problemOf(refused);
+  const fetched = await fetchPage(
+    { read, client, mayStillSend: () => true },
+    query,
+    read.begin(query, false),
+  );
+  if ('failure' in fetched) throw problemOf(fetched.failure);
+  const results = fetched.page.records.map((record) => ({ id: record.id, ...shape.entryOf(record) }));
+  return { results, result: results };
+}
+
+async function askable({ connections }: ReadDeps, target: Target, { objectName }: EffectiveReadObject) {
+  const { projectId, connectionId, provider } = target;
+  const connector = connectorOf(provider);
+  if (!connector?.read) throw problem('read-not-configured');
+  const client = await connections.client(projectId, connectionId);
+  const waitMs = await connections.budget
+    .ready()
+    .then(() => connections.budget.waitMs(projectId, connectionId, 'interactive'));
+  if (waitMs > 0) throw problem('provider-rate-limited', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+  const described = await descriptionsOf(connections).of(connectionId, objectName, connector, client);
+  if ('failure' in described) throw problemOf(described.failure);
+  return { read: connector.read, client, object: described.object };
+}
+
+/** Filters may name fields as the builder does. */
+function namedByProvider(
+  { mappings, objectName }: EffectiveReadObject,
+  object: ObjectDescription,
+  filters: SearchRequest['fieldFilters'],
+): SearchRequest['fieldFilters'] {
+  const byBuilder = new Map(
+    Object.entries(mappings).map(([mapToName, name]) => [mapToName.toLowerCase(), name]),
+  );
+  const named = filters.map((filter) => ({
+    ...filter,
+    fieldName: byBuilder.get(filter.fieldName.toLowerCase()) ?? filter.fieldName,
+  }));
+  const issues = named.flatMap(({ fieldName }, at) =>
+    fieldNamed(object, fieldName)
+      ? []
+      : [
+          {
+            in: 'body' as const,
+            name: `fieldFilters[${at}].fieldName`,
+            detail: `the object ${objectName} has no such field`,
+            value: filters[at]?.fieldName,
+          },
+        ],
+  );
+  if (issues.length > 0) throw problem('filter-invalid', { issues });
+  return named;
+}
+
+const codes: Record<FailureCategory, ProblemCode> = {
+  validation: 'filter-invalid',
+  permission: 'provider-refused',
+  notFound: 'not-found',
+  auth: 'connection-bad-credentials',
+  conflict: 'provider-refused',
+  rateLimit: 'provider-rate-limited',
+  providerDown: 'provider-unreachable',
+  unknownOutcome: 'provider-unreachable',
+  internal: 'internal',
+};
+
+function problemOf({ category, message, provider, retryAfterMs }: Failure): Problem {
+  return problem(codes[category], {
+    detail: message,
+    ...(provider ? { provider } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+  });
+}

@@ -1,0 +1,115 @@
+import { wholeProject } from '../../events/index.ts';
+import { effectiveReadObjectNamed, effectiveReadObjects, type Target } from '../../installations/index.ts';
+import { problem } from '../../kit/problem.ts';
+import type { Operation } from '../../operations/schema.ts';
+import type { Principal } from '../../projects/index.ts';
+import { followInstallation } from './feeds.ts';
+import { targetAt, type InstallationPlace } from './pause.ts';
+import type { ReadDeps } from './prepare.ts';
+import type { BackfillProgress, ReadState, RunSummary } from './schema.ts';
+import { list, type FeedRow } from './store/feeds.ts';
+
+/** How each object of an installation is read. */
+export async function readStates(
+  deps: ReadDeps,
+  principal: Principal,
+  place: InstallationPlace,
+): Promise<ReadState[]> {
+  const target = await targetAt(deps, principal, place);
+  const feeds = await feedsOf(deps, target);
+  const ids = feeds.flatMap(({ lastRunId, backfillId }) => [lastRunId ?? [], backfillId ?? []].flat());
+  const runs = new Map(
+    await Promise.all(ids.map(async (id) => [id, summaryOf(await operationOf(deps, target, id))] as const)),
+  );
+  return effectiveReadObjects(target).flatMap((asked) => {
+    const feed = feeds.find(({ object }) => object === asked.objectName.toLowerCase());
+    return feed ? [stateOf(asked, feed, runs)] : [];
+  });
+}
+
+/** As they are now, also right after a change. */
+async function feedsOf({ ground, operations }: ReadDeps, target: Target): Promise<FeedRow[]> {
+  const { projectId, installationId } = target;
+  const { feeds, lanes } = await ground.database.transaction(async (tx) => ({
+    lanes: await followInstallation(tx, target, target),
+    feeds: await list(tx, projectId, installationId),
+  }));
+  for (const lane of lanes) operations.announce(lane);
+  return feeds;
+}
+
+type Asked = ReturnType<typeof effectiveReadObjects>[number];
+
+function stateOf(
+  { objectName, deliveredAs, destination, disabled }: Asked,
+  feed: FeedRow,
+  runs: ReadonlyMap<string, RunSummary>,
+): ReadState {
+  const { schedule, paused, pausedAt, note, watermark, nextAt, failures } = feed;
+  const lastRun = runs.get(feed.lastRunId ?? '');
+  const backfill = runs.get(feed.backfillId ?? '');
+  return {
+    objectName,
+    ...(deliveredAs === objectName ? {} : { mappedObjectName: deliveredAs }),
+    ...(schedule === null ? {} : { schedule }),
+    ...(destination === undefined ? {} : { destination }),
+    disabled,
+    ...(paused && pausedAt
+      ? { paused: { reason: paused, since: pausedAt.toISOString(), ...(note === null ? {} : { note }) } }
+      : {}),
+    watermark: watermark.toISOString(),
+    ...(nextAt ? { nextRunTime: nextAt.toISOString() } : {}),
+    failures,
+    ...(lastRun ? { lastRun } : {}),
+    ...(backfill ? { backfill } : {}),
+  };
+}
+
+function operationOf({ operations }: ReadDeps, { projectId }: Target, id: string): Promise<Operation> {
+  return operations.get(wholeProject(projectId), id);
+}
+
+function summaryOf({ id, status, createTime, metadata: { read, progress } }: Operation): RunSummary {
+  return {
+    operationId: id,
+    status,
+    recordsProcessed: progress?.recordsProcessed ?? 0,
+    emitted: read?.emitted ?? 0,
+    delivered: read?.delivered ?? 0,
+    createTime,
+  };
+}
+
+/** How far the history of an object is. Throws not-found where there is none. */
+export async function backfillProgress(
+  deps: ReadDeps,
+  principal: Principal,
+  { objectName, ...place }: InstallationPlace & { objectName: string },
+): Promise<BackfillProgress> {
+  const target = await targetAt(deps, principal, place);
+  const asked = effectiveReadObjectNamed(target, objectName);
+  const feed = (await feedsOf(deps, target)).find(({ object }) => object === asked?.objectName.toLowerCase());
+  if (!feed?.backfillId) throw problem('not-found', { detail: `There is no backfill of ${objectName}.` });
+  return progressOf(await operationOf(deps, target, feed.backfillId));
+}
+
+/** At its pace so far: as many records take as long again. Pure. */
+export function progressOf(operation: Operation): BackfillProgress {
+  const { id, installationId, resource, status, createTime, updateTime, metadata } = operation;
+  const { recordsProcessed = 0, recordsEstimatedTotal: total } = metadata.progress ?? {};
+  const tookMs = Date.parse(updateTime) - Date.parse(createTime);
+  const left = Math.max(0, (total ?? 0) - recordsProcessed);
+  const isKnown = status === 'in_progress' && total !== undefined && recordsProcessed > 0;
+  const endsAt = new Date(Date.parse(updateTime) + (tookMs * left) / Math.max(1, recordsProcessed));
+  return {
+    installationId,
+    objectName: resource,
+    operationId: id,
+    recordsProcessed,
+    ...(total === undefined ? {} : { recordsEstimatedTotal: total }),
+    status,
+    ...(isKnown ? { expectedEndTime: endsAt.toISOString() } : {}),
+    createTime,
+    updateTime,
+  };
+}
