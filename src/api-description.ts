@@ -10,7 +10,8 @@ export const apiTags: readonly { name: string; description: string }[] = [
   { name: 'object metadata', description: 'The objects and fields of a customer’s account.' },
   { name: 'installations', description: 'An integration as one customer has it.' },
   { name: 'write', description: 'Create, update and delete records.' },
-  { name: 'operations', description: 'What became of writes.' },
+  { name: 'read', description: 'Records that changed, delivered to a destination, and records by their values.' },
+  { name: 'operations', description: 'What became of writes and reads.' },
   { name: 'proxy', description: 'The calls that went through to a provider as they were.' },
 ];
 
@@ -195,6 +196,22 @@ const ProviderInfo = {
   },
 };
 
+const readRun = {
+  operationId,
+  status: 'success',
+  recordsProcessed: 42,
+  emitted: 42,
+  delivered: 42,
+  createTime: at,
+};
+
+const foundRecord = {
+  id: '512',
+  fields: { email: 'ada@example.com' },
+  mappedFields: { given: 'Ada' },
+  raw: { id: '512', properties: { email: 'ada@example.com', firstname: 'Ada' } },
+};
+
 export const apiExamples: Readonly<Record<string, unknown>> = {
   Problem,
   Pagination: { done: true },
@@ -303,6 +320,37 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
   ResolveOperationRequest: { records: [{ index: 0, resolution: 'applied', recordId: '512' }] },
   ResolvedRecords: { records: [{ ...OperationRecord, resolvedBy: `apiKey:${keyId}`, resolvedAt: at }] },
   RetryOperationRequest: { retryPolicy: { deadlineHours: 2 } },
+  ReadRequest: { groupRef: 'acme', mode: 'async', sinceTimestamp: at },
+  ReadAccepted: { operationId },
+  PauseReadsRequest: { objects: ['contacts'], note: 'Moving to another account.' },
+  ReadState: {
+    objectName: 'contacts',
+    mappedObjectName: 'people',
+    schedule: '*/30 * * * *',
+    destination: 'crm-records',
+    disabled: false,
+    watermark: at,
+    nextRunTime: at,
+    failures: 0,
+    lastRun: readRun,
+    backfill: { ...readRun, recordsProcessed: 48_211, emitted: 48_211, delivered: 48_211 },
+  },
+  BackfillProgress: {
+    installationId,
+    objectName: 'contacts',
+    operationId,
+    recordsProcessed: 12_000,
+    recordsEstimatedTotal: 48_211,
+    status: 'in_progress',
+    expectedEndTime: at,
+    createTime: at,
+    updateTime: at,
+  },
+  SearchRequest: {
+    objectName: 'people',
+    fieldFilters: [{ fieldName: 'email', operator: 'eq', value: 'ada@example.com' }],
+  },
+  SearchResult: { results: [foundRecord], result: [foundRecord] },
   AuditEntry: {
     id: requestId,
     time: at,

@@ -18,6 +18,7 @@ import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
 import { registerGauges } from './gauges.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
+import { readMetrics, type ReadDeps } from './actions/read/index.ts';
 import { createWrites, type Writes } from './actions/write/index.ts';
 import { createOperations, operationMetrics, type Operations } from './operations/index.ts';
 import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
@@ -130,10 +131,21 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
         else log.info({ err: error, host }, 'a connection failed');
       },
     }),
-    metrics: createMetrics([...projectMetrics, ...connectionMetrics, ...operationMetrics, ...proxyMetrics]),
+    metrics: createMetrics([
+      ...projectMetrics,
+      ...connectionMetrics,
+      ...operationMetrics,
+      ...proxyMetrics,
+      ...readMetrics,
+    ]),
     limits: config.limits,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
   };
+}
+
+/** What reads work with. */
+export function readDepsOf(app: App, config: Config): ReadDeps {
+  return { ...app, settings: { failuresUntilPause: config.readFailures, bulkFrom: config.readBulkFrom } };
 }
 
 /** Work that waits for a later attempt fails now. If this node dies first, it fails at that attempt. */

@@ -193,6 +193,19 @@ export const variables = {
     read: integer(1, 36_500),
     about: 'How long the audit log is kept, in days; it goes by whole months.',
   }),
+  readFailures: variable({
+    name: 'SVC_READ_FAILURES_UNTIL_PAUSE',
+    default: '10',
+    read: integer(1, 1_000_000),
+    about:
+      'After so many scheduled reads of an object that failed one after the other its schedule is paused, and an event tells. Failures of credentials do not count: reading goes on when the customer connects again.',
+  }),
+  readBulkFrom: variable({
+    name: 'SVC_READ_BULK_FROM',
+    default: '10000',
+    read: integer(1, 1_000_000_000),
+    about: 'From so many records on a provider’s way for many is taken, such as Salesforce’s Bulk API.',
+  }),
   bodyLimit: variable({
     name: 'SVC_BODY_LIMIT_BYTES',
     default: String(10 * 1024 * 1024),

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
+import { readRoutes, readStateRoutes, searchRoutes, type ReadDeps } from './actions/read/index.ts';
 import { retryRoutes, writeRoutes } from './actions/write/index.ts';
 import { callbackRoutes, connectionRoutes } from './connections/index.ts';
 import { installationRoutes } from './installations/index.ts';
@@ -20,7 +21,7 @@ import {
 import type { Principal } from './projects/index.ts';
 import type { Scope } from './projects/schema.ts';
 import { apiExamples, apiTags } from './api-description.ts';
-import type { App } from './app.ts';
+import { readDepsOf, type App } from './app.ts';
 import type { Config } from './config.ts';
 import { healthRoutes, type Health } from './health.ts';
 
@@ -63,8 +64,11 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   await server.register(callbackRoutes(app.connections));
   await server.register(async (scope) => {
     scope.addHook('onRequest', authenticationHook(app.projects));
-    await scope.register(managementRoutes(app), { prefix: '/v1' });
+    const reads = readDepsOf(app, config);
+    await scope.register(managementRoutes(app, reads), { prefix: '/v1' });
     await scope.register(writeRoutes(app), { prefix: '/write/v1' });
+    await scope.register(readRoutes(reads), { prefix: '/read/v1' });
+    await scope.register(searchRoutes(reads), { prefix: '/search/v1' });
   });
   return server;
 }
@@ -79,7 +83,7 @@ function projectIn(url: string): string | undefined {
   }
 }
 
-function managementRoutes(app: App): (server: HttpServer) => Promise<void> {
+function managementRoutes(app: App, reads: ReadDeps): (server: HttpServer) => Promise<void> {
   return async (scope) => {
     scope.addHook('preHandler', actorHook);
     await scope.register(providerCatalogueRoutes(app.catalog));
@@ -90,6 +94,7 @@ function managementRoutes(app: App): (server: HttpServer) => Promise<void> {
     await scope.register(installationRoutes(app.installations));
     await scope.register(operationRoutes(app.operations, app));
     await scope.register(retryRoutes(app));
+    await scope.register(readStateRoutes(reads));
     await scope.register(proxyLogRoutes(app));
   };
 }

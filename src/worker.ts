@@ -1,15 +1,17 @@
+import { createScheduler, readKind } from './actions/read/index.ts';
 import { createBatchKeeper, writeKind } from './actions/write/index.ts';
 import { createEventKeeper } from './events/index.ts';
 import { createWorker, type Worker } from './lanes/index.ts';
 import { createHousekeeping } from './operations/index.ts';
-import type { App } from './app.ts';
+import { readDepsOf, type App } from './app.ts';
 import type { Config } from './config.ts';
 
 /** Hands each room's jobs to the lanes, and starts what the rooms do from time to time. */
 export async function startWorker(app: App, config: Config): Promise<Worker> {
   const { ground, connections, operations } = app;
+  const reads = readDepsOf(app, config);
   const worker = createWorker(ground, {
-    kinds: [writeKind(app)],
+    kinds: [writeKind(app), readKind(reads)],
     shareOf: ({ projectId, id }) => connections.originOf(projectId, id),
     leaseMs: config.leaseMs,
   });
@@ -19,6 +21,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
     createHousekeeping(ground.database, ground.log),
     createBatchKeeper(ground),
     connections.keepAlive,
+    createScheduler(reads),
     createEventKeeper(ground, config.auditKeepDays),
   ];
   for (const one of periodic) one.start();

@@ -148,6 +148,10 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
   }),
   resolveOperation: () => ({ resolution: 'notApplied' }),
   retryOperation: () => ({}),
+  readRecords: (refs) => ({ groupRef: refs.group, mode: 'async' }),
+  pauseReads: () => ({ note: 'walked' }),
+  unpauseReads: () => ({}),
+  searchRecords: () => ({ objectName: 'contacts', fieldFilters: [] }),
   writeRecords: (refs) => ({ groupRef: refs.group, type: 'create', record: { email: 'walked@b.c' } }),
 };
 

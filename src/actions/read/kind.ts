@@ -119,6 +119,6 @@ function rangeOf({ type, range: { since, until } }: RunEnd): Record<string, stri
 }
 
 function errorOf({ status, waits, result, logs }: RunEnd): { error?: string } {
-  const error = waits ? logs[0]?.msg : status === 'failure' ? result : undefined;
-  return error == null ? {} : { error };
+  if (status === 'failure' && result !== null) return { error: result };
+  return waits && logs[0] ? { error: logs[0].msg } : {};
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
+import { actorHook } from '../../projects/index.ts';
 import { pauseReads, unpauseReads } from './pause.ts';
 import type { ReadDeps } from './prepare.ts';
 import { requestRead } from './request.ts';
@@ -28,6 +29,7 @@ const tags = ['read'];
 /** `{read_url}`: reads on demand, and the pausing of those that come by themselves. */
 export function readRoutes(deps: ReadDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
+    server.addHook('preHandler', actorHook);
     server.route({
       method: 'POST',
       url: `${at}/objects/:objectName`,

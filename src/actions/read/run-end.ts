@@ -8,8 +8,12 @@ import type { Run, RunItem } from './store/runs.ts';
 /** A provider may be away for so long until a run is given up. */
 const longestFailingMs = 24 * 3_600_000;
 const longestPauseMs = 5 * 60_000;
+/** More failures than there will be. */
+const never = 2 ** 31 - 1;
 
 export type RunningItem = RunItem & { run: Run };
+
+type Counts = Pick<Run, 'emitted' | 'processed' | 'page'>;
 
 /** The ends of an attempt at a run, as values. */
 export interface RunEnds {
@@ -18,7 +22,7 @@ export interface RunEnds {
   /** A failure: it is tried again, or the run ends with it. */
   failed(failure: Failure): Ran<RunEnd>;
   /** Everything was read. */
-  whole(counts: Pick<Run, 'emitted' | 'processed' | 'page'>, missing: readonly string[]): RunEnd;
+  whole(counts: Counts, missing: readonly string[]): RunEnd;
 }
 
 interface EndOptions {
@@ -28,9 +32,47 @@ interface EndOptions {
 }
 
 export function endsOf(item: RunningItem, { groupRef, pauseAfter, random }: EndOptions): RunEnds {
-  const { run, projectId, seq, lease } = item;
-  const { operationId, installationId, objectName, type } = run;
-  const base: RunEnd = {
+  const base = underWay(item, groupRef, pauseAfter);
+  const { run } = item;
+  return {
+    later(waitMs, because) {
+      if (!because || run.told.includes(because.key)) return { ...base, waitMs };
+      const told = [...run.told, because.key];
+      return { ...base, waitMs, waits: true, told, logs: [line('warning', because.msg)] };
+    },
+    failed(failure) {
+      const heard: Heard = failure.provider || failure.category !== 'providerDown' ? 'answer' : 'silence';
+      if (failure.category !== 'rateLimit' || !failure.retryable)
+        return { end: afterFailure(base, run, failure, random), heard };
+      const waitMs = failure.retryAfterMs ?? 10_000;
+      return { end: { ...base, waitMs }, heard, laneWaitsMs: waitMs };
+    },
+    whole(counts, missing) {
+      const result = wordsOf(run.objectName, counts);
+      const lost = missing.map((name) =>
+        line('warning', `the provider has no field ${name}; it was left out`),
+      );
+      return {
+        ...base,
+        done: true,
+        spent: true,
+        status: 'success',
+        result,
+        logs: [...lost, line('info', result)],
+        ...(run.type === 'scheduled' ? { watermark: run.until } : {}),
+      };
+    },
+  };
+}
+
+/** The end of an attempt that changes nothing. */
+function underWay(
+  { run, projectId, seq, lease }: RunningItem,
+  groupRef: string | undefined,
+  pauseAfter: number,
+): RunEnd {
+  const { operationId, installationId, objectName, type, since, until, told } = run;
+  return {
     projectId,
     seq,
     lease,
@@ -48,90 +90,44 @@ export function endsOf(item: RunningItem, { groupRef, pauseAfter, random }: EndO
     failed: false,
     pauseAfter,
     waits: false,
-    range: { since: run.since, until: run.until },
-    told: run.told,
+    range: { since, until },
+    told,
     logs: [],
-  };
-  return {
-    later(waitMs, because) {
-      if (!because || run.told.includes(because.key)) return { ...base, waitMs };
-      return {
-        ...base,
-        waitMs,
-        waits: true,
-        told: [...run.told, because.key],
-        logs: [line('warning', because.msg)],
-      };
-    },
-    failed(failure) {
-      const heard: Heard = failure.provider || failure.category !== 'providerDown' ? 'answer' : 'silence';
-      if (failure.category === 'rateLimit' && failure.retryable) {
-        const waitMs = failure.retryAfterMs ?? 10_000;
-        return { end: { ...base, waitMs }, heard, laneWaitsMs: waitMs };
-      }
-      const errors = [{ index: 0, ...failure }];
-      const pauseMs = backoffMs(run.failures + 1, { capMs: longestPauseMs, ...(random ? { random } : {}) });
-      const waitMs = Math.max(pauseMs, failure.retryAfterMs ?? 0);
-      const log = line(failure.retryable ? 'warning' : 'error', failure.message, failure);
-      const isLast = !failure.retryable || run.failingMs + waitMs > longestFailingMs;
-      const again: RunEnd = { ...base, waitMs, spent: true, failed: true, errors, logs: [log] };
-      if (!isLast) return { end: again, heard };
-      const result = `[${objectName}] ${failure.message}`;
-      // Credentials that do not work are somebody else's to mend, and reading goes on when they are.
-      const count = failure.category === 'auth' ? Number.MAX_SAFE_INTEGER : pauseAfter;
-      return {
-        end: {
-          ...again,
-          done: true,
-          waitMs: 0,
-          status: 'failure',
-          result,
-          pauseAfter: Math.min(count, 2 ** 31 - 1),
-        },
-        heard,
-      };
-    },
-    whole({ emitted, processed, page }, missing) {
-      const result = wordsOf(objectName, { emitted, processed, page });
-      const lost = missing.map((name) =>
-        line('warning', `the provider has no field ${name}; it was left out`, undefined, { field: name }),
-      );
-      return {
-        ...base,
-        done: true,
-        spent: true,
-        status: 'success',
-        result,
-        logs: [...lost, line('info', result)],
-        ...(type === 'scheduled' ? { watermark: run.until } : {}),
-      };
-    },
   };
 }
 
-function wordsOf(
-  objectName: string,
-  { emitted, processed, page }: { emitted: number; processed: number; page: number },
-): string {
+function afterFailure(base: RunEnd, run: Run, failure: Failure, random = Math.random): RunEnd {
+  const pauseMs = backoffMs(run.failures + 1, { capMs: longestPauseMs, random });
+  const waitMs = Math.max(pauseMs, failure.retryAfterMs ?? 0);
+  const isLast = !failure.retryable || run.failingMs + waitMs > longestFailingMs;
+  const failed: RunEnd = {
+    ...base,
+    spent: true,
+    failed: true,
+    errors: [{ index: 0, ...failure }],
+    logs: [line(isLast ? 'error' : 'warning', failure.message, failure)],
+  };
+  if (!isLast) return { ...failed, waitMs };
+  // Credentials that do not work are somebody else's to mend, and reading goes on when they are.
+  const pauseAfter = failure.category === 'auth' ? never : base.pauseAfter;
+  const result = `[${run.objectName}] ${failure.message}`;
+  return { ...failed, done: true, status: 'failure', result, pauseAfter };
+}
+
+function wordsOf(objectName: string, { emitted, processed, page }: Counts): string {
   const repeated = processed - emitted;
   const pages = page === 1 ? '1 page' : `${page} pages`;
   const known = repeated > 0 ? `; ${repeated} had been delivered before` : '';
   return `[${objectName}] ${processed} ${processed === 1 ? 'record' : 'records'} read in ${pages}${known}`;
 }
 
-function line(
-  severity: RunLog['severity'],
-  msg: string,
-  failure?: Failure,
-  details: Record<string, string> = {},
-): RunLog {
+function line(severity: RunLog['severity'], msg: string, failure?: Failure): RunLog {
   const code = failure?.provider?.code;
   return {
     id: newId(),
     severity,
     msg,
     details: {
-      ...details,
       ...(failure ? { category: failure.category } : {}),
       ...(code === undefined ? {} : { providerCode: code }),
     },

@@ -93,7 +93,7 @@ async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
     if ('failure' in fetched) {
       if (!fetched.begin || beginnings >= mostBeginnings) return ends.failed(fetched.failure);
       beginnings += 1;
-      place = { ...place, cursor: reading.read.begin(queryOf(reading, place.deleted), false) };
+      place = atBeginning(reading, place);
       next = fetchAt(reading, place);
       continue;
     }
@@ -114,6 +114,11 @@ async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
     if (!mayGoOn) return { end: ends.later(Math.max(waitMs, reading.waitMs())), heard: 'answer' };
     place = taken;
   }
+}
+
+/** The provider does not know the cursor any more: the records come again, each to be told apart by its id and version. */
+function atBeginning(reading: Reading, place: Place): Place {
+  return { ...place, cursor: reading.read.begin(queryOf(reading, place.deleted), false) };
 }
 
 /** The run stands where it stood, or further if the answer alone was lost: it goes on from there. */

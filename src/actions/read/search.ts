@@ -43,7 +43,9 @@ export async function searchRecords(
     read.begin(query, false),
   );
   if ('failure' in fetched) throw problemOf(fetched.failure);
-  const results = fetched.page.records.map((record) => ({ id: record.id, ...shape.entryOf(record) }));
+  const results = fetched.page.records.map((record) =>
+    Object.assign({ id: record.id }, shape.entryOf(record)),
+  );
   return { results, result: results };
 }
 
