@@ -10,7 +10,10 @@ export const apiTags: readonly { name: string; description: string }[] = [
   { name: 'object metadata', description: 'The objects and fields of a customer’s account.' },
   { name: 'installations', description: 'An integration as one customer has it.' },
   { name: 'write', description: 'Create, update and delete records.' },
-  { name: 'read', description: 'Records that changed, delivered to a destination, and records by their values.' },
+  {
+    name: 'read',
+    description: 'Records that changed, delivered to a destination, and records by their values.',
+  },
   { name: 'operations', description: 'What became of writes and reads.' },
   { name: 'proxy', description: 'The calls that went through to a provider as they were.' },
 ];

@@ -85,7 +85,8 @@ export async function fill(platform: Platform, projectName: string): Promise<Wor
     providerApp: apps[0]?.id ?? '',
   };
   const groupOf = async (groupRef: string): Promise<Refs> => {
-    const customer = await install(platform, 'hubspot-crm', groupRef);
+    const contacts = { objectName: 'contacts', backfill: { defaultPeriod: { days: 1 } } };
+    const customer = await install(platform, 'hubspot-crm', groupRef, { read: { objects: { contacts } } });
     return {
       ...shared,
       connection: customer.connectionId,
