@@ -10,9 +10,15 @@ export interface Forwarder {
   cut(how: 'refuse' | 'hang'): void;
   /** This share of the statements outside a transaction does not reach the database: they fail with one of these SQLSTATEs. */
   refuse(sqlStates: readonly string[], share: number): void;
+  /** The next COMMIT is made there, and its answer is lost with the connection. */
+  loseCommit(): void;
+  /** How many connections were made. */
+  count(): number;
   heal(): void;
   close(): Promise<void>;
 }
+
+const committed = Buffer.from('COMMIT\0');
 
 interface Wire {
   near: Socket;
@@ -27,7 +33,15 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   const wires = new Set<Wire>();
   let state: 'open' | 'refuse' | 'hang' = 'open';
   let refuses: (() => string | undefined) | undefined;
+  let losesCommit = false;
+  let count = 0;
+  const losesNow = (chunk: Buffer): boolean => {
+    if (!losesCommit || !chunk.includes(committed)) return false;
+    losesCommit = false;
+    return true;
+  };
   const server = createServer((near) => {
+    count += 1;
     if (state === 'refuse') {
       near.destroy();
       return;
@@ -35,7 +49,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     const far = folder ? connect(join(folder, `.s.PGSQL.${port}`)) : connect(port, target.hostname);
     const wire = { near, far };
     wires.add(wire);
-    carry(wire, () => refuses?.());
+    carry(wire, () => refuses?.(), losesNow);
     if (state === 'hang') pause(wire);
     for (const [one, other] of [
       [near, far],
@@ -70,6 +84,10 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
       refuses = () =>
         Math.random() < share ? sqlStates[Math.floor(Math.random() * sqlStates.length)] : undefined;
     },
+    loseCommit: () => {
+      losesCommit = true;
+    },
+    count: () => count,
     // Connections on the silent wire are broken.
     heal: () => {
       if (state !== 'open') destroyAll();
@@ -85,7 +103,11 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
 }
 
 /** Passes statement by statement, unless one is refused; answers as they come. */
-function carry({ near, far }: Wire, refuses: () => string | undefined): void {
+function carry(
+  { near, far }: Wire,
+  refuses: () => string | undefined,
+  isLost: (chunk: Buffer) => boolean,
+): void {
   let inTransaction = false;
   const take = statements();
   near.on('data', (chunk: Buffer) => {
@@ -98,7 +120,8 @@ function carry({ near, far }: Wire, refuses: () => string | undefined): void {
   const split = frames(false);
   far.on('data', (chunk: Buffer) => {
     for (const frame of split(chunk)) if (frame[0] === 0x5a) inTransaction = frame[5] !== 0x49;
-    near.write(chunk);
+    if (isLost(chunk)) near.resetAndDestroy();
+    else near.write(chunk);
   });
 }
 

@@ -19,7 +19,7 @@ export class Frames {
     let end = 0;
     while (end + headBytes <= bytes.length) {
       const length = bytes.readUInt32BE(end + 1);
-      if (length < 4) throw unexpected();
+      if (length < 4 || length > mostBytes) throw unexpected();
       if (end + 1 + length > bytes.length) break;
       checkMessage(bytes[end] ?? 0, bytes.subarray(end + headBytes, end + 1 + length));
       end += 1 + length;

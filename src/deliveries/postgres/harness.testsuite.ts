@@ -1,11 +1,11 @@
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { startForwarder, type Forwarder } from '../../../test/forwarder.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { parseAddressRules } from '../../kit/http/address.ts';
 import { createEgress } from '../../kit/http/egress.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Delivered, DeliveryContext, OutgoingMessage, RecordKey } from '../kind.ts';
 import { testMessage } from '../kind.testsuite.ts';
-import { startFront, type Front } from './front.testsuite.ts';
 import type { createPostgres } from './index.ts';
 import type { PostgresMetadata } from './metadata.ts';
 
@@ -17,32 +17,37 @@ const context: DeliveryContext = {
   mayStillSend: () => true,
 };
 
-/** A customer's database behind a {@link Front}. */
+/** A customer's database, and the wire to it. */
 export interface Warehouse {
   test: TestDatabase;
-  front: Front;
+  wire: Forwarder;
   metadata: PostgresMetadata;
   password: string;
-  send(kind: ReturnType<typeof createPostgres>, message: OutgoingMessage, over?: object): Promise<Delivered>;
+  send(
+    kind: ReturnType<typeof createPostgres>,
+    message: OutgoingMessage,
+    over?: object,
+    egress?: Ground['egress'],
+  ): Promise<Delivered>;
   rows(text: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
 export async function openWarehouse(): Promise<Warehouse> {
   const test = await createTestDatabase();
-  const front = await startFront(test.url);
-  const { username, password, pathname } = new URL(test.url);
+  const wire = await startForwarder(test.url);
+  const { username, password, host, pathname } = new URL(wire.url);
   await test.database.raw('CREATE SCHEMA crm');
   const metadata = {
-    url: `postgresql://${username}@127.0.0.1:${front.port}${pathname}?sslmode=disable`,
+    url: `postgresql://${username}@${host}${pathname}?sslmode=disable`,
     schema: 'crm',
   };
   return {
     test,
-    front,
+    wire,
     metadata,
     password: decodeURIComponent(password),
-    send: (kind, message, over = {}) =>
+    send: (kind, message, over = {}, dialer = egress) =>
       kind.deliver(
         message,
         {
@@ -52,11 +57,11 @@ export async function openWarehouse(): Promise<Warehouse> {
           metadata: { ...metadata, ...over },
           secrets: { password: decodeURIComponent(password), ...over },
         },
-        context,
+        { ...context, ground: { egress: dialer } as unknown as Ground },
       ),
     rows: (text) => test.database.raw(text),
     close: async () => {
-      await front.close();
+      await wire.close();
       await test.drop();
     },
   };

@@ -19,7 +19,7 @@ import { tableName } from './names.ts';
 import { rowsOf, type Rows } from './rows.ts';
 import type { Session } from './session.ts';
 import { Sessions } from './sessions.ts';
-import { mayCreate, rollBack } from './store.ts';
+import { lookAround, rollBack } from './store.ts';
 import { keepRows } from './table.ts';
 
 type Postgres = DestinationKind<PostgresMetadata, PostgresSecrets>;
@@ -112,7 +112,13 @@ async function keep(session: Session, aim: Aim, message: OutgoingMessage, rows: 
 
 /** A message without records asks whether there could be some. */
 async function tryOut(session: Session, { schema, access }: Aim): Promise<void> {
-  if (await mayCreate(session, schema)) return;
+  const { mayWrite, isReadOnly } = await lookAround(session, schema);
+  if (isReadOnly) {
+    throw new TableRefused(
+      'The database can only be read: metadata.url must lead to a server that takes writes',
+    );
+  }
+  if (mayWrite) return;
   throw new TableRefused(
     `The user ${JSON.stringify(access.user)} may not make tables in the schema ${JSON.stringify(schema)}: grant it USAGE and CREATE`,
   );

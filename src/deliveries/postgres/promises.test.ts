@@ -10,7 +10,7 @@ testDestinationKind({
   patienceMs: 3_000,
   async open(): Promise<KindWorld> {
     const warehouse = await openWarehouse();
-    const { front, metadata, password, rows } = warehouse;
+    const { wire, metadata, password, rows } = warehouse;
     const kind = createPostgres({ timeoutMs: 1_000 });
     const readOnly = (is: boolean): Promise<unknown> =>
       rows(
@@ -26,10 +26,10 @@ testDestinationKind({
         if (how === 'refuses' || before === 'refuses') {
           await readOnly(how === 'refuses');
           // It counts for sessions that begin after it.
-          front.cut();
+          wire.cut('refuse');
         }
-        if (how === 'hangs') front.hang();
-        else front.pass();
+        wire.heal();
+        if (how === 'hangs') wire.cut('hang');
         before = how;
       },
       arrived: async () => {

@@ -62,11 +62,21 @@ export async function rollBack(session: Session): Promise<void> {
   await session.script(['ROLLBACK']);
 }
 
-/** Throws what a table would be refused for; undefined says that there may be one. */
-export async function mayCreate(session: Session, schema: string): Promise<boolean> {
-  const [row] = await session.rows('SELECT has_schema_privilege($1, $2) AS may', [schema, 'CREATE, USAGE']);
-  return row?.['may'] === true;
+/** Whether there could be tables, or the customer made some; whether anything can be written. */
+export async function lookAround(
+  session: Session,
+  schema: string,
+): Promise<{ mayWrite: boolean; isReadOnly: boolean }> {
+  const [row] = await session.rows(lookAroundText, [schema]);
+  return { mayWrite: row?.['may_write'] === true, isReadOnly: row?.['is_read_only'] === true };
 }
+
+const lookAroundText = `
+  SELECT current_setting('transaction_read_only') = 'on' AS is_read_only,
+    has_schema_privilege($1, 'USAGE') AND (has_schema_privilege($1, 'CREATE') OR EXISTS (
+      SELECT FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'record_id'
+      WHERE s.nspname = $1 AND c.relkind IN ('r', 'p') AND has_table_privilege(c.oid, 'INSERT'))) AS may_write`;
 
 function lookText({ schema, table }: TablePlace): string {
   return `SELECT c.relkind AS kind, a.attname AS name, format_type(a.atttypid, NULL) AS type,
