@@ -1,4 +1,4 @@
--- compatible: adds tables, a sequence and a function.
+-- compatible: adds tables, a sequence and a function, and lets a column be NULL.
 
 -- Where messages go. secrets: sealed. failing_since: nothing succeeded since this failure.
 CREATE TABLE destination (
@@ -51,12 +51,13 @@ CREATE INDEX message_destination ON message (destination_id, id);
 CREATE INDEX message_operation ON message (operation_id, id) WHERE operation_id IS NOT NULL;
 
 -- What became of a message at its destination; written with its first outcome. Until then the work row alone stands for it.
--- log: the latest attempts.
+-- log: the latest attempts. ended: how it ended last, and so where its operation counts it; stays when it is sent again.
 CREATE TABLE delivery (
   project_id uuid NOT NULL,
   message_id uuid NOT NULL,
   destination_id uuid NOT NULL,
   status text NOT NULL CHECK (status IN ('pending', 'delivered', 'failed', 'canceled')),
+  ended text CHECK (ended IN ('delivered', 'failed')),
   attempts integer NOT NULL,
   http_status smallint,
   error text,
@@ -67,7 +68,10 @@ CREATE TABLE delivery (
   PRIMARY KEY (project_id, message_id, destination_id)
 ) PARTITION BY RANGE (message_id);
 -- Few, and looked for among many.
-CREATE INDEX delivery_failed ON delivery (destination_id, message_id) WHERE status = 'failed';
+CREATE INDEX delivery_ended ON delivery (project_id, message_id) WHERE status IN ('failed', 'canceled');
+
+-- What happens to a destination concerns no group.
+ALTER TABLE event ALTER COLUMN group_ref DROP NOT NULL;
 
 CREATE TABLE message_default PARTITION OF message DEFAULT;
 CREATE TABLE delivery_default PARTITION OF delivery DEFAULT;

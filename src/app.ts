@@ -23,7 +23,7 @@ import { createWrites, type Writes } from './actions/write/index.ts';
 import { createOperations, operationMetrics, type Operations } from './operations/index.ts';
 import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
-import { createDeliveries, type Deliveries } from './deliveries/index.ts';
+import { createDeliveries, sealedDestinationColumns, type Deliveries } from './deliveries/index.ts';
 import type { Config } from './config.ts';
 
 /** The rooms, built in their order upon one ground. Nothing listens and nothing works yet. */
@@ -82,7 +82,10 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const operations = createOperations(ground);
-  const deliveries = createDeliveries(ground);
+  const deliveries = createDeliveries(ground, {
+    production: config.production,
+    egressAllow: config.egressAllow,
+  });
   const writes = createWrites(ground, operations, { leaseMs: config.leaseMs });
   hurryDead(connections, operations, log);
   const app: App = {
@@ -159,7 +162,7 @@ function hurryDead(connections: Connections, operations: Operations, log: Logger
 
 /** Throws unless the database was sealed with the master keys of this process. */
 export function checkKeys({ ground }: App): Promise<void> {
-  const columns = [...sealedConnectionColumns, ...sealedProjectColumns];
+  const columns = [...sealedConnectionColumns, ...sealedProjectColumns, ...sealedDestinationColumns];
   return checkMasterKeys(ground.database, ground.vault, columns);
 }
 

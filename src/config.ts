@@ -206,6 +206,13 @@ export const variables = {
     read: integer(1, 1_000_000_000),
     about: 'From so many records on a provider’s way for many is taken, such as Salesforce’s Bulk API.',
   }),
+  messageKeepDays: variable({
+    name: 'SVC_MESSAGE_KEEP_DAYS',
+    default: '30',
+    read: integer(1, 365),
+    about:
+      'How long messages and what became of them are kept, in days. What was not delivered by then is dropped.',
+  }),
   bodyLimit: variable({
     name: 'SVC_BODY_LIMIT_BYTES',
     default: String(10 * 1024 * 1024),

@@ -4,6 +4,7 @@ import { sealedConnectionColumns } from './connections/index.ts';
 import { openDatabase } from './kit/db/database.ts';
 import { rotateKeys, type Rotation } from './kit/rotation.ts';
 import { createVault } from './kit/vault.ts';
+import { sealedDestinationColumns } from './deliveries/index.ts';
 import { sealedProjectColumns } from './projects/index.ts';
 
 /** The role `keys rotate`: everything sealed comes under the first master key. True when the other keys may be taken away. */
@@ -15,7 +16,7 @@ export async function rotateAllKeys(
   const vault = createVault(await masterKeysOf(config));
   const database = openDatabase({ url, poolSize: 2, applicationName: 'svc keys rotate' });
   try {
-    const columns = [...sealedConnectionColumns, ...sealedProjectColumns];
+    const columns = [...sealedConnectionColumns, ...sealedProjectColumns, ...sealedDestinationColumns];
     const rotation = await rotateKeys(database, vault, columns, sparingly(say));
     for (const line of describeRotation(rotation, vault.activeKeyId)) say(line);
     return rotation.isDone && rotation.shut.length === 0;

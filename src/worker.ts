@@ -1,5 +1,6 @@
 import { createScheduler, readKind } from './actions/read/index.ts';
 import { createBatchKeeper, writeKind } from './actions/write/index.ts';
+import { createMessageKeeper } from './deliveries/index.ts';
 import { createEventKeeper } from './events/index.ts';
 import { createWorker, type Worker } from './lanes/index.ts';
 import { createHousekeeping } from './operations/index.ts';
@@ -8,14 +9,16 @@ import type { Config } from './config.ts';
 
 /** Hands each room's jobs to the lanes, and starts what the rooms do from time to time. */
 export async function startWorker(app: App, config: Config): Promise<Worker> {
-  const { ground, connections, operations } = app;
+  const { ground, connections, operations, deliveries } = app;
   const reads = readDepsOf(app, config);
   const worker = createWorker(ground, {
-    kinds: [writeKind(app), readKind(reads)],
-    shareOf: ({ projectId, id }) => connections.originOf(projectId, id),
+    kinds: [writeKind(app), readKind(reads), deliveries.kind],
+    shareOf: async ({ projectId, id }) =>
+      (await deliveries.shareOf(projectId, id)) ?? connections.originOf(projectId, id),
     leaseMs: config.leaseMs,
   });
   operations.onQueued((laneId) => worker.hint(laneId));
+  deliveries.onQueued((destinationId) => worker.hint(destinationId));
   await worker.start();
   const periodic = [
     createHousekeeping(ground.database, ground.log),
@@ -23,6 +26,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
     connections.keepAlive,
     createScheduler(reads),
     createEventKeeper(ground, config.auditKeepDays),
+    createMessageKeeper(ground, config.messageKeepDays),
   ];
   for (const one of periodic) one.start();
   return {

@@ -58,6 +58,7 @@ const exceptions: Record<string, string> = {
   'actions writes wake': 'an overdue batch wakes the lane that seals it',
   'connections reads provider_apps':
     'the app is shown with its connection, which a list must not ask for one by one',
+  'deliveries reads work': 'what waits to be delivered is what there is work for',
   'deliveries writes work': 'a message and its work are kept together, in one statement',
   'installations reads connections':
     'the status is shown with the installation, and the row is held while one comes to it',

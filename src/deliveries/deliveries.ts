@@ -1,6 +1,14 @@
 import type { Ground } from '../kit/ground.ts';
-import { createAnnouncer } from '../lanes/index.ts';
-import { createKnownDestinations } from './known.ts';
+import type { AddressRules } from '../kit/http/address.ts';
+import { createAnnouncer, type RegisteredKind } from '../lanes/index.ts';
+import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
+import { deliveryKind } from './delivery-kind.ts';
+import { createDestinations, type Destinations } from './destinations.ts';
+import { createKinds } from './kinds.ts';
+import { createKnownDestinations, type KnownDestinations } from './known.ts';
+import type { DestinationKind } from './kind.ts';
+import { sendTest } from './send-test.ts';
+import type { DestinationTest } from './schema.ts';
 
 /** A destination as those see it who send there. */
 export interface FoundDestination {
@@ -12,10 +20,26 @@ export interface FoundDestination {
   reason?: string;
 }
 
+export interface DeliveriesOptions {
+  /** Data of customers: nothing leaves in the clear. */
+  production: boolean;
+  /** What the operator allows beyond public addresses. */
+  egressAllow: AddressRules;
+  kinds?: readonly DestinationKind[];
+}
+
 /** The builder's destinations, and what is delivered to them. */
 export interface Deliveries {
+  readonly destinations: Destinations;
+  readonly log: DeliveryLog;
+  /** The work of their lanes. */
+  readonly kind: RegisteredKind;
   /** By id or name; at most two seconds old. */
   findDestination(projectId: string, nameOrId: string): Promise<FoundDestination | undefined>;
+  /** What the deliveries of a lane share with others; undefined: it is not the lane of a destination. */
+  shareOf(projectId: string, laneId: string): Promise<string | undefined>;
+  /** Sends a message without records, once and now. */
+  test(projectId: string, nameOrId: string): Promise<DestinationTest>;
   /** Called with the destination after each commit of messages; the worker of the same process wants to know. */
   onQueued(listener: (destinationId: string) => void): void;
   /** Messages were kept for the destination: tells the workers of all nodes. */
@@ -23,25 +47,64 @@ export interface Deliveries {
   close(): Promise<void>;
 }
 
-export function createDeliveries({ database, log }: Ground): Deliveries {
+export function createDeliveries(ground: Ground, options: DeliveriesOptions): Deliveries {
+  const { database, log } = ground;
+  const { production, egressAllow } = options;
   const known = createKnownDestinations(database);
   const announcer = createAnnouncer(database.directUrl, log);
   const listeners = new Set<(destinationId: string) => void>();
+  const list = options.kinds ?? createKinds();
+  const kinds = new Map(list.map((kind) => [kind.type, kind]));
+  const announce = (destinationId: string): void => {
+    for (const listener of listeners) listener(destinationId);
+    announcer.announce();
+  };
+  const context = { production, isAllowed: (host: string, port: number) => egressAllow.allows(host, port) };
+  const destinations = createDestinations({ ground, known, kinds, context, announce });
+  const disable = (projectId: string, id: string, reason: string): void => {
+    destinations.disableFor(projectId, id, reason).catch((error: unknown) => {
+      log.warn(
+        { err: error, projectId, destinationId: id },
+        'a destination was not disabled; its next failure asks again',
+      );
+    });
+  };
   return {
+    destinations,
+    log: createDeliveryLog(database, announce),
+    kind: deliveryKind({ ground, known, kinds, disable }),
     async findDestination(projectId, nameOrId) {
       const row = await known.find(projectId, nameOrId);
       if (!row) return undefined;
       const { id, name, type, status, reason } = row;
       return { id, name, type, status, ...(reason === null ? {} : { reason }) };
     },
+    shareOf: shareFinder(known, kinds),
+    test: async (projectId, nameOrId) =>
+      sendTest({ ground, kinds }, await destinations.get(projectId, nameOrId)),
     onQueued: (listener) => void listeners.add(listener),
-    announce(destinationId) {
-      for (const listener of listeners) listener(destinationId);
-      announcer.announce();
-    },
+    announce,
     async close() {
       known.close();
-      await announcer.close();
+      await Promise.all([announcer.close(), ...list.map((kind) => kind.close?.())]);
     },
+  };
+}
+
+const mostOthers = 10_000;
+
+/** The lane of a connection never becomes that of a destination, so each is looked for once. */
+function shareFinder(
+  known: KnownDestinations,
+  kinds: ReadonlyMap<string, DestinationKind>,
+): Deliveries['shareOf'] {
+  const others = new Set<string>();
+  return async (projectId, laneId) => {
+    if (others.has(laneId)) return undefined;
+    const row = await known.find(projectId, laneId);
+    if (row) return `${projectId} ${kinds.get(row.type)?.shareOf(row.metadata) ?? laneId}`;
+    if (others.size >= mostOthers) others.clear();
+    others.add(laneId);
+    return undefined;
   };
 }

@@ -1,4 +1,5 @@
 export { createDeliveries, type Deliveries, type FoundDestination } from './deliveries.ts';
+export { createMessageKeeper } from './keeper.ts';
 export type { RecordKey } from './kind.ts';
 export {
   cutMessages,
@@ -14,3 +15,4 @@ export {
   messageParts,
   type NumberedMessage,
 } from './store/messages.ts';
+export { sealedDestinationColumns } from './secrets.ts';

@@ -15,6 +15,7 @@ const eventTypes = [
   'read.triggered.done',
   'read.triggered.error',
   'read.waiting',
+  'destination.webhook.disabled',
 ] as const;
 
 export const EventType = Type.Enum([...eventTypes], { title: 'EventType', description: 'What happened.' });
@@ -32,7 +33,10 @@ export const Event = Type.Object(
         'Whom it happened to, in names and ids; `errors` of a `connection.error`; `config` and `lastConfig` of an installation.',
     }),
   },
-  { title: 'Event', description: 'Something that happened to a connection or an installation.' },
+  {
+    title: 'Event',
+    description: 'Something that happened to a connection, an installation or a destination.',
+  },
 );
 export type Event = Static<typeof Event>;
 

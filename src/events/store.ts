@@ -27,7 +27,8 @@ const forget = statement(
 /** What an event says, and which connection and installation it is about. */
 export interface Told {
   type: EventType;
-  groupRef: string;
+  /** Absent: it concerns no group, and nobody who is confined to one sees it. */
+  groupRef?: string | undefined;
   connectionId?: string | undefined;
   installationId?: string | undefined;
   /** As JSON, in the words of the room that tells it: numbers in it may be longer than ours. */
@@ -35,7 +36,7 @@ export interface Told {
 }
 
 export async function insertEvent(tx: Queryable, projectId: string, id: string, told: Told): Promise<void> {
-  const { type, groupRef, connectionId = null, installationId = null, data } = told;
+  const { type, groupRef = null, connectionId = null, installationId = null, data } = told;
   await tx.rows(insert, [projectId, id, type, groupRef, connectionId, installationId, data]);
 }
 

@@ -53,3 +53,9 @@ export function isId(text: string): boolean {
 export function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
+
+/** The smallest UUIDv7 of a moment: its first 48 bits are the milliseconds of the epoch (RFC 9562, 5.7). */
+export function firstIdAt(time: string): string {
+  const ms = Math.max(0, Date.parse(time)).toString(16).padStart(12, '0').slice(-12);
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
+}

@@ -234,6 +234,18 @@ export const problemKinds = {
     'Check the credentials at the provider and send them again.',
     'The token endpoint of the provider, or its health check, refused the credentials.',
   ),
+  'secrets-not-made-here': kind(
+    422,
+    'The secrets of the destination are not made here',
+    'Change them: PATCH …/destinations/{destination} with the mask `secrets.<name>`.',
+    'A rotation makes new secrets, which a webhook has. Those of other types of destinations are made elsewhere and given to them. Nothing was changed.',
+  ),
+  'delivery-pending': kind(
+    409,
+    'The delivery is not over',
+    'Wait: it is attempted by itself at `nextAttemptTime`, or as soon as its destination is enabled.',
+    'Only what was delivered, or failed for good, can be sent again by hand. Nothing was changed.',
+  ),
   'return-url-not-allowed': kind(
     422,
     'The return URL is not allowed',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Ground } from '../../kit/ground.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { isId } from '../../kit/ids.ts';
+import { firstIdAt, isId } from '../../kit/ids.ts';
 import { beforeIdOf, pageOf } from '../../kit/paging.ts';
 import type { Projects } from '../../projects/index.ts';
 import { searchLog, type LogQuery, type ProxyLogRow } from './log-store.ts';
@@ -63,12 +63,6 @@ function queryOf(query: ProxyLogQuery): LogQuery | undefined {
 function rangeOf(status: string): readonly [number, number] {
   const least = Number(status.replace('xx', '00'));
   return [least, status.endsWith('xx') ? least + 99 : least];
-}
-
-/** The smallest UUIDv7 of a moment: its first 48 bits are the milliseconds of the epoch (RFC 9562, 5.7). */
-function firstIdAt(time: string): string {
-  const ms = Math.max(0, Date.parse(time)).toString(16).padStart(12, '0').slice(-12);
-  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
 }
 
 function timeOf(id: string): string {

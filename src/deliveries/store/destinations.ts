@@ -1,5 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
+import type { Slice } from '../../kit/paging.ts';
 
 export type DestinationStatus = 'active' | 'disabled';
 
@@ -27,6 +28,37 @@ const load = statement(
   JOIN destination d ON d.project_id = i.project_id AND (d.id = i.id OR lower(d.name) = lower(i.name))`,
 );
 
+const list = statement(
+  'destinations_list',
+  `SELECT ${columns} FROM destination d
+  WHERE d.project_id = $1 AND ($2::uuid IS NULL OR d.id < $2) ORDER BY d.id DESC LIMIT $3`,
+);
+const insert = statement(
+  'destination_insert',
+  `INSERT INTO destination AS d (project_id, id, name, type, metadata, secrets) VALUES ($1, $2, $3, $4, $5, $6)
+  RETURNING ${columns}`,
+);
+const lock = statement(
+  'destination_lock',
+  `SELECT ${columns} FROM destination d WHERE d.project_id = $1 AND (d.id = $2 OR lower(d.name) = lower($3)) FOR UPDATE`,
+);
+const update = statement(
+  'destination_update',
+  `UPDATE destination d SET name = $3, metadata = $4, secrets = $5, updated_at = svc_now()
+  WHERE d.project_id = $1 AND d.id = $2 RETURNING ${columns}`,
+);
+const setStatus = statement(
+  'destination_set_status',
+  `UPDATE destination d SET status = $3, reason = $4, updated_at = svc_now(),
+    failing_since = CASE WHEN $3 = 'disabled' THEN d.failing_since END
+  WHERE d.project_id = $1 AND d.id = $2 AND d.status <> $3 RETURNING ${columns}`,
+);
+const remove = statement(
+  'destination_delete',
+  `WITH gone AS (DELETE FROM destination WHERE project_id = $1 AND id = $2 RETURNING id)
+  SELECT (SELECT count(*) FROM work w WHERE w.project_id = $1 AND w.lane_id = gone.id)::int AS waiting FROM gone`,
+);
+
 /** One of id and name. */
 export interface DestinationKey {
   projectId: string;
@@ -44,4 +76,62 @@ export function loadDestinations(
     keys.map(({ id }) => id ?? null),
     keys.map(({ name }) => name ?? null),
   ]);
+}
+
+/** Newest first. */
+export function listDestinations(
+  db: Queryable,
+  projectId: string,
+  { beforeId = null, limit = null }: Slice = {},
+): Promise<DestinationRow[]> {
+  return db.rows(list, [projectId, beforeId, limit]);
+}
+
+export type DestinationValues = Pick<
+  DestinationRow,
+  'project_id' | 'id' | 'name' | 'type' | 'metadata' | 'secrets'
+>;
+
+export async function insertDestination(
+  db: Queryable,
+  { project_id, id, name, type, metadata, secrets }: DestinationValues,
+): Promise<DestinationRow | undefined> {
+  const values = [project_id, id, name, type, JSON.stringify(metadata), secrets];
+  return (await db.rows<DestinationRow>(insert, values))[0];
+}
+
+/** Held until the transaction ends. */
+export async function lockDestination(
+  tx: Queryable,
+  { projectId, id, name }: DestinationKey,
+): Promise<DestinationRow | undefined> {
+  return (await tx.rows<DestinationRow>(lock, [projectId, id ?? null, name ?? null]))[0];
+}
+
+export async function updateDestination(
+  tx: Queryable,
+  { project_id, id, name, metadata, secrets }: DestinationValues,
+): Promise<DestinationRow | undefined> {
+  return (
+    await tx.rows<DestinationRow>(update, [project_id, id, name, JSON.stringify(metadata), secrets])
+  )[0];
+}
+
+/** Undefined when there is none, or it was so already. Whoever is enabled begins anew. */
+export async function setDestinationStatus(
+  tx: Queryable,
+  { projectId, id }: { projectId: string; id: string },
+  status: DestinationStatus,
+  reason: string | null,
+): Promise<DestinationRow | undefined> {
+  return (await tx.rows<DestinationRow>(setStatus, [projectId, id, status, reason]))[0];
+}
+
+/** How many deliveries wait for it; undefined when there is none. */
+export async function deleteDestination(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<number | undefined> {
+  return (await tx.rows<{ waiting: number }>(remove, [projectId, id]))[0]?.waiting;
 }

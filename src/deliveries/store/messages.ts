@@ -8,7 +8,7 @@ import type { NewMessage } from '../messages.ts';
  * How long a delivery may wait in all. Its attempts end it earlier; this only keeps what stands before a disabled destination
  * from counting as overdue, until its message is dropped.
  */
-const deadline = `interval '400 days'`;
+export const deadline = `interval '400 days'`;
 
 /** The columns of a message with their types in parameters, in the order of {@link messageColumns}. */
 const columns: readonly [name: string, type: string, read: (message: NewMessage) => unknown][] = [

@@ -14,6 +14,8 @@ const verbs = {
   installation: ['created', 'updated', 'deleted'],
   operation: ['resolved', 'retried'],
   read: ['paused', 'unpaused'],
+  destination: ['created', 'updated', 'deleted', 'disclosed', 'rotated', 'enabled', 'disabled', 'tested'],
+  delivery: ['retried'],
 } as const;
 
 type Verbs = typeof verbs;
@@ -27,7 +29,8 @@ export const auditActions = Object.entries(verbs).flatMap(([target, done]) =>
 
 export const AuditAction = Type.Enum(auditActions, {
   title: 'AuditAction',
-  description: 'What was done to what. `connection.disclosed`: its credentials were shown.',
+  description:
+    'What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.',
 });
 
 export const AuditEntry = Type.Object(

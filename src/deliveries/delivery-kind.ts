@@ -1,0 +1,129 @@
+import type { Ground } from '../kit/ground.ts';
+import { defineKind, type Marked, type Ran, type RegisteredKind, type WorkContext } from '../lanes/index.ts';
+import type { Delivered, DestinationKind, OpenDestination } from './kind.ts';
+import type { KnownDestinations } from './known.ts';
+import { outgoingOf } from './outgoing.ts';
+import { formerIn, openSecrets } from './secrets.ts';
+import { canceled, forgotten, postponed, settle, type DeliveryEnd } from './settle.ts';
+import type { DestinationRow } from './store/destinations.ts';
+import { loadMessages, type MessageRow } from './store/load.ts';
+import { recordDeliveries } from './store/record.ts';
+
+/** A marked row with its message, while that is kept. */
+interface DeliveryItem extends Marked {
+  message: MessageRow | undefined;
+}
+
+export interface DeliveryDeps {
+  ground: Ground;
+  known: Pick<KnownDestinations, 'find'>;
+  kinds: ReadonlyMap<string, DestinationKind>;
+  /** Called after the commit, for each destination that is to be disabled. */
+  disable(projectId: string, destinationId: string, reason: string): void;
+}
+
+/** The work of the lanes of destinations. A delivery that was started elsewhere is sent again, under the same id. */
+export function deliveryKind(deps: DeliveryDeps): RegisteredKind {
+  return defineKind<DeliveryItem, DeliveryEnd>({
+    name: 'delivery',
+    async load(db, marked) {
+      const messages = await loadMessages(db, marked);
+      return marked.map((item, at) => Object.assign({ message: messages.get(at) }, item));
+    },
+    run: (item, context) => deliver(deps, item, context),
+    rescued: 'again',
+    unsent: postponed,
+    record: recordDeliveries,
+    recorded(ends) {
+      const reasons = new Map(ends.map((end) => [end.destinationId, end]));
+      for (const { projectId, destinationId, disable } of reasons.values())
+        if (disable !== undefined) deps.disable(projectId, destinationId, disable);
+    },
+    less: withoutWords,
+    about: (of) => ({
+      projectId: of.projectId,
+      deliveryId: 'messageId' in of ? of.messageId : of.ref,
+      destinationId: 'destinationId' in of ? of.destinationId : of.laneId,
+    }),
+  });
+}
+
+const awayMs = 1_000;
+const strangeMs = 60_000;
+
+async function deliver(
+  deps: DeliveryDeps,
+  item: DeliveryItem,
+  context: WorkContext,
+): Promise<Ran<DeliveryEnd>> {
+  const { projectId, laneId, message, attempt } = item;
+  if (!message) return forgotten(item);
+  const row = await deps.known.find(projectId, laneId).catch(() => 'unknown' as const);
+  // With the database away, or during an upgrade that brings a new type, another time.
+  if (row === 'unknown') return { end: postponed(item, awayMs) };
+  if (!row) return canceled(item);
+  if (!deps.kinds.has(row.type)) return { end: postponed(item, strangeMs) };
+  const startedAt = new Date();
+  const began = performance.now();
+  const outgoing = outgoingOf(deps.ground.database, { id: item.ref, projectId, attempt }, message);
+  const delivered = await guarded(deps, item, () =>
+    kindOf(deps, row).deliver(outgoing, openDestination(deps, row), {
+      ground: deps.ground,
+      signal: context.signal,
+      mayStillSend: () => context.mayStillSend(),
+    }),
+  );
+  const failingForMs = row.failing_since ? Date.now() - row.failing_since.getTime() : undefined;
+  const timing = { startedAt, latencyMs: performance.now() - began };
+  return settle(item, delivered, timing, { failingForMs });
+}
+
+export function kindOf({ kinds }: Pick<DeliveryDeps, 'kinds'>, { type }: DestinationRow): DestinationKind {
+  const kind = kinds.get(type);
+  if (!kind) throw new Error(`no kind of destination of this node is called ${type}`);
+  return kind;
+}
+
+/** The destination with its secrets opened. */
+export function openDestination(
+  { ground }: Pick<DeliveryDeps, 'ground'>,
+  row: DestinationRow,
+): OpenDestination {
+  const secrets = openSecrets(ground.vault, row);
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    metadata: row.metadata,
+    secrets: secrets.current,
+    formerSecrets: formerIn(secrets, Date.now()),
+  };
+}
+
+/** A fault of ours must not keep the others of the lane waiting for a rescue. */
+async function guarded(
+  { ground }: DeliveryDeps,
+  { projectId, ref, laneId }: Marked,
+  work: () => Promise<Delivered>,
+): Promise<Delivered> {
+  try {
+    return await work();
+  } catch (error) {
+    ground.log.error(
+      { err: error, projectId, deliveryId: ref, destinationId: laneId },
+      'a delivery broke off',
+    );
+    return {
+      kind: 'failed',
+      error: 'The delivery broke off for a fault of this service, which its log has. It is tried again.',
+    };
+  }
+}
+
+/** For a database that refuses a value of what was said. */
+function withoutWords(end: DeliveryEnd): DeliveryEnd | undefined {
+  const { outcome } = end;
+  if (outcome?.entry === undefined) return undefined;
+  const error = outcome.error === undefined ? undefined : 'It failed in words that could not be stored.';
+  return { ...end, outcome: { ...outcome, error, entry: undefined } };
+}

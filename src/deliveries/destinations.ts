@@ -1,0 +1,287 @@
+import { record } from '../events/index.ts';
+import { sqlState, type Queryable } from '../kit/db/database.ts';
+import type { Ground } from '../kit/ground.ts';
+import { isId, newId } from '../kit/ids.ts';
+import { pause } from '../lanes/index.ts';
+import type { Slice } from '../kit/paging.ts';
+import { problem, refuse, type Problem } from '../kit/problem.ts';
+import { readMask } from '../kit/update-mask.ts';
+import type { CheckContext, DestinationKind } from './kind.ts';
+import type { KnownDestinations } from './known.ts';
+import { faultsOf } from './metadata.ts';
+import type { CreateDestinationRequest, UpdateDestinationRequest } from './schema.ts';
+import { openSecrets, sealSecrets, type StoredSecrets } from './secrets.ts';
+import * as store from './store/destinations.ts';
+
+type Row = store.DestinationRow;
+
+/** Where a builder wants things delivered: made, changed, switched. Every function throws not-found for what the project has not. */
+export interface Destinations {
+  list(projectId: string, slice?: Slice): Promise<Row[]>;
+  get(projectId: string, nameOrId: string): Promise<Row>;
+  create(projectId: string, request: CreateDestinationRequest): Promise<Row>;
+  update(projectId: string, nameOrId: string, request: UpdateDestinationRequest): Promise<Row>;
+  /** What waits for it is canceled. */
+  delete(projectId: string, nameOrId: string): Promise<void>;
+  /** The secrets, for whoever may see them: the audit log has it before. */
+  disclose(row: Row): Promise<object>;
+  /** New secrets; those of before are good for a while. */
+  rotate(projectId: string, nameOrId: string, overlapMs: number): Promise<{ row: Row; secrets: object }>;
+  /** What waits goes on. */
+  enable(projectId: string, nameOrId: string): Promise<Row>;
+  /** What comes waits. */
+  disable(projectId: string, nameOrId: string): Promise<Row>;
+  /** Because of how it behaves; told as an event. Nothing happens where it is disabled already, or gone. */
+  disableFor(projectId: string, id: string, reason: string): Promise<void>;
+}
+
+export interface DestinationDeps {
+  ground: Ground;
+  known: KnownDestinations;
+  kinds: ReadonlyMap<string, DestinationKind>;
+  context: CheckContext;
+  announce: (destinationId: string) => void;
+}
+
+export function createDestinations(deps: DestinationDeps): Destinations {
+  const { database } = deps.ground;
+  return {
+    list: (projectId, slice) => store.listDestinations(database, projectId, slice),
+    async get(projectId, nameOrId) {
+      const [row] = await store.loadDestinations(database, [keyOf(projectId, nameOrId)]);
+      return row ?? absent(nameOrId);
+    },
+    create: (projectId, request) => create(deps, projectId, request),
+    update: (projectId, nameOrId, request) => update(deps, projectId, nameOrId, request),
+    delete: (projectId, nameOrId) => remove(deps, projectId, nameOrId),
+    async disclose(row) {
+      await record(database, {
+        projectId: row.project_id,
+        action: 'destination.disclosed',
+        targetId: row.id,
+        details: { name: row.name },
+      });
+      return openSecrets(deps.ground.vault, row).current;
+    },
+    rotate: (projectId, nameOrId, overlapMs) => rotate(deps, projectId, nameOrId, overlapMs),
+    ...switches(deps),
+  };
+}
+
+function switches(deps: DestinationDeps): Pick<Destinations, 'enable' | 'disable' | 'disableFor'> {
+  return {
+    enable: (projectId, nameOrId) =>
+      changing(deps, projectId, nameOrId, async (tx, row) => {
+        const changed = await store.setDestinationStatus(tx, keyOfRow(row), 'active', null);
+        if (!changed) return row;
+        await pause(tx, projectId, row.id, false);
+        await record(tx, {
+          projectId,
+          action: 'destination.enabled',
+          targetId: row.id,
+          details: { name: row.name },
+        });
+        return changed;
+      }),
+    disable: (projectId, nameOrId) =>
+      changing(deps, projectId, nameOrId, async (tx, row) => {
+        const reason = 'Disabled by hand.';
+        return (await disable(tx, row, { reason, isTold: false })) ?? row;
+      }),
+    async disableFor(projectId, id, reason) {
+      const changed = await deps.ground.database.transaction(async (tx) => {
+        const row = await store.lockDestination(tx, { projectId, id });
+        return row && disable(tx, row, { reason, isTold: true });
+      });
+      if (!changed) return;
+      deps.known.forget(changed);
+      deps.ground.log.warn({ projectId, destinationId: id, reason }, 'a destination was disabled');
+    },
+  };
+}
+
+async function disable(
+  tx: Queryable,
+  row: Row,
+  { reason, isTold }: { reason: string; isTold: boolean },
+): Promise<Row | undefined> {
+  const { project_id: projectId, id, name, metadata } = row;
+  const changed = await store.setDestinationStatus(tx, keyOfRow(row), 'disabled', reason);
+  if (!changed) return undefined;
+  await pause(tx, projectId, id, true);
+  const data = { projectId, destinationId: id, destinationName: name, url: metadata['url'], reason };
+  await record(tx, {
+    projectId,
+    action: 'destination.disabled',
+    targetId: id,
+    details: { name, reason },
+    told: isTold ? { type: 'destination.webhook.disabled', data: JSON.stringify(data) } : undefined,
+  });
+  return changed;
+}
+
+async function create(
+  deps: DestinationDeps,
+  projectId: string,
+  request: CreateDestinationRequest,
+): Promise<Row> {
+  const { name, type, metadata, secrets: given = {} } = request;
+  const kind = kindOf(deps, type);
+  assertName(name);
+  const faults = faultsOf(kind, { metadata, secrets: given }, deps.context);
+  if (faults.length > 0) throw refuse(faults);
+  const place = { project_id: projectId, id: newId() };
+  const current = { ...kind.generate?.(), ...given };
+  const values = {
+    ...place,
+    name,
+    type,
+    metadata,
+    secrets: sealSecrets(deps.ground.vault, place, { current }),
+  };
+  const row = await deps.ground.database
+    .transaction(async (tx) => {
+      await record(tx, {
+        projectId,
+        action: 'destination.created',
+        targetId: place.id,
+        details: { name, type },
+      });
+      return store.insertDestination(tx, values);
+    })
+    .catch((error: unknown) => {
+      throw takenOr(error, name);
+    });
+  deps.known.forget(values);
+  return row ?? absent(name);
+}
+
+const masks = ['name', 'metadata.*', 'secrets.*'];
+
+async function update(
+  deps: DestinationDeps,
+  projectId: string,
+  nameOrId: string,
+  { updateMask, destination }: UpdateDestinationRequest,
+): Promise<Row> {
+  const values = readMask(updateMask, masks, destination, 'destination');
+  const under = (root: string): [string, unknown][] =>
+    [...values].flatMap(([path, value]) =>
+      path.startsWith(`${root}.`) ? [[path.slice(root.length + 1), value]] : [],
+    );
+  const name = values.get('name') as string | undefined;
+  if (name !== undefined) assertName(name);
+  return changing(deps, projectId, nameOrId, async (tx, row) => {
+    const stored = openSecrets(deps.ground.vault, row);
+    const metadata = merged(row.metadata, under('metadata'));
+    const current = merged(stored.current, under('secrets'));
+    const faults = faultsOf(kindOf(deps, row.type), { metadata, secrets: current }, deps.context);
+    if (faults.length > 0) throw refuse(faults);
+    const secrets =
+      under('secrets').length > 0 ? sealSecrets(deps.ground.vault, row, { current }) : row.secrets;
+    const details = { name: row.name, changed: [...values.keys()] };
+    await record(tx, { projectId, action: 'destination.updated', targetId: row.id, details });
+    const changed = await store
+      .updateDestination(tx, { ...row, name: name ?? row.name, metadata, secrets })
+      .catch((error: unknown) => {
+        throw takenOr(error, name ?? row.name);
+      });
+    return changed ?? row;
+  });
+}
+
+/** Null takes a member away. */
+function merged(stored: object, changes: readonly [string, unknown][]): Record<string, unknown> {
+  const members = new Map([...Object.entries(stored), ...changes].filter(([, value]) => value !== null));
+  for (const [name, value] of changes) if (value === null) members.delete(name);
+  return Object.fromEntries(members);
+}
+
+async function remove(deps: DestinationDeps, projectId: string, nameOrId: string): Promise<void> {
+  await changing(deps, projectId, nameOrId, async (tx, row) => {
+    const waiting = await store.deleteDestination(tx, projectId, row.id);
+    // What waits ends as canceled when its lane is looked at.
+    await pause(tx, projectId, row.id, false);
+    const details = { name: row.name, type: row.type, canceledDeliveries: waiting ?? 0 };
+    await record(tx, { projectId, action: 'destination.deleted', targetId: row.id, details });
+    return row;
+  });
+}
+
+async function rotate(
+  deps: DestinationDeps,
+  projectId: string,
+  nameOrId: string,
+  overlapMs: number,
+): Promise<{ row: Row; secrets: object }> {
+  let current: object = {};
+  const row = await changing(deps, projectId, nameOrId, async (tx, found) => {
+    const made = kindOf(deps, found.type).generate?.();
+    if (!made) throw notRotatable(found);
+    const { current: before } = openSecrets(deps.ground.vault, found);
+    current = { ...before, ...made };
+    const until = new Date(Date.now() + overlapMs).toISOString();
+    const stored: StoredSecrets =
+      overlapMs > 0 ? { current, former: { secrets: before, until } } : { current };
+    const details = { name: found.name, formerUntil: overlapMs > 0 ? until : undefined };
+    await record(tx, { projectId, action: 'destination.rotated', targetId: found.id, details });
+    const secrets = sealSecrets(deps.ground.vault, found, stored);
+    return (await store.updateDestination(tx, { ...found, secrets })) ?? found;
+  });
+  return { row, secrets: current };
+}
+
+/** A change of one destination, after which this node does not serve what it remembers, and its lane is looked at. */
+async function changing(
+  { ground, known, announce }: DestinationDeps,
+  projectId: string,
+  nameOrId: string,
+  change: (tx: Queryable, row: Row) => Promise<Row>,
+): Promise<Row> {
+  let before: Row | undefined;
+  const after = await ground.database.transaction(async (tx) => {
+    before = (await store.lockDestination(tx, keyOf(projectId, nameOrId))) ?? absent(nameOrId);
+    return change(tx, before);
+  });
+  if (before) known.forget(before);
+  known.forget(after);
+  announce(after.id);
+  return after;
+}
+
+export function keyOf(projectId: string, nameOrId: string): store.DestinationKey {
+  return isId(nameOrId) ? { projectId, id: nameOrId } : { projectId, name: nameOrId.replaceAll('\0', '') };
+}
+
+function keyOfRow({ project_id: projectId, id }: Row): { projectId: string; id: string } {
+  return { projectId, id };
+}
+
+function kindOf({ kinds }: DestinationDeps, type: string): DestinationKind {
+  const kind = kinds.get(type);
+  if (kind) return kind;
+  throw refuse([{ in: 'body', name: 'type', detail: `must be one of ${[...kinds.keys()].join(', ')}` }]);
+}
+
+/** An id in the place of a name would be taken for the id. */
+function assertName(name: string): void {
+  if (!isId(name)) return;
+  throw refuse([{ in: 'body', name: 'name', detail: 'must not have the form of an id', value: name }]);
+}
+
+const uniqueViolation = '23505';
+
+function takenOr(error: unknown, name: string): unknown {
+  if (sqlState(error) !== uniqueViolation) return error;
+  return problem('already-exists', { detail: `There is a destination ${name} already.`, cause: error });
+}
+
+function absent(nameOrId: string): never {
+  throw problem('not-found', { detail: `There is no destination ${nameOrId}.` });
+}
+
+function notRotatable({ name, type }: Row): Problem {
+  return problem('secrets-not-made-here', {
+    detail: `The secrets of ${name} are given to it: a destination of type ${type} has none that are made here.`,
+  });
+}

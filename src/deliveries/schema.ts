@@ -1,0 +1,164 @@
+import { Type, type Static } from 'typebox';
+import { shownAs } from '../kit/document-schema.ts';
+import { pageOf, pageQuery } from '../kit/paging-schema.ts';
+import { UpdateMask } from '../kit/update-mask-schema.ts';
+import { WebhookMetadata, WebhookSecrets } from './webhook/schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const time = (description?: string) =>
+  Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) });
+
+/** What a kind asks for is checked by the kind, which names each path; the document shows the kinds. */
+const anyMembers = () => Type.Record(Type.String(), Type.Unknown(), { maxProperties: 100 });
+const Metadata = shownAs(anyMembers(), WebhookMetadata);
+const Secrets = shownAs(anyMembers(), WebhookSecrets);
+
+const DestinationName = Type.String({
+  pattern: '^[A-Za-z0-9-]{1,64}$',
+  description:
+    'Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case.',
+});
+
+export const DestinationType = Type.Enum(['webhook'], { title: 'DestinationType' });
+
+export const Destination = Type.Object(
+  {
+    id: Type.String(),
+    projectId: Type.String(),
+    name: Type.String(),
+    type: DestinationType,
+    metadata: Metadata,
+    status: Type.Enum(['active', 'disabled'], {
+      description: '`disabled`: what is to be delivered there waits until it is enabled.',
+    }),
+    reason: Type.Optional(Type.String({ description: 'Why it is disabled.' })),
+    failingSince: Type.Optional(time('Nothing succeeded since this failure.')),
+    secrets: Type.Optional(Secrets),
+    createTime: time(),
+    updateTime: time(),
+  },
+  { ...closed, title: 'Destination', description: 'Where a builder wants things delivered.' },
+);
+export type Destination = Static<typeof Destination>;
+
+export const CreateDestinationRequest = Type.Object(
+  { name: DestinationName, type: DestinationType, metadata: Metadata, secrets: Type.Optional(Secrets) },
+  { ...closed, title: 'CreateDestinationRequest' },
+);
+export type CreateDestinationRequest = Static<typeof CreateDestinationRequest>;
+
+export const UpdateDestinationRequest = Type.Object(
+  {
+    updateMask: UpdateMask,
+    destination: Type.Object(
+      {
+        name: Type.Optional(DestinationName),
+        metadata: Type.Optional(Metadata),
+        secrets: Type.Optional(Secrets),
+      },
+      closed,
+    ),
+  },
+  { ...closed, title: 'UpdateDestinationRequest' },
+);
+export type UpdateDestinationRequest = Static<typeof UpdateDestinationRequest>;
+
+export const RotateDestinationRequest = Type.Object(
+  {
+    overlapHours: Type.Number({
+      minimum: 0,
+      maximum: 168,
+      default: 24,
+      description: 'So long the secret of before signs, too.',
+    }),
+  },
+  { ...closed, title: 'RotateDestinationRequest' },
+);
+
+export const DestinationTest = Type.Object(
+  {
+    success: Type.Boolean(),
+    messageId: Type.String({ description: 'The `webhook-id` of what was sent.' }),
+    status: Type.Optional(Type.Integer({ description: 'The HTTP status of the answer.' })),
+    latencyMs: Type.Integer(),
+    answer: Type.Optional(Type.String({ description: 'The first 4 KiB of it.' })),
+    error: Type.Optional(Type.String()),
+  },
+  { ...closed, title: 'DestinationTest', description: 'What became of a message that was sent to try it.' },
+);
+export type DestinationTest = Static<typeof DestinationTest>;
+
+const deliveryStatuses = ['pending', 'delivered', 'failed', 'canceled'] as const;
+const DeliveryStatus = Type.Enum([...deliveryStatuses], {
+  title: 'DeliveryStatus',
+  description:
+    '`pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted.',
+});
+export type DeliveryStatus = Static<typeof DeliveryStatus>;
+
+const deliveryMembers = {
+  id: Type.String({ description: 'The `webhook-id`.' }),
+  projectId: Type.String(),
+  destinationId: Type.String(),
+  installationId: Type.String(),
+  groupRef: Type.String(),
+  objectName: Type.String(),
+  operationId: Type.Optional(Type.String()),
+  status: DeliveryStatus,
+  numRecords: Type.Integer(),
+  bytes: Type.Integer({ description: 'Of the body.' }),
+  attemptCount: Type.Integer(),
+  httpStatus: Type.Optional(Type.Integer({ description: 'Of the latest attempt.' })),
+  error: Type.Optional(Type.String({ description: 'Of the latest attempt.' })),
+  createTime: time(),
+  lastAttemptTime: Type.Optional(time()),
+  nextAttemptTime: Type.Optional(time()),
+};
+
+export const Delivery = Type.Object(deliveryMembers, {
+  ...closed,
+  title: 'Delivery',
+  description: 'A message and what became of it at its destination.',
+});
+export type Delivery = Static<typeof Delivery>;
+export const DeliveryPage = pageOf(Delivery);
+export type DeliveryPage = Static<typeof DeliveryPage>;
+
+const DeliveryAttempt = Type.Object(
+  {
+    time: time('When it began.'),
+    status: Type.Optional(Type.Integer({ description: 'The HTTP status of the answer.' })),
+    latencyMs: Type.Integer(),
+    answer: Type.Optional(Type.String({ description: 'The first 4 KiB of it.' })),
+    error: Type.Optional(Type.String()),
+  },
+  { ...closed, title: 'DeliveryAttempt' },
+);
+
+export const DeliveryDetail = Type.Object(
+  {
+    ...deliveryMembers,
+    attempts: Type.Array(DeliveryAttempt, { description: 'The latest twenty, oldest first.' }),
+    body: Type.Optional(
+      Type.String({ description: 'With `includeBody`: the text that is signed and sent.' }),
+    ),
+  },
+  { ...closed, title: 'DeliveryDetail' },
+);
+export type DeliveryDetail = Static<typeof DeliveryDetail>;
+
+export const DeliveryQuery = Type.Object(
+  {
+    destination: Type.Optional(Type.String({ description: 'Of this destination only: its id or name.' })),
+    status: Type.Optional(DeliveryStatus),
+    object: Type.Optional(Type.String({ maxLength: 500 })),
+    groupRef: Type.Optional(Type.String()),
+    installationId: Type.Optional(Type.String()),
+    operationId: Type.Optional(Type.String()),
+    from: Type.Optional(time('Created at this time or later.')),
+    to: Type.Optional(time('Created before this time.')),
+    ...pageQuery,
+  },
+  closed,
+);
+export type DeliveryQuery = Static<typeof DeliveryQuery>;

@@ -1,0 +1,39 @@
+import { sealedColumn } from '../kit/rotation.ts';
+import type { Vault } from '../kit/vault.ts';
+import type { DestinationRow } from './store/destinations.ts';
+
+/** As they are sealed. */
+export interface StoredSecrets {
+  current: object;
+  /** Those before the rotation, and until when they are good. */
+  former?: { secrets: object; until: string };
+}
+
+type Place = Pick<DestinationRow, 'project_id' | 'id'>;
+
+export function sealSecrets(vault: Vault, place: Place, secrets: StoredSecrets): Buffer {
+  return vault.seal(secrets, placeOf(place.project_id, place.id));
+}
+
+export function openSecrets(vault: Vault, row: Place & Pick<DestinationRow, 'secrets'>): StoredSecrets {
+  return vault.open(row.secrets, placeOf(row.project_id, row.id)) as StoredSecrets;
+}
+
+/** Those of before, while they are good. */
+export function formerIn({ former }: StoredSecrets, now: number): object | undefined {
+  return former && Date.parse(former.until) > now ? former.secrets : undefined;
+}
+
+function placeOf(projectId: string, id: string): string {
+  return `${projectId}/${id}/secrets`;
+}
+
+/** What this room stores under the master keys. */
+export const sealedDestinationColumns = [
+  sealedColumn({
+    table: 'destination',
+    rowId: { column: 'id', first: '00000000-0000-0000-0000-000000000000' },
+    column: 'secrets',
+    place: (projectId, id) => placeOf(projectId, String(id)),
+  }),
+];

@@ -1,0 +1,131 @@
+import type { End, Heard, Marked, Ran } from '../lanes/index.ts';
+import type { Delivered } from './kind.ts';
+import { disableAfterMs, waitAfter } from './next-attempt.ts';
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'canceled';
+
+/** One attempt, as its delivery keeps it. */
+export interface AttemptEntry {
+  /** When it began. */
+  time: string;
+  status?: number;
+  latencyMs: number;
+  /** The beginning of what was answered. */
+  answer?: string;
+  error?: string;
+}
+
+/** What is recorded of an attempt. */
+export interface DeliveryOutcome {
+  status: DeliveryStatus;
+  httpStatus: number | undefined;
+  error: string | undefined;
+  entry: AttemptEntry | undefined;
+}
+
+export interface DeliveryEnd extends End {
+  messageId: string;
+  destinationId: string;
+  /** Undefined: nothing was tried, and its delivery stays as it is. */
+  outcome: DeliveryOutcome | undefined;
+  /** The destination is to be disabled for this reason. */
+  disable: string | undefined;
+}
+
+/** When an attempt began and how long it took. */
+export interface Timing {
+  startedAt: Date;
+  latencyMs: number;
+}
+
+/** What must be known of the destination beside the attempt. */
+interface Standing {
+  /** Since when nothing succeeded there, in milliseconds; undefined: the last one did. */
+  failingForMs: number | undefined;
+}
+
+/** What becomes of a delivery after an attempt. */
+export function settle(
+  item: Marked,
+  delivered: Delivered,
+  { startedAt, latencyMs }: Timing,
+  { failingForMs = 0 }: Standing,
+): Ran<DeliveryEnd> {
+  if (delivered.kind === 'unsent') return { end: postponed(item, 0) };
+  const { status, answer } = delivered;
+  const said = {
+    time: startedAt.toISOString(),
+    latencyMs: Math.round(latencyMs),
+    ...(status === undefined ? {} : { status }),
+    ...(answer === undefined || answer === '' ? {} : { answer }),
+  };
+  if (delivered.kind === 'delivered') {
+    const outcome = { status: 'delivered', httpStatus: status, error: undefined, entry: said } as const;
+    return { end: { ...baseOf(item), done: true, waitMs: 0, spent: true, outcome }, heard: 'answer' };
+  }
+  const { error, retryAfterMs = 0, final, silent } = delivered;
+  const wait = final ? undefined : waitAfter(item.attempt);
+  const waitMs = Math.max(wait ?? 0, retryAfterMs);
+  const isLong = failingForMs >= disableAfterMs;
+  return {
+    end: {
+      ...baseOf(item),
+      done: wait === undefined,
+      waitMs,
+      spent: true,
+      outcome: {
+        status: wait === undefined ? 'failed' : 'pending',
+        httpStatus: status,
+        error,
+        entry: { ...said, error },
+      },
+      disable: delivered.disable ?? (isLong ? 'Nothing succeeded for five days.' : undefined),
+    },
+    heard: heardOf(status, silent),
+    ...(isBusy(status) && retryAfterMs > 0 ? { laneWaitsMs: retryAfterMs } : {}),
+  };
+}
+
+/** Its destination is gone. */
+export function canceled(item: Marked): Ran<DeliveryEnd> {
+  const outcome = {
+    status: 'canceled',
+    httpStatus: undefined,
+    error: 'The destination was deleted.',
+    entry: undefined,
+  } as const;
+  return { end: { ...baseOf(item), done: true, waitMs: 0, spent: false, outcome } };
+}
+
+/** Its message is no longer kept. */
+export function forgotten(item: Marked): Ran<DeliveryEnd> {
+  return { end: { ...baseOf(item), done: true, waitMs: 0, spent: false } };
+}
+
+/** An attempt that did not begin. */
+export function postponed(item: Marked, waitMs: number): DeliveryEnd {
+  return { ...baseOf(item), done: false, waitMs, spent: false };
+}
+
+function baseOf({ projectId, seq, lease, ref, laneId }: Marked) {
+  return {
+    projectId,
+    seq,
+    lease,
+    messageId: ref,
+    destinationId: laneId,
+    outcome: undefined,
+    disable: undefined,
+  };
+}
+
+/** What is refused before it leaves says nothing of the other side. */
+function heardOf(status: number | undefined, silent: boolean | undefined): Heard | undefined {
+  if (silent) return 'silence';
+  return status === undefined ? undefined : 'answer';
+}
+
+/** The wait is for all that goes there, not for this message alone. */
+function isBusy(status: number | undefined): boolean {
+  return status === 429 || status === 503;
+}

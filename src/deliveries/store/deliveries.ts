@@ -1,0 +1,202 @@
+import type { Reach } from '../../events/index.ts';
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement, type Statement } from '../../kit/db/statement.ts';
+import { woken } from '../../lanes/index.ts';
+import type { DeliveryStatus } from '../schema.ts';
+import type { AttemptEntry } from '../settle.ts';
+import { deadline } from './messages.ts';
+
+export interface DeliveryRow {
+  id: string;
+  destination_id: string;
+  installation_id: string;
+  group_ref: string;
+  object: string;
+  operation_id: string | null;
+  records: number;
+  bytes: number;
+  created_at: Date;
+  status: DeliveryStatus;
+  attempts: number;
+  http_status: number | null;
+  error: string | null;
+  last_at: Date | null;
+  next_at: Date | null;
+}
+
+/** Without a row of its own a delivery waits for its first attempt; for a destination that is gone none is made. */
+const columns = `m.id, m.destination_id, m.installation_id, m.group_ref, m.object, m.operation_id, m.records, m.bytes, m.created_at,
+  CASE WHEN coalesce(d.status, 'pending') <> 'pending' THEN d.status
+    WHEN EXISTS (SELECT FROM destination t WHERE t.project_id = m.project_id AND t.id = m.destination_id) THEN 'pending'
+    ELSE 'canceled' END AS status,
+  coalesce(d.attempts, 0) AS attempts, d.http_status, d.error, d.last_at, d.next_at`;
+
+// LIMIT keeps each look-up apart, so that no plan reads all of a partition that was empty once.
+const itsDelivery = `LEFT JOIN LATERAL (
+    SELECT * FROM delivery d WHERE d.project_id = m.project_id AND d.message_id = m.id AND d.destination_id = m.destination_id
+    LIMIT 1) d ON true`;
+const itsMessage = (of: string, id: string): string => `CROSS JOIN LATERAL (
+    SELECT * FROM message m WHERE m.project_id = ${of}.project_id AND m.id = ${of}.${id} LIMIT 1) m`;
+
+const within = (id: string): string => `${id} < $2::uuid AND ${id} >= $3::uuid`;
+
+/** A list walks one index by falling id; what is asked for besides is looked at row by row. */
+const listBy = (walk: string, id: string): string => `SELECT ${columns}
+  FROM ${walk}
+  WHERE ($5::text IS NULL OR m.group_ref = $5) AND ($6::text IS NULL OR m.group_ref = $6)
+    AND ($7::text IS NULL OR m.object = $7) AND ($8::uuid IS NULL OR m.destination_id = $8)
+    AND ($9::uuid IS NULL OR m.installation_id = $9) AND ($10::uuid IS NULL OR m.operation_id = $10)
+    AND ($11::text IS NULL OR coalesce(d.status, 'pending') = $11)
+  ORDER BY ${id} DESC LIMIT $4`;
+
+const messagesWhere = (condition: string): string => `(
+    SELECT * FROM message m WHERE m.project_id = $1 AND ${condition} AND ${within('m.id')} ORDER BY m.id DESC) m ${itsDelivery}`;
+
+const lists = {
+  ofProject: statement('deliveries_of_project', listBy(messagesWhere('true'), 'm.id')),
+  ofDestination: statement(
+    'deliveries_of_destination',
+    listBy(messagesWhere('m.destination_id = $8::uuid'), 'm.id'),
+  ),
+  ofInstallation: statement(
+    'deliveries_of_installation',
+    listBy(messagesWhere('m.installation_id = $9::uuid'), 'm.id'),
+  ),
+  ofOperation: statement(
+    'deliveries_of_operation',
+    listBy(messagesWhere('m.operation_id = $10::uuid'), 'm.id'),
+  ),
+  /** Those that ended badly are few, and have an index. */
+  ended: statement(
+    'deliveries_ended',
+    listBy(
+      `(SELECT * FROM delivery d WHERE d.project_id = $1 AND d.status IN ('failed', 'canceled') AND d.status = $11
+        AND ($8::uuid IS NULL OR d.destination_id = $8) AND ${within('d.message_id')} ORDER BY d.message_id DESC) d
+      ${itsMessage('d', 'message_id')}`,
+      'd.message_id',
+    ),
+  ),
+  /** What waits is what there is work for. */
+  pending: statement(
+    'deliveries_pending',
+    listBy(
+      `(SELECT * FROM work w WHERE w.project_id = $1 AND w.kind = 'delivery' AND ($8::uuid IS NULL OR w.lane_id = $8)
+        AND ${within('w.operation_id')} ORDER BY w.operation_id DESC) w
+      ${itsMessage('w', 'operation_id')} ${itsDelivery}`,
+      'w.operation_id',
+    ),
+  ),
+};
+
+const find = statement(
+  'delivery_find',
+  `SELECT ${columns}, coalesce(d.log, '[]') AS log, m.encoding, CASE WHEN $4 THEN m.body END AS body
+  FROM (SELECT * FROM message m WHERE m.project_id = $1 AND m.id = $2 AND ($3::text IS NULL OR m.group_ref = $3) LIMIT 1) m
+  ${itsDelivery}`,
+);
+
+const again = statement(
+  'delivery_again',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  again AS (
+    UPDATE delivery d SET status = 'pending', next_at = now FROM clock
+    WHERE d.project_id = $1 AND d.message_id = $2 AND d.destination_id = $3 AND d.status IN ('failed', 'delivered')
+    RETURNING d.project_id, d.message_id, d.destination_id),
+  works AS (
+    INSERT INTO work (project_id, operation_id, lane_id, kind, due_at, deadline)
+    SELECT project_id, message_id, destination_id, 'delivery', now, now + ${deadline} FROM clock, again
+    RETURNING project_id, lane_id, due_at),
+  wakes AS (${woken('SELECT * FROM works')})
+  SELECT message_id FROM again`,
+);
+
+const findLink = statement(
+  'message_links',
+  `SELECT i.n::int AS n, m.link_hash, d.status IN ('delivered', 'failed', 'canceled') AND d.last_at < svc_now() - interval '15 minutes' AS over
+  FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
+  CROSS JOIN LATERAL (
+    SELECT * FROM message m WHERE m.project_id = i.project_id AND m.id = i.id AND m.link_hash IS NOT NULL LIMIT 1) m
+  ${itsDelivery}`,
+);
+
+export interface DeliveryFilter {
+  /** Both UUIDs: the first is left out, the second is not. */
+  before: string;
+  from: string;
+  limit: number;
+  destinationId?: string | undefined;
+  installationId?: string | undefined;
+  operationId?: string | undefined;
+  status?: DeliveryStatus | undefined;
+  object?: string | undefined;
+  groupRef?: string | undefined;
+}
+
+/** Newest first. */
+export function listDeliveries(db: Queryable, reach: Reach, filter: DeliveryFilter): Promise<DeliveryRow[]> {
+  return db.rows<DeliveryRow>(listFor(filter), [
+    reach.projectId,
+    filter.before,
+    filter.from,
+    filter.limit,
+    reach.groupRef ?? null,
+    filter.groupRef ?? null,
+    filter.object ?? null,
+    filter.destinationId ?? null,
+    filter.installationId ?? null,
+    filter.operationId ?? null,
+    filter.status ?? null,
+  ]);
+}
+
+function listFor({ operationId, status, installationId, destinationId }: DeliveryFilter): Statement {
+  if (operationId !== undefined) return lists.ofOperation;
+  if (status === 'failed' || status === 'canceled') return lists.ended;
+  if (status === 'pending') return lists.pending;
+  if (installationId !== undefined) return lists.ofInstallation;
+  return destinationId === undefined ? lists.ofProject : lists.ofDestination;
+}
+
+export interface DeliveryDetailRow extends DeliveryRow {
+  log: AttemptEntry[];
+  encoding: number;
+  /** If asked for. */
+  body: Buffer | null;
+}
+
+export async function findDelivery(
+  db: Queryable,
+  reach: Reach,
+  id: string,
+  includeBody: boolean,
+): Promise<DeliveryDetailRow | undefined> {
+  const values = [reach.projectId, id, reach.groupRef ?? null, includeBody];
+  return (await db.rows<DeliveryDetailRow>(find, values))[0];
+}
+
+/** Queues a delivery that is over; false when it is not. */
+export async function deliverAgain(
+  db: Queryable,
+  projectId: string,
+  { id, destination_id }: Pick<DeliveryRow, 'id' | 'destination_id'>,
+): Promise<boolean> {
+  return (await db.rows(again, [projectId, id, destination_id])).length > 0;
+}
+
+export interface LinkRow {
+  link_hash: Buffer;
+  /** Its time is over. */
+  over: boolean | null;
+}
+
+/** The links of messages, each by the place of its key. */
+export async function findLinks(
+  db: Queryable,
+  keys: readonly { projectId: string; id: string }[],
+): Promise<Map<number, LinkRow>> {
+  const rows = await db.rows<LinkRow & { n: number }>(findLink, [
+    keys.map(({ projectId }) => projectId),
+    keys.map(({ id }) => id),
+  ]);
+  return new Map(rows.map(({ n, ...row }) => [n - 1, row]));
+}

@@ -1,0 +1,76 @@
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement } from '../../kit/db/statement.ts';
+import { recordParts } from '../../lanes/index.ts';
+import { countParts, storable, storableJson } from '../../operations/index.ts';
+import type { DeliveryEnd } from '../settle.ts';
+
+/** How many attempts a delivery tells of. */
+const mostEntries = 20;
+
+/**
+ * What the ends of attempts change, for a group in one statement: the deliveries, the counts of their operations when they
+ * end, and since when a destination fails, where that changes. A delivery that ends another way than before is counted there
+ * instead.
+ */
+const recordGroup = statement(
+  'deliveries_record',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  input AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[],
+      $8::smallint[], $9::text[], $10::text[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, http_status, error, entry, n)),
+  ${recordParts},
+  ended AS MATERIALIZED (
+    SELECT k.*, m.operation_id, m.records, d.ended AS before, CASE WHEN k.status IN ('delivered', 'failed') THEN k.status END AS after
+    FROM (SELECT * FROM kept WHERE status IS NOT NULL) k
+    LEFT JOIN LATERAL (
+      SELECT operation_id, records FROM message m WHERE m.project_id = k.project_id AND m.id = k.ref LIMIT 1) m ON true
+    LEFT JOIN LATERAL (
+      SELECT d.ended FROM delivery d
+      WHERE d.project_id = k.project_id AND d.message_id = k.ref AND d.destination_id = k.lane_id LIMIT 1) d ON true),
+  deliveries AS (
+    INSERT INTO delivery AS d (project_id, message_id, destination_id, status, ended, attempts, http_status, error, log,
+      first_at, last_at, next_at)
+    SELECT project_id, ref, lane_id, status, after, spent::int, http_status, error,
+      CASE WHEN entry IS NULL THEN '[]' ELSE jsonb_build_array(entry::jsonb) END, now, now, due_at
+    FROM clock, ended
+    ON CONFLICT (project_id, message_id, destination_id) DO UPDATE SET status = excluded.status,
+      ended = coalesce(excluded.ended, d.ended), attempts = d.attempts + excluded.attempts,
+      http_status = excluded.http_status, error = excluded.error,
+      log = CASE WHEN jsonb_array_length(d.log) >= ${mostEntries} THEN d.log - 0 ELSE d.log END || excluded.log,
+      last_at = excluded.last_at, next_at = excluded.next_at),
+  changes AS MATERIALIZED (
+    SELECT project_id, operation_id,
+      sum(records * ((after = 'delivered')::int - coalesce((before = 'delivered')::int, 0)))::int AS succeeded,
+      sum(records * ((after = 'failed')::int - coalesce((before = 'failed')::int, 0)))::int AS failed
+    FROM ended WHERE operation_id IS NOT NULL AND after IS NOT NULL AND after IS DISTINCT FROM before
+    GROUP BY project_id, operation_id),
+  ${countParts('changes')},
+  standing AS (
+    SELECT project_id, lane_id, bool_or(status = 'delivered') AS works FROM ended WHERE status <> 'canceled'
+    GROUP BY project_id, lane_id),
+  destinations AS (
+    UPDATE destination d SET failing_since = CASE WHEN NOT s.works THEN now END
+    FROM clock, standing s
+    WHERE d.project_id = s.project_id AND d.id = s.lane_id AND s.works = (d.failing_since IS NOT NULL))
+  SELECT n FROM kept`,
+);
+
+/** Answers for each, in order, whether its fence held. */
+export async function recordDeliveries(db: Queryable, ends: readonly DeliveryEnd[]): Promise<boolean[]> {
+  const column = <T>(read: (end: DeliveryEnd) => T): T[] => ends.map(read);
+  const kept = await db.rows<{ n: string }>(recordGroup, [
+    column((end) => end.projectId),
+    column((end) => end.seq),
+    column((end) => end.lease),
+    column((end) => end.done),
+    column((end) => end.waitMs),
+    column((end) => end.spent),
+    column(({ outcome }) => outcome?.status ?? null),
+    column(({ outcome }) => outcome?.httpStatus ?? null),
+    column(({ outcome }) => (outcome?.error === undefined ? null : storable(outcome.error))),
+    column(({ outcome }) => (outcome?.entry === undefined ? null : storableJson(outcome.entry))),
+  ]);
+  const held = new Set(kept.map((row) => Number(row.n)));
+  return ends.map((_, at) => held.has(at + 1));
+}
