@@ -19,7 +19,7 @@ const DestinationName = Type.String({
     'Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case.',
 });
 
-export const DestinationType = Type.Enum(['webhook'], { title: 'DestinationType' });
+export const DestinationType = Type.Enum(['webhook', 'postgres'], { title: 'DestinationType' });
 
 export const Destination = Type.Object(
   {

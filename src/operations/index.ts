@@ -1,10 +1,9 @@
 export { createOperations, type Operations } from './operations.ts';
 export { endsOf, type Ends } from './ends.ts';
 export { findEarlierUse } from './keys.ts';
-export { countParts } from './store/counted.ts';
 export { claimKeys, keyColumns, release } from './store/keys.ts';
 export { load, withPayloads } from './store/load.ts';
-export { beginOperations, endOperations, logLines, moveOperations } from './store/parts.ts';
+export { beginOperations, countParts, endOperations, logLines, moveOperations } from './store/parts.ts';
 export { storable, storableJson } from './store/text.ts';
 export { turnKey } from './store/turn-key.ts';
 export { withdraw, type ParkedWrite } from './store/turns.ts';

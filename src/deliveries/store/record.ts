@@ -45,7 +45,7 @@ const recordGroup = statement(
       sum(records * ((after = 'failed')::int - coalesce((before = 'failed')::int, 0)))::int AS failed
     FROM ended WHERE operation_id IS NOT NULL AND after IS NOT NULL AND after IS DISTINCT FROM before
     GROUP BY project_id, operation_id),
-  ${countParts('changes')},
+  ${countParts('SELECT * FROM changes')},
   standing AS (
     SELECT project_id, lane_id, bool_or(status = 'delivered') AS works FROM ended WHERE status <> 'canceled'
     GROUP BY project_id, lane_id),

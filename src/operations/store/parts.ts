@@ -26,3 +26,14 @@ export const endOperations = (source: string): string => `operations AS (
 export const logLines = (source: string): string => `logs AS (
     INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
     SELECT s.project_id, s.operation_id, s.id, s.severity, s.message, now FROM clock, (${source}) s)`;
+
+/**
+ * Records that reach, or finally miss, where they were to go: for a source with project_id, operation_id, succeeded and failed,
+ * once for each operation. The rows are locked in one order, so that two such statements do not wait for one another.
+ */
+export const countParts = (source: string): string => `counted AS MATERIALIZED (
+    SELECT s.*, o.id FROM (SELECT * FROM (${source}) s ORDER BY project_id, operation_id) s CROSS JOIN LATERAL (
+      SELECT id FROM operation o WHERE o.project_id = s.project_id AND o.id = s.operation_id LIMIT 1 FOR NO KEY UPDATE) o),
+  counted_operations AS (
+    UPDATE operation o SET succeeded = o.succeeded + c.succeeded, failed = o.failed + c.failed, updated_at = now
+    FROM clock, counted c WHERE o.project_id = c.project_id AND o.id = c.id)`;
