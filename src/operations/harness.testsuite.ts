@@ -59,7 +59,7 @@ export async function writeOne(operations: Operations, db: Queryable, given: Int
   const operationId = newId();
   const lane = { projectId: given.projectId, id: newId(), lease: randomUUID() };
   await openNode(db, lane, 60_000);
-  const accepted = await operations.acceptMarked(given, lane, operationId);
+  const accepted = await operations.acceptMarked({ ...given, laneId: lane.id }, lane.lease, operationId);
   const { projectId: project, installationId, actionType, resource } = given;
   const result = `[${resource}] 1 record created.`;
   const details = { object: resource, attempt: '1' };

@@ -2,7 +2,7 @@ import type { Database } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
-import { createAnnouncer, hurry, pause, type LaneKey } from '../lanes/index.ts';
+import { createAnnouncer, hurry, pause } from '../lanes/index.ts';
 import { createAcceptor, type Accepted } from './accept.ts';
 import { createBacklogReader, type BacklogReader } from './backlog.ts';
 import { endsOf, type Ends } from './ends.ts';
@@ -20,10 +20,11 @@ export interface Operations extends Reader, BacklogReader {
    */
   acceptQueued(intake: Intake): Promise<{ operationId: string; replayed?: true }>;
   /**
-   * Resolves once the operation, its records and its work are committed as started under a lane that this node holds.
+   * Resolves once the operation, its records and its work are committed as started under the lease by which this node
+   * holds the lane of the intake.
    * Undefined when the lane was lost: nothing was accepted.
    */
-  acceptMarked(intake: Omit<Intake, 'laneId'>, lane: LaneKey, operationId: string): Promise<Accepted>;
+  acceptMarked(intake: Intake, lease: string, operationId: string): Promise<Accepted>;
   /** What an idempotency key stands for, if it does; throws `idempotency-key-reused` for another request. */
   earlierUse(projectId: string, claim: KeyClaim): Promise<EarlierUse | undefined>;
   /** Records what `by` found out about records of unknown outcome; answers the records that the request concerns. */
@@ -74,8 +75,7 @@ export function createOperations(ground: Ground): Operations {
       return { operationId: accepted.operationId };
     },
     earlierUse: (projectId, claim) => findEarlierUse(database, projectId, claim),
-    acceptMarked: (intake, lane, operationId) =>
-      acceptor.accept({ ...intake, laneId: lane.id }, lane.lease, operationId),
+    acceptMarked: acceptor.accept,
     resolve: async (viewer, operationId, by, request) =>
       resolveRecords(database, await reader.get(viewer, operationId), by, request),
     ends,

@@ -1,6 +1,7 @@
 import { attemptWrite, resolveStopped, type AttemptContext } from '../../src/actions/write/attempt.ts';
-import { orderKeysOf, type StoredWrite } from '../../src/actions/write/perform.ts';
-import { planWrite, type PlannedRecord, type WriteScope } from '../../src/actions/write/plan.ts';
+import { planWrite, type WriteScope } from '../../src/actions/write/plan.ts';
+import { orderKeysOf } from '../../src/actions/write/prepare.ts';
+import { keptOf } from '../../src/actions/write/send.ts';
 import type { WriteRequest } from '../../src/actions/write/schema.ts';
 import { contextOf, type WorkContext } from '../../src/lanes/index.ts';
 import type { HeldLane } from '../../src/lanes/store/lanes.ts';
@@ -8,7 +9,7 @@ import { attempt, resolveRescued } from '../../src/actions/write/kind.ts';
 import type { RetryPolicy } from '../../src/actions/write/next-step.ts';
 import { settle } from '../../src/actions/write/settle.ts';
 import type { ItemResult, Sender } from '../../src/actions/write/sender.ts';
-import type { RecordPayload, WorkItem } from '../../src/operations/index.ts';
+import type { WorkItem } from '../../src/operations/index.ts';
 import { abilitiesOf } from '../../src/providers/index.ts';
 import { connector, createModelProvider, type Fate, type ModelProvider } from './provider.ts';
 import { leaseMs, type LedgerStore, type Stored } from './store.ts';
@@ -138,7 +139,7 @@ export async function accept(world: World, name: RequestName, target: string): P
     actionType: 'write',
     resource: objectName,
     request: { ...plan, type: plan.kind, provider: 'hubspot', connectionId: 'l' },
-    records: plan.records as unknown as RecordPayload[],
+    records: plan.records,
     deadlineSeconds: plan.deadlineSeconds,
     orderKeys: orderKeysOf(
       { installationId, provider: 'hubspot', objectName },
@@ -281,35 +282,23 @@ function senderOf({ provider: { client } }: World): Sender {
   const describe: AttemptContext['describe'] = async () => ({
     object: { name: '', displayName: '', fields: {}, uniqueFields: [] },
   });
-  const parts = (item: WorkItem, work: WorkContext) => ({
-    job: item.request as unknown as StoredWrite,
-    records: item.records.map(({ payload }) => payload as unknown as PlannedRecord),
-    earlier: new Map(
-      item.records.flatMap(({ index }, slot) => {
-        const failure = item.earlier.get(index);
-        return failure ? [[slot, failure] as const] : [];
-      }),
-    ),
-    context: {
-      connector,
-      client,
-      describe,
-      signal: work.signal,
-      tries: 1,
-      isRepeat: item.attempt > 1,
-      mayStillSend: () => work.mayStillSend(),
-    },
+  const contextOfItem = (item: WorkItem, work: WorkContext): AttemptContext => ({
+    connector,
+    client,
+    describe,
+    signal: work.signal,
+    tries: 1,
+    isRepeat: item.attempt > 1,
+    mayStillSend: () => work.mayStillSend(),
   });
   return {
     async send(item, work) {
-      const { job, context, ...given } = parts(item, work);
-      const outcomes = await attemptWrite(job, { acceptedAt: item.acceptedAt, ...given }, context);
-      return { kind: 'outcomes', outcomes };
+      const { write, given } = keptOf(item);
+      return { kind: 'outcomes', outcomes: await attemptWrite(write, given, contextOfItem(item, work)) };
     },
     async findOut(item, work) {
-      const { job, context, ...given } = parts(item, work);
-      const outcomes = await resolveStopped(job, { acceptedAt: item.acceptedAt, ...given }, context);
-      return { kind: 'outcomes', outcomes };
+      const { write, given } = keptOf(item);
+      return { kind: 'outcomes', outcomes: await resolveStopped(write, given, contextOfItem(item, work)) };
     },
   };
 }

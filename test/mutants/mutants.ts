@@ -291,7 +291,7 @@ const findOperations = statement(`,
     name: 'what the database refused before the send is unknown',
     changes: [
       {
-        file: 'src/actions/write/execute.ts',
+        file: 'src/actions/send.ts',
         find: 'if (sqlState(error) !== undefined) {',
         replace: 'if (sqlState(error) === "none") {',
       },

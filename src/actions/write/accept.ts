@@ -2,9 +2,31 @@ import { isDatabaseAway, type Database } from '../../kit/db/database.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { contextOf, type NodeLane, type NodeLanes, type WorkContext } from '../../lanes/index.ts';
-import type { EarlierUse, Intake, Operations, WorkItem } from '../../operations/index.ts';
+import type { EarlierUse, Intake, KeyClaim, Operations, WorkItem } from '../../operations/index.ts';
+import type { AutoBatches } from './auto-batch/auto-batches.ts';
+import { intakeOf, type PreparedWrite } from './prepare.ts';
 import { underWayIn } from './stray.ts';
 import { takeBack, takeTurn } from './turn.ts';
+
+interface Queues {
+  operations: Pick<Operations, 'acceptQueued'>;
+  writes: { gather: AutoBatches['accept'] };
+}
+
+/** Accepts a write as queued work, by itself or in a batch that gathers. `replayed`: the key stands for that operation already. */
+export async function acceptQueued(
+  { operations, writes }: Queues,
+  prepared: PreparedWrite,
+  key: KeyClaim | undefined,
+): Promise<{ operationId: string; replayed?: true }> {
+  const intake = intakeOf(prepared, key);
+  const { autoBatch } = prepared.plan;
+  const { records, orderKeys, request, ...shared } = intake;
+  const [record] = records;
+  if (!autoBatch || !record) return operations.acceptQueued(intake);
+  const orderKey = orderKeys?.[0] ?? null;
+  return writes.gather({ ...shared, ...autoBatch, request: { ...request, form: 'batch' }, record, orderKey });
+}
 
 /** What is to be accepted as started: the lane is this node's. */
 export type MarkedIntake = Omit<Intake, 'laneId'>;
@@ -74,7 +96,7 @@ async function acceptUnderLane(
     const operationId = newId();
     underWay.operations.add(operationId);
     try {
-      const accepted = await operations.acceptMarked(intake, lane, operationId);
+      const accepted = await operations.acceptMarked({ ...intake, laneId: lane.id }, lane.lease, operationId);
       if (!accepted || accepted.earlier) underWay.operations.delete(operationId);
       if (accepted) return { ...accepted, lane };
     } catch (error) {

@@ -3,7 +3,7 @@ import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
 import { attemptsAt, cases, creates, failureOf } from './attempt-cases.testsuite.ts';
-import type { PlannedRecord } from './plan.ts';
+import type { PlannedRecord } from './stored.ts';
 import { startSimulated, type Simulated } from './simulated.testsuite.ts';
 
 function idOf(outcome: RecordOutcome | undefined): string {

@@ -1,6 +1,6 @@
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
 import { attemptWrite, type AttemptContext, type AttemptJob } from './attempt.ts';
-import type { PlannedRecord } from './plan.ts';
+import type { PlannedRecord } from './stored.ts';
 import type { Simulated } from './simulated.testsuite.ts';
 
 /** What an attempt is tried with at each provider. */

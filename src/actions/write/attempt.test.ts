@@ -5,7 +5,7 @@ import { sleep } from '../../kit/retry.ts';
 import type { Failure, RecordOutcome } from '../../providers/index.ts';
 import { attemptWrite, resolveStopped, type AttemptJob } from './attempt.ts';
 import { attemptsAt, cases, creates, failureOf } from './attempt-cases.testsuite.ts';
-import type { PlannedRecord } from './plan.ts';
+import type { PlannedRecord } from './stored.ts';
 import { startSimulated, type Simulated } from './simulated.testsuite.ts';
 
 const lostAnswers: [string, Record<string, unknown>][] = [

@@ -5,7 +5,7 @@ import {
   type RecordOutcome,
 } from '../../providers/index.ts';
 import { executeWrite, isOneCall, type WriteContext, type WriteJob } from './execute.ts';
-import type { PlannedRecord } from './plan.ts';
+import type { PlannedRecord } from './stored.ts';
 import { readBack, type LostRecord } from './read-back.ts';
 import { afterVerdict, maySendAgain, notThisTime, oneFate, type Course, type Verdict } from './resolve.ts';
 

@@ -44,7 +44,7 @@ describe('src/actions/write/bisect', () => {
     await assert(
       asyncProperty(integer({ min: 0, max: 99 }), async (culprit) => {
         const { send, calls, stored } = provider(new Set([culprit]));
-        const outcomes = await narrowDown(batch(100), send);
+        const outcomes = await narrowDown(batch(100), await send(batch(100)), send);
         expect(calls.length - 1).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(100)));
         expect(stored).toHaveLength(99);
         expect(outcomes).toEqual(
@@ -62,7 +62,7 @@ describe('src/actions/write/bisect', () => {
     await assert(
       asyncProperty(integer({ min: 1, max: 60 }), bads, async (size, bad) => {
         const { send, calls, stored } = provider(new Set(bad));
-        const outcomes = await narrowDown(batch(size), send);
+        const outcomes = await narrowDown(batch(size), await send(batch(size)), send);
         expect(calls.length - 1).toBeLessThanOrEqual(6 * Math.ceil(Math.log2(size)));
         expect(new Set(stored).size).toBe(stored.length);
         outcomes.forEach((outcome, n) => {
@@ -82,13 +82,17 @@ describe('src/actions/write/bisect', () => {
     ['an unknown outcome', { kind: 'unknown' as const }],
   ])('a call that failed for %s is not divided', async (_what, refuse) => {
     const { send, calls } = provider(new Set([0]), refuse);
-    await narrowDown(batch(8), send);
+    await narrowDown(batch(8), await send(batch(8)), send);
     expect(calls).toHaveLength(1);
   });
 
   test('all or none is never divided', async () => {
     const { send, calls } = provider(new Set([0]));
-    const outcomes = await narrowDown(batch(8, { allOrNone: true }), send);
+    const outcomes = await narrowDown(
+      batch(8, { allOrNone: true }),
+      await send(batch(8, { allOrNone: true })),
+      send,
+    );
     expect(calls).toHaveLength(1);
     expect(outcomes.every(({ kind }) => kind === 'notApplied')).toBe(true);
   });

@@ -12,15 +12,15 @@ function callsFor(records: number): number {
 }
 
 /**
- * Sends a call; where the provider refuses all of it for one of its records, sends the halves, and theirs, until the
- * culprits stand alone and the others are written. Records that are still in the dark after so many calls are known not
+ * Goes on from the first answer to a call: where the provider refuses all of it for one of its records, sends the halves, and
+ * theirs, until the culprits stand alone and the others are written. Records that are still in the dark after so many calls are known not
  * to have been written, and may be sent again: an asynchronous write goes on with its next attempt.
  */
 export async function narrowDown(
   call: WriteCall,
-  send: (call: WriteCall) => Promise<CallResult>,
+  first: CallResult,
+  send: (part: WriteCall) => Promise<CallResult>,
 ): Promise<RecordOutcome[]> {
-  const first = await send(call);
   const refused = refusalOfAll(call, first);
   if (!refused) return first.outcomes;
   const outcomes = new Map<number, RecordOutcome>();

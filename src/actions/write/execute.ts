@@ -14,7 +14,7 @@ import {
 } from '../../providers/index.ts';
 import { sendOrExplain } from '../send.ts';
 import { narrowDown, type CallResult } from './bisect.ts';
-import type { PlannedRecord } from './plan.ts';
+import type { PlannedRecord } from './stored.ts';
 
 /** What is executed: the part of a plan that is the same for all of its records. */
 export interface WriteJob {
@@ -51,7 +51,8 @@ export async function executeWrite(
   for (const planned of callsOf(job, toSend, context.connector)) {
     const { slots, call } = withoutUnsettled(job, toSend, planned, unsettled, outcomes, idAt);
     if (slots.length === 0) continue;
-    const judged = await narrowDown(call, (part) => sendCall(part, context));
+    const first = await sendCall(call, context);
+    const judged = await narrowDown(call, first, (part) => sendCall(part, context));
     slots.forEach((slot, i) => {
       const outcome = finish(job, call, i, judged[i], context);
       outcomes.set(slot, outcome);

@@ -4,7 +4,7 @@ import type { EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../o
 import type { Principal } from '../../projects/index.ts';
 import { abilitiesOf, type RecordOutcome } from '../../providers/index.ts';
 import { answerWrite, withErrors } from './answer.ts';
-import type { StoredWrite } from './perform.ts';
+import { storedWriteOf } from './stored.ts';
 import type { AnswerOf } from './synchronous.ts';
 
 /** What a write is answered with. */
@@ -66,8 +66,8 @@ export async function replay(
 ): Promise<WriteAnswer> {
   const { operationId, answer, ended } = earlier;
   if (answer) return { ...answer, replayed: true };
-  const { mode } = earlier.request as Partial<StoredWrite>;
-  if (mode === 'asynchronous') return { status: 200, body: { operationId }, replayed: true };
+  if (earlier.request['mode'] === 'asynchronous')
+    return { status: 200, body: { operationId }, replayed: true };
   if (!ended) throw problem('idempotency-key-in-flight', { retryAfterSeconds: 1, extra: { operationId } });
   // Nobody was answered: the node died, and another found out, or gave up, what became of it.
   const written = await operations.written({ projectId }, operationId);
@@ -92,7 +92,7 @@ export async function replayInstead(
 }
 
 function answerOfHistory({ operation, request, records }: WrittenOperation): ReturnType<typeof answerWrite> {
-  const { kind, form, objectName, allOrNone, provider } = request as unknown as StoredWrite;
+  const { kind, form, objectName, allOrNone, provider } = storedWriteOf(request);
   const plan = {
     form,
     objectName,

@@ -9,7 +9,8 @@ import {
 import { load, withPayloads, type Ends, type Settlement, type WorkItem } from '../../operations/index.ts';
 import { openBatches } from './auto-batch/store.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
-import { senderOf, type WriteDeps } from './perform.ts';
+import { senderOf } from './send.ts';
+import type { WriteDeps } from './writes.ts';
 import { plainer } from './plainer.ts';
 import type { ItemResult, Sender } from './sender.ts';
 import {

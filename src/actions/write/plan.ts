@@ -12,6 +12,7 @@ import {
 import { applyPolicies, shapeFields, type FieldRules } from './fields.ts';
 import { maxRecordIdLength } from '../../operations/schema.ts';
 import type { WriteRequest } from './schema.ts';
+import type { PlannedRecord } from './stored.ts';
 
 /** What the planner must know about the object and the provider; all of it is data. */
 export interface WriteScope {
@@ -22,16 +23,6 @@ export interface WriteScope {
   deletionEnabled: boolean;
   rules: FieldRules;
   limits: Pick<Limits, 'recordBytes' | 'nesting'>;
-}
-
-/** One record as it will be sent; stored with the operation, so that every attempt sends the same. */
-export interface PlannedRecord {
-  id?: string;
-  fields: Record<string, unknown>;
-  /** Fields that are sent only where the record has no value yet. */
-  ifEmpty?: string[];
-  associations?: Association[];
-  reference?: string;
 }
 
 /** A write that may go out. The same plan serves both modes; only the waiting differs. */

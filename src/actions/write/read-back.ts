@@ -10,7 +10,7 @@ import {
   type StandingRecord,
 } from '../../providers/index.ts';
 import { sendOrExplain } from '../send.ts';
-import type { PlannedRecord } from './plan.ts';
+import type { PlannedRecord } from './stored.ts';
 import {
   comparableFields,
   earliestCreation,

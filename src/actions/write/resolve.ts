@@ -7,7 +7,7 @@ import {
   type StandingRecord,
   type UniqueField,
 } from '../../providers/index.ts';
-import type { PlannedRecord } from './plan.ts';
+import type { PlannedRecord } from './stored.ts';
 import { sameValue } from './same-value.ts';
 
 /** By what a record is looked for at the provider. */

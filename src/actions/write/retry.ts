@@ -5,10 +5,12 @@ import { record } from '../../events/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../operations/index.ts';
 import { refuseDead } from '../target.ts';
-import { orderKeysOf, type StoredWrite, type WriteDeps } from './perform.ts';
-import { planAgain, type PlannedRecord } from './plan.ts';
+import { planAgain } from './plan.ts';
+import { orderKeysOf } from './prepare.ts';
 import { WriteAccepted } from './schema.ts';
 import { scopeOf } from './scope.ts';
+import { plannedRecordOf, storedWriteOf } from './stored.ts';
+import type { WriteDeps } from './writes.ts';
 
 const defaultDeadlineHours = 1;
 const RetryOptions = Type.Object(
@@ -97,37 +99,32 @@ async function retry(
   const { id, projectId, integrationId, installationId, resource } = written.operation;
   const target = await deps.installations.refreshTarget(projectId, { installationId });
   if (!target) throw problem('installation-not-found', { detail: 'The installation was deleted.' });
-  const stored = written.request as unknown as StoredWrite;
+  const { kind, objectName, provider } = storedWriteOf(written.request);
   const again = planAgain(
-    stored.kind,
-    planned.records as unknown as PlannedRecord[],
-    scopeOf(target, stored.objectName, deps.ground.limits),
+    kind,
+    planned.records.map(plannedRecordOf),
+    scopeOf(target, objectName, deps.ground.limits),
   );
   if ('refusal' in again) throw again.refusal;
-  const records = again.records as unknown as RecordPayload[];
+  const { records } = again;
   refuseDead(target);
   // The acceptance is a commit of many: who asked for it is written first.
   await record(deps.ground.database, { projectId, action: 'operation.retried', targetId: id });
-  const request: StoredWrite & { retryOf: string } = {
-    ...stored,
-    mode: 'asynchronous',
-    connectionId: target.connectionId,
-    retryOf: id,
-  };
+  const { connectionId } = target;
   return deps.operations.acceptQueued({
     projectId,
     integrationId,
     installationId,
     configId: target.configId,
-    laneId: target.connectionId,
+    laneId: connectionId,
     actionType: 'write',
     resource,
-    request,
+    request: { ...written.request, mode: 'asynchronous', connectionId, retryOf: id },
     records,
     deadlineSeconds: deadlineHours * 3600,
     orderKeys: orderKeysOf(
-      { installationId, provider: request.provider, objectName: request.objectName },
-      records.map((one) => one['id']),
+      { installationId, provider, objectName },
+      records.map((one) => one.id),
     ),
     // Ours, not a caller's: of two calls at once, one makes the operation.
     key: { principal: 'retry', key: id, hash: createHash('sha256').update(id).digest(), forever: true },

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import {
@@ -9,15 +8,14 @@ import {
   type HttpServer,
 } from '../../kit/http/server.ts';
 import type { KeyClaim } from '../../operations/index.ts';
-import type { Principal } from '../../projects/index.ts';
-import { decideFor, refuseDead } from '../target.ts';
+import { acceptQueued } from './accept.ts';
 import { answerWrite, withErrors } from './answer.ts';
 import { dryRun } from './dry-run.ts';
 import { answeringOnce, claimOf, rendered, replay, replayInstead, type WriteAnswer } from './idempotency.ts';
-import { enqueueWrite, performWrite, type WriteDeps } from './perform.ts';
-import { planWrite } from './plan.ts';
+import { intakeOf, prepareWrite, type ReceivedWrite } from './prepare.ts';
 import { WriteRequest, WriteResponse, writeFailures } from './schema.ts';
-import { scopeOf } from './scope.ts';
+import { readyToSend } from './send.ts';
+import type { WriteDeps } from './writes.ts';
 
 const params = Type.Object({
   projectIdOrName: Type.String(),
@@ -60,54 +58,43 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
       handler: async (request, reply) => {
         const { principal, body, id } = request;
         const claim = body.dryRun ? undefined : claimOf(request);
-        const answer = await write(deps, request, claim).catch((refusal: unknown) =>
+        const answer = await write(deps, request, claim, id).catch((refusal: unknown) =>
           replayInstead(deps.operations, principal.projectId, claim, refusal, id),
         );
-        return send(request, reply, answer);
+        return answerWith(request, reply, answer);
       },
     });
   };
-}
-
-interface ReceivedWrite {
-  id: string;
-  principal: Principal;
-  params: { projectIdOrName: string; integrationId: string; objectName: string };
-  body: WriteRequest;
-  isLarge?: true;
-  about?: Record<string, unknown>;
 }
 
 async function write(
   deps: WriteDeps,
   request: ReceivedWrite,
   claim: KeyClaim | undefined,
+  requestId: string,
 ): Promise<WriteAnswer> {
-  const { id, principal, body, isLarge } = request;
-  const { objectName, ...address } = request.params;
-  const named = { ...address, groupRef: body.groupRef };
-  const { target, plan } = await decideFor(deps, principal, named, (found) => {
-    const { groupRef, connectionId, installationId } = found;
-    request.about = { groupRef, connectionId, installationId, object: objectName };
-    const planned = planWrite(body, scopeOf(found, objectName, deps.ground.limits));
-    if ('refusal' in planned) throw planned.refusal;
-    if (!body.dryRun) refuseDead(found);
-    return { target: found, plan: planned.plan };
-  });
-  if (body.dryRun) return { status: 200, body: { plan: dryRun(plan, target.provider) } };
-  if (isLarge) await nextTurn();
+  const prepared = await prepareWrite(deps, request);
+  const { target, plan } = prepared;
+  if (request.body.dryRun) return { status: 200, body: { plan: dryRun(plan, target.provider) } };
   if (plan.mode === 'asynchronous') {
-    const { operationId, ...others } = await enqueueWrite(deps, target, plan, claim);
+    const { operationId, ...others } = await acceptQueued(deps, prepared, claim);
     return { status: 200, body: { operationId }, ...others };
   }
   const answerOf = answeringOnce((operationId, outcomes) =>
-    rendered(answerWrite(plan, operationId, outcomes), id),
+    rendered(answerWrite(plan, operationId, outcomes), requestId),
   );
-  const { operationId, outcomes, earlier } = await performWrite(deps, target, plan, claim, answerOf);
-  return earlier ? replay(deps.operations, target.projectId, earlier, id) : answerOf(operationId, outcomes);
+  const send = await readyToSend(deps, prepared);
+  const { operationId, outcomes, earlier } = await deps.writes.perform(
+    intakeOf(prepared, claim),
+    send,
+    answerOf,
+  );
+  return earlier
+    ? replay(deps.operations, target.projectId, earlier, requestId)
+    : answerOf(operationId, outcomes);
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, answer: WriteAnswer): FastifyReply {
+function answerWith(request: FastifyRequest, reply: FastifyReply, answer: WriteAnswer): FastifyReply {
   if (answer.replayed) reply.header('idempotent-replayed', 'true');
   const { operationId, code } = answer.body as { operationId?: string; code?: string };
   request.about = { ...request.about, operationId, problem: code };

@@ -1,19 +1,13 @@
 import type { Ground } from '../../kit/ground.ts';
 import { sleep } from '../../kit/retry.ts';
-import { createNodeLanes, createRecorder, type Recorder, type WorkContext } from '../../lanes/index.ts';
+import { createNodeLanes, createRecorder, type WorkContext } from '../../lanes/index.ts';
 import type { Answer, EarlierUse, Operations, Settlement, WorkItem } from '../../operations/index.ts';
 import type { RecordOutcome } from '../../providers/index.ts';
-import {
-  acceptMarked,
-  takeBackUnsent,
-  type Accepting,
-  type MarkedIntake,
-  type MarkedWrite,
-} from './accept.ts';
-import { defaultRetryPolicy } from './next-step.ts';
+import { acceptMarked, takeBackUnsent, type Accepting, type MarkedIntake } from './accept.ts';
 import { plainer } from './plainer.ts';
-import { brokeOff, settleSynchronous } from './settle.ts';
-import { endStray, underWayIn } from './stray.ts';
+import { recordMarked, type Recording } from './record.ts';
+import { brokeOff } from './settle.ts';
+import { endStray } from './stray.ts';
 
 /** Sends a synchronous write. Called once, after the mark is committed. */
 export type Send = (item: WorkItem, context: WorkContext) => Promise<readonly RecordOutcome[]>;
@@ -53,13 +47,9 @@ const defaultLeaseMs = 60_000;
 const defaultWaitForTurnMs = 10_000;
 /** For recording what was aborted at the deadline of a close. */
 const graceMs = 1_500;
-/** The caller waits this long for the record of its write. */
-const waitForRecordMs = 5_000;
 
 /** What the writes of a node share. */
-interface Node extends Accepting {
-  recorder: Recorder<Settlement>;
-}
+type Node = Accepting & Recording;
 
 export function createSynchronousWrites(
   { database, log }: Pick<Ground, 'database' | 'log'>,
@@ -115,11 +105,11 @@ async function perform(
   );
   const ours = faultOfOurs(outcomes);
   if (ours) throw await takeBackUnsent(node, intake, accepted, ours);
-  const settlement = settleSynchronous(item, { kind: 'outcomes', outcomes }, defaultRetryPolicy);
   const { key } = intake;
-  // While something is still to be found out, the key has no answer: a repetition gets what is known by then.
-  if (key && answerOf && settlement.done) settlement.answer = { key, ...answerOf(operationId, outcomes) };
-  return { operationId, outcomes, recorded: await record(node, accepted, settlement) };
+  const recorded = await recordMarked(node, accepted, outcomes, () =>
+    key && answerOf ? { key, ...answerOf(operationId, outcomes) } : undefined,
+  );
+  return { operationId, outcomes, recorded };
 }
 
 /** What kept us from sending any of it, for the moment: no outcome of the write, and no answer that a key may keep. */
@@ -132,21 +122,4 @@ function faultOfOurs(outcomes: readonly RecordOutcome[]): string | undefined {
   // What no master key opens stays so until somebody acts, and is told with its operation.
   const [first] = faults;
   return faults.every((fault) => fault && !fault.unreadable) ? first?.message : undefined;
-}
-
-/** Answers whether it was recorded in the time that a caller waits; the recording goes on behind its back. */
-async function record(
-  { recorder, lanes, closing }: Node,
-  { item, lane }: MarkedWrite,
-  settlement: Settlement,
-): Promise<boolean> {
-  const recording = recorder.record(settlement, closing).then(
-    (kept) => {
-      underWayIn(lane).operations.delete(item.operationId);
-      return kept;
-    },
-    () => false,
-  );
-  if (!settlement.done) void recording.then((kept) => kept && lanes.leave(lane));
-  return Promise.race([recording, sleep(waitForRecordMs).then(() => false)]);
 }
