@@ -14,6 +14,8 @@ export const apiTags: readonly { name: string; description: string }[] = [
     name: 'read',
     description: 'Records that changed, delivered to a destination, and records by their values.',
   },
+  { name: 'destinations', description: 'Where messages are delivered.' },
+  { name: 'deliveries', description: 'What became of messages.' },
   { name: 'operations', description: 'What became of writes and reads.' },
   { name: 'proxy', description: 'The calls that went through to a provider as they were.' },
 ];
@@ -208,6 +210,32 @@ const readRun = {
   createTime: at,
 };
 
+const Destination = {
+  id: '0192f0c1-000b-7000-8000-00000000000b',
+  projectId,
+  name: 'crm-records',
+  type: 'webhook',
+  metadata: { url: 'https://app.example.com/hooks/svc', headers: { 'x-tenant': 'mailmonkey' } },
+  status: 'active',
+  ...made,
+};
+const Delivery = {
+  id: '0192f0c1-000c-7000-8000-00000000000c',
+  projectId,
+  destinationId: Destination.id,
+  installationId,
+  groupRef: 'acme',
+  objectName: 'people',
+  operationId,
+  status: 'delivered',
+  numRecords: 1,
+  bytes: 812,
+  attemptCount: 1,
+  httpStatus: 204,
+  createTime: at,
+  lastAttemptTime: at,
+};
+
 const foundRecord = {
   id: '512',
   fields: { email: 'ada@example.com' },
@@ -354,6 +382,17 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
     fieldFilters: [{ fieldName: 'email', operator: 'eq', value: 'ada@example.com' }],
   },
   SearchResult: { results: [foundRecord], result: [foundRecord] },
+  CreateDestinationRequest: { name: Destination.name, type: 'webhook', metadata: Destination.metadata },
+  UpdateDestinationRequest: {
+    updateMask: ['metadata.url'],
+    destination: { metadata: { url: 'https://app.example.com/hooks/v2' } },
+  },
+  RotateDestinationRequest: { overlapHours: 24 },
+  Destination,
+  DestinationTest: { success: true, messageId: Delivery.id, status: 204, latencyMs: 38 },
+  Delivery,
+  DeliveryDetail: { ...Delivery, attempts: [{ time: at, status: 204, latencyMs: 38 }] },
+  MessageResult: [foundRecord],
   AuditEntry: {
     id: requestId,
     time: at,

@@ -69,6 +69,9 @@ const pathValues: Record<string, (refs: Refs) => string> = {
   connectionId: (refs) => refs.connection,
   installationId: (refs) => refs.installation,
   operationId: (refs) => refs.operation,
+  destination: (refs) => refs.destination,
+  deliveryId: (refs) => refs.delivery,
+  messageId: (refs) => refs.delivery,
   provider: () => 'hubspot',
   objectName: () => 'contacts',
   'api-keys/id': (refs) => refs.apiKey,
@@ -83,13 +86,16 @@ const queryValues: Record<string, (refs: Refs) => string> = {
   targetId: (refs) => refs.connection,
   connectionId: (refs) => refs.connection,
   installationId: (refs) => refs.installation,
+  operationId: (refs) => refs.operation,
+  destination: (refs) => refs.destination,
+  projectId: (refs) => refs.project,
 };
 
 /** Parameters that name no thing of a project. A new parameter must be listed here or above. */
 const plainParameters = new Set(
   `action active code consumerRef destructive dryRun error error_description excludeReadOnly flow from
-   idempotency-key includeCreds includeRefreshToken method pageSize pageToken path provider
-   refresh since skipSampling state status to type until`.split(/\s+/),
+   idempotency-key includeBody includeCreds includeRefreshToken includeSecrets method object pageSize pageToken path
+   provider refresh secret since skipSampling state status to type until`.split(/\s+/),
 );
 
 const yaml =
@@ -146,6 +152,16 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
     action: 'write',
     changes: [{ op: 'add', path: '', value: contacts }],
   }),
+  createDestination: () => ({
+    name: 'walked',
+    type: 'webhook',
+    metadata: { url: 'https://walked.example.com/' },
+  }),
+  updateDestination: () => ({
+    updateMask: ['metadata.headers'],
+    destination: { metadata: { headers: { 'x-walked': 'yes' } } },
+  }),
+  rotateDestinationSecrets: () => ({ overlapHours: 1 }),
   resolveOperation: () => ({ resolution: 'notApplied' }),
   retryOperation: () => ({}),
   readRecords: (refs) => ({ groupRef: refs.group, mode: 'async' }),
@@ -192,6 +208,8 @@ export function nobody(): Refs {
     connection: newId(),
     installation: newId(),
     operation: newId(),
+    destination: newId(),
+    delivery: newId(),
     group: newId(),
   };
 }

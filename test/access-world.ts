@@ -1,6 +1,9 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { cutMessages, keepMessages } from '../src/deliveries/index.ts';
+import type { Database } from '../src/kit/db/database.ts';
 import { install, deploy, type Customer } from './customer.ts';
+import { freePort } from './free-port.ts';
 import type { Answer, Platform } from './platform.ts';
 
 /** The things of one project that a request can name. */
@@ -16,6 +19,9 @@ export interface Refs {
   connection: string;
   installation: string;
   operation: string;
+  destination: string;
+  /** One that failed for good. */
+  delivery: string;
   group: string;
 }
 
@@ -54,7 +60,7 @@ export async function openProject(platform: Platform, name: string): Promise<Pla
 }
 
 /** Fills a project. Its groups carry its name, so that a leak shows its origin. */
-export async function fill(platform: Platform, projectName: string): Promise<World> {
+export async function fill(platform: Platform, projectName: string, database: Database): Promise<World> {
   const base = `/projects/${platform.projectId}`;
   await deploy(platform);
   const integrations = must(
@@ -83,6 +89,7 @@ export async function fill(platform: Platform, projectName: string): Promise<Wor
     apiKey: (await makeKey({ scopes: ['read'] })).id,
     jwtKey: kid,
     providerApp: apps[0]?.id ?? '',
+    destination: (await makeDestination(platform)).id,
   };
   const groupOf = async (groupRef: string): Promise<Refs> => {
     const contacts = { objectName: 'contacts', backfill: { defaultPeriod: { days: 1 } } };
@@ -92,6 +99,12 @@ export async function fill(platform: Platform, projectName: string): Promise<Wor
       connection: customer.connectionId,
       installation: customer.installationId,
       operation: await failedWrite(customer),
+      delivery: await failedDelivery(database, {
+        projectId: platform.projectId,
+        installationId: customer.installationId,
+        groupRef,
+        destinationId: shared.destination,
+      }),
       group: groupRef,
     };
   };
@@ -107,6 +120,46 @@ export async function fill(platform: Platform, projectName: string): Promise<Wor
         .setExpirationTime(Math.floor(Date.now() / 1000) + 500)
         .sign(createPrivateKey(keys.privateKey)),
   };
+}
+
+/** Nobody listens there. */
+async function makeDestination(platform: Platform): Promise<{ id: string }> {
+  const metadata = { url: `http://127.0.0.1:${await freePort()}/` };
+  const body = { name: 'nowhere', type: 'webhook', metadata };
+  return must(
+    await platform.call<{ id: string }>('POST', `/projects/${platform.projectId}/destinations`, body),
+  );
+}
+
+/** A delivery that can be sent again. */
+async function failedDelivery(
+  database: Database,
+  place: { projectId: string; installationId: string; groupRef: string; destinationId: string },
+): Promise<string> {
+  const envelope = {
+    ...place,
+    action: 'read',
+    provider: 'hubspot',
+    groupName: 'Acme',
+    consumerRef: 'ada',
+    consumerName: 'Ada',
+    installationUpdateTime: '2026-01-02T03:04:05.678Z',
+    objectName: 'contacts',
+    rawObjectName: 'contacts',
+  } as const;
+  const entry = { json: '{"raw":{}}', key: { id: '1', version: '1', deleted: false } };
+  const origin = { ...place, operationId: null, object: 'contacts', page: 1, publicUrl: '' };
+  const [message] = await cutMessages(envelope, [entry], origin);
+  if (!message) throw new Error('an entry makes a message');
+  await keepMessages(database, [message]);
+  await database.raw('DELETE FROM work WHERE operation_id = $1', [message.id]);
+  await database.raw(
+    `INSERT INTO delivery (project_id, message_id, destination_id, status, ended, attempts, first_at, last_at)
+    VALUES ($1, $2, $3, 'failed', 'failed', 10, svc_now(), svc_now())
+    ON CONFLICT (project_id, message_id, destination_id) DO UPDATE SET status = 'failed', ended = 'failed'`,
+    [place.projectId, message.id, place.destinationId],
+  );
+  return message.id;
 }
 
 /** An operation that can be retried. */

@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { AddressRules } from '../kit/http/address.ts';
 import { createAnnouncer, type RegisteredKind } from '../lanes/index.ts';
@@ -80,8 +81,12 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
       return { id, name, type, status, ...(reason === null ? {} : { reason }) };
     },
     shareOf: shareFinder(known, kinds),
-    test: async (projectId, nameOrId) =>
-      sendTest({ ground, kinds }, await destinations.get(projectId, nameOrId)),
+    async test(projectId, nameOrId) {
+      const row = await destinations.get(projectId, nameOrId);
+      const details = { name: row.name };
+      await record(database, { projectId, action: 'destination.tested', targetId: row.id, details });
+      return sendTest({ ground, kinds }, row);
+    },
     onQueued: (listener) => void listeners.add(listener),
     announce,
     async close() {

@@ -1,3 +1,5 @@
+export { deliveryRoutes } from './delivery-routes.ts';
+export { destinationRoutes } from './destination-routes.ts';
 export { createDeliveries, type Deliveries, type FoundDestination } from './deliveries.ts';
 export { createMessageKeeper } from './keeper.ts';
 export type { RecordKey } from './kind.ts';

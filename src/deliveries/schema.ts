@@ -162,3 +162,8 @@ export const DeliveryQuery = Type.Object(
   closed,
 );
 export type DeliveryQuery = Static<typeof DeliveryQuery>;
+
+export const MessageResult = Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+  title: 'MessageResult',
+  description: 'The `result` that the message would hold.',
+});

@@ -20,7 +20,7 @@ interface Caller {
 const scopes = ['full', 'read', 'write', 'proxy', 'frontend', 'metrics', 'operator'] as const;
 const ofInstance: ReadonlySet<string> = new Set(['metrics', 'operator']);
 const slots = Object.keys(nobody()) as (keyof Refs)[];
-const groupSlots: (keyof Refs)[] = ['connection', 'installation', 'operation', 'group'];
+const groupSlots: (keyof Refs)[] = ['connection', 'installation', 'operation', 'delivery', 'group'];
 
 /** What remains of an answer once the value that was sent and what differs from call to call are taken out. */
 function shapeOf(answer: Answer<Problem>, sent: string[]): unknown {
@@ -46,8 +46,8 @@ describe('test/journeys/access-walk', () => {
     test = await createTestDatabase();
     platform = await startPlatform({ databaseUrl: test.url });
     operations = operationsOf((await platform.call<never>('GET', '/openapi.json')).body);
-    mine = await fill(platform, 'default');
-    other = await fill(await openProject(platform, 'victim'), 'victim');
+    mine = await fill(platform, 'default', test.database);
+    other = await fill(await openProject(platform, 'victim'), 'victim', test.database);
     await fillCallers();
   });
   afterAll(async () => {

@@ -34,7 +34,7 @@ describe('test/journeys/audit', () => {
     test = await createTestDatabase();
     platform = await startPlatform({ databaseUrl: test.url });
     operations = operationsOf((await platform.call<never>('GET', '/openapi.json')).body);
-    world = await fill(await openProject(platform, 'audited'), 'audited');
+    world = await fill(await openProject(platform, 'audited'), 'audited', test.database);
     log = '/projects/audited/audit-log';
   });
   afterAll(async () => {
@@ -120,6 +120,8 @@ describe('test/journeys/audit', () => {
     const order = ['POST', 'PATCH', 'PUT', 'DELETE'];
     const last = [
       'createRevision',
+      'enableDestination',
+      'deleteDestination',
       'deleteInstallation',
       'deleteConnection',
       'deleteProviderApp',

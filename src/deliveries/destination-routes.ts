@@ -1,0 +1,254 @@
+import { Type } from 'typebox';
+import { sendList } from '../kit/http/list.ts';
+import type { HttpServer } from '../kit/http/server.ts';
+import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
+import { listOrPage } from '../kit/paging.ts';
+import { problem } from '../kit/problem.ts';
+import type { Principal, Projects } from '../projects/index.ts';
+import type { Deliveries } from './deliveries.ts';
+import { presentDestination } from './present.ts';
+import {
+  CreateDestinationRequest,
+  Destination,
+  DestinationTest,
+  RotateDestinationRequest,
+  UpdateDestinationRequest,
+} from './schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const tags = ['destinations'];
+const project = { projectIdOrName: Type.String({ description: 'Project id or name.' }) };
+const ProjectParams = Type.Object(project, closed);
+const DestinationParams = Type.Object(
+  { ...project, destination: Type.String({ description: 'Destination id or name.' }) },
+  closed,
+);
+const collectionUrl = '/projects/:projectIdOrName/destinations';
+const url = `${collectionUrl}/:destination`;
+const actionUrl = (action: string): string => `${url}(^[^:]+)::${action}`;
+const reading = { scopes: ['read' as const], projectWide: true as const };
+const changing = { projectWide: true as const };
+
+export interface DeliveryRouteDeps {
+  deliveries: Deliveries;
+  projects: Pick<Projects, 'confine'>;
+}
+
+/** Where a builder wants things delivered, below `/v1`. */
+export function destinationRoutes(deps: DeliveryRouteDeps): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    collection(server, deps);
+    one(server, deps);
+    change(server, deps);
+    rotate(server, deps);
+    switches(server, deps);
+    test(server, deps);
+  };
+}
+
+interface Addressed {
+  principal: Principal;
+  params: { projectIdOrName: string; destination: string };
+}
+
+function placeOf({ projects }: DeliveryRouteDeps, { principal, params }: Addressed): [string, string] {
+  return [projects.confine(principal, params.projectIdOrName).projectId, params.destination];
+}
+
+function collection(server: HttpServer, deps: DeliveryRouteDeps): void {
+  const { destinations } = deps.deliveries;
+  server.route({
+    method: 'POST',
+    url: collectionUrl,
+    schema: {
+      operationId: 'createDestination',
+      summary: 'Create a destination',
+      description:
+        'What a type needs stands in `metadata`, and in `secrets` what nobody may see. The signing key of a webhook is made here unless it is given: `GET …/destinations/{destination}?includeSecrets=true` shows it.',
+      tags,
+      params: ProjectParams,
+      body: CreateDestinationRequest,
+      response: { 201: Destination },
+    },
+    config: changing,
+    handler: async ({ principal, params, body }, reply) => {
+      const { projectId } = deps.projects.confine(principal, params.projectIdOrName);
+      return reply.code(201).send(presentDestination(await destinations.create(projectId, body)));
+    },
+  });
+  server.route({
+    method: 'GET',
+    url: collectionUrl,
+    schema: {
+      operationId: 'listDestinations',
+      summary: 'List destinations, newest first',
+      tags,
+      params: ProjectParams,
+      querystring: Type.Object(optionalPageQuery, closed),
+      response: { 200: listOrPageOf(Destination) },
+    },
+    config: reading,
+    handler: async ({ principal, params, query }, reply) => {
+      const { projectId } = deps.projects.confine(principal, params.projectIdOrName);
+      const found = await listOrPage(
+        query,
+        (slice) => destinations.list(projectId, slice),
+        (rows) => rows.map((row) => presentDestination(row)),
+      );
+      return sendList(reply, found);
+    },
+  });
+}
+
+function one(server: HttpServer, deps: DeliveryRouteDeps): void {
+  server.route({
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'getDestination',
+      summary: 'Get a destination',
+      tags,
+      params: DestinationParams,
+      querystring: Type.Object(
+        {
+          includeSecrets: Type.Optional(
+            Type.Boolean({ description: 'Adds the secrets, such as the signing key. Scope `full` only.' }),
+          ),
+        },
+        closed,
+      ),
+      response: { 200: Destination },
+    },
+    config: reading,
+    handler: async (request, reply) => {
+      const { destinations } = deps.deliveries;
+      const { includeSecrets = false } = request.query;
+      if (includeSecrets) requireFull(request.principal);
+      const row = await destinations.get(...placeOf(deps, request));
+      if (!includeSecrets) return presentDestination(row);
+      reply.header('cache-control', 'no-store');
+      return presentDestination(row, await destinations.disclose(row));
+    },
+  });
+}
+
+function change(server: HttpServer, deps: DeliveryRouteDeps): void {
+  const { destinations } = deps.deliveries;
+  server.route({
+    method: 'PATCH',
+    url,
+    schema: {
+      operationId: 'updateDestination',
+      summary: 'Change a destination',
+      description:
+        'The masks are `name`, `metadata.<member>` and `secrets.<member>`; null takes a member away. What waits is sent as the destination is then. The type never changes.',
+      tags,
+      params: DestinationParams,
+      body: UpdateDestinationRequest,
+      response: { 200: Destination },
+    },
+    config: changing,
+    handler: async (request) =>
+      presentDestination(await destinations.update(...placeOf(deps, request), request.body)),
+  });
+  server.route({
+    method: 'DELETE',
+    url,
+    schema: {
+      operationId: 'deleteDestination',
+      summary: 'Delete a destination',
+      description: 'Deliveries that wait for it are canceled; the audit log says how many.',
+      tags,
+      params: DestinationParams,
+      response: { 204: Type.Null() },
+    },
+    config: changing,
+    handler: async (request, reply) => {
+      await destinations.delete(...placeOf(deps, request));
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function rotate(server: HttpServer, deps: DeliveryRouteDeps): void {
+  server.route({
+    method: 'POST',
+    url: actionUrl('rotate'),
+    schema: {
+      operationId: 'rotateDestinationSecrets',
+      summary: 'Make new secrets for a destination',
+      description:
+        'Answers with the new signing key. For the hours of `overlapHours` messages are signed with both keys, so that receivers may change theirs meanwhile.',
+      tags,
+      params: DestinationParams,
+      body: RotateDestinationRequest,
+      response: { 200: Destination },
+    },
+    config: changing,
+    handler: async (request, reply) => {
+      const overlapMs = request.body.overlapHours * 3_600_000;
+      const { row, secrets } = await deps.deliveries.destinations.rotate(
+        ...placeOf(deps, request),
+        overlapMs,
+      );
+      reply.header('cache-control', 'no-store');
+      return presentDestination(row, secrets);
+    },
+  });
+}
+
+function switches(server: HttpServer, deps: DeliveryRouteDeps): void {
+  const { destinations } = deps.deliveries;
+  server.route({
+    method: 'POST',
+    url: actionUrl('enable'),
+    schema: {
+      operationId: 'enableDestination',
+      summary: 'Enable a destination',
+      description: 'What waited meanwhile is delivered.',
+      tags,
+      params: DestinationParams,
+      response: { 200: Destination },
+    },
+    config: changing,
+    handler: async (request) => presentDestination(await destinations.enable(...placeOf(deps, request))),
+  });
+  server.route({
+    method: 'POST',
+    url: actionUrl('disable'),
+    schema: {
+      operationId: 'disableDestination',
+      summary: 'Disable a destination',
+      description:
+        'What is to be delivered there waits until it is enabled; what waits for longer than messages are kept (`SVC_MESSAGE_KEEP_DAYS`) is dropped.',
+      tags,
+      params: DestinationParams,
+      response: { 200: Destination },
+    },
+    config: changing,
+    handler: async (request) => presentDestination(await destinations.disable(...placeOf(deps, request))),
+  });
+}
+
+function test(server: HttpServer, deps: DeliveryRouteDeps): void {
+  server.route({
+    method: 'POST',
+    url: actionUrl('test'),
+    schema: {
+      operationId: 'testDestination',
+      summary: 'Send a message to try a destination',
+      description:
+        'Sends one message with `action: "test"` and no records, once, now, also to a disabled destination, and answers what became of it.',
+      tags,
+      params: DestinationParams,
+      response: { 200: DestinationTest },
+    },
+    config: changing,
+    handler: (request) => deps.deliveries.test(...placeOf(deps, request)),
+  });
+}
+
+function requireFull({ scopes }: Principal): void {
+  if (scopes.includes('full')) return;
+  throw problem('forbidden', { detail: 'Secrets are shown only for a key with scope full.' });
+}
