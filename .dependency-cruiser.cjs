@@ -14,7 +14,18 @@ const order = [
 ];
 // The rooms inside connections, lowest first; below them `schema.ts` and `store.ts`, above them what stands beside them.
 const inConnections = ['budget', 'credentials', 'tokens', 'proof', 'oauth', 'refresh', 'keep-alive'];
-const top = ['server', 'api-description', 'worker', 'main', 'config', 'app', 'command', 'first-key'];
+const top = [
+  'server',
+  'api-description',
+  'api-reading-examples',
+  'api-story',
+  'worker',
+  'main',
+  'config',
+  'app',
+  'command',
+  'first-key',
+];
 
 module.exports = {
   forbidden: [

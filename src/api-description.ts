@@ -1,3 +1,18 @@
+import { readingExamples } from './api-reading-examples.ts';
+import {
+  at,
+  projectId,
+  integrationId,
+  connectionId,
+  installationId,
+  operationId,
+  requestId,
+  revisionId,
+  configId,
+  keyId,
+  made,
+} from './api-story.ts';
+
 /** What the operations are about, in the order in which one meets them. */
 export const apiTags: readonly { name: string; description: string }[] = [
   { name: 'projects', description: 'What everything else belongs to, and who changed it.' },
@@ -21,18 +36,6 @@ export const apiTags: readonly { name: string; description: string }[] = [
 ];
 
 /** One example of each thing that the API takes or gives, by the name of its schema; together they tell one story. */
-
-const at = '2026-01-15T09:30:00.000Z';
-const projectId = '0192f0c1-0001-7000-8000-000000000001';
-const integrationId = '0192f0c1-0002-7000-8000-000000000002';
-const connectionId = '0192f0c1-0003-7000-8000-000000000003';
-const installationId = '0192f0c1-0004-7000-8000-000000000004';
-const operationId = '0192f0c1-0005-7000-8000-000000000005';
-const requestId = '0192f0c1-0006-7000-8000-000000000006';
-const revisionId = '0192f0c1-0007-7000-8000-000000000007';
-const configId = '0192f0c1-0008-7000-8000-000000000008';
-const keyId = 'k7Qd2mXw';
-const made = { createTime: at, updateTime: at };
 
 const publicKeyPem =
   '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo\n…\n-----END PUBLIC KEY-----\n';
@@ -201,48 +204,6 @@ const ProviderInfo = {
   },
 };
 
-const readRun = {
-  operationId,
-  status: 'success',
-  recordsProcessed: 42,
-  emitted: 42,
-  delivered: 42,
-  createTime: at,
-};
-
-const Destination = {
-  id: '0192f0c1-000b-7000-8000-00000000000b',
-  projectId,
-  name: 'crm-records',
-  type: 'webhook',
-  metadata: { url: 'https://app.example.com/hooks/svc', headers: { 'x-tenant': 'mailmonkey' } },
-  status: 'active',
-  ...made,
-};
-const Delivery = {
-  id: '0192f0c1-000c-7000-8000-00000000000c',
-  projectId,
-  destinationId: Destination.id,
-  installationId,
-  groupRef: 'acme',
-  objectName: 'people',
-  operationId,
-  status: 'delivered',
-  numRecords: 1,
-  bytes: 812,
-  attemptCount: 1,
-  httpStatus: 204,
-  createTime: at,
-  lastAttemptTime: at,
-};
-
-const foundRecord = {
-  id: '512',
-  fields: { email: 'ada@example.com' },
-  mappedFields: { given: 'Ada' },
-  raw: { id: '512', properties: { email: 'ada@example.com', firstname: 'Ada' } },
-};
-
 export const apiExamples: Readonly<Record<string, unknown>> = {
   Problem,
   Pagination: { done: true },
@@ -351,48 +312,7 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
   ResolveOperationRequest: { records: [{ index: 0, resolution: 'applied', recordId: '512' }] },
   ResolvedRecords: { records: [{ ...OperationRecord, resolvedBy: `apiKey:${keyId}`, resolvedAt: at }] },
   RetryOperationRequest: { retryPolicy: { deadlineHours: 2 } },
-  ReadRequest: { groupRef: 'acme', mode: 'async', sinceTimestamp: at },
-  ReadAccepted: { operationId },
-  PauseReadsRequest: { objects: ['contacts'], note: 'Moving to another account.' },
-  ReadState: {
-    objectName: 'contacts',
-    mappedObjectName: 'people',
-    schedule: '*/30 * * * *',
-    destination: 'crm-records',
-    disabled: false,
-    watermark: at,
-    nextRunTime: at,
-    failures: 0,
-    lastRun: readRun,
-    backfill: { ...readRun, recordsProcessed: 48_211, emitted: 48_211, delivered: 48_211 },
-  },
-  BackfillProgress: {
-    installationId,
-    objectName: 'contacts',
-    operationId,
-    recordsProcessed: 12_000,
-    recordsEstimatedTotal: 48_211,
-    status: 'in_progress',
-    expectedEndTime: at,
-    createTime: at,
-    updateTime: at,
-  },
-  SearchRequest: {
-    objectName: 'people',
-    fieldFilters: [{ fieldName: 'email', operator: 'eq', value: 'ada@example.com' }],
-  },
-  SearchResult: { results: [foundRecord], result: [foundRecord] },
-  CreateDestinationRequest: { name: Destination.name, type: 'webhook', metadata: Destination.metadata },
-  UpdateDestinationRequest: {
-    updateMask: ['metadata.url'],
-    destination: { metadata: { url: 'https://app.example.com/hooks/v2' } },
-  },
-  RotateDestinationRequest: { overlapHours: 24 },
-  Destination,
-  DestinationTest: { success: true, messageId: Delivery.id, status: 204, latencyMs: 38 },
-  Delivery,
-  DeliveryDetail: { ...Delivery, attempts: [{ time: at, status: 204, latencyMs: 38 }] },
-  MessageResult: [foundRecord],
+  ...readingExamples,
   AuditEntry: {
     id: requestId,
     time: at,

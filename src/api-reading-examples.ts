@@ -1,0 +1,90 @@
+import { at, projectId, installationId, operationId, made } from './api-story.ts';
+
+/** Examples of reads and of what is delivered, by the name of their schema. */
+
+const readRun = {
+  operationId,
+  status: 'success',
+  recordsProcessed: 42,
+  emitted: 42,
+  delivered: 42,
+  createTime: at,
+};
+
+const Destination = {
+  id: '0192f0c1-000b-7000-8000-00000000000b',
+  projectId,
+  name: 'crm-records',
+  type: 'webhook',
+  metadata: { url: 'https://app.example.com/hooks/svc', headers: { 'x-tenant': 'mailmonkey' } },
+  status: 'active',
+  ...made,
+};
+const Delivery = {
+  id: '0192f0c1-000c-7000-8000-00000000000c',
+  projectId,
+  destinationId: Destination.id,
+  installationId,
+  groupRef: 'acme',
+  objectName: 'people',
+  operationId,
+  status: 'delivered',
+  numRecords: 1,
+  bytes: 812,
+  attemptCount: 1,
+  httpStatus: 204,
+  createTime: at,
+  lastAttemptTime: at,
+};
+
+const foundRecord = {
+  id: '512',
+  fields: { email: 'ada@example.com' },
+  mappedFields: { given: 'Ada' },
+  raw: { id: '512', properties: { email: 'ada@example.com', firstname: 'Ada' } },
+};
+
+export const readingExamples = {
+  ReadRequest: { groupRef: 'acme', mode: 'async', sinceTimestamp: at },
+  ReadAccepted: { operationId },
+  PauseReadsRequest: { objects: ['contacts'], note: 'Moving to another account.' },
+  ReadState: {
+    objectName: 'contacts',
+    mappedObjectName: 'people',
+    schedule: '*/30 * * * *',
+    destination: 'crm-records',
+    disabled: false,
+    watermark: at,
+    nextRunTime: at,
+    failures: 0,
+    lastRun: readRun,
+    backfill: { ...readRun, recordsProcessed: 48_211, emitted: 48_211, delivered: 48_211 },
+  },
+  BackfillProgress: {
+    installationId,
+    objectName: 'contacts',
+    operationId,
+    recordsProcessed: 12_000,
+    recordsEstimatedTotal: 48_211,
+    status: 'in_progress',
+    expectedEndTime: at,
+    createTime: at,
+    updateTime: at,
+  },
+  SearchRequest: {
+    objectName: 'people',
+    fieldFilters: [{ fieldName: 'email', operator: 'eq', value: 'ada@example.com' }],
+  },
+  SearchResult: { results: [foundRecord], result: [foundRecord] },
+  CreateDestinationRequest: { name: Destination.name, type: 'webhook', metadata: Destination.metadata },
+  UpdateDestinationRequest: {
+    updateMask: ['metadata.url'],
+    destination: { metadata: { url: 'https://app.example.com/hooks/v2' } },
+  },
+  RotateDestinationRequest: { overlapHours: 24 },
+  Destination,
+  DestinationTest: { success: true, messageId: Delivery.id, status: 204, latencyMs: 38 },
+  Delivery,
+  DeliveryDetail: { ...Delivery, attempts: [{ time: at, status: 204, latencyMs: 38 }] },
+  MessageResult: [foundRecord],
+};
