@@ -32,6 +32,8 @@ interface Reading extends Prepared {
   seen: Seen;
   deps: ReadDeps;
   keepPage: KeepPage;
+  /** Records of a page, where an answer was too large to be read. */
+  limit?: number;
 }
 
 /** Reads pages of a run for a while; each is kept before the next one counts. */
@@ -56,7 +58,7 @@ export async function runRead(
     window.repeatedFrom === undefined
       ? []
       : await seenBy(deps.ground.database, { ...item, ...run }, run.operationId);
-  const reading = { ...prepared, item, ends, context, window, seen: seenIn(seen), deps, keepPage };
+  const reading: Reading = { ...prepared, item, ends, context, window, seen: seenIn(seen), deps, keepPage };
   if (isWhole(run)) return { end: ends.whole(run, prepared.shape.missing) };
   const refused = prepared.read.refusal(queryOf(reading, run.deleted));
   return refused ? ends.failed(refused) : readPages(reading);
@@ -67,7 +69,7 @@ function isWhole({ cursor, page }: Pick<Run, 'cursor' | 'page'>): boolean {
   return cursor === null && page > 0;
 }
 
-function queryOf({ object, shape, asked, window, run }: Reading, deleted: boolean): ReadQuery {
+function queryOf({ object, shape, asked, window, run, limit }: Reading, deleted: boolean): ReadQuery {
   const { since, until } = window;
   const filters = run.type === 'backfill' ? (asked.backfill?.filters ?? asked.filters) : asked.filters;
   return {
@@ -77,6 +79,7 @@ function queryOf({ object, shape, asked, window, run }: Reading, deleted: boolea
     until,
     filters: deleted ? [] : filters,
     deleted,
+    ...(limit === undefined ? {} : { limit }),
   };
 }
 
@@ -145,14 +148,19 @@ const callerOf = ({ read, client, context }: Reading): Parameters<typeof fetchPa
   mayStillSend: () => context.mayStillSend(),
 });
 
-function fetchAt(reading: Reading, { cursor, deleted }: Pick<Place, 'cursor' | 'deleted'>): Promise<Fetched> {
-  return fetchPage(callerOf(reading), queryOf(reading, deleted), cursor ?? '');
+async function fetchAt(reading: Reading, { cursor, deleted }: Place): Promise<Fetched> {
+  const query = queryOf(reading, deleted);
+  const fetched = await fetchPage(callerOf(reading), query, cursor ?? '');
+  if (query.limit !== undefined) reading.limit = query.limit;
+  return fetched;
 }
 
 /** Where the run goes on behind a page: the deleted records come after those that stand. No cursor: it is whole. */
 function behind(reading: Reading, place: Place, { next }: ReadPage): Place {
   const after = { ...place, page: place.page + 1, cursor: next ?? null };
-  if (next !== undefined || place.deleted || !reading.asked.deletions) return after;
+  // Nothing of the history was delivered that could have been deleted since.
+  const wantsDeletions = reading.asked.deletions && reading.run.type !== 'backfill';
+  if (next !== undefined || place.deleted || !wantsDeletions) return after;
   return { ...after, deleted: true, cursor: reading.read.begin(queryOf(reading, true), false) };
 }
 

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../providers/index.ts';
+import { endsOf, type RunningItem } from './run-end.ts';
+import type { Run } from './store/runs.ts';
+
+const run: Run = {
+  operationId: 'o',
+  installationId: 'i',
+  objectName: 'contacts',
+  type: 'scheduled',
+  since: 1,
+  until: 2,
+  cursor: null,
+  deleted: false,
+  page: 0,
+  processed: 0,
+  emitted: 0,
+  messages: 0,
+  estimated: null,
+  failures: 0,
+  failingMs: 0,
+  told: [],
+  feedSince: null,
+  isPaused: false,
+};
+const item = (given: Partial<Run> = {}): RunningItem => ({
+  projectId: 'p',
+  seq: '1',
+  laneId: 'l',
+  isOfNode: false,
+  lease: 'x',
+  kind: 'read',
+  ref: 'o',
+  attempt: 1,
+  remainingMs: 1e9,
+  expired: false,
+  run: { ...run, ...given },
+});
+const ends = (given: Partial<Run> = {}) =>
+  endsOf(item(given), { groupRef: 'g', pauseAfter: 10, random: () => 1 });
+const down: Failure = { category: 'providerDown', retryable: true, message: 'away' };
+
+describe('actions/read/run-end', () => {
+  it('moves the watermark by a scheduled run that is whole, and by no other', () => {
+    const counts = { emitted: 3, processed: 5, page: 2 };
+    expect(ends().whole(counts, ['gone'])).toMatchObject({
+      done: true,
+      status: 'success',
+      watermark: 2,
+      result: '[contacts] 5 records read in 2 pages; 2 had been delivered before',
+      logs: [
+        { severity: 'warning', msg: 'the provider has no field gone; it was left out' },
+        { severity: 'info' },
+      ],
+    });
+    for (const type of ['backfill', 'triggered'] as const)
+      expect(ends({ type }).whole(counts, [])).not.toHaveProperty('watermark');
+  });
+
+  it('tries a failure again, ever later, and gives up after a day', () => {
+    expect(ends().failed(down)).toMatchObject({
+      heard: 'silence',
+      end: { done: false, waitMs: 2_000, spent: true },
+    });
+    expect(ends({ failures: 3 }).failed(down).end.waitMs).toBe(16_000);
+    expect(ends({ failures: 30 }).failed(down).end.waitMs).toBe(300_000);
+    expect(ends({ failures: 300, failingMs: 86_400_000 }).failed(down).end).toMatchObject({
+      done: true,
+      status: 'failure',
+      result: '[contacts] away',
+    });
+  });
+
+  it('waits as long as the provider asks, without a failure', () => {
+    const limited = ends().failed({
+      category: 'rateLimit',
+      retryable: true,
+      message: 'slow',
+      retryAfterMs: 7_000,
+    });
+    expect(limited).toMatchObject({
+      laneWaitsMs: 7_000,
+      end: { done: false, waitMs: 7_000, spent: false, failed: false },
+    });
+  });
+
+  it('ends with what no repetition mends, and counts dead credentials not towards a pause', () => {
+    const refused = ends().failed({ category: 'validation', retryable: false, message: 'no' }).end;
+    expect(refused).toMatchObject({ done: true, status: 'failure', pauseAfter: 10 });
+    expect(refused).not.toHaveProperty('watermark');
+    const dead = ends().failed({ category: 'auth', retryable: false, message: 'no' }).end;
+    expect(dead.pauseAfter).toBeGreaterThan(1_000_000);
+  });
+
+  it('says once what it waits for', () => {
+    const because = { key: 'destination', msg: 'there is no destination d' };
+    expect(ends().later(5, because)).toMatchObject({
+      waits: true,
+      told: ['destination'],
+      logs: [{ msg: because.msg }],
+    });
+    expect(ends({ told: ['destination'] }).later(5, because)).toMatchObject({ waits: false, logs: [] });
+  });
+});
