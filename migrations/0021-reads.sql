@@ -1,7 +1,4 @@
--- compatible: adds tables, triggers and a column that may be NULL.
-
--- What an operation tells beside its outcome; of a read: its type, its range and how far it is.
-ALTER TABLE operation ADD COLUMN details json;
+-- compatible: adds tables and triggers.
 
 -- One object that is read for one installation. `object` is the provider's name in lower case. `next_at` is later than
 -- `tick_at`, the tick of the schedule, by a time of its own. Everything changed until `watermark` was read.

@@ -23,7 +23,7 @@ export function presentOperation(row: OperationRow): Operation {
         ...(row.next_attempt_at ? { nextAttempt: row.next_attempt_at.toISOString() } : {}),
       },
       ...(isWrite ? { successfulRecordIds: row.record_ids ?? [] } : {}),
-      ...(row.details ? readOf(row, row.details) : {}),
+      ...(row.action_type === 'read' ? readOf(row, row.request['read'] as ReadDetails) : {}),
     },
     errors: (row.errors ?? []).map((error) => Object.assign({ index: error.index }, presentFailure(error))),
     ...(isWrite

@@ -191,10 +191,9 @@ async function take(
   };
   const { operationId } = run;
   const { projectId, seq, lease } = item;
-  return {
-    taken,
-    kept: { ...taken, projectId, operationId, seq, lease, details: detailsOf(run, taken), hashes, made },
-  };
+  const { groupRef, connectionId, provider } = target;
+  const request = { groupRef, connectionId, provider, read: detailsOf(run, taken) };
+  return { taken, kept: { ...taken, projectId, operationId, seq, lease, request, hashes, made } };
 }
 
 /** What the operation tells of the run. */

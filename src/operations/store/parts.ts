@@ -3,16 +3,16 @@
  * has a CTE `clock(now)`.
  */
 
-/** For a source with project_id, id, integration_id, installation_id, config_id, request, resource and details. */
+/** For a source with project_id, id, integration_id, installation_id, config_id, request and resource. */
 export const beginOperations = (action: string, source: string): string => `operations AS (
     INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
-      status, total, details, created_at, updated_at)
+      status, total, created_at, updated_at)
     SELECT project_id, id, integration_id, installation_id, config_id, '${action}', request, resource,
-      'in_progress', 0, details, now, now FROM (${source}) s, clock)`;
+      'in_progress', 0, now, now FROM (${source}) s, clock)`;
 
-/** How far they are: for a source with project_id, id, total and details. */
+/** How far they are: for a source with project_id, id, total, and the request with what is known by now. */
 export const moveOperations = (source: string): string => `operations AS (
-    UPDATE operation o SET total = s.total, details = s.details, updated_at = now
+    UPDATE operation o SET total = s.total, request = s.request, updated_at = now
     FROM clock, (${source}) s WHERE o.project_id = s.project_id AND o.id = s.id)`;
 
 /** After an attempt: for a source with project_id, id, status, result, errors, attempt, spent and due_at. */

@@ -4,7 +4,7 @@ import type { LogEntry, StoredOutcome } from '../settlement.ts';
 import type { OperationError } from '../work.ts';
 import type { StoredResolution } from './written.ts';
 
-/** Of a read; times in milliseconds since the epoch. */
+/** Kept under `read` in the request of a read; times in milliseconds since the epoch. */
 export interface ReadDetails {
   type: 'scheduled' | 'backfill' | 'triggered';
   since: number | null;
@@ -33,7 +33,6 @@ export interface OperationRow {
   succeeded: number;
   failed: number;
   unknown: number;
-  details: ReadDetails | null;
   created_at: Date;
   updated_at: Date;
   record_ids: string[] | null;
@@ -56,7 +55,7 @@ export interface RecordRow {
 
 const columns = `o.id, o.project_id, o.integration_id, o.installation_id, o.config_id, o.action_type, o.request, o.resource, o.status,
   o.result, o.errors, o.attempts, o.last_attempt_at, o.next_attempt_at, o.total, o.succeeded, o.failed, o.unknown,
-  o.details, o.created_at, o.updated_at,
+  o.created_at, o.updated_at,
   (SELECT array_agg(r.record_id ORDER BY r.slot) FROM record r
     WHERE r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id IS NOT NULL) AS record_ids,
   (SELECT d.operation_id FROM idempotency d

@@ -2,7 +2,15 @@ import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { fenced } from '../../../lanes/index.ts';
 import { messageColumns, messageParts, type NewMessage } from '../../../deliveries/index.ts';
-import { moveOperations } from '../../../operations/index.ts';
+import { moveOperations, type ReadDetails } from '../../../operations/index.ts';
+
+/** What the operation of a read keeps. */
+export interface ReadRequestKept {
+  groupRef: string;
+  connectionId: string;
+  provider: string;
+  read: ReadDetails;
+}
 
 /** A page that was read: where the run goes on behind it, what it adds, and the messages made of it. */
 export interface Page {
@@ -19,7 +27,8 @@ export interface Page {
   emitted: number;
   messages: number;
   estimated: number | null;
-  details: unknown;
+  /** What the operation keeps: who is read for, and how far. */
+  request: ReadRequestKept;
   /** Records that the next run will find again. */
   hashes: Buffer;
   made: NewMessage[];
@@ -32,14 +41,14 @@ const keepPages = statement(
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
       $9::bigint[], $10::int[], $11::bigint[], $12::json[], $13::text[]) WITH ORDINALITY
-      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, messages, estimated, details, hashes, n)),
+      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, messages, estimated, request, hashes, n)),
   ${fenced('input')},
   moved AS (
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
       messages = i.messages, estimated = i.estimated, failures = 0, failing_since = NULL
     FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - 1
-    RETURNING i.n, i.project_id, i.id, i.page, i.emitted, i.details, i.hashes, r.installation_id, r.object),
-  ${moveOperations('SELECT project_id, id, emitted AS total, details FROM moved')},
+    RETURNING i.n, i.project_id, i.id, i.page, i.emitted, i.request, i.hashes, r.installation_id, r.object),
+  ${moveOperations('SELECT project_id, id, emitted AS total, request FROM moved')},
   seen AS (
     INSERT INTO read_seen (project_id, installation_id, object, run_id, page, hashes)
     SELECT project_id, installation_id, object, id, page, decode(hashes, 'base64') FROM moved WHERE hashes <> ''),
@@ -62,7 +71,7 @@ export async function keep(db: Queryable, pages: readonly Page[]): Promise<boole
     column((one) => one.emitted),
     column((one) => one.messages),
     column((one) => one.estimated),
-    column((one) => JSON.stringify(one.details)),
+    column((one) => JSON.stringify(one.request)),
     column((one) => one.hashes.toString('base64')),
     ...messageColumns(pages.flatMap(({ made }, at) => made.map((message) => ({ ...message, n: at + 1 })))),
   ]);

@@ -20,7 +20,8 @@ const msOf = (column: string): string => `round(extract(epoch FROM ${column}) * 
  */
 const begun = `started AS MATERIALIZED (
     SELECT s.*, n.integration_id, n.config_id, n.connection_id AS lane_id, json_build_object('groupRef', n.group_ref,
-      'connectionId', n.connection_id, 'provider', i.provider) AS request
+      'connectionId', n.connection_id, 'provider', i.provider, 'read', json_build_object('type', s.type,
+        'since', ${msOf('s.since')}, 'until', ${msOf('s.until')}, 'pages', 0, 'processed', 0)) AS request
     FROM source s
     JOIN installations n ON n.project_id = s.project_id AND n.id = s.installation_id
     JOIN integrations i ON i.project_id = n.project_id AND i.id = n.integration_id),
@@ -29,8 +30,7 @@ const begun = `started AS MATERIALIZED (
     SELECT project_id, id, installation_id, object, object_name, type, since, until FROM started),
   ${beginOperations(
     'read',
-    `SELECT project_id, id, integration_id, installation_id, config_id, request, object_name AS resource,
-      json_build_object('type', type, 'since', ${msOf('since')}, 'until', ${msOf('until')}, 'pages', 0, 'processed', 0) AS details
+    `SELECT project_id, id, integration_id, installation_id, config_id, request, object_name AS resource
     FROM started`,
   )},
   ${queued(
