@@ -30,7 +30,7 @@ export function whoAmI(_hub: Hub, { access }: HubCall): Answer {
   });
 }
 
-/** GET /crm/v3/owners: at most 500 a page. */
+/** GET /crm/v3/owners: at most 500 a page, by id; those that are gone with `archived`. */
 export function listOwners(hub: Hub, { call }: HubCall): Answer {
   const limit = Number(call.query.get('limit') ?? 100);
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) return invalid('limit must be between 1 and 500');
@@ -39,11 +39,11 @@ export function listOwners(hub: Hub, { call }: HubCall): Answer {
   const owners = hub.portal.owners.filter(
     (one) => one.archived === archived && (!email || one.email === email),
   );
-  const start = Number(call.query.get('after') ?? 0) || 0;
-  const body: JsonObject = { results: owners.slice(start, start + limit) };
-  const next = String(start + limit);
-  if (start + limit < owners.length)
-    body['paging'] = { next: { after: next, link: linkTo(hub, call, next) } };
+  const after = Number(call.query.get('after') ?? 0) || 0;
+  const rest = owners.filter(({ id }) => Number(id) >= after);
+  const body: JsonObject = { results: rest.slice(0, limit) };
+  const next = rest[limit]?.id;
+  if (next !== undefined) body['paging'] = { next: { after: next, link: linkTo(hub, call, next) } };
   return json(200, body);
 }
 

@@ -1,6 +1,7 @@
 import { isObject } from '../kit/index.ts';
 import type { Counts, JsonObject } from '../kit/index.ts';
 import { strings } from './batch.ts';
+import { controlOwners, OWNERS, readOwners } from './control-owners.ts';
 import { isRefusal } from './errors.ts';
 import type { Refusal } from './errors.ts';
 import { tableOf } from './hub.ts';
@@ -44,9 +45,10 @@ export function controlSchema(hub: Hub, input: JsonObject): JsonObject {
 
 /**
  * POST /__sim/data: `{object, records: [{id?, properties, createdAt?, updatedAt?, archived?}], delete?: [ids]}`,
- * unchecked. A record whose id is known is updated; times are ISO 8601 or ms.
+ * unchecked, also of `owners`. A record whose id is known is updated; times are ISO 8601 or ms.
  */
 export function controlData(hub: Hub, input: JsonObject): JsonObject {
+  if (input['object'] === OWNERS) return controlOwners(hub, input);
   const type = typeOf(hub, textOf(input['object']) ?? '');
   const ids = objectsIn(input['records']).map((one) => putRecord(hub, type, one).id);
   for (const id of strings(input['delete'])) {
@@ -103,6 +105,7 @@ export function countData(hub: Hub): Counts {
 
 /** GET /__sim/data/{object}[/{id}]: records as they are stored, archived ones included. */
 export function readData(hub: Hub, object: string, id?: string): JsonObject | undefined {
+  if (object === OWNERS) return readOwners(hub, id);
   const type = hub.portal.schema.find(object);
   if (!type) return undefined;
   const table = tableOf(hub, type);

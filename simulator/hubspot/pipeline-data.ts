@@ -15,7 +15,9 @@ export type Owner = {
   email: string;
   firstName: string;
   lastName: string;
-  userId: number;
+  /** Null once the person is archived. */
+  userId: number | null;
+  userIdIncludingInactive: number;
   type: 'PERSON';
   archived: boolean;
   createdAt: string;
@@ -65,16 +67,17 @@ export function standardOwners(): Owner[] {
     ['Grace', 'Hopper'],
     ['Alan', 'Turing'],
   ];
-  return people.map(([firstName, lastName], i) => owner(firstName, lastName, i));
+  return people.map(([firstName, lastName], i) => newOwner(firstName, lastName, i));
 }
 
-function owner(firstName: string, lastName: string, i: number): Owner {
+export function newOwner(firstName: string, lastName: string, i: number): Owner {
   return {
     id: String(41629770 + i),
     email: `${firstName}.${lastName}@example.com`.toLowerCase(),
     firstName,
     lastName,
     userId: 9586500 + i,
+    userIdIncludingInactive: 9586500 + i,
     type: 'PERSON',
     ...DATES,
   };

@@ -35,10 +35,15 @@ export function hubspotRoutes(): Router<Route> {
   addSchemas(router);
   addPipelines(router);
   const free = (handler: Handler): Route => ({ handler, search: false });
+  const ofOwners = (handler: Handler): Route =>
+    free(
+      (hub, input) =>
+        scopeRefusal(input.access.scopes, ['crm.objects.owners.read'], 'objects') ?? handler(hub, input),
+    );
   router.add('GET', '/account-info/details', free(accountDetails));
   router.add('GET', '/integrations/me', free(whoAmI));
-  router.add('GET', '/crm/owners', free(listOwners));
-  router.add('GET', '/crm/owners/:id', free(getOwner));
+  router.add('GET', '/crm/owners', ofOwners(listOwners));
+  router.add('GET', '/crm/owners/:id', ofOwners(getOwner));
   return router;
 }
 

@@ -10,6 +10,7 @@ export type Access = 'read' | 'write';
 export const ALL_SCOPES: string[] = [
   'oauth',
   'tickets',
+  'crm.objects.owners.read',
   ...['custom', ...STANDARD_OBJECTS.map((one) => one.plural)].flatMap((name) =>
     ['objects', 'schemas'].flatMap((area) => [`crm.${area}.${name}.read`, `crm.${area}.${name}.write`]),
   ),

@@ -4,10 +4,11 @@ import { failureOfRead, type Failure } from '../failure.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { failureOf } from './failure.ts';
 import { fieldFrom, requiredFrom } from './fields.ts';
+import { isOwners, ownerFields, owners, ownersPath } from './owners.ts';
 import { faultOfObjectName, propertiesPath, schemaPath, schemasPath } from './paths.ts';
 
 /** Those that every portal has, by the names that HubSpot's API takes; its schemas list the customer's own only. */
-const standardObjects = `contacts companies deals tickets products line_items quotes leads
+const standardObjects = `${owners} contacts companies deals tickets products line_items quotes leads
 carts orders calls emails meetings notes tasks communications
 postal_mail feedback_submissions invoices subscriptions commerce_payments discounts fees taxes
 goal_targets appointments courses listings services users`.split(/\s/);
@@ -23,6 +24,7 @@ export const describe: DescribeAbility = {
   async describe(client, objectName) {
     const fault = faultOfObjectName(objectName);
     if (fault) return { failure: fault };
+    if (isOwners(objectName)) return describeOwners(client);
     const [properties, schema] = await Promise.all([
       get(client, propertiesPath(objectName)),
       get(client, schemaPath(objectName)),
@@ -41,6 +43,13 @@ export const describe: DescribeAbility = {
     };
   },
 };
+
+/** Whether the connection may see them is asked. */
+async function describeOwners(client: ProviderClient): ReturnType<DescribeAbility['describe']> {
+  const listed = await get(client, `${ownersPath}?limit=1`);
+  if ('failure' in listed) return listed;
+  return { object: { name: owners, displayName: titleOf(owners), fields: ownerFields } };
+}
 
 function fieldsFrom(body: unknown, required: ReadonlySet<string> | undefined): Record<string, FieldMetadata> {
   const properties = isObject(body) ? objectsOf(body['results']) : [];

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../answer.ts';
 import type { ReadFilter, ReadQuery } from '../connector.ts';
 import { fieldNamed, filterText, knownFields, pageSize } from '../read.ts';
+import { isOwners, ownersPath } from './owners.ts';
 import { objectPath } from './paths.ts';
 
 /** The most characters of a search's body. */
@@ -66,10 +67,12 @@ function narrowed(query: ReadQuery): string[] {
 
 function listPathWith(query: ReadQuery, after: string, properties: readonly string[]): string {
   const parameters = new URLSearchParams({ limit: String(pageLimit(query)) });
-  if (properties.length > 0) parameters.set('properties', properties.join(','));
+  const hasProperties = properties.length > 0 && !isOwners(query.object.name);
+  if (hasProperties) parameters.set('properties', properties.join(','));
   if (after !== '') parameters.set('after', after);
   if (query.deleted) parameters.set('archived', 'true');
-  return objectPath(query.object.name, `?${parameters.toString()}`);
+  const search = `?${parameters.toString()}`;
+  return isOwners(query.object.name) ? ownersPath + search : objectPath(query.object.name, search);
 }
 
 function searchBodyWith(query: ReadQuery, lastId: string, properties: readonly string[]): JsonObject {

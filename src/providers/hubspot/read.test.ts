@@ -2,25 +2,32 @@ import { describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import type { HttpAnswer } from '../../kit/http/client.ts';
 import type { ReadQuery } from '../connector.ts';
-import { testReads } from '../read.testsuite.ts';
+import { testReads, type ReadFixture } from '../read.testsuite.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { hubspot } from './index.ts';
 
-testReads('hubspot', async () => {
+const textField = { type: 'string', fieldType: 'text' };
+const carGroup = 'car_information';
+
+/** Records of one object whose text is a property. */
+async function startReads(
+  object: string,
+  label: string,
+  changes: Partial<ReadFixture> = {},
+): Promise<ReadFixture> {
   const simulator = await startHubspot({ records: 0 });
-  const object = 'contacts';
   return {
     connector: hubspot,
     url: simulator.url,
     close: simulator.close,
     objectName: object,
-    label: 'lastname',
+    label,
     quotas: { burstMax: null, searchPerSecond: null },
     creates: (texts, updatedAt) => ({
       object,
-      records: texts.map((lastname) => ({ properties: { lastname }, updatedAt })),
+      records: texts.map((text) => ({ properties: { [label]: text }, updatedAt })),
     }),
-    edits: (ids, lastname) => ({ object, records: ids.map((id) => ({ id, properties: { lastname } })) }),
+    edits: (ids, text) => ({ object, records: ids.map((id) => ({ id, properties: { [label]: text } })) }),
     deletes: (ids) => ({ object, delete: ids }),
     late: (change, searchLagMs) => [
       ['settings', { searchLagMs }],
@@ -31,21 +38,51 @@ testReads('hubspot', async () => {
       properties: names.map((name) => ({
         name,
         label: name,
-        type: 'string',
-        fieldType: 'text',
-        groupName: 'contactinformation',
+        groupName: object === 'contacts' ? 'contactinformation' : carGroup,
+        ...textField,
       })),
     }),
     withValues: (id, properties) => ({ object, records: [{ id, properties }] }),
     nameOf: (index) => `a_property_with_a_name_of_some_length_${index}`,
-    page: { path: '/crm/v3/objects/contacts(?:\\?|/search)' },
+    page: { path: `/crm/v3/objects/${object}(?:\\?|/search)` },
     stored: (row) => ({
       id: String(row['id']),
-      text: (row['properties'] as Record<string, unknown>)['lastname'],
+      text: (row['properties'] as Record<string, unknown>)[label],
       deleted: row['archived'] === true,
     }),
+    ...changes,
   };
-});
+}
+
+testReads('hubspot/read', () => startReads('contacts', 'lastname'));
+
+const car = {
+  name: 'car',
+  labels: { singular: 'Car', plural: 'Cars' },
+  primaryDisplayProperty: 'model',
+  requiredProperties: [],
+  properties: [{ name: 'model', label: 'Model', groupName: carGroup, ...textField }],
+};
+testReads('hubspot/read, an object of the customer', () =>
+  startReads('p244001_car', 'model', {
+    prepare: [['schema', { objects: [car] }]],
+  }),
+);
+
+testReads(
+  'hubspot/read, owners',
+  () =>
+    startReads('owners', 'lastName', {
+      prepare: [['data', { object: 'owners', clear: true }]],
+      page: { path: '/crm/v3/owners\\?' },
+      stored: ({ id, lastName, archived }) => ({
+        id: String(id),
+        text: lastName,
+        deleted: archived === true,
+      }),
+    }),
+  ['search', 'addedFields'],
+);
 
 const field = (fieldName: string, valueType: FieldMetadata['valueType'] = 'string'): FieldMetadata => ({
   fieldName,
@@ -79,6 +116,34 @@ const company = (id: string, changedAt: number, properties: object = {}): object
 });
 
 describe('src/providers/hubspot/read, its quirks', () => {
+  it('refuses to write owners, whom it describes without asking for their properties', async () => {
+    const record = { fields: { firstName: 'Ann' } };
+    const call = {
+      kind: 'create',
+      objectName: 'Owners',
+      records: [record],
+      allOrNone: false,
+      headers: [],
+    } as const;
+    expect(hubspot.write?.refusal(call)).toMatchObject({
+      category: 'validation',
+      message: expect.stringMatching(/owners/),
+    });
+    const asked: string[] = [];
+    const answering = (status: number) => ({
+      send: async ({ path }: { path: string }) => {
+        asked.push(path);
+        return { answer: answerOf({ results: [] }, status) };
+      },
+    });
+    const described = await hubspot.describe!.describe(answering(200), 'OWNERS');
+    expect(described).toMatchObject({ object: { name: 'owners', fields: { lastName: { readOnly: true } } } });
+    expect(asked).toEqual(['/crm/v3/owners?limit=1']);
+    expect(await hubspot.describe!.describe(answering(403), 'owners')).toMatchObject({
+      failure: { category: 'permission' },
+    });
+  });
+
   const read = hubspot.read!;
 
   it('searches behind the last id, in the names that the object has', () => {

@@ -4,6 +4,7 @@ import type { ProviderRequest, ReadAbility, ReadJudgement, ReadQuery, ReadRecord
 import { invalidCall, type Failure } from '../failure.ts';
 import { countOf, isWithin, passes, recordsWithIds, refusalOfQuery, timeOf, timeText } from '../read.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
+import { isOwners } from './owners.ts';
 import { faultOfObjectName, objectPath } from './paths.ts';
 import {
   isNarrow,
@@ -161,7 +162,7 @@ function pageOf(
 }
 
 function recordOf(query: ReadQuery, { id, raw }: Row): { at: number; record: ReadRecord } | undefined {
-  const fields = isObject(raw['properties']) ? raw['properties'] : {};
+  const fields = isOwners(query.object.name) ? raw : isObject(raw['properties']) ? raw['properties'] : {};
   const changed = query.deleted ? raw['archivedAt'] : fields[modifiedField(query.object) ?? ''];
   const at = timeOf(changed) ?? timeOf(raw['updatedAt']);
   return at === undefined ? undefined : { at, record: { id, version: timeText(at), fields, raw } };

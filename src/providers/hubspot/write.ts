@@ -9,9 +9,10 @@ import {
   type JsonObject,
 } from '../answer.ts';
 import type { ProviderRequest, RecordOutcome, WriteAbility, WriteCall, WriteRecord } from '../connector.ts';
-import type { Failure } from '../failure.ts';
+import { invalidCall, type Failure } from '../failure.ts';
 import { failureOf } from './failure.ts';
 import { appliedFrom, judgeBatch, traceIdOf } from './match.ts';
+import { isOwners } from './owners.ts';
 import { faultOfId, faultOfObjectName, objectPath, recordPath } from './paths.ts';
 
 /** The most inputs of one batch call. */
@@ -26,6 +27,7 @@ const notReached = new Set([521, 523, 525, 526]);
 export const write: WriteAbility = { kinds: ['create', 'update', 'delete'], refusal, build, judge };
 
 function refusal(call: WriteCall): Failure | undefined {
+  if (isOwners(call.objectName)) return invalidCall('HubSpot takes no writes of owners');
   const fault = faultOfObjectName(call.objectName);
   if (fault || call.kind === 'create') return fault;
   return call.records.map((record) => faultOfId(record.id)).find((one) => one !== undefined);

@@ -6,7 +6,7 @@ import { testReads } from '../read.testsuite.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { salesforce } from './index.ts';
 
-testReads('salesforce', async () => {
+testReads('salesforce/read', async () => {
   const simulator = await startSalesforce({ records: 0 });
   const object = 'Contact';
   return {
