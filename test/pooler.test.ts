@@ -4,6 +4,7 @@ import { findPgbouncer, startPgbouncer, type Pooler } from './pgbouncer.ts';
 import { createOperations } from '../src/operations/index.ts';
 import { groundOf, intake } from '../src/operations/harness.testsuite.ts';
 import { openDatabase, type Database } from '../src/kit/db/database.ts';
+import { createNotices } from '../src/kit/db/notices.ts';
 
 const program = await findPgbouncer();
 const skipped = program ? '' : ' (skipped: pgbouncer is not installed)';
@@ -56,11 +57,13 @@ describe.skipIf(!program)(`test/pooler${skipped}`, () => {
     const within = await pooled.transaction((tx) => tx.rows<{ timeout: string }>(limit));
     expect(within).toEqual([{ timeout: '30s' }]);
     // Even with nothing that leads around the pooler.
-    const operations = createOperations(groundOf({ ...pooled, directUrl: pooled.url }));
+    const notices = createNotices(pooled.url);
+    const operations = createOperations(groundOf({ ...pooled, notices }));
     await Promise.all(Array.from({ length: 20 }, () => operations.acceptQueued(intake())));
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await settingsOf(pooled)).toEqual(new Set(['on 0 0']));
     await operations.close();
+    await notices.close();
   });
 
   it('says what is missing when DATABASE_URL leads to a pooler and nothing leads to the server', async () => {

@@ -52,7 +52,7 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
   const { database, log } = ground;
   const { production, egressAllow } = options;
   const known = createKnownDestinations(database);
-  const announcer = createAnnouncer(database.directUrl, log);
+  const announcer = createAnnouncer(database, log);
   const listeners = new Set<(destinationId: string) => void>();
   const list = options.kinds ?? createKinds();
   const kinds = new Map(list.map((kind) => [kind.type, kind]));

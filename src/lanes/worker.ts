@@ -4,7 +4,7 @@ import { createBreaker } from './breaker.ts';
 import { createBytes } from './bytes.ts';
 import { claimDue } from './claim.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
-import { createListener } from './hints.ts';
+import { listenForWork } from './hints.ts';
 import { loaderOf, type RegisteredKind } from './jobs.ts';
 import { runLane, type RunnerDeps, type RunningLane } from './lane-runner.ts';
 import { createPool } from './pool.ts';
@@ -101,11 +101,14 @@ export function createWorker(ground: Ground, options: WorkerOptions): Worker {
   return {
     hint: (laneId) => hint(state, laneId),
     async start() {
-      const listener = createListener(ground.database.directUrl, ground.log, () => hint(state));
+      const stopListening = listenForWork(ground.database, () => hint(state));
       const renewing = renewLeases(state);
       background = {
         looking: lookForWork(state),
-        end: () => Promise.all([renewing, listener.close()]),
+        end() {
+          stopListening();
+          return renewing;
+        },
       };
     },
     async stop(deadlineMs) {

@@ -52,7 +52,7 @@ export interface Operations extends Reader, BacklogReader {
 export function createOperations(ground: Ground): Operations {
   const { database, log } = ground;
   const acceptor = createAcceptor(database);
-  const announcer = createAnnouncer(database.directUrl, log);
+  const announcer = createAnnouncer(database, log);
   const ends = endsOf(ground);
   const listeners = new Set<(laneId: string) => void>();
 

@@ -336,7 +336,7 @@ describe('write/worker', () => {
     const silent = createNode(groundOf(test.database));
     const { operationId } = await silent.acceptQueued(intake());
     await test.database.raw(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc listen'",
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc notices'",
     );
     await ended(operationId);
     expect(await statusOf(operationId)).toBe('success');

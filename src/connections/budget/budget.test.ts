@@ -96,7 +96,7 @@ describe('connections/budget', () => {
 
   test('a lost notification is found by polling, and the connection is opened again', async () => {
     await harness.ground.database.raw(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc budget' AND datname = current_database()`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc notices' AND datname = current_database()`,
     );
     const id = newId();
     here.close(project, id, limit(30_000));

@@ -121,7 +121,7 @@ export function createBudget(ground: Ground, catalog: Catalog): Budget {
     async end() {
       state.stopping.abort();
       await state.sharing;
-      await state.channel?.close();
+      state.channel?.close();
     },
   };
 }
@@ -183,7 +183,7 @@ function start(state: State): Promise<void> {
   if (state.loaded) return state.loaded;
   const { ground, stopping } = state;
   if (stopping.signal.aborted) return Promise.resolve();
-  state.channel = openBudgetChannel(ground.database.directUrl, ground.log, (told) => merge(state, told));
+  state.channel = openBudgetChannel(ground.database, ground.log, (told) => merge(state, told));
   state.loaded = load(state);
   void state.loaded.then(() => poll(state));
   return state.loaded;

@@ -1,7 +1,5 @@
-import { Client } from 'pg';
-import { connectionSettings } from '../../kit/db/database.ts';
+import type { Database } from '../../kit/db/database.ts';
 import type { Logger } from '../../kit/log.ts';
-import { backoffMs } from '../../kit/retry.ts';
 import type { StoredClosure } from './store.ts';
 
 const channel = 'svc_budget';
@@ -11,72 +9,26 @@ const closuresPerMessage = 80;
 export interface BudgetChannel {
   /** Tells the other nodes; what is lost on the way, they find by polling. Never rejects. */
   send(closures: readonly StoredClosure[]): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
-/** One connection that listens for closed windows and announces them; connects again for as long as it takes. */
+/** Listens for closed windows, and announces them. */
 export function openBudgetChannel(
-  url: string,
+  { notices }: Pick<Database, 'notices'>,
   log: Logger,
   onClosures: (closures: StoredClosure[]) => void,
 ): BudgetChannel {
-  let closed = false;
-  let attempt = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let client: Promise<Client> = connect();
-  client.catch(again);
-
-  async function connect(): Promise<Client> {
-    const opened = new Client({
-      ...connectionSettings(url),
-      application_name: 'svc budget',
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-    });
-    // An error is followed by 'end'; without a listener it would end the process.
-    opened.on('error', () => undefined);
-    await opened.connect();
-    opened.once('end', again);
-    opened.on('notification', ({ payload }) => onClosures(readMessage(payload ?? '')));
-    await opened.query(`LISTEN ${channel}`);
-    attempt = 0;
-    return opened;
-  }
-
-  function again(): void {
-    if (closed || timer) return;
-    attempt += 1;
-    timer = setTimeout(
-      () => {
-        timer = undefined;
-        client = connect();
-        client.catch(again);
-      },
-      100 + backoffMs(attempt, { baseMs: 200, capMs: 5_000 }),
-    );
-    timer.unref();
-  }
-
+  const stop = notices.listen(channel, (message) => onClosures(readMessage(message ?? '')));
   return {
     async send(closures) {
       try {
-        const open = await client;
-        for (let i = 0; i < closures.length; i += closuresPerMessage) {
-          const message = writeMessage(closures.slice(i, i + closuresPerMessage));
-          // Without the flush: a notification that a crash loses is no loss, and its commit holds a lock of the whole database.
-          await open.query(
-            `SET LOCAL synchronous_commit = off; NOTIFY ${channel}, ${open.escapeLiteral(message)}`,
-          );
-        }
+        for (let i = 0; i < closures.length; i += closuresPerMessage)
+          await notices.notify(channel, writeMessage(closures.slice(i, i + closuresPerMessage)));
       } catch (error) {
         log.debug({ err: error }, 'a closed window was not announced; polling finds it');
       }
     },
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await client.then((open) => open.end()).catch(() => undefined);
-    },
+    close: stop,
   };
 }
 

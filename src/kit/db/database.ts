@@ -12,6 +12,7 @@ import {
 import { parseJson } from '../json.ts';
 import { Problem, problem } from '../problem.ts';
 import { sleep } from '../retry.ts';
+import { createNotices, type Notices } from './notices.ts';
 import type { Statement } from './statement.ts';
 
 /** Anything that runs statements: the pool, or one open transaction. */
@@ -24,6 +25,8 @@ export interface Database extends Queryable {
   readonly url: string;
   /** Leads to the server itself, past any pooler, for what needs a session of its own. */
   readonly directUrl: string;
+  /** On a connection of its own to the server itself. */
+  readonly notices: Notices;
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Runs SQL that is not hot and not prepared (migrations, VACUUM, tests). */
   raw(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
@@ -101,6 +104,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   // Without a listener an idle client's death would end the process.
   pool.on('error', (error) => options.onIdleError?.(error));
+  const notices = createNotices(directUrl);
   const wire: Wire = {
     isSilent: false,
     begin: isPooled ? beginWithLimits : 'BEGIN',
@@ -109,6 +113,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     url,
     directUrl,
+    notices,
     rows: (statement, values) => run(pool, wire, statement, values),
     raw: async (text, values) => {
       const result = await guarded(() => pool.query(text, values as unknown[]));
@@ -116,7 +121,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     transaction: (work) => inTransaction(pool, wire, work),
     pool: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => pool.end(),
+    async close() {
+      await notices.close();
+      await pool.end();
+    },
   };
 }
 
