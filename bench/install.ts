@@ -11,25 +11,35 @@ export interface GroupTokens {
   accessToken: string;
 }
 
-const manifestOf = (objects: readonly string[]): string => `specVersion: 1.0.0
-integrations:
-  - name: crm
-    provider: hubspot
-    write: { objects: [${objects.map((name) => `{ objectName: ${name} }`).join(', ')}] }
-    proxy: { enabled: true }
-`;
+/** What an integration does with the provider's objects, in its manifest and in a config. */
+export interface Actions {
+  manifest: object;
+  config: object;
+}
+
+/** These objects may be written. */
+export function writes(objects: readonly string[]): Actions {
+  return {
+    manifest: { write: { objects: objects.map((objectName) => ({ objectName })) } },
+    config: { write: { objects: { contacts: { objectName: 'contacts' } } } },
+  };
+}
+
+const manifestOf = ({ manifest }: Actions): string =>
+  JSON.stringify({
+    specVersion: '1.0.0',
+    integrations: [{ name: 'crm', provider: 'hubspot', ...manifest, proxy: { enabled: true } }],
+  });
 
 /** Deploys the integration and installs it for each group. */
 export async function install(
-  base: string,
-  apiKey: string,
-  objects: readonly string[],
+  call: Call,
+  actions: Actions,
   groups: readonly GroupTokens[],
 ): Promise<{ projectId: string; installed: Installed[] }> {
-  const call = callWith(base, apiKey);
   const [project] = await call<{ id: string }[]>('GET', '/v1/projects');
   const at = `/v1/projects/${project?.id}`;
-  await call('PUT', `${at}/integrations:batch`, { sourceYaml: manifestOf(objects) });
+  await call('PUT', `${at}/integrations:batch`, { sourceYaml: manifestOf(actions) });
   await call('POST', `${at}/provider-apps`, {
     provider: 'hubspot',
     clientId: 'a',
@@ -37,13 +47,14 @@ export async function install(
     scopes: ['oauth'],
   });
   const installed: Installed[] = [];
-  for (const group of groups) installed.push(await installFor(call, at, group));
+  for (const group of groups) installed.push(await installFor(call, at, group, actions));
   return { projectId: project?.id ?? '', installed };
 }
 
-type Call = <Body>(method: string, path: string, body?: unknown) => Promise<Body>;
+/** Calls the API; throws when it answers with no success. */
+export type Call = <Body>(method: string, path: string, body?: unknown) => Promise<Body>;
 
-function callWith(base: string, apiKey: string): Call {
+export function callWith(base: string, apiKey: string): Call {
   return async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
     const answer = await fetch(base + path, {
       method,
@@ -60,6 +71,7 @@ async function installFor(
   call: Call,
   at: string,
   { groupRef, accessToken }: GroupTokens,
+  { config }: Actions,
 ): Promise<Installed> {
   const connection = await call<{ id: string }>('POST', `${at}/connections:generate`, {
     provider: 'hubspot',
@@ -76,12 +88,7 @@ async function installFor(
   const installation = await call<{ id: string }>(
     'POST',
     `${at}/integrations/crm/installations?skipSampling=true`,
-    {
-      groupRef,
-      config: {
-        content: { provider: 'hubspot', write: { objects: { contacts: { objectName: 'contacts' } } } },
-      },
-    },
+    { groupRef, config: { content: { provider: 'hubspot', ...config } } },
   );
   return { groupRef, connectionId: connection.id, installationId: installation.id };
 }

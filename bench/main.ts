@@ -12,6 +12,8 @@ import { fairness } from './figures/fairness.ts';
 import { queuePeer } from './figures/queue-peer.ts';
 import { syncAddedP50, syncAddedP99 } from './figures/sync-added.ts';
 import { waitingMemory } from './figures/waiting-memory.ts';
+import { readMemory } from './figures/read-memory.ts';
+import { readThrough } from './figures/read-through.ts';
 import { proxyAddedP50, proxyAddedP99, proxyRps } from './figures/proxy.ts';
 import { measure, type Figure, type Measured } from './figure.ts';
 
@@ -34,6 +36,8 @@ const figures: Figure[] = [
   waitingMemory,
   queuePeer,
   fairness,
+  readThrough,
+  readMemory,
 ];
 
 const args = process.argv.slice(2);

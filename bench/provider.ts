@@ -9,6 +9,8 @@ export interface Provider {
   groups: GroupTokens[];
   /** The call that a write of `plainRecord` comes to. */
   create: LoadTarget;
+  /** Records of an object, as the control of the simulator takes them. */
+  put(object: string, records: readonly object[]): Promise<unknown>;
   /** From now on nearly every call is answered with 429. */
   throttle(): Promise<unknown>;
   close(): Promise<void>;
@@ -43,6 +45,7 @@ export async function startProvider(groups: number): Promise<Provider> {
       body: JSON.stringify({ properties: plainRecord }),
       expect: 201,
     },
+    put: (object, records) => control(origin, '/data', { object, records }),
     throttle: () => control(origin, '/quotas', { burstMax: 1 }),
     close,
   };

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { startChild, untilSaid } from '../scripts/child.ts';
 import { generateApiKey } from '../src/projects/keys/key-form.ts';
 import { atEnd } from './at-end.ts';
-import { install, type GroupTokens, type Installed } from './install.ts';
+import {
+  callWith,
+  install,
+  writes,
+  type Actions,
+  type Call,
+  type GroupTokens,
+  type Installed,
+} from './install.ts';
 import { makeDatabase } from './postgres.ts';
 
 /** The product in a process of its own, with installations of a provider that lives at `origin`. */
@@ -12,6 +20,7 @@ export interface Stage {
   base: string;
   proxy: string;
   apiKey: string;
+  call: Call;
   projectId: string;
   /** Of the first group. */
   installationId: string;
@@ -24,28 +33,29 @@ export interface Stage {
 export interface StageOptions {
   /** That of `src/main.ts`: `api` accepts without working. */
   role?: 'all' | 'api';
-  /** May be written. */
-  objects?: readonly string[];
+  /** Contacts may be written unless told. */
+  actions?: Actions;
   /** One connection and installation each. */
   groups?: readonly GroupTokens[];
 }
 
 const oneGroup: readonly GroupTokens[] = [{ groupRef: 'g', accessToken: 'access' }];
 
-/** Starts a server of `bench/servers` and waits for its port. */
+/** Starts a server of `bench/servers` and waits for its port, the first of its ports. */
 export async function startServer(
   name: string,
   ...args: string[]
-): Promise<{ port: number; close(): Promise<void> }> {
+): Promise<{ port: number; ports: number[]; close(): Promise<void> }> {
   const child = startChild([join(import.meta.dirname, 'servers', name), ...args]);
   const close = atEnd(() => child.end());
-  const [port] = await untilSaid(child, /\d+\n/);
-  return { port: Number(port), close };
+  const [said] = await untilSaid(child, /[\d ]+\n/);
+  const ports = said.trim().split(' ').map(Number);
+  return { port: ports[0] ?? 0, ports, close };
 }
 
 /** Starts the product as `npm start` does, on a database of its own. */
 export async function startStage(origin: string, options: StageOptions = {}): Promise<Stage> {
-  const { role = 'all', objects = ['contacts'], groups = oneGroup } = options;
+  const { role = 'all', actions = writes(['contacts']), groups = oneGroup } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const removed = atEnd(() => rm(dataDir, { recursive: true, force: true }));
   const database = await makeDatabase();
@@ -66,11 +76,13 @@ export async function startStage(origin: string, options: StageOptions = {}): Pr
   const ended = atEnd(() => main.end());
   const [, base = ''] = await untilSaid(main, / management +(\S+)\/v1/);
   const [, proxy = ''] = await untilSaid(main, / proxy +(\S+)/);
-  const { projectId, installed } = await install(base, apiKey, objects, groups);
+  const call = callWith(base, apiKey);
+  const { projectId, installed } = await install(call, actions, groups);
   return {
     base,
     proxy,
     apiKey,
+    call,
     projectId,
     installationId: installed[0]?.installationId ?? '',
     installed,

@@ -3,6 +3,7 @@ import { newId } from '../../src/kit/ids.ts';
 import type { Figure } from '../figure.ts';
 import { rawLoad } from '../raw-load.ts';
 import { openPool } from '../postgres.ts';
+import { writes } from '../install.ts';
 import { startServer, startStage } from '../stage.ts';
 
 export const acceptCallers = 64;
@@ -34,7 +35,10 @@ export interface Acceptance {
 
 export async function startAcceptance(objects: readonly string[] = ['contacts']): Promise<Acceptance> {
   const upstream = await startServer('upstream.ts');
-  const stage = await startStage(`http://127.0.0.1:${upstream.port}`, { role: 'api', objects });
+  const stage = await startStage(`http://127.0.0.1:${upstream.port}`, {
+    role: 'api',
+    actions: writes(objects),
+  });
   const pool = openPool(stage.databaseUrl, acceptCallers);
   await pool.query(makeTable);
   const base = `/write/v1/projects/${stage.projectId}/integrations/crm/objects/`;
