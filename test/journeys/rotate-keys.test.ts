@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newBrowser } from '../../simulator/browser.ts';
 import { sealedConnectionColumns } from '../../src/connections/index.ts';
+import { sealedDestinationColumns } from '../../src/deliveries/index.ts';
 import { newId } from '../../src/kit/ids.ts';
 import { rotateKeys } from '../../src/kit/rotation.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type Vault } from '../../src/kit/vault.ts';
@@ -12,7 +13,7 @@ import { startPlatform } from '../platform.ts';
 
 const [oldKey, newKey] = [generateMasterKey('old'), generateMasterKey('new')];
 const vaultOf = (...keys: string[]): Vault => createVault(parseMasterKeys(keys.join(',')));
-const columns = [...sealedConnectionColumns, ...sealedProjectColumns];
+const columns = [...sealedConnectionColumns, ...sealedProjectColumns, ...sealedDestinationColumns];
 const placeOf = (projectId: string, id: string): string => `${projectId}/${id}/credentials`;
 
 describe('test/journeys/rotate-keys', () => {
@@ -140,6 +141,20 @@ describe('test/journeys/rotate-keys', () => {
         groupRef: 'later',
         consumerRef: 'ada',
       });
+      const metadata = { url: 'https://hooks.example.com/' };
+      await platform.call('POST', '/projects/default/destinations', {
+        name: 'mine',
+        type: 'webhook',
+        metadata,
+      });
+      const secretsOf = async () =>
+        (
+          await platform.call<{ secrets: object }>(
+            'GET',
+            '/projects/default/destinations/mine?includeSecrets=true',
+          )
+        ).body.secrets;
+      const signingKey = await secretsOf();
       await seed(vaultOf(oldKey), 200);
 
       const killed = await rotate(`${newKey},${oldKey}`, { SVC_CRASH_AT: 'after-rewrap:77' });
@@ -152,8 +167,8 @@ describe('test/journeys/rotate-keys', () => {
         0,
         expect.stringContaining('Nothing is under another key'),
       ]);
-      // 201 connections, 2 provider apps and 1 flow, less what the killed run did.
-      expect(resumed.said).toContain(`${201 + 2 + 1 - 77} values are now under the key new`);
+      // 201 connections, 2 provider apps, 1 flow and 1 destination, less what the killed run did.
+      expect(resumed.said).toContain(`${201 + 2 + 1 + 1 - 77} values are now under the key new`);
       expect((await rotate(`${newKey},${oldKey}`)).said).toContain('0 values are now');
 
       await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: newKey });
@@ -161,6 +176,8 @@ describe('test/journeys/rotate-keys', () => {
       expect((await platform.call('GET', path)).status).toBe(200);
       const written = await acme.write('contacts', { type: 'create', record: { email: 'k@example.com' } });
       expect(written.status).toBe(200);
+      expect(await secretsOf()).toEqual(signingKey);
+      expect(signingKey).toEqual({ webhookSigningKey: expect.stringMatching(/^whsec_/) as string });
       // The flow that was begun under the old key ends under the new one, with the client secret of the app.
       expect((await newBrowser().open(begun.text)).status).toBe(200);
     } finally {
