@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import { shownAs } from '../kit/document-schema.ts';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
+import { PostgresMetadata, PostgresSecrets } from './postgres/schema.ts';
 import { WebhookMetadata, WebhookSecrets } from './webhook/schema.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -10,8 +11,8 @@ const time = (description?: string) =>
 
 /** What a kind asks for is checked by the kind, which names each path; the document shows the kinds. */
 const anyMembers = () => Type.Record(Type.String(), Type.Unknown(), { maxProperties: 100 });
-const Metadata = shownAs(anyMembers(), WebhookMetadata);
-const Secrets = shownAs(anyMembers(), WebhookSecrets);
+const Metadata = shownAs(anyMembers(), Type.Union([WebhookMetadata, PostgresMetadata]));
+const Secrets = shownAs(anyMembers(), Type.Union([WebhookSecrets, PostgresSecrets]));
 
 const DestinationName = Type.String({
   pattern: '^[A-Za-z0-9-]{1,64}$',

@@ -77,6 +77,7 @@ const sentences: Record<string, Sentence> = {
     `The table ${named(aim)} was held by somebody else for too long (${said}): end what holds it`,
   '54011': (said, aim) =>
     `The table ${named(aim)} has no room for another column (${said}): map fewer fields`,
+  '54': (said, aim) => `A row has no room in the table ${named(aim)} (${said}): map fewer fields`,
   '22': (said, aim, { column }) =>
     `A value has no room in the table ${named(aim)}${column === undefined ? '' : `, column ${quoted(column)}`} (${said})`,
   '23': (said, aim, { column, constraint }) =>

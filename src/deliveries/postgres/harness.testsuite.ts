@@ -7,7 +7,7 @@ import { newId } from '../../kit/ids.ts';
 import type { Delivered, DeliveryContext, OutgoingMessage, RecordKey } from '../kind.ts';
 import { testMessage } from '../kind.testsuite.ts';
 import type { createPostgres } from './index.ts';
-import type { PostgresMetadata } from './metadata.ts';
+import type { PostgresMetadata } from './schema.ts';
 
 const egress = createEgress({ allow: parseAddressRules(['127.0.0.1']), connectTimeoutMs: 1_000 });
 export const ground = { egress } as unknown as Ground;

@@ -7,23 +7,19 @@ import type {
 } from '../kind.ts';
 import { databaseDialerOf } from '../../kit/http/egress.ts';
 import { failureOf, TableRefused, TimeIsOver, type Aim } from './failure.ts';
-import {
-  check,
-  metadataSchema,
-  placeOf,
-  secretsSchema,
-  type PostgresMetadata,
-  type PostgresSecrets,
-} from './metadata.ts';
+import { check, placeOf } from './check.ts';
 import { tableName } from './names.ts';
 import { rowsOf, type Rows } from './rows.ts';
 import type { Session } from './session.ts';
+import { PostgresMetadata, PostgresSecrets } from './schema.ts';
 import { Sessions } from './sessions.ts';
 import { lookAround, rollBack } from './store.ts';
 import { keepRows } from './table.ts';
 
 type Postgres = DestinationKind<PostgresMetadata, PostgresSecrets>;
 type Destination = OpenDestination<PostgresMetadata, PostgresSecrets>;
+
+const none: Rows = { rows: [], fieldOf: new Map() };
 
 interface PostgresOptions {
   /** For one message, from the connection to the commit. */
@@ -35,8 +31,8 @@ export function createPostgres({ timeoutMs = 30_000 }: PostgresOptions = {}): Po
   const sessions = new Sessions();
   return {
     type: 'postgres',
-    metadata: metadataSchema,
-    secrets: secretsSchema,
+    metadata: PostgresMetadata,
+    secrets: PostgresSecrets,
     check,
     shareOf({ url }) {
       const place = placeOf(url);
@@ -63,7 +59,8 @@ async function deliver(
   };
   const limit = limited(context.signal, timeoutMs);
   try {
-    const rows = rowsOf((await message.result()).toString('utf8'), message.keys);
+    const { keys } = message;
+    const rows = keys.length === 0 ? none : rowsOf((await message.result()).toString('utf8'), keys);
     if (!rows) return { kind: 'failed', error: 'The message does not hold the records that it tells of.' };
     const isSent = await onSession(sessions, aim, context, limit.signal, (session) =>
       rows.rows.length === 0 ? tryOut(session, aim) : keep(session, aim, message, rows),

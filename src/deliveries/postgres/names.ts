@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { escapeIdentifier } from 'pg';
 import { fixedColumns } from './frame.ts';
+import { longestName } from './schema.ts';
 
-/** PostgreSQL cuts longer names off, in bytes. */
-export const longestName = 63;
 const hashDigits = 10;
 /** What a changed name ends with. A name that ends so by itself is changed, too: two names never become one. */
 const changedEnd = new RegExp(`_x[0-9a-f]{${hashDigits}}$`);

@@ -235,8 +235,8 @@ describe('src/deliveries/postgres, what is refused', () => {
   });
 
   describe('an answer that is none', () => {
-    const message = (kind: string, body: Buffer): Buffer => {
-      const head = Buffer.from(`${kind}0000`);
+    const message = (letter: string, body: Buffer): Buffer => {
+      const head = Buffer.from(`${letter}0000`);
       head.writeUInt32BE(4 + body.length, 1);
       return Buffer.concat([head, body]);
     };

@@ -30,7 +30,7 @@ const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
 
 /** The records of a message, of each the newest; undefined when they are not those that the keys tell. */
 export function rowsOf(result: string, keys: readonly RecordKey[]): Rows | undefined {
-  const parsed = parseJson(result);
+  const parsed = parsedFrom(result);
   const entries = suspicious.test(result) ? storable(parsed) : parsed;
   if (!Array.isArray(entries) || entries.length !== keys.length) return undefined;
   const fieldOf = new Map<string, string>();
@@ -44,6 +44,14 @@ export function rowsOf(result: string, keys: readonly RecordKey[]): Rows | undef
   }
   const rows = [...newest.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1));
   return { rows, fieldOf };
+}
+
+function parsedFrom(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function rowOf(entry: Record<string, unknown>, key: RecordKey, fieldOf: Map<string, string>): Row {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Client, Connection, type ClientConfig, type QueryResult } from 'pg';
 import type { DatabaseDialer } from '../../kit/http/egress.ts';
 import { Frames } from './frames.ts';
-import type { Place } from './metadata.ts';
+import type { Place } from './check.ts';
 
 /** Where to, as whom. */
 export interface Access extends Place {

@@ -192,17 +192,23 @@ const sources: Readonly<Record<string, string>> = {
 const firstArray = 4;
 const arrays = ['id', 'version', 'deleted', 'fields', 'associations', 'raw'];
 
+function setText(column: string, value: string): string {
+  const name = escapeIdentifier(column);
+  if (Object.hasOwn(fixedColumns, column) && column.startsWith('_svc_')) return `${name} = ${value}`;
+  return `${name} = CASE WHEN excluded._svc_deleted THEN coalesce(${value}, d.${name}) ELSE ${value} END`;
+}
+
 function upsertText({ schema, table }: TablePlace, columns: Columns, used: readonly string[]): string {
   const names = [...arrays, ...used.map((_name, at) => `c${at}`)];
   const all = [...Object.entries(sources), ...used.map((name, at): [string, string] => [name, `r.c${at}`])];
-  // What the record no longer has is emptied in the columns that are ours.
+  // What the record no longer has is emptied in the columns that are ours; a deletion tells little, and empties nothing.
   const emptied = [...columns.values()].filter(({ name, isOurs }) => isOurs && !used.includes(name));
   const isKey = (name: string): boolean => keyColumns.includes(name);
   const set = [
     ...all
       .filter(([name]) => !isKey(name))
-      .map(([name]) => `${escapeIdentifier(name)} = excluded.${escapeIdentifier(name)}`),
-    ...emptied.map(({ name }) => `${escapeIdentifier(name)} = NULL`),
+      .map(([name]) => setText(name, `excluded.${escapeIdentifier(name)}`)),
+    ...emptied.map(({ name }) => setText(name, 'NULL')),
   ];
   const cast = ([name, source]: [string, string]): string =>
     `${source}::${columns.get(name)?.type ?? 'text'}`;

@@ -140,10 +140,10 @@ describe('src/deliveries/postgres, the tables', () => {
 
   it('keeps the row of a deleted record, and an older version does not bring it back', async () => {
     await keep([{ mapped: { name: 'Ann' } }]);
-    await keep([{ version: later, deleted: true, mapped: { name: 'Ann' } }]);
+    await keep([{ version: later, deleted: true, json: '{"id":"1","deleted":true,"raw":{"left":1}}' }]);
     await keep([{ version: '2026-01-01T12:00:00Z', mapped: { name: 'Anna' } }]);
-    expect(await rows('SELECT name, _svc_deleted AS gone FROM crm.people')).toEqual([
-      { name: 'Ann', gone: true },
+    expect(await rows('SELECT name, raw, fields, _svc_deleted AS gone FROM crm.people')).toEqual([
+      { name: 'Ann', raw: { left: 1 }, fields: {}, gone: true },
     ]);
   });
 

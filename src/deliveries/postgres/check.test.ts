@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { check, placeOf } from './metadata.ts';
+import { check, placeOf } from './check.ts';
 
 const away = { production: true, isAllowed: () => false };
 const atHome = { production: false, isAllowed: () => false };
 const good = { url: 'postgresql://svc@db.example.com/warehouse', schema: 'crm' };
 
-describe('src/deliveries/postgres/metadata', () => {
+describe('src/deliveries/postgres/check', () => {
   it('reads a URL, and trusts no certificate unless told', () => {
     expect(placeOf('postgres://some%40one@DB.example.com:6543/my%20data?sslmode=require')).toEqual({
       host: 'db.example.com',

@@ -1,49 +1,6 @@
-import { Type, type Static } from 'typebox';
 import type { Issue } from '../../kit/problem.ts';
 import type { CheckContext } from '../kind.ts';
-import { longestName } from './names.ts';
-
-export const metadataSchema = Type.Object(
-  {
-    url: Type.String({
-      minLength: 1,
-      maxLength: 2_000,
-      description:
-        '`postgresql://user@host:port/database`, without a password. `sslmode` may be `verify-full` (the default), `verify-ca`, `require` or `disable`.',
-      examples: ['postgresql://svc@db.example.com:5432/warehouse'],
-    }),
-    schema: Type.String({
-      minLength: 1,
-      maxLength: longestName,
-      description: 'The schema that holds the tables. It must exist.',
-      examples: ['crm'],
-    }),
-    tablePrefix: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 30,
-        description: 'Stands before the name of each object in the names of the tables.',
-        examples: ['hubspot_'],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-export type PostgresMetadata = Static<typeof metadataSchema>;
-
-export const secretsSchema = Type.Object(
-  {
-    password: Type.String({
-      minLength: 1,
-      maxLength: 1_000,
-      pattern: '^[^\\u0000]+$',
-      description: 'Of the user in `metadata.url`.',
-      examples: ['a-long-password'],
-    }),
-  },
-  { additionalProperties: false },
-);
-export type PostgresSecrets = Static<typeof secretsSchema>;
+import { longestName, type PostgresMetadata } from './schema.ts';
 
 /** How much of TLS a database is held to, in libpq's words. */
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
