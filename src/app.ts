@@ -99,7 +99,8 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     writes,
     close: async () => {
       await Promise.all([writes.close(), deliveries.close()]);
-      await operations.close();
+      // Whoever asked for something to be queued was answered, or is gone.
+      await operations.close(2_000);
       installations.close();
       await connections.close();
       await projects.close();

@@ -35,7 +35,7 @@ export interface Reader {
 
 export interface WrittenOperation {
   operation: Operation;
-  /** As the executor of its action keeps it. */
+  /** As its action keeps it. */
   request: Record<string, unknown>;
   records: WrittenRow[];
 }

@@ -2,7 +2,7 @@ import { timeOf } from '../kit/ids.ts';
 import type { Marked } from '../lanes/index.ts';
 import type { Failure } from '../providers/index.ts';
 
-/** One record of an operation as the executor needs it; its own `reference` is echoed where outcomes are shown. */
+/** One record of an operation as its action keeps it; its own `reference` is echoed where outcomes are shown. */
 export type RecordPayload = Record<string, unknown> & { reference?: string };
 
 /** What is to be accepted: one operation, its records, and the work of doing it. */
@@ -13,11 +13,11 @@ export interface Intake {
   configId: string;
   /** The connection for reads and writes; one lane each (docs/invariants.md, 9). */
   laneId: string;
-  /** Names the handler too. */
+  /** Names the kind of its work, too. */
   actionType: 'write' | 'read';
   /** The object that the operation concerns. */
   resource: string;
-  /** Kept as JSON and handed to the handler; `type` (create, update, delete) words the result, {@link placeOf} reads where it goes. */
+  /** Kept as JSON for the action, which reads it; {@link placeOf} takes from it where it goes. */
   request: Record<string, unknown>;
   records: readonly RecordPayload[];
   /** Attempts may start until this many seconds from now. */
