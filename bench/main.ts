@@ -12,6 +12,8 @@ import { fairness } from './figures/fairness.ts';
 import { queuePeer } from './figures/queue-peer.ts';
 import { syncAddedP50, syncAddedP99 } from './figures/sync-added.ts';
 import { waitingMemory } from './figures/waiting-memory.ts';
+import { deliver } from './figures/deliver.ts';
+import { deliverIsolated } from './figures/deliver-isolated.ts';
 import { readMemory } from './figures/read-memory.ts';
 import { readThrough } from './figures/read-through.ts';
 import { proxyAddedP50, proxyAddedP99, proxyRps } from './figures/proxy.ts';
@@ -38,6 +40,8 @@ const figures: Figure[] = [
   fairness,
   readThrough,
   readMemory,
+  deliver,
+  deliverIsolated,
 ];
 
 const args = process.argv.slice(2);

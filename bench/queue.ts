@@ -100,7 +100,7 @@ export async function announce(database: Database): Promise<void> {
 /** Resolves when nothing of the targets is left to be done; throws after the time. */
 export async function untilDone(
   database: Database,
-  targets: readonly QueueTarget[],
+  targets: readonly Pick<QueueTarget, 'projectId' | 'laneId'>[],
   { everyMs, withinMs }: { everyMs: number; withinMs: number },
 ): Promise<void> {
   const giveUpAt = performance.now() + withinMs;

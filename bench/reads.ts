@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Agent } from 'undici';
 import { newId } from '../src/kit/ids.ts';
+import { contactOf, entryOf, fields, mapped, type ListedContact } from './contacts.ts';
 import type { Actions } from './install.ts';
 import { startProvider } from './provider.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
@@ -19,17 +20,6 @@ export interface ReadStage {
 
 const object = 'contacts';
 const perPage = 100;
-const fields =
-  `email firstname lastname phone mobilephone company jobtitle website address city state zip country
-lifecyclestage hs_lead_status numemployees annualrevenue message`.split(/\s+/);
-/** From the builder's name to the provider's. */
-const mapped = {
-  mail: 'email',
-  given: 'firstname',
-  family: 'lastname',
-  title: 'jobtitle',
-  employer: 'company',
-};
 const signingKey = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 const actions: Actions = {
@@ -102,35 +92,6 @@ export async function startReads(): Promise<ReadStage> {
   };
 }
 
-/** A contact whose entry in a message has about two kilobytes, most of them once in `fields` and once in `raw`. */
-function contactOf(n: number): { properties: Record<string, string> } {
-  return {
-    properties: {
-      email: `somebody.${n}@customer-${n % 17}.example.com`,
-      firstname: ['Ada', 'Barbara', 'Edsger', 'Grace'][n % 4] ?? '',
-      lastname: `Lovelace-${n}`,
-      phone: `+41 31 ${1_000_000 + n * 7_919}`,
-      mobilephone: `+41 79 ${2_000_000 + n * 104_729}`,
-      company: `Customer ${n % 17} Incorporated`,
-      jobtitle: 'Head of Research and Development',
-      website: `https://customer-${n % 17}.example.com/people/${n}`,
-      address: `${n} Analytical Engine Street`,
-      city: 'Zürich',
-      state: 'ZH',
-      zip: String(8_000 + n),
-      country: 'Switzerland',
-      lifecyclestage: 'customer',
-      hs_lead_status: 'CONNECTED',
-      numemployees: String(n * 13),
-      annualrevenue: String(n * 1_300_007),
-      message:
-        `Met at the fair, asked for an offer for ${n} seats, and wants to be called "early" next week.\n`.repeat(
-          3,
-        ),
-    },
-  };
-}
-
 /** Throws unless each of the records is counted as delivered. */
 async function untilDelivered({ call, projectId }: Stage, id: string, records: number): Promise<void> {
   for (const giveUpAt = Date.now() + 10_000; ;) {
@@ -155,7 +116,7 @@ interface Loop {
 }
 
 interface ListedPage {
-  results: { properties: Record<string, unknown> }[];
+  results: ListedContact[];
   paging?: { next?: { after: string } };
 }
 
@@ -177,7 +138,7 @@ async function bareLoop({ origin, url, accessToken }: Loop): Promise<number> {
     const { results, paging } = JSON.parse(await page.body.text()) as ListedPage;
     const id = newId();
     const body = Buffer.from(
-      JSON.stringify({ action: 'read', objectName: object, result: results.map(renamed) }),
+      JSON.stringify({ action: 'read', objectName: object, result: results.map(entryOf) }),
     );
     const signature = createHmac('sha256', secret)
       .update(`${id}.${startedAt}.`)
@@ -196,16 +157,4 @@ async function bareLoop({ origin, url, accessToken }: Loop): Promise<number> {
   const seconds = (performance.now() - startedAt) / 1000;
   await agent.close();
   return seconds;
-}
-
-/** An entry as the product makes it. */
-function renamed(record: ListedPage['results'][number]): object {
-  const { properties } = record;
-  const values = (names: [to: string, from: string][]): object =>
-    Object.fromEntries(names.map(([to, from]) => [to, properties[from]]));
-  return {
-    fields: values(fields.map((name) => [name, name])),
-    mappedFields: values(Object.entries(mapped)),
-    raw: record,
-  };
 }

@@ -1,6 +1,6 @@
 /**
  * Takes webhooks at as many ports as are asked for, and prints them. `POST /__bench` at the first of them begins anew, with the
- * ports named in `hanging` not answering any more; `GET /__bench?messages=N` is answered once so many different messages came
+ * ports named in `hanging` not answering any more, and breaks off what was not answered before; `GET /__bench?messages=N` is answered once so many different messages came
  * to the others: when the last of them did, and how long each took from its making, in milliseconds.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 let hanging = new Set<number>();
+const unanswered = new Set<ServerResponse>();
 let took = new Map<string, number>();
 let lastAt = 0;
 let waiting: { messages: number; tell: () => void } | undefined;
@@ -15,7 +16,10 @@ let waiting: { messages: number; tell: () => void } | undefined;
 const receive = (request: IncomingMessage, response: ServerResponse): void => {
   request.resume();
   const id = String(request.headers['webhook-id']);
-  if (hanging.has(request.socket.localPort ?? 0)) return;
+  if (hanging.has(request.socket.localPort ?? 0)) {
+    unanswered.add(response);
+    return;
+  }
   request.once('end', () => {
     response.writeHead(204).end();
     note(id);
@@ -34,6 +38,8 @@ async function control(request: IncomingMessage, response: ServerResponse): Prom
   if (request.method === 'POST') {
     hanging = new Set(((await json(request)) as { hanging: number[] }).hanging);
     took = new Map();
+    for (const one of unanswered) one.destroy();
+    unanswered.clear();
     response.end();
     return;
   }
