@@ -45,10 +45,16 @@ export function contactOf(n: number): ListedContact {
   };
 }
 
+interface Entry {
+  fields: Record<string, unknown>;
+  mappedFields: Record<string, unknown>;
+  raw: ListedContact;
+}
+
 /** An entry as the product makes it. */
-export function entryOf(record: ListedContact): object {
+export function entryOf(record: ListedContact): Entry {
   const { properties } = record;
-  const values = (names: [to: string, from: string][]): object =>
+  const values = (names: [to: string, from: string][]): Record<string, unknown> =>
     Object.fromEntries(names.map(([to, from]) => [to, properties[from]]));
   return {
     fields: values(fields.map((name) => [name, name])),

@@ -22,13 +22,16 @@ export async function makeDestinations(
   return made;
 }
 
+/** What a message is made of. */
+export interface MessageParts {
+  to: DestinationLane;
+  entries: readonly MessageEntry[];
+}
+
 const perStatement = 100;
 
 /** Keeps a message of each group of entries for its destination, by the statement of the product. */
-export async function keepEach(
-  database: Database,
-  groups: Iterable<{ to: DestinationLane; entries: readonly MessageEntry[] }>,
-): Promise<void> {
+export async function keepEach(database: Database, groups: Iterable<MessageParts>): Promise<void> {
   const installationId = newId();
   let page = 0;
   let made: ReturnType<typeof cutMessages>[] = [];

@@ -16,6 +16,8 @@ import { deliver } from './figures/deliver.ts';
 import { deliverIsolated } from './figures/deliver-isolated.ts';
 import { readMemory } from './figures/read-memory.ts';
 import { readThrough } from './figures/read-through.ts';
+import { schedules } from './figures/schedules.ts';
+import { table } from './figures/table.ts';
 import { proxyAddedP50, proxyAddedP99, proxyRps } from './figures/proxy.ts';
 import { measure, type Figure, type Measured } from './figure.ts';
 
@@ -42,6 +44,8 @@ const figures: Figure[] = [
   readMemory,
   deliver,
   deliverIsolated,
+  schedules,
+  table,
 ];
 
 const args = process.argv.slice(2);

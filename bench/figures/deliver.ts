@@ -3,7 +3,13 @@ import type { MessageEntry } from '../../src/deliveries/index.ts';
 import { openDatabase, type Database } from '../../src/kit/db/database.ts';
 import { newId } from '../../src/kit/ids.ts';
 import { contactOf, entryOf } from '../contacts.ts';
-import { keepEach, makeDestinations, setHeld, type DestinationLane } from '../deliveries.ts';
+import {
+  keepEach,
+  makeDestinations,
+  setHeld,
+  type DestinationLane,
+  type MessageParts,
+} from '../deliveries.ts';
 import { scaled, type Figure } from '../figure.ts';
 import { untilDone } from '../queue.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
@@ -51,9 +57,7 @@ export async function startEndpoints(): Promise<Endpoints> {
   };
 }
 
-function* messagesFor(
-  lanes: Iterable<DestinationLane>,
-): Generator<{ to: DestinationLane; entries: MessageEntry[] }> {
+function* messagesFor(lanes: Iterable<DestinationLane>): Generator<MessageParts> {
   for (const to of lanes) yield { to, entries: [entry()] };
 }
 
