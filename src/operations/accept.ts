@@ -28,7 +28,7 @@ export interface Acceptor {
    * Resolves after the commit. `lease` marks the work as started under a node's lane; null queues it. Throws
    * `idempotency-key-reused` when the key of the intake stands for another request.
    */
-  accept(intake: Intake, lease: string | null, operationId?: string): Promise<Accepted>;
+  accept: (intake: Intake, lease: string | null, operationId?: string) => Promise<Accepted>;
   drain(): Promise<void>;
 }
 

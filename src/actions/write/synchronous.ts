@@ -31,7 +31,7 @@ export interface SynchronousWrites {
    * its record that were accepted before. Rejects, with nothing sent, when it could not be committed or has no turn; never
    * rejects for what `send` does. `answerOf` is asked once, if the intake has a key.
    */
-  perform(intake: MarkedIntake, send: Send, answerOf?: AnswerOf): Promise<Performed>;
+  perform: (intake: MarkedIntake, send: Send, answerOf?: AnswerOf) => Promise<Performed>;
   /** Waits for what is being accepted and sent, then aborts it; gives this node's lanes back. */
   close(deadlineMs?: number): Promise<void>;
 }

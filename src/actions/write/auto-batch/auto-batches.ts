@@ -10,7 +10,7 @@ export interface AutoBatches {
    * the batch's master operation. The batch leaves with 100 records, or when the delay of its first record is over.
    * `replayed`: the key of the intake stands for that operation, and nothing was accepted.
    */
-  accept(intake: AutoBatchIntake): Promise<{ operationId: string; replayed?: true }>;
+  accept: (intake: AutoBatchIntake) => Promise<{ operationId: string; replayed?: true }>;
   /** Waits for what is being accepted. */
   close(deadlineMs?: number): Promise<void>;
 }
