@@ -224,6 +224,27 @@ describe('deliveries', () => {
     });
   });
 
+  it('a node that has not heard yet that it was enabled does not disable it again', async () => {
+    answerWith(500);
+    await world.rows(`UPDATE destination SET failing_since = svc_now() - interval '6 days' WHERE id = $1`, [
+      destination.id,
+    ]);
+    const other = openDeliveryWorld(test, { projectId: world.projectId });
+    expect(await other.deliveries.findDestination(world.projectId, destination.id)).toMatchObject({
+      status: 'active',
+    });
+    await other.work();
+    await world.deliveries.destinations.disable(world.projectId, 'mine');
+    await world.queue(destination.id, 1);
+    await world.deliveries.destinations.enable(world.projectId, 'mine');
+    other.deliveries.announce(destination.id);
+    await eventually(deliveries, (rows) => rows.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(receiver.received).toHaveLength(1);
+    expect(await stored()).toMatchObject({ status: 'active' });
+    await other.close();
+  });
+
   it('Retry-After of a busy receiver holds the whole destination', async () => {
     answerWith(429, { 'retry-after': '3600' });
     await world.work();

@@ -3,7 +3,7 @@ import type { Ground } from '../kit/ground.ts';
 import type { AddressRules } from '../kit/http/address.ts';
 import { createAnnouncer, type RegisteredKind } from '../lanes/index.ts';
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
-import { deliveryKind } from './delivery-kind.ts';
+import { deliveryKind, type DeliveryDeps } from './delivery-kind.ts';
 import { createDestinations, type Destinations } from './destinations.ts';
 import { createKinds } from './kinds.ts';
 import { createKnownDestinations, type KnownDestinations } from './known.ts';
@@ -62,8 +62,9 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
   };
   const context = { production, isAllowed: (host: string, port: number) => egressAllow.allows(host, port) };
   const destinations = createDestinations({ ground, known, kinds, context, announce });
-  const disable = (projectId: string, id: string, reason: string): void => {
-    destinations.disableFor(projectId, id, reason).catch((error: unknown) => {
+  const disable: DeliveryDeps['disable'] = ({ projectId, destinationId: id, disable: why }) => {
+    if (!why) return;
+    destinations.disableFor(projectId, id, why).catch((error: unknown) => {
       log.warn(
         { err: error, projectId, destinationId: id },
         'a destination was not disabled; its next failure asks again',

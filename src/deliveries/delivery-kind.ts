@@ -5,6 +5,7 @@ import type { KnownDestinations } from './known.ts';
 import { outgoingOf } from './outgoing.ts';
 import { formerIn, openSecrets } from './secrets.ts';
 import { canceled, forgotten, postponed, settle, type DeliveryEnd } from './settle.ts';
+import { failingForMs } from './destinations.ts';
 import type { DestinationRow } from './store/destinations.ts';
 import { loadMessages, type MessageRow } from './store/load.ts';
 import { recordDeliveries } from './store/record.ts';
@@ -19,7 +20,7 @@ export interface DeliveryDeps {
   known: Pick<KnownDestinations, 'find'>;
   kinds: ReadonlyMap<string, DestinationKind>;
   /** Called after the commit, for each destination that is to be disabled. */
-  disable(projectId: string, destinationId: string, reason: string): void;
+  disable(end: Pick<DeliveryEnd, 'projectId' | 'destinationId' | 'disable'>): void;
 }
 
 /** The work of the lanes of destinations. A delivery that was started elsewhere is sent again, under the same id. */
@@ -35,9 +36,9 @@ export function deliveryKind(deps: DeliveryDeps): RegisteredKind {
     unsent: postponed,
     record: recordDeliveries,
     recorded(ends) {
-      const reasons = new Map(ends.map((end) => [end.destinationId, end]));
-      for (const { projectId, destinationId, disable } of reasons.values())
-        if (disable !== undefined) deps.disable(projectId, destinationId, disable);
+      const asking = ends.filter(({ disable }) => disable !== undefined);
+      const each = new Map(asking.map((end) => [end.destinationId, end]));
+      for (const end of each.values()) deps.disable(end);
     },
     less: withoutWords,
     about: (of) => ({
@@ -73,9 +74,8 @@ async function deliver(
       mayStillSend: () => context.mayStillSend(),
     }),
   );
-  const failingForMs = row.failing_since ? Date.now() - row.failing_since.getTime() : undefined;
   const timing = { startedAt, latencyMs: performance.now() - began };
-  return settle(item, delivered, timing, { failingForMs });
+  return settle(item, delivered, timing, failingForMs(row));
 }
 
 export function kindOf({ kinds }: Pick<DeliveryDeps, 'kinds'>, { type }: DestinationRow): DestinationKind {

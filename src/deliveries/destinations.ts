@@ -9,6 +9,7 @@ import { readMask } from '../kit/update-mask.ts';
 import type { CheckContext, DestinationKind } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
 import { faultsOf } from './metadata.ts';
+import { isFailingTooLong } from './next-attempt.ts';
 import type { CreateDestinationRequest, UpdateDestinationRequest } from './schema.ts';
 import { openSecrets, sealSecrets, type StoredSecrets } from './secrets.ts';
 import * as store from './store/destinations.ts';
@@ -31,8 +32,11 @@ export interface Destinations {
   enable(projectId: string, nameOrId: string): Promise<Row>;
   /** What comes waits. */
   disable(projectId: string, nameOrId: string): Promise<Row>;
-  /** Because of how it behaves; told as an event. Nothing happens where it is disabled already, or gone. */
-  disableFor(projectId: string, id: string, reason: string): Promise<void>;
+  /**
+   * Because of how it behaves; told as an event. Nothing happens where it is disabled already, or gone, or does not fail for so
+   * long any more.
+   */
+  disableFor(projectId: string, id: string, why: { reason: string; failing: boolean }): Promise<void>;
 }
 
 export interface DestinationDeps {
@@ -88,10 +92,11 @@ function switches(deps: DestinationDeps): Pick<Destinations, 'enable' | 'disable
         const reason = 'Disabled by hand.';
         return (await disable(tx, row, { reason, isTold: false })) ?? row;
       }),
-    async disableFor(projectId, id, reason) {
+    async disableFor(projectId, id, { reason, failing }) {
       const changed = await deps.ground.database.transaction(async (tx) => {
         const row = await store.lockDestination(tx, { projectId, id });
-        return row && disable(tx, row, { reason, isTold: true });
+        const isSo = row && (!failing || isFailingTooLong(failingForMs(row)));
+        return isSo && disable(tx, row, { reason, isTold: true });
       });
       if (!changed) return;
       deps.known.forget(changed);
@@ -247,6 +252,11 @@ async function changing(
   known.forget(after);
   announce(after.id);
   return after;
+}
+
+/** Since when nothing succeeded there, in milliseconds. */
+export function failingForMs({ failing_since: since }: Pick<Row, 'failing_since'>): number {
+  return since ? Date.now() - since.getTime() : 0;
 }
 
 export function keyOf(projectId: string, nameOrId: string): store.DestinationKey {

@@ -73,7 +73,10 @@ export interface DeliveryWorld {
 
 const key = `k1:${Buffer.alloc(32, 3).toString('base64')}`;
 
-export function openDeliveryWorld(test: TestDatabase, { timeoutMs = 500 } = {}): DeliveryWorld {
+export function openDeliveryWorld(
+  test: TestDatabase,
+  { timeoutMs = 500, projectId = newId() } = {},
+): DeliveryWorld {
   const egressAllow = parseAddressRules(['127.0.0.1']);
   const ground: Ground = {
     database: test.database,
@@ -89,7 +92,6 @@ export function openDeliveryWorld(test: TestDatabase, { timeoutMs = 500 } = {}):
     egressAllow,
     kinds: [createWebhook({ timeoutMs })],
   });
-  const projectId = newId();
   const workers: Worker[] = [];
   const rows: DeliveryWorld['rows'] = (text, values) => test.database.raw(text, values);
   const messages: DeliveryWorld['messages'] = async (destinationId, count, over) => {

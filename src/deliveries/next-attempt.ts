@@ -24,4 +24,8 @@ export function waitAfter(attempt: number, random: () => number = Math.random): 
 }
 
 /** Nothing succeeded at a destination for so long: it is disabled at its next failure. */
-export const disableAfterMs = 5 * 24 * hour;
+const disableAfterMs = 5 * 24 * hour;
+
+export function isFailingTooLong(failingForMs: number): boolean {
+  return failingForMs >= disableAfterMs;
+}

@@ -1,6 +1,6 @@
 import type { End, Heard, Marked, Ran } from '../lanes/index.ts';
 import type { Delivered } from './kind.ts';
-import { disableAfterMs, waitAfter } from './next-attempt.ts';
+import { isFailingTooLong, waitAfter } from './next-attempt.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'canceled';
 
@@ -28,8 +28,8 @@ export interface DeliveryEnd extends End {
   destinationId: string;
   /** Undefined: nothing was tried, and its delivery stays as it is. */
   outcome: DeliveryOutcome | undefined;
-  /** The destination is to be disabled for this reason. */
-  disable: string | undefined;
+  /** The destination is to be disabled for this reason; unless `failing`, which must still be so, the other side asked for it. */
+  disable: { reason: string; failing: boolean } | undefined;
 }
 
 /** When an attempt began and how long it took. */
@@ -38,18 +38,12 @@ export interface Timing {
   latencyMs: number;
 }
 
-/** What must be known of the destination beside the attempt. */
-interface Standing {
-  /** Since when nothing succeeded there, in milliseconds; undefined: the last one did. */
-  failingForMs: number | undefined;
-}
-
-/** What becomes of a delivery after an attempt. */
+/** What becomes of a delivery after an attempt, at a destination where nothing succeeded for so long. */
 export function settle(
   item: Marked,
   delivered: Delivered,
   { startedAt, latencyMs }: Timing,
-  { failingForMs = 0 }: Standing,
+  failingForMs: number,
 ): Ran<DeliveryEnd> {
   if (delivered.kind === 'unsent') return { end: postponed(item, 0) };
   const { status, answer } = delivered;
@@ -66,7 +60,6 @@ export function settle(
   const { error, retryAfterMs = 0, final, silent } = delivered;
   const wait = final ? undefined : waitAfter(item.attempt);
   const waitMs = Math.max(wait ?? 0, retryAfterMs);
-  const isLong = failingForMs >= disableAfterMs;
   return {
     end: {
       ...baseOf(item),
@@ -79,11 +72,18 @@ export function settle(
         error,
         entry: { ...said, error },
       },
-      disable: delivered.disable ?? (isLong ? 'Nothing succeeded for five days.' : undefined),
+      disable: disabling(delivered.disable, failingForMs),
     },
     heard: heardOf(status, silent),
     ...(isBusy(status) && retryAfterMs > 0 ? { laneWaitsMs: retryAfterMs } : {}),
   };
+}
+
+function disabling(asked: string | undefined, failingForMs: number): DeliveryEnd['disable'] {
+  if (asked !== undefined) return { reason: asked, failing: false };
+  return isFailingTooLong(failingForMs)
+    ? { reason: 'Nothing succeeded for five days.', failing: true }
+    : undefined;
 }
 
 /** Its destination is gone. */
