@@ -23,7 +23,12 @@ import { createWrites, type Writes } from './actions/write/index.ts';
 import { createOperations, operationMetrics, type Operations } from './operations/index.ts';
 import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
-import { createDeliveries, sealedDestinationColumns, type Deliveries } from './deliveries/index.ts';
+import {
+  createDeliveries,
+  deliveryMetrics,
+  sealedDestinationColumns,
+  type Deliveries,
+} from './deliveries/index.ts';
 import type { Config } from './config.ts';
 
 /** The rooms, built in their order upon one ground. Nothing listens and nothing works yet. */
@@ -140,6 +145,7 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
       ...connectionMetrics,
       ...operationMetrics,
       ...proxyMetrics,
+      ...deliveryMetrics,
       ...readMetrics,
     ]),
     limits: config.limits,

@@ -71,6 +71,9 @@ describe('deliveries', () => {
     }
     expect(await work()).toEqual([]);
     expect((await stored())['failing_since']).toBeNull();
+    expect(await world.ground.metrics.registry.metrics()).toContain(
+      'svc_deliveries_total{status="delivered"} 20',
+    );
   });
 
   it('a failed attempt is told and comes back after five seconds; a success ends it and the failing', async () => {

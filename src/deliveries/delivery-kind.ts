@@ -2,6 +2,7 @@ import type { Ground } from '../kit/ground.ts';
 import { defineKind, type Marked, type Ran, type RegisteredKind, type WorkContext } from '../lanes/index.ts';
 import type { Delivered, DestinationKind, OpenDestination } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
+import { countDeliveries } from './metrics.ts';
 import { outgoingOf } from './outgoing.ts';
 import { formerIn, openSecrets } from './secrets.ts';
 import { canceled, forgotten, postponed, settle, type DeliveryEnd } from './settle.ts';
@@ -36,6 +37,7 @@ export function deliveryKind(deps: DeliveryDeps): RegisteredKind {
     unsent: postponed,
     record: recordDeliveries,
     recorded(ends) {
+      countDeliveries(deps.ground.metrics, ends);
       const asking = ends.filter(({ disable }) => disable !== undefined);
       const each = new Map(asking.map((end) => [end.destinationId, end]));
       for (const end of each.values()) deps.disable(end);

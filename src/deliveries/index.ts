@@ -18,3 +18,4 @@ export {
   type NumberedMessage,
 } from './store/messages.ts';
 export { sealedDestinationColumns } from './secrets.ts';
+export { deliveryMetrics } from './metrics.ts';

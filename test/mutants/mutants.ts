@@ -376,4 +376,43 @@ const findOperations = statement(`,
     ],
     tests: ['src/projects/keys/jwt-key-routes.test.ts'],
   },
+  {
+    name: 'signature over JSON that was read and written again',
+    changes: [
+      {
+        file: 'src/deliveries/webhook/index.ts',
+        find: '{ id: message.id, at: new Date(), body },',
+        replace:
+          '{ id: message.id, at: new Date(), body: Buffer.from(JSON.stringify(JSON.parse(body.toString()))) },',
+      },
+    ],
+    tests: ['src/deliveries/webhook/webhook.test.ts'],
+  },
+  {
+    name: 'a redirect is a success',
+    changes: [
+      {
+        file: 'src/deliveries/webhook/index.ts',
+        find: 'if (status >= 200 && status < 300)',
+        replace: 'if (status >= 200 && status < 400)',
+      },
+    ],
+    tests: ['src/deliveries/webhook/webhook.test.ts'],
+  },
+  {
+    name: 'a delivery that is sent again is counted twice',
+    changes: [
+      {
+        file: 'src/deliveries/store/record.ts',
+        find: "- coalesce((before = 'delivered')::int, 0)",
+        replace: '',
+      },
+      {
+        file: 'src/deliveries/store/record.ts',
+        find: "- coalesce((before = 'failed')::int, 0)",
+        replace: '',
+      },
+    ],
+    tests: ['src/deliveries/deliveries.test.ts'],
+  },
 ];

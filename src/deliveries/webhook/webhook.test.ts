@@ -152,7 +152,9 @@ describe('deliveries/webhook', () => {
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
   it('posts the body byte for byte, signed so that the packages of both names verify it', async () => {
-    const message = testMessage(['Zoë', '1.50']);
+    const message = testMessage(['Zoë'], {
+      body: async () => Buffer.from('{"action":"read", "result":[{"raw":{"n":1.50,"e":"\\u00eb"}}]}'),
+    });
     await send(message, {
       headers: { 'X-Tenant': 'a', Authorization: 'Bearer b', 'Content-Type': 'text/html' },
     });
