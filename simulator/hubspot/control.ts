@@ -12,10 +12,10 @@ import type { ObjectType, Row } from './types.ts';
 import { timeOf } from './values.ts';
 import { archiveRow, textOf } from './write.ts';
 
-/** POST /__sim/settings: searchLagMs, searchLagJitterMs, freezeIndex, shuffle, echoTraceId, enforceRequired, goneAccounts. */
+/** POST /__sim/settings: searchLagMs, searchLagJitterMs, freezeIndex, shuffle, echoTraceId, enforceRequired, goneAccounts, accessLifeMs. */
 export function controlSettings(hub: Hub, input: JsonObject): JsonObject {
   const { settings } = hub;
-  for (const name of ['searchLagMs', 'searchLagJitterMs'] as const) {
+  for (const name of ['searchLagMs', 'searchLagJitterMs', 'accessLifeMs'] as const) {
     const value = input[name];
     if (typeof value === 'number') settings[name] = value;
   }

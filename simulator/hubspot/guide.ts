@@ -6,7 +6,7 @@ export const hubspotGuide: Guide = {
   accounts: [
     'One account: portal `244001`. The consent page takes any other number as an account of its own, with the same records.',
     'Any client id and secret are accepted; one that is registered (`POST /__sim/apps`) is held to what it says; the scopes asked for are granted.',
-    'Authorize at `/oauth/authorize`, exchange and refresh at `/oauth/v1/token`; access tokens live 30 minutes.',
+    'Authorize at `/oauth/authorize`, exchange and refresh at `/oauth/v1/token`; access tokens live 30 minutes (`accessLifeMs`).',
     'The APIs of `/crm/v3`, `/crm/v4` and the dated versions share one store: contacts, companies, deals and all other standard objects.',
   ],
   firstCall: '/crm/v3/objects/contacts?limit=3',
@@ -34,5 +34,6 @@ export const hubspotGuide: Guide = {
     echoTraceId: 'Results of a batch carry the `objectWriteTraceId` that was sent.',
     enforceRequired: 'A create without a required property is refused.',
     goneAccounts: 'Accounts whose refresh answers `BAD_HUB`.',
+    accessLifeMs: 'How long an access token made from then on is good.',
   },
 };

@@ -27,6 +27,8 @@ export type Settings = {
   enforceRequired: boolean;
   /** Accounts whose refresh answers BAD_HUB. */
   goneAccounts: string[];
+  /** How long an access token is good. */
+  accessLifeMs: number;
 };
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -37,6 +39,7 @@ export const DEFAULT_SETTINGS: Settings = {
   echoTraceId: true,
   enforceRequired: true,
   goneAccounts: [],
+  accessLifeMs: 1_800_000,
 };
 
 /** Everything that is in the account; replaced as a whole by a reset. */

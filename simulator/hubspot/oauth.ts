@@ -15,16 +15,18 @@ import { DEFAULT_PORTAL } from './hub.ts';
 import type { Hub, HubCall } from './hub.ts';
 import { ALL_SCOPES } from './scopes.ts';
 
-const ACCESS_LIFE_MS = 1_800_000;
 /** HubSpot's tokens may exceed 300 characters; these do, so that a short column is noticed. */
 const ACCESS_LENGTH = 320;
 const USER = { user: 'ada.lovelace@example.com', user_id: 9586500, hub_domain: 'simulated.example.com' };
 const APP_ID = 1160452;
 
 /** HubSpot's tokens: one refresh token per app and portal, never rotated, living on after expiry. */
-export function createHubspotOAuth(ground: Ground, strictApps: boolean): OAuth {
+export function createHubspotOAuth(
+  ground: Ground,
+  { strictApps, accessLifeMs }: { strictApps: boolean; accessLifeMs: () => number },
+): OAuth {
   return createOAuth(ground, {
-    accessLifeMs: () => ACCESS_LIFE_MS,
+    accessLifeMs,
     mintAccess: (random) => `CI${random.text(ACCESS_LENGTH - 2)}`,
     mintRefresh: (random) => `na1-${random.uuid()}`,
     sharedGrants: true,
@@ -88,7 +90,7 @@ function appToken(hub: Hub, clientId: string, params: URLSearchParams): Reply {
   return json(200, {
     token_type: 'bearer',
     access_token: access.token,
-    expires_in: ACCESS_LIFE_MS / 1000,
+    expires_in: hub.settings.accessLifeMs / 1000,
     scopes,
   });
 }

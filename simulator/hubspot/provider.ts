@@ -23,7 +23,10 @@ const routes = hubspotRoutes();
 export function createHubspot(ground: Ground, options: HubspotOptions): Provider {
   const hub: Hub = {
     ground,
-    oauth: createHubspotOAuth(ground, options.strictApps),
+    oauth: createHubspotOAuth(ground, {
+      strictApps: options.strictApps,
+      accessLifeMs: () => hub.settings.accessLifeMs,
+    }),
     limits: createLimits(() => ground.clock.now()),
     settings: { ...DEFAULT_SETTINGS },
     portal: createPortal(standardOwners()),

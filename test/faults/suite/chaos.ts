@@ -3,10 +3,13 @@ import { createRandom, type Random } from '../../../simulator/kit/random.ts';
 import type { CrashPoint } from '../../../src/kit/crash-point.ts';
 import type { NodeProcess } from './node-process.ts';
 import type { Forwarder } from '../../forwarder.ts';
-import { leaseMs, type Settings } from './settings.ts';
+import { leaseMs, type Disruption } from './settings.ts';
 
-/** The points of a write, and how many passes a life has at the most until it ends there. */
-const passes: Partial<Record<CrashPoint, number>> = {
+/** Points, and how many passes a life has at the most until it ends there. */
+export type Passes = Partial<Record<CrashPoint, number>>;
+
+/** Of a write. */
+const passesOfWrites: Passes = {
   'after-slots': 25,
   'after-accept': 60,
   'after-claim': 6,
@@ -42,7 +45,9 @@ export interface Disturbance {
 }
 
 export interface ChaosDeps {
-  settings: Settings;
+  settings: Disruption;
+  /** Those of a write unless told. */
+  passes?: Passes;
   nodes: readonly NodeProcess[];
   /** Cuts every connection to the database. */
   terminate: () => Promise<unknown>;
@@ -68,7 +73,7 @@ export interface Chaos {
 }
 
 export function createChaos(deps: ChaosDeps): Chaos {
-  const { settings, nodes } = deps;
+  const { settings, nodes, passes = passesOfWrites } = deps;
   const points = settings.perPoint > 0 ? (Object.keys(passes) as CrashPoint[]) : [];
   const deeds: Deeds = {
     kills: 0,
@@ -82,7 +87,7 @@ export function createChaos(deps: ChaosDeps): Chaos {
     readers: 0,
   };
   const disturbances: Disturbance[] = [];
-  const state: State = { ...deps, deeds, points, trying: new Set(), disturbances };
+  const state: State = { ...deps, passes, deeds, points, trying: new Set(), disturbances };
   return {
     deeds,
     disturbances,
@@ -100,6 +105,7 @@ export function createChaos(deps: ChaosDeps): Chaos {
 }
 
 interface State extends ChaosDeps {
+  passes: Passes;
   deeds: Deeds;
   points: CrashPoint[];
   /** Points at which a node that lives now will die. */
@@ -123,7 +129,7 @@ function hasEnough({ settings, deeds, points, crashDatabase }: State): boolean {
 
 /** A node's lives, one after the other: each ends at a named point, or at random; some are frozen for a while. */
 async function live(state: State, node: NodeProcess, at: number): Promise<void> {
-  const { settings, deeds, over } = state;
+  const { settings, passes, deeds, over } = state;
   const random = createRandom(settings.seed, `node ${at}`);
   let point: CrashPoint | undefined;
   const restart = (next: CrashPoint | undefined): void => {

@@ -6,8 +6,9 @@ import { createClientLedger, runCaller, type Tally } from './callers.ts';
 import { createChaos, type Chaos, type Deeds } from './chaos.ts';
 import { hang, setFaults } from './provider-faults.ts';
 import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
+import { patiently } from './processes.ts';
 import { leaseMs, type Settings } from './settings.ts';
-import { openStage, patiently, type Stage } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 import { describeMarker, judge, type RecordState, type Verdict } from './verdict.ts';
 import { createCaller, deletionOf, markersIn } from './workload.ts';
 

@@ -45,6 +45,26 @@ export interface Settings {
   seed: number;
 }
 
+/** What is done to nodes, their database and what they call. */
+export type Disruption = Pick<
+  Settings,
+  | 'kills'
+  | 'perPoint'
+  | 'stops'
+  | 'terminations'
+  | 'databaseCrashes'
+  | 'silences'
+  | 'silenceMs'
+  | 'refusals'
+  | 'outages'
+  | 'readers'
+  | 'spared'
+  | 'paceMs'
+  | 'providerCallMs'
+  | 'freezeMs'
+  | 'seed'
+>;
+
 export const leaseMs = 2_000;
 /** Each has two installations, and so two lanes. A user of Salesforce approves an app five times at the most. */
 export const groups = 4;

@@ -1,22 +1,16 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { pathToFileURL } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { startChild, untilSaid } from '../../../scripts/child.ts';
 import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
-import { startEmbedded } from '../../../src/kit/db/embedded/index.ts';
 import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
 import { certificate } from '../../certificate.ts';
 import { deploy, install, simulator } from '../../customer.ts';
 import { startForwarder, type Forwarder } from '../../forwarder.ts';
-import { freePort } from '../../free-port.ts';
 import { startTlsFront } from '../../tls-front.ts';
-import { readAnswer, type Answer, type Platform } from '../../platform.ts';
-import { createNode, type NodeProcess } from './node-process.ts';
-import { groups, leaseMs, type Settings } from './settings.ts';
+import type { NodeProcess } from './node-process.ts';
+import { createNodes, openServer, platformAt, repository, startSimulator } from './processes.ts';
+import { groups, type Settings } from './settings.ts';
 import { seededRecords, type Seeded } from './workload.ts';
 
 /**
@@ -38,8 +32,6 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-const repository = join(import.meta.dirname, '../../..');
-const skewedClock = pathToFileURL(join(import.meta.dirname, 'skewed-clock.mjs')).href;
 const manifest = `specVersion: 1.0.0
 integrations:
   - name: hubspot-crm
@@ -114,103 +106,6 @@ export async function openStage(
   }
 }
 
-/** A database of its own on the server of `DATABASE_URL`, or a whole server, which then may be crashed. */
-async function openServer(
-  folder: string,
-  closing: (() => Promise<unknown>)[],
-): Promise<{ url: string; crashDatabase?: () => Promise<unknown> }> {
-  const external = process.env['DATABASE_URL'];
-  if (external) {
-    const admin = openDatabase({ url: external, poolSize: 1, applicationName: 'svc fault suite' });
-    const name = `svc_faults_${randomBytes(6).toString('hex')}`;
-    await admin.raw(`CREATE DATABASE ${name}`);
-    closing.push(async () => {
-      await admin.raw(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      await admin.close();
-    });
-    const url = new URL(external);
-    url.pathname = `/${name}`;
-    return { url: url.href };
-  }
-  const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
-  closing.push(() => server.stop());
-  return {
-    url: server.url,
-    // Its owner, this process, starts it again by itself.
-    crashDatabase: async () => {
-      const text = await readFile(join(server.dataDir, 'data/postmaster.pid'), 'utf8');
-      process.kill(Number(text.split('\n')[0]), 'SIGKILL');
-    },
-  };
-}
-
-async function startSimulator(
-  name: 'hubspot' | 'salesforce',
-  { seed }: Settings,
-  closing: (() => Promise<unknown>)[],
-): Promise<string> {
-  const child = startChild(
-    ['simulator/main.ts', name, '--port', '0', '--records', '1', '--seed', String(seed % 1_000_000)],
-    { cwd: repository, env: { PATH: process.env['PATH'] } },
-  );
-  closing.push(() => child.end('SIGKILL'));
-  const [, url = ''] = await untilSaid(child, /^\w+: (http\S+)\s/m);
-  return url;
-}
-
-interface Around {
-  /** The database, by each node's wire. */
-  urls: string[];
-  /** Where the nodes find the providers. */
-  origins: Record<string, string>;
-  /** A file with the certificate of those that are reached by TLS. */
-  authorities: string;
-  apiKey: string;
-}
-
-async function createNodes(
-  settings: Settings,
-  sources: string,
-  folder: string,
-  { urls, origins, authorities, apiKey }: Around,
-): Promise<NodeProcess[]> {
-  const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
-  const cache = join(folder, 'compile-cache');
-  return Promise.all(
-    [0, 1].map(async (at) => {
-      const port = ports[at * 2] ?? 0;
-      const base = `http://127.0.0.1:${port}`;
-      const dataDir = join(folder, `node-${at}`);
-      await mkdir(dataDir);
-      const env = {
-        PATH: process.env['PATH'] ?? '',
-        NODE_COMPILE_CACHE: cache,
-        DATABASE_URL: urls[at] ?? '',
-        ...(at === 1 ? { NODE_OPTIONS: `--import=${skewedClock}`, SKEW_MS: String(settings.skewMs) } : {}),
-        SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}`,
-        SVC_BOOTSTRAP_API_KEY: apiKey,
-        SVC_DATA_DIR: dataDir,
-        SVC_DATABASE_POOL: '12',
-        SVC_PORT: String(port),
-        SVC_PROXY_PORT: String(ports[at * 2 + 1] ?? 0),
-        SVC_PUBLIC_URL: base,
-        SVC_LOG_LEVEL: 'fatal',
-        SVC_LEASE_MS: String(leaseMs),
-        SVC_PROVIDER_CALL_MS: String(settings.providerCallMs),
-        // The simulators do what they do before they break a connection.
-        SVC_LATE_EFFECT_MS: '1000',
-        SVC_PROVIDER_ORIGINS: Object.entries(origins)
-          .map((pair) => pair.join('='))
-          .join(','),
-        NODE_EXTRA_CA_CERTS: authorities,
-        SVC_EGRESS_ALLOW: '127.0.0.1',
-        SVC_RETURN_URLS: 'http://app.example',
-      };
-      return createNode(sources, base, env, settings);
-    }),
-  );
-}
-
 /** Deploys, connects and installs through the first node, and makes the records that will be changed. */
 async function prepare(
   settings: Settings,
@@ -222,18 +117,7 @@ async function prepare(
   first.start();
   await first.ready();
   for (const node of others) node.start();
-  const call = callerOf(first.base, apiKey);
-  const projects = await call<{ id: string }[]>('GET', '/v1/projects');
-  const projectId = projects.body[0]?.id ?? '';
-  const platform = {
-    base: first.base,
-    projectId,
-    apiKey,
-    hubspot,
-    salesforce,
-    call: (method: string, path: string, body?: unknown) =>
-      call(method, /^\/(v1|write)\//.test(path) ? path : `/v1${path}`, body),
-  } as unknown as Platform;
+  const platform = await platformAt(first.base, apiKey, { hubspot, salesforce });
   await simulator(hubspot, 'POST', '/quotas', { burstMax: null });
   await simulator(salesforce, 'POST', '/quotas', { dailyApiRequests: 1e9, concurrentRequests: 1e6 });
   await deploy(platform, manifest);
@@ -253,7 +137,7 @@ async function prepare(
   for (const { url, ms } of [hubspot, salesforce].map((each) => ({ url: each, ms: settings.latencyMs })))
     await simulator(url, 'POST', '/settings', { latencyMs: ms });
   await Promise.all(others.map((node) => node.ready()));
-  return { projectId, seeded: { companies: companies.ids, accounts: accounts.ids } };
+  return { projectId: platform.projectId, seeded: { companies: companies.ids, accounts: accounts.ids } };
 }
 
 /** Records of the object may be deleted, and the field is written only where it is empty. */
@@ -264,30 +148,4 @@ function configOf(objectName: string, field: string): Record<string, unknown> {
       objects: { [objectName]: { objectName, deletionSettings: { enabled: true }, selectedFieldSettings } },
     },
   };
-}
-
-function callerOf(base: string, apiKey: string) {
-  return async <Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> => {
-    const answer = await fetch(base + path, {
-      method,
-      headers: {
-        'x-api-key': apiKey,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return readAnswer<Body>(answer);
-  };
-}
-
-/** Repeats a query while the database is away. */
-export async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let left = 100; ; left -= 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (left === 0) throw error;
-      await sleep(100);
-    }
-  }
 }
