@@ -1,5 +1,13 @@
-/** `npm run test:faults -- [--long] [--json] [--seed N] [--control marker|fence|intact]`: exits 1 unless everything holds. */
+/**
+ * `npm run test:faults -- [--part writes|reads|deliveries] [--long|--small] [--json] [--seed N] [--control marker|fence|intact]`:
+ * exits 1 unless everything holds. `--small` is for reads and deliveries, `--control` for writes.
+ */
 import { parseArgs } from 'node:util';
+import { runDeliveries } from './messages/deliveries.ts';
+import { runReads } from './messages/reads.ts';
+import { linesOf, reportOf as reportOfPart, type Findings } from './messages/report.ts';
+import { deliveries, reads, type Size } from './messages/settings.ts';
+import type { RunOptions } from './messages/world.ts';
 import { controlSources } from './suite/control-sources.ts';
 import { reportOf, tableOf } from './suite/report.ts';
 import { runFaults } from './suite/run.ts';
@@ -7,7 +15,9 @@ import { controls, long, usual, type Control } from './suite/settings.ts';
 
 const { values } = parseArgs({
   options: {
+    part: { type: 'string' },
     long: { type: 'boolean' },
+    small: { type: 'boolean' },
     json: { type: 'boolean' },
     seed: { type: 'string' },
     control: { type: 'string' },
@@ -15,6 +25,8 @@ const { values } = parseArgs({
     sources: { type: 'string' },
   },
 });
+const parts = ['writes', 'reads', 'deliveries'] as const;
+type Part = (typeof parts)[number];
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -37,36 +49,74 @@ function verdictOn(control: Control, duplicates: number): string {
   return duplicates > 0 ? `${seen}, as it must be` : `${seen}: THE SUITE PROVES NOTHING`;
 }
 
-async function main(): Promise<number> {
+/** Ends what runs when the process is told to. */
+function onOpen(close: () => Promise<void>): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => void close().then(() => process.exit(1)));
+}
+
+/** Whether everything holds. */
+async function runWrites(seed: number): Promise<boolean> {
   const control = values.control as Control | undefined;
   if (control !== undefined && !Object.hasOwn(controls, control))
     throw new Error(`--control takes ${Object.keys(controls).join(' or ')}`);
   const size = control ? controls[control] : values.long ? long : usual;
-  const settings = { ...size, seed: seedOf(values.seed) };
+  const settings = { ...size, seed };
   if (values.writes !== undefined) settings.writes = Number(values.writes);
-  say(`seed ${settings.seed}`);
   const copy = control ? await controlSources(control) : undefined;
   const sources = values.sources ?? copy?.folder;
-  const onOpen = (close: () => Promise<void>): void => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.once(signal, () => void Promise.all([close(), copy?.remove()]).then(() => process.exit(1)));
-  };
   try {
     const outcome = await runFaults({
       settings,
       ...(sources === undefined ? {} : { sources }),
       say,
-      onOpen,
+      onOpen: (close) => onOpen(() => Promise.all([close(), copy?.remove()]).then(() => undefined)),
     });
     const report = reportOf(outcome, settings);
     if (values.json) print(JSON.stringify(report));
     for (const line of tableOf(report, outcome)) (values.json ? say : print)(line);
-    if (!control) return report.holds ? 0 : 1;
+    if (!control) return report.holds;
     (values.json ? say : print)(verdictOn(control, report.duplicates));
-    return control === 'intact' ? Number(report.duplicates > 0) : Number(report.duplicates === 0);
+    return control === 'intact' ? report.duplicates === 0 : report.duplicates > 0;
   } finally {
     await copy?.remove();
   }
+}
+
+async function runMessages(part: 'reads' | 'deliveries', seed: number): Promise<boolean> {
+  const size: Size = values.long ? 'long' : values.small ? 'small' : 'usual';
+  const startedAt = performance.now();
+  const options: RunOptions = {
+    say,
+    onOpen,
+    ...(values.sources === undefined ? {} : { sources: values.sources }),
+  };
+  const settings = { reads: { ...reads[size], seed }, deliveries: { ...deliveries[size], seed } };
+  const findings: Findings =
+    part === 'reads'
+      ? await runReads(settings.reads, options)
+      : await runDeliveries(settings.deliveries, options);
+  const report = reportOfPart(part, findings, settings[part], startedAt);
+  if (values.json) print(JSON.stringify(report));
+  for (const line of linesOf(report, findings)) (values.json ? say : print)(line);
+  return report.holds;
+}
+
+function wantedParts(): readonly Part[] {
+  if (values.control !== undefined) return ['writes'];
+  if (values.part === undefined) return parts;
+  const part = parts.find((one) => one === values.part);
+  if (!part) throw new Error(`--part takes ${parts.join(', ')}`);
+  return [part];
+}
+
+async function main(): Promise<number> {
+  const seed = seedOf(values.seed);
+  say(`seed ${seed}`);
+  let holds = true;
+  for (const part of wantedParts())
+    if (!(await (part === 'writes' ? runWrites(seed) : runMessages(part, seed)))) holds = false;
+  return holds ? 0 : 1;
 }
 
 process.exit(await main());

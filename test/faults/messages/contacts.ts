@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../../simulator/kit/random.ts';
+import { simulator } from '../../customer.ts';
+import { hang } from '../suite/provider-faults.ts';
+import type { ReadSettings } from './settings.ts';
+
+/** A contact as the provider has it. */
+export interface Contact {
+  id: string;
+  version: string;
+  deleted: boolean;
+}
+
+/** A third of all each: records that share a time of change are the rule. */
+const old = ['2025-01-01T00:00:00.000Z', '2025-01-01T00:00:01.000Z', '2025-03-01T12:00:00.000Z'];
+const atOnce = 5_000;
+
+/** Makes the contacts, and the provider what it is to be while it is read. */
+export async function seedContacts(
+  url: string,
+  { contacts, lagMs: [searchLagMs, most] }: ReadSettings,
+): Promise<void> {
+  for (let made = 0; made < contacts; made += atOnce) {
+    const records = Array.from({ length: Math.min(atOnce, contacts - made) }, (_, at) => ({
+      properties: { lastname: 'first', email: `c${made + at}@acme.example` },
+      updatedAt: old[(made + at) % old.length],
+    }));
+    await simulator(url, 'POST', '/data', { object: 'contacts', records });
+  }
+  await simulator(url, 'POST', '/quotas', { burstMax: null, searchPerSecond: 20 });
+  // Tokens that expire with the clock are another matter.
+  const accessLifeMs = 1_000 * 24 * 3_600_000;
+  const late = { searchLagMs, searchLagJitterMs: most - searchLagMs };
+  await simulator(url, 'POST', '/settings', { ...late, accessLifeMs });
+}
+
+/** All of them as they stand. */
+export async function contactsAt(url: string): Promise<Contact[]> {
+  const { records } = await simulator<{
+    records: { id: string; archived: boolean; properties: Record<string, string> }[];
+  }>(url, 'GET', '/data/contacts');
+  return records.map(({ id, archived, properties }) => ({
+    id,
+    version: new Date(properties['lastmodifieddate'] ?? '').toISOString(),
+    deleted: archived,
+  }));
+}
+
+export interface Changes {
+  edited: number;
+  created: number;
+  deleted: number;
+}
+
+const pauseMs = 150;
+
+/** Edits, creates and deletes contacts until it is over, some in one moment each. */
+export async function changeContacts(
+  url: string,
+  { seed }: ReadSettings,
+  over: () => boolean,
+): Promise<Changes> {
+  const random = createRandom(seed, 'contacts');
+  const ids = (await contactsAt(url)).map(({ id }) => id);
+  const changes = { edited: 0, created: 0, deleted: 0 };
+  for (let turn = 1; !over(); turn += 1) {
+    const properties = { lastname: `turn ${turn}` };
+    const edits = Array.from({ length: 1 + random.int(8) }, () => ({ id: random.pick(ids), properties }));
+    const creates = Array.from({ length: random.int(3) }, () => ({ properties }));
+    const gone = random.int(3) === 0 ? ids.splice(random.int(ids.length), 1) : [];
+    // An edit of what is gone would bring it back only here.
+    const known = edits.filter(({ id }) => !gone.includes(id));
+    const made = await simulator<{ ids: string[] }>(url, 'POST', '/data', {
+      object: 'contacts',
+      records: [...known, ...creates],
+      delete: gone,
+    });
+    ids.push(...made.ids.slice(known.length));
+    changes.edited += known.length;
+    changes.created += creates.length;
+    changes.deleted += gone.length;
+    await sleep(pauseMs);
+  }
+  return changes;
+}
+
+const pages = String.raw`/crm/v3/objects/contacts(\?|/search)`;
+const rateLimit = {
+  status: 'error',
+  errorType: 'RATE_LIMIT',
+  policyName: 'SECONDLY',
+  message: 'You have reached your secondly limit.',
+};
+const faults = [
+  { kind: 'status', status: 429, body: rateLimit },
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 503 },
+  { kind: 'html', status: 502 },
+  { kind: 'reset-before' },
+  { kind: 'reset-after' },
+  { kind: 'truncate' },
+  { kind: 'malformed' },
+  { kind: 'hang' },
+];
+
+/** This share of the pages is answered by something else from now on (seeded). */
+export async function breakPages(url: string, { providerFaults }: ReadSettings): Promise<void> {
+  await simulator(url, 'DELETE', '/faults');
+  const probability = providerFaults / faults.length;
+  for (const fault of faults)
+    await simulator(url, 'POST', '/faults', { path: pages, fault, probability, times: 1e9 });
+}
+
+/** For this long nothing is answered. */
+export async function beSilent(url: string, settings: ReadSettings, forMs: number): Promise<void> {
+  await hang(url);
+  await sleep(forMs);
+  await breakPages(url, settings);
+}

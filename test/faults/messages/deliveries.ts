@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom, type Random } from '../../../simulator/kit/random.ts';
+import { cutMessages, keepMessages, type NewMessage } from '../../../src/deliveries/index.ts';
+import { decode } from '../../../src/deliveries/encoding.ts';
+import { sqlState } from '../../../src/kit/db/database.ts';
+import { newId } from '../../../src/kit/ids.ts';
+import { patiently } from '../suite/processes.ts';
+import { chaosIn } from './chaos.ts';
+import type { Findings } from './report.ts';
+import type { DeliverySettings } from './settings.ts';
+import {
+  addWebhooks,
+  openWorld,
+  passTime,
+  restsFor,
+  whatIsLeft,
+  type RunOptions,
+  type World,
+} from './world.ts';
+
+const drainMs = 120_000;
+const perKeep = 20;
+const perKeepLater = 5;
+
+/** A message that was kept, as the suite itself knows it. */
+interface Kept {
+  endpoint: number;
+  hash: string;
+}
+
+/** Webhooks to many endpoints that fail, lose answers and are slow, while nodes and their database die. */
+export async function runDeliveries(settings: DeliverySettings, options: RunOptions): Promise<Findings> {
+  const { endpoints, receiverFaults: faultRate, seed } = settings;
+  const world = await openWorld(settings, { endpoints, faultRate, seed }, options);
+  try {
+    const destinations = await addWebhooks(world, (at) => `endpoint-${at}`);
+    options.say('ready');
+    const kept = new Map<string, Kept>();
+    const end = new AbortController();
+    const over = (): boolean => end.signal.aborted;
+    const chaos = chaosIn(world, settings, { outage: sleep, over });
+    const load = async (): Promise<void> => {
+      await keepAll(world, settings, destinations, kept);
+      while (!chaos.enough()) await again(world, settings, destinations, kept);
+      end.abort();
+    };
+    try {
+      await Promise.all([chaos.run(), load(), tell(world, kept, over, options)]);
+    } finally {
+      end.abort();
+    }
+    world.receiver.calm();
+    const left = await drain(world);
+    options.say('drained; comparing the ledgers');
+    return { ...(await judge(world, kept)), deeds: chaos.deeds, left };
+  } finally {
+    await world.close();
+  }
+}
+
+async function tell(
+  { receiver }: World,
+  kept: ReadonlyMap<string, Kept>,
+  over: () => boolean,
+  { say }: RunOptions,
+): Promise<void> {
+  while (!over()) {
+    await sleep(5_000, undefined, { ref: false });
+    say(`${kept.size} kept, ${receiver.arrivals.size} arrived`);
+  }
+}
+
+async function keepAll(
+  world: World,
+  { webhooks, seed }: DeliverySettings,
+  destinations: readonly string[],
+  kept: Map<string, Kept>,
+): Promise<void> {
+  const random = createRandom(seed, 'webhooks');
+  while (kept.size < webhooks) {
+    await keepSome(world, { random, count: perKeep }, destinations, kept);
+    await sleep(random.int(40));
+  }
+}
+
+/** Nodes that must still die have something to do. */
+async function again(
+  world: World,
+  { seed }: DeliverySettings,
+  destinations: readonly string[],
+  kept: Map<string, Kept>,
+): Promise<void> {
+  const random = createRandom(seed, `more ${kept.size}`);
+  await keepSome(world, { random, count: perKeepLater }, destinations, kept);
+  await sleep(300);
+}
+
+async function keepSome(
+  { database, platform }: World,
+  { random, count }: { random: Random; count: number },
+  destinations: readonly string[],
+  kept: Map<string, Kept>,
+): Promise<void> {
+  const messages = await Promise.all(
+    Array.from({ length: count }, () => messageTo(platform.projectId, random, destinations)),
+  );
+  await patiently(() => keepOnce(() => keepMessages(database, messages)));
+  for (const { id, body, encoding, destinationId } of messages) {
+    const hash = createHash('sha256')
+      .update(await decode(body, encoding))
+      .digest('base64');
+    kept.set(id, { endpoint: destinations.indexOf(destinationId), hash });
+  }
+}
+
+/** A commit whose answer was lost is not made twice. */
+async function keepOnce(keep: () => Promise<void>): Promise<void> {
+  try {
+    await keep();
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error;
+  }
+}
+
+/** Texts that another writer of JSON would write in another way. */
+const values = [
+  '1.50',
+  '12345678901234567890',
+  '1e400',
+  '-0',
+  '"\\u00e9\\/"',
+  '"é\\u2028😀"',
+  '{"b":1,"a":2.0}',
+];
+
+async function messageTo(
+  projectId: string,
+  random: Random,
+  destinations: readonly string[],
+): Promise<NewMessage> {
+  const installationId = newId();
+  const entries = Array.from({ length: 1 + random.int(3) }, (_, at) => ({
+    json: `{"fields":{"n":${random.pick(values)}}, "text":"${random.text(200 + random.int(2_000))}"}`,
+    key: { id: String(at), version: '2026-01-01T00:00:00.000Z', deleted: false },
+  }));
+  const names = { groupRef: 'acme', groupName: 'Acme', consumerRef: 'ada', consumerName: 'Ada' };
+  const [message] = await cutMessages(
+    {
+      action: 'read',
+      projectId,
+      provider: 'hubspot',
+      ...names,
+      installationId,
+      installationUpdateTime: '2026-01-01T00:00:00.000Z',
+      objectName: 'people',
+      rawObjectName: 'contacts',
+    },
+    entries,
+    {
+      projectId,
+      operationId: null,
+      installationId,
+      groupRef: names.groupRef,
+      object: 'people',
+      destinationId: random.pick(destinations),
+      page: 1,
+      publicUrl: 'https://svc.example',
+    },
+  );
+  if (!message) throw new Error('no message was made');
+  return message;
+}
+
+/** Without faults, until nothing waits; time passes when everything waits for its next attempt. */
+async function drain(world: World): Promise<string[]> {
+  const giveUpAt = performance.now() + drainMs;
+  for (;;) {
+    const left = await whatIsLeft(world);
+    if (left.length === 0 || performance.now() > giveUpAt) return left;
+    const ms = await restsFor(world);
+    if (ms !== undefined) await passTime(world, ms);
+    await sleep(300);
+  }
+}
+
+interface DeliveryState {
+  id: string;
+  status: string;
+}
+
+/** Compares the suite's ledger with that of the receiver, and both with what the platform says. */
+async function judge(
+  { database, receiver }: World,
+  kept: ReadonlyMap<string, Kept>,
+): Promise<Pick<Findings, 'counts' | 'violations'>> {
+  const rows = await patiently(() => database.raw('SELECT message_id AS id, status FROM delivery'));
+  const states = new Map((rows as unknown as DeliveryState[]).map(({ id, status }) => [id, status]));
+  const ids = [...kept.keys()];
+  const { arrivals, unverified, changed } = receiver;
+  const wrongly = (id: string): boolean => {
+    const [arrival, expected] = [arrivals.get(id), kept.get(id)];
+    return (
+      !!arrival &&
+      (arrival.hash !== expected?.hash || [...arrival.endpoints].join() !== `${expected.endpoint}`)
+    );
+  };
+  const requests = receiver.requests();
+  return {
+    counts: {
+      kept: kept.size,
+      requests,
+      repeats: [...arrivals.values()].reduce((total, { times }) => total + times - 1, 0),
+      failures: Object.values(receiver.faults).reduce((total, count) => total + count, 0),
+    },
+    violations: {
+      lost: ids.filter((id) => !arrivals.get(id)?.taken),
+      unsaid: ids.filter((id) => states.get(id) !== 'delivered').map((id) => `${id} ${states.get(id)}`),
+      unverified,
+      changed,
+      wrong: ids.filter(wrongly),
+      strange: [...arrivals.keys()].filter((id) => !kept.has(id)),
+    },
+  };
+}
