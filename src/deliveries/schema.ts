@@ -13,6 +13,14 @@ const time = (description?: string) =>
 const anyMembers = () => Type.Record(Type.String(), Type.Unknown(), { maxProperties: 100 });
 const Metadata = shownAs(anyMembers(), Type.Union([WebhookMetadata, PostgresMetadata]));
 const Secrets = shownAs(anyMembers(), Type.Union([WebhookSecrets, PostgresSecrets]));
+const SomeMetadata = shownAs(
+  anyMembers(),
+  Type.Union([Type.Partial(WebhookMetadata), Type.Partial(PostgresMetadata)]),
+);
+const SomeSecrets = shownAs(
+  anyMembers(),
+  Type.Union([Type.Partial(WebhookSecrets), Type.Partial(PostgresSecrets)]),
+);
 
 const DestinationName = Type.String({
   pattern: '^[A-Za-z0-9-]{1,64}$',
@@ -54,8 +62,8 @@ export const UpdateDestinationRequest = Type.Object(
     destination: Type.Object(
       {
         name: Type.Optional(DestinationName),
-        metadata: Type.Optional(Metadata),
-        secrets: Type.Optional(Secrets),
+        metadata: Type.Optional(SomeMetadata),
+        secrets: Type.Optional(SomeSecrets),
       },
       closed,
     ),

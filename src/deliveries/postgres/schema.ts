@@ -27,7 +27,7 @@ export const PostgresMetadata = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'PostgresMetadata' },
 );
 export type PostgresMetadata = Static<typeof PostgresMetadata>;
 
@@ -41,6 +41,6 @@ export const PostgresSecrets = Type.Object(
       examples: ['a-long-password'],
     }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'PostgresSecrets' },
 );
 export type PostgresSecrets = Static<typeof PostgresSecrets>;

@@ -81,11 +81,15 @@ function describeRoute(
   const who = isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.join(', ')}.${confined}`;
   const security: Record<string, string[]>[] = isPublic ? [] : [{ apiKey: [] }, { bearer: [] }];
   const description = [schema.description, who].filter(Boolean).join('\n\n');
-  return { ...schema, security, description, response: withShown(schema.response ?? {}) };
+  const bodies = { response: schema.response ?? {}, ...(schema.body ? { body: schema.body } : {}) };
+  return { ...schema, security, description, ...(asShown(bodies) as typeof bodies) };
 }
 
-/** The answers as the document shows them. */
-function withShown(response: object): Record<string, unknown> {
-  const answers = Object.entries(response) as [string, { [shown]?: object }][];
-  return Object.fromEntries(answers.map(([status, schema]) => [status, schema[shown] ?? schema]));
+/** A schema as the document shows it, and what is in it. */
+function asShown(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(asShown);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { [shown]: other } = schema as { [shown]?: object };
+  if (other) return asShown(other);
+  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, asShown(value)]));
 }
