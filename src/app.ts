@@ -25,6 +25,7 @@ import { createProjects, projectMetrics, sealedProjectColumns, type Projects } f
 import { loadCatalog, type Catalog } from './providers/index.ts';
 import {
   createDeliveries,
+  destinationFault,
   deliveryMetrics,
   sealedDestinationColumns,
   type Deliveries,
@@ -90,6 +91,10 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const deliveries = createDeliveries(ground, {
     production: config.production,
     egressAllow: config.egressAllow,
+  });
+  projects.askForDestinationsBy(async (projectId, name) => {
+    const fault = destinationFault(await deliveries.findDestination(projectId, name), name);
+    return fault && `${fault}; what is read for it waits until there is one`;
   });
   const writes = createWrites(ground, operations, { leaseMs: config.leaseMs });
   hurryDead(connections, operations, log);

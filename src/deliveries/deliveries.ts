@@ -21,6 +21,13 @@ export interface FoundDestination {
   reason?: string;
 }
 
+/** Why nothing can be delivered there now; undefined where it can. */
+export function destinationFault(found: FoundDestination | undefined, name: string): string | undefined {
+  if (!found) return `there is no destination ${name}`;
+  if (found.status === 'active') return undefined;
+  return `the destination ${found.name} is disabled${found.reason === undefined ? '' : ` (${found.reason})`}`;
+}
+
 export interface DeliveriesOptions {
   /** Data of customers: nothing leaves in the clear. */
   production: boolean;

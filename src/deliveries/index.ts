@@ -1,6 +1,6 @@
 export { deliveryRoutes } from './delivery-routes.ts';
 export { destinationRoutes } from './destination-routes.ts';
-export { createDeliveries, type Deliveries, type FoundDestination } from './deliveries.ts';
+export { createDeliveries, destinationFault, type Deliveries, type FoundDestination } from './deliveries.ts';
 export { createMessageKeeper } from './keeper.ts';
 export type { RecordKey } from './kind.ts';
 export {

@@ -18,6 +18,7 @@ import {
   type RevisionHook,
 } from './integrations/integrations.ts';
 import type { UsageHook } from './integrations/losses.ts';
+import type { DestinationsHook } from './integrations/lost-destinations.ts';
 import type { Integration } from './integrations/store.ts';
 import { createApiKeys, type ApiKeys } from './keys/api-keys.ts';
 import { createJwtKeys, type JwtKeys } from './keys/jwt-keys.ts';
@@ -55,6 +56,8 @@ export interface Projects {
   afterRevision(hook: RevisionHook): void;
   /** Registers who asks a provider which objects of a manifest it does not have. */
   askForObjectsBy(hook: ObjectsHook): void;
+  /** Registers who knows the destinations that a manifest names. */
+  askForDestinationsBy(hook: DestinationsHook): void;
   /** Registers who counts the installations that a deploy takes something from. */
   countUsageBy(hook: UsageHook): void;
   /** The named provider app, or the default of the provider, with its secret. Throws provider-app-missing. */
@@ -107,6 +110,7 @@ export function createProjects(
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
     afterRevision: (hook) => integrations.afterRevision(hook),
     askForObjectsBy: (hook) => integrations.askForObjectsBy(hook),
+    askForDestinationsBy: (hook) => integrations.askForDestinationsBy(hook),
     countUsageBy: (hook) => integrations.countUsageBy(hook),
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
     close: async () => {

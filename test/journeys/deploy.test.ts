@@ -50,6 +50,37 @@ describe('test/journeys/deploy', () => {
   const writes = (...objects: string[]) =>
     `    write:\n      objects:\n${objects.map((object) => `        - objectName: ${object}\n`).join('')}`;
 
+  it('warns of a destination that is not there, at its line, until there is one', async () => {
+    const read = (named: string) => `specVersion: 1.0.0
+integrations:
+  - name: ${named}
+    provider: hubspot
+    read:
+      objects:
+        - { objectName: contacts, destination: updates, requiredFields: [{ fieldName: email }] }
+`;
+    const warningsOf = async (named: string) => {
+      const { body } = await batch(read(named));
+      return (body as unknown as { warnings?: { rule: string; line: number; message: string }[] }[])[0]
+        ?.warnings;
+    };
+    expect(await warningsOf('waits')).toMatchObject([
+      {
+        rule: 'destination-unknown',
+        line: 7,
+        message: expect.stringContaining('there is no destination updates'),
+      },
+    ]);
+    const metadata = { url: 'https://updates.example/in' };
+    const made = await platform.call('POST', '/projects/default/destinations', {
+      name: 'updates',
+      type: 'webhook',
+      metadata,
+    });
+    expect(made.status).toBe(201);
+    expect(await warningsOf('goes')).toBeUndefined();
+  });
+
   it('§2.1 a manifest with every key of the specification is deployed and answers its integrations with their revision', async () => {
     const deployed = await batch(`specVersion: 1.0.0
 integrations:

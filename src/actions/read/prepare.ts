@@ -1,5 +1,10 @@
 import type { Connections } from '../../connections/index.ts';
-import type { Deliveries, Envelope, FoundDestination } from '../../deliveries/index.ts';
+import {
+  destinationFault,
+  type Deliveries,
+  type Envelope,
+  type FoundDestination,
+} from '../../deliveries/index.ts';
 import {
   effectiveReadObjectNamed,
   senderOf,
@@ -102,12 +107,8 @@ async function destinationOf(
   if (destination === undefined)
     return waiting(`${objectName} has no destination; name one in the config or the manifest`);
   const found = await deliveries.findDestination(projectId, destination);
-  if (!found) return waiting(`there is no destination ${destination}; the read waits until there is`);
-  if (found.status === 'disabled') {
-    const why = found.reason === undefined ? '' : ` (${found.reason})`;
-    return waiting(`the destination ${found.name} is disabled${why}; the read waits until it is enabled`);
-  }
-  return { found };
+  const fault = destinationFault(found, destination);
+  return found && fault === undefined ? { found } : waiting(`${fault}; the read waits until there is one`);
 }
 
 type Askable = Pick<Prepared, 'read' | 'client' | 'object' | 'waitMs'>;

@@ -1,3 +1,4 @@
+import { destinationFault } from '../../deliveries/index.ts';
 import type { Target } from '../../installations/index.ts';
 import { effectiveReadObjectNamed, type EffectiveReadObject } from '../../installations/index.ts';
 import { newId } from '../../kit/ids.ts';
@@ -93,8 +94,6 @@ async function refuseLost(
 ): Promise<void> {
   if (destination === undefined)
     throw problem('no-destination', { detail: `${objectName} names no destination.` });
-  const found = await deliveries.findDestination(projectId, destination);
-  if (!found) throw problem('no-destination', { detail: `There is no destination ${destination}.` });
-  if (found.status === 'disabled')
-    throw problem('no-destination', { detail: `The destination ${found.name} is disabled.` });
+  const fault = destinationFault(await deliveries.findDestination(projectId, destination), destination);
+  if (fault !== undefined) throw problem('no-destination', { detail: `Nothing can be delivered: ${fault}.` });
 }

@@ -10,6 +10,7 @@ import { findInIntegration } from '../manifest/validate.ts';
 import type { DeployPreview, Manifest, ManifestIntegration, ManifestIssue } from '../schema.ts';
 import { planDeploy, type DeployPlan, type DeployTerms } from './deploy-plan.ts';
 import { findLosses, type UsageHook } from './losses.ts';
+import { findLostDestinations, type DestinationsHook } from './lost-destinations.ts';
 import * as store from './store.ts';
 import type { Integration } from './store.ts';
 
@@ -61,6 +62,8 @@ export interface Integrations {
   afterRevision(hook: RevisionHook): void;
   /** Registers who asks a provider which objects of a manifest it does not have. */
   askForObjectsBy(hook: ObjectsHook): void;
+  /** Registers who knows the destinations that a manifest names. */
+  askForDestinationsBy(hook: DestinationsHook): void;
   /** Registers who knows the installations. */
   countUsageBy(hook: UsageHook): void;
   close(): Promise<void>;
@@ -75,6 +78,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     reader: createManifestReader(catalog),
     settle: [],
     unknownObjects: async () => [],
+    destinationFault: async () => undefined,
     usage: async () => ({ installations: 0, configured: 0 }),
   };
   const get = (projectId: string, idOrName: string) => getIntegration(database, projectId, idOrName);
@@ -116,6 +120,9 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     askForObjectsBy: (hook) => {
       deps.unknownObjects = hook;
     },
+    askForDestinationsBy: (hook) => {
+      deps.destinationFault = hook;
+    },
     countUsageBy: (hook) => {
       deps.usage = hook;
     },
@@ -129,6 +136,7 @@ interface DeployDeps {
   reader: ManifestReader;
   settle: RevisionHook[];
   unknownObjects: ObjectsHook;
+  destinationFault: DestinationsHook;
   usage: UsageHook;
 }
 
@@ -139,7 +147,7 @@ async function deploy(
   { destructive, only }: DeployOptions,
 ): Promise<{ integrations: Deployed[]; warnings: ManifestIssue[] }> {
   const { manifest, check } = await readManifest(text, deps.reader);
-  const unknown = await findUnknown(projectId, manifest, { ask: deps.unknownObjects, only });
+  const unknown = await findStrange(deps, projectId, manifest, only);
   const { revised, ...deployed } = await deps.database.transaction(async (tx) => {
     await store.lockDeploys(tx, projectId);
     const terms = { destructive, only, at: await store.transactionTime(tx) };
@@ -170,7 +178,7 @@ async function preview(
   const terms = { destructive, only, at: await store.transactionTime(database) };
   const plan = planOrRefuse(manifest, await store.listIntegrations(database, projectId), check, terms);
   const losses = await findLosses(database, projectId, plan, { destructive, usage: deps.usage });
-  const unknown = await findUnknown(projectId, manifest, { ask: deps.unknownObjects, only });
+  const unknown = await findStrange(deps, projectId, manifest, only);
   const integrations = plan.integrations.map(({ shown }) => shown);
   const warnings = warningsOf(check, [...losses, ...unknown]);
   return { dryRun: true, integrations, untouched: plan.untouched, warnings };
@@ -209,6 +217,20 @@ function planOrRefuse(
   if ('refusals' in plan) throw refuseManifest(plan.refusals.map((finding) => placed(finding, check)));
   if (plan.integrations.length > 0) return plan;
   throw problem('manifest-invalid', { detail: `The manifest does not hold the integration ${terms.only}.` });
+}
+
+/** Warnings for what others say is not there. */
+async function findStrange(
+  deps: DeployDeps,
+  projectId: string,
+  manifest: Manifest,
+  only: string | undefined,
+): Promise<Finding[]> {
+  const found = await Promise.all([
+    findUnknown(projectId, manifest, { ask: deps.unknownObjects, only }),
+    findLostDestinations(projectId, manifest, { ask: deps.destinationFault, only }),
+  ]);
+  return found.flat();
 }
 
 /** A warning for each object that the provider says it does not have. */

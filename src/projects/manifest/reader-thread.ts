@@ -11,9 +11,14 @@ const catalog = { find: (provider: string) => facts.get(provider), names: () => 
 const most = 1_000;
 
 function namedIn({ read, write }: ManifestIntegration, root: Path): Path[] {
-  const objects = (action: string, list: readonly unknown[] = []): Path[] =>
-    list.map((_, at) => [...root, action, 'objects', at, 'objectName']);
-  return [[...root, 'provider'], ...objects('read', read?.objects), ...objects('write', write?.objects)];
+  const objects = (action: string, member: string, list: readonly unknown[] = []): Path[] =>
+    list.map((_, at) => [...root, action, 'objects', at, member]);
+  return [
+    [...root, 'provider'],
+    ...objects('read', 'objectName', read?.objects),
+    ...objects('read', 'destination', read?.objects),
+    ...objects('write', 'objectName', write?.objects),
+  ];
 }
 
 parentPort?.on('message', (text: string) => {
