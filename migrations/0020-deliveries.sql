@@ -47,6 +47,7 @@ CREATE TABLE message (
 ALTER TABLE message ALTER COLUMN body SET STORAGE EXTERNAL, ALTER COLUMN result SET STORAGE EXTERNAL;
 -- Not project first: with it, a look-up by key planned for a small partition could take these indexes and walk the project.
 CREATE INDEX message_installation ON message (installation_id, id);
+CREATE INDEX message_group ON message (group_ref, id);
 CREATE INDEX message_destination ON message (destination_id, id);
 CREATE INDEX message_operation ON message (operation_id, id) WHERE operation_id IS NOT NULL;
 

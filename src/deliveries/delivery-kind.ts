@@ -4,7 +4,7 @@ import type { Delivered, DestinationKind, OpenDestination } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
 import { countDeliveries } from './metrics.ts';
 import { outgoingOf } from './outgoing.ts';
-import { formerIn, openSecrets } from './secrets.ts';
+import { formerIn, openSecretsOnce } from './secrets.ts';
 import { canceled, forgotten, postponed, settle, type DeliveryEnd } from './settle.ts';
 import { failingForMs } from './destinations.ts';
 import type { DestinationRow } from './store/destinations.ts';
@@ -91,7 +91,7 @@ export function openDestination(
   { ground }: Pick<DeliveryDeps, 'ground'>,
   row: DestinationRow,
 ): OpenDestination {
-  const secrets = openSecrets(ground.vault, row);
+  const secrets = openSecretsOnce(ground.vault, row);
   return {
     id: row.id,
     projectId: row.project_id,

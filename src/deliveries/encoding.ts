@@ -9,8 +9,8 @@ const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 export const encodings = { plain: 0, zstd: 1 } as const;
 export type Encoding = (typeof encodings)[keyof typeof encodings];
 
-/** A shorter text gains nothing. */
-const worthFromBytes = 512;
+/** A shorter text stands in its row as it is; compressing it costs more than it saves. */
+const worthFromBytes = 2_048;
 
 /** All of them in one encoding. PostgreSQL's own compression costs ten times as much. */
 export async function encode(texts: readonly Buffer[]): Promise<{ encoding: Encoding; encoded: Buffer[] }> {

@@ -100,7 +100,7 @@ describe('deliveries/messages', () => {
   });
 
   it('are kept with their work and a wake of the lane of their destination, in their order', async () => {
-    const given = [entry('1', '{"a":1}'), sized('2', 400_000), entry('3', `{"b":"${'x'.repeat(2_000)}"}`)];
+    const given = [entry('1', '{"a":1}'), sized('2', 400_000), entry('3', `{"b":"${'x'.repeat(3_000)}"}`)];
     const messages = await cutMessages(envelope, given, origin);
     await keepMessages(test.database, messages);
     const rows = await test.database.raw(

@@ -19,6 +19,15 @@ export function openSecrets(vault: Vault, row: Place & Pick<DestinationRow, 'sec
   return vault.open(row.secrets, placeOf(row.project_id, row.id)) as StoredSecrets;
 }
 
+const opened = new WeakMap<object, StoredSecrets>();
+
+/** Once for a row: opening costs more than signing. For rows that are remembered and forgotten soon. */
+export function openSecretsOnce(vault: Vault, row: Place & Pick<DestinationRow, 'secrets'>): StoredSecrets {
+  const secrets = opened.get(row) ?? openSecrets(vault, row);
+  opened.set(row, secrets);
+  return secrets;
+}
+
 /** Those of before, while they are good. */
 export function formerIn({ former }: StoredSecrets, now: number): object | undefined {
   return former && Date.parse(former.until) > now ? former.secrets : undefined;

@@ -54,6 +54,10 @@ const messagesWhere = (condition: string): string => `(
 
 const lists = {
   ofProject: statement('deliveries_of_project', listBy(messagesWhere('true'), 'm.id')),
+  ofGroup: statement(
+    'deliveries_of_group',
+    listBy(messagesWhere('m.group_ref = coalesce($5::text, $6::text)'), 'm.id'),
+  ),
   ofDestination: statement(
     'deliveries_of_destination',
     listBy(messagesWhere('m.destination_id = $8::uuid'), 'm.id'),
@@ -134,7 +138,7 @@ export interface DeliveryFilter {
 
 /** Newest first. */
 export function listDeliveries(db: Queryable, reach: Reach, filter: DeliveryFilter): Promise<DeliveryRow[]> {
-  return db.rows<DeliveryRow>(listFor(filter), [
+  return db.rows<DeliveryRow>(listFor(reach, filter), [
     reach.projectId,
     filter.before,
     filter.from,
@@ -149,11 +153,15 @@ export function listDeliveries(db: Queryable, reach: Reach, filter: DeliveryFilt
   ]);
 }
 
-function listFor({ operationId, status, installationId, destinationId }: DeliveryFilter): Statement {
+function listFor(
+  reach: Reach,
+  { operationId, status, installationId, destinationId, groupRef = reach.groupRef }: DeliveryFilter,
+): Statement {
   if (operationId !== undefined) return lists.ofOperation;
   if (status === 'failed' || status === 'canceled') return lists.ended;
   if (status === 'pending') return lists.pending;
   if (installationId !== undefined) return lists.ofInstallation;
+  if (groupRef !== undefined) return lists.ofGroup;
   return destinationId === undefined ? lists.ofProject : lists.ofDestination;
 }
 
