@@ -31,7 +31,7 @@ export class Session {
 
   /** Dials, and logs in. Whoever aborts the signal ends both. */
   static async open(access: Access, dialer: DatabaseDialer, signal: AbortSignal): Promise<Session> {
-    const socket = await dialled(access, dialer);
+    const socket = await dialled(access, dialer, signal);
     const stop = (): unknown => socket.destroy(asError(signal.reason));
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
@@ -146,11 +146,18 @@ function tlsOf(mode: Place['sslMode'], ca: DatabaseDialer['ca']): NonNullable<Cl
   };
 }
 
-function dialled({ host, port }: Place, { dial }: DatabaseDialer): Promise<Socket> {
+/** A socket that comes when nobody waits any more is closed. */
+function dialled({ host, port }: Place, { dial }: DatabaseDialer, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    dial({ hostname: host, protocol: 'http:', port: String(port) }, (error, socket) =>
-      error ? reject(error) : resolve(socket),
-    );
+    const stop = (): void => reject(asError(signal.reason));
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    dial({ hostname: host, protocol: 'http:', port: String(port) }, (error, socket) => {
+      signal.removeEventListener('abort', stop);
+      if (error) reject(error);
+      else if (signal.aborted) socket.destroy();
+      else resolve(socket);
+    });
   });
 }
 
