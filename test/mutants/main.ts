@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from '../../src/kit/db/embedded/index.ts';
-import { mutants, type Mutant } from './mutants.ts';
-import { copySources, type Copy } from './sources.ts';
+import { mutants } from './mutants.ts';
+import { copySources, type Copy, type Mutant } from './sources.ts';
 
 interface TestReport {
   numPassedTests: number;

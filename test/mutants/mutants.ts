@@ -1,12 +1,5 @@
-import type { Change } from './sources.ts';
-
-/** The sources, wrong in one way, and the ordinary tests that must notice it. */
-export interface Mutant {
-  name: string;
-  changes: Change[];
-  /** Test files, from the root of the checkout. */
-  tests: string[];
-}
+import { mutantsOfMessages } from './mutants-of-messages.ts';
+import type { Mutant } from './sources.ts';
 
 const autoBatchSql = 'migrations/0004-auto-batch.sql';
 const autoBatchTests = [
@@ -376,43 +369,5 @@ const findOperations = statement(`,
     ],
     tests: ['src/projects/keys/jwt-key-routes.test.ts'],
   },
-  {
-    name: 'signature over JSON that was read and written again',
-    changes: [
-      {
-        file: 'src/deliveries/webhook/index.ts',
-        find: '{ id: message.id, at: new Date(), body },',
-        replace:
-          '{ id: message.id, at: new Date(), body: Buffer.from(JSON.stringify(JSON.parse(body.toString()))) },',
-      },
-    ],
-    tests: ['src/deliveries/webhook/webhook.test.ts'],
-  },
-  {
-    name: 'a redirect is a success',
-    changes: [
-      {
-        file: 'src/deliveries/webhook/index.ts',
-        find: 'if (status >= 200 && status < 300)',
-        replace: 'if (status >= 200 && status < 400)',
-      },
-    ],
-    tests: ['src/deliveries/webhook/webhook.test.ts'],
-  },
-  {
-    name: 'a delivery that is sent again is counted twice',
-    changes: [
-      {
-        file: 'src/deliveries/store/record.ts',
-        find: "- coalesce((before = 'delivered')::int, 0)",
-        replace: '',
-      },
-      {
-        file: 'src/deliveries/store/record.ts',
-        find: "- coalesce((before = 'failed')::int, 0)",
-        replace: '',
-      },
-    ],
-    tests: ['src/deliveries/deliveries.test.ts'],
-  },
+  ...mutantsOfMessages,
 ];

@@ -9,6 +9,14 @@ export interface Change {
   replace: string;
 }
 
+/** The sources, wrong in one way, and the ordinary tests that must notice it. */
+export interface Mutant {
+  name: string;
+  changes: Change[];
+  /** Test files, from the root of the checkout. */
+  tests: string[];
+}
+
 const repository = join(import.meta.dirname, '../..');
 const parts = [
   'src',

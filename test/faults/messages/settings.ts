@@ -71,13 +71,7 @@ const many = {
 };
 
 const ofLanes = { 'after-claim': 4, 'after-mark': 20, 'before-record': 20, 'after-record': 20 };
-const ofRuns = {
-  'after-page': 3,
-  'after-claim': 4,
-  'after-mark': 8,
-  'before-record': 8,
-  'after-record': 8,
-};
+const ofRuns = { 'after-page': 2, 'before-record': 8 };
 
 const lagMs: ReadSettings['lagMs'] = [20_000, 100_000];
 const reading = { lagMs, receiverFaults: 0.15, providerFaults: 0.12, tickMs: 12_000 };
@@ -92,8 +86,8 @@ export const reads: Record<Size, Omit<ReadSettings, 'seed'>> = {
     ticks: 2,
     tickMs: 4_000,
   },
-  usual: { ...some, ...reading, passes: ofRuns, contacts: 5_000, ticks: 6 },
-  long: { ...many, ...reading, passes: ofRuns, contacts: 50_000, ticks: 30 },
+  usual: { ...some, ...reading, perPoint: 12, passes: ofRuns, contacts: 5_000, ticks: 6 },
+  long: { ...many, ...reading, perPoint: 60, passes: ofRuns, contacts: 50_000, ticks: 30 },
 };
 
 const delivering = { receiverFaults: 0.3, passes: ofLanes };

@@ -1,0 +1,99 @@
+import type { Mutant } from './sources.ts';
+
+/** Of reads and of what is delivered. */
+export const mutantsOfMessages: readonly Mutant[] = [
+  {
+    name: 'signature over JSON that was read and written again',
+    changes: [
+      {
+        file: 'src/deliveries/webhook/index.ts',
+        find: '{ id: message.id, at: new Date(), body },',
+        replace:
+          '{ id: message.id, at: new Date(), body: Buffer.from(JSON.stringify(JSON.parse(body.toString()))) },',
+      },
+    ],
+    tests: ['src/deliveries/webhook/webhook.test.ts'],
+  },
+  {
+    name: 'a redirect is a success',
+    changes: [
+      {
+        file: 'src/deliveries/webhook/index.ts',
+        find: 'if (status >= 200 && status < 300)',
+        replace: 'if (status >= 200 && status < 400)',
+      },
+    ],
+    tests: ['src/deliveries/webhook/webhook.test.ts'],
+  },
+  {
+    name: 'a delivery that is sent again is counted twice',
+    changes: [
+      {
+        file: 'src/deliveries/store/record.ts',
+        find: "- coalesce((before = 'delivered')::int, 0)",
+        replace: '',
+      },
+      {
+        file: 'src/deliveries/store/record.ts',
+        find: "- coalesce((before = 'failed')::int, 0)",
+        replace: '',
+      },
+    ],
+    tests: ['src/deliveries/deliveries.test.ts'],
+  },
+  {
+    name: 'a read goes on, and moves its watermark, before its page is stored',
+    changes: [
+      {
+        file: 'src/actions/read/run.ts',
+        find: 'const outcome = await keepPage.submit(kept).catch((error: unknown) => ({ error }));',
+        replace:
+          'void keepPage.submit(kept).catch(() => undefined);\n    const outcome = true as boolean | { error: unknown };',
+      },
+    ],
+    tests: ['test/journeys/read-pages.test.ts'],
+  },
+  {
+    name: 'the place of a read in another statement than its messages',
+    changes: [
+      {
+        file: 'src/actions/read/store/pages.ts',
+        find: 'messageColumns, messageParts, type NewMessage',
+        replace: 'keepMessages, type NewMessage',
+      },
+      {
+        file: 'src/actions/read/store/pages.ts',
+        find: "WHERE hashes <> ''),\n  ${messageParts(14, 'moved')}",
+        replace: "WHERE hashes <> '')",
+      },
+      {
+        file: 'src/actions/read/store/pages.ts',
+        find: '    ...messageColumns(pages.flatMap(({ made }, at) => made.map((message) => ({ ...message, n: at + 1 })))),\n  ]);',
+        replace: '  ]);\n  await keepMessages(db, pages.flatMap(({ made }) => made));',
+      },
+    ],
+    tests: ['test/journeys/read-pages.test.ts'],
+  },
+  {
+    name: 'the end of a range is exclusive',
+    changes: [
+      {
+        file: 'src/providers/read.ts',
+        find: 'return at > since && at <= until;',
+        replace: 'return at > since && at < until;',
+      },
+    ],
+    tests: ['src/providers/hubspot/read.test.ts'],
+  },
+  {
+    name: 'a record that was delivered is known by its id alone',
+    changes: [
+      {
+        file: 'src/actions/read/entries.ts',
+        find: 'JSON.stringify([id, version, deleted])',
+        replace: 'JSON.stringify([id, typeof version, deleted])',
+      },
+    ],
+    tests: ['src/actions/read/entries.test.ts'],
+  },
+];
