@@ -1,0 +1,138 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fault, type ProblemBody } from '../customer.ts';
+import { ReadWorld } from '../read-world.ts';
+
+describe('test/journeys/read-schedules', () => {
+  let world: ReadWorld;
+  beforeAll(async () => {
+    world = await ReadWorld.open();
+  }, 60_000);
+  afterEach(() => world.uninstall());
+  afterAll(() => world?.close());
+
+  it('makes one run of a tick on two nodes, and one of all that were missed', async () => {
+    const at = await world.contacts();
+    const runs = async (): Promise<number> => {
+      const { body } = await world.first.call<{ results: { resource: string }[] }>(
+        'GET',
+        `${world.place(at)}/operations?pageSize=100`,
+      );
+      return body.results.filter(({ resource }) => resource === 'contacts').length;
+    };
+    for (let n = 0; n < 8; n += 1) await world.tick(at, 'contacts');
+    expect(await runs()).toBe(8);
+    await world.pass(24 * 60);
+    await world.until('the run that makes up', async () => (await runs()) === 9);
+    await world.tick(at, 'contacts');
+    expect(await runs()).toBe(10);
+  }, 90_000);
+
+  it('does not start a run again that still goes on, and its log says so', async () => {
+    const at = await world.contacts();
+    await fault(world.first.hubspot, {
+      path: '/contacts/search',
+      times: 4,
+      fault: { kind: 'status', status: 500 },
+    });
+    const before = await world.toTick(at, 'contacts');
+    const running = await world.until('a run', async () => {
+      const { lastRun } = await world.stateOf(at, 'contacts');
+      return lastRun?.operationId !== before.lastRun?.operationId && lastRun;
+    });
+    expect(running.status).toBe('in_progress');
+    await world.toTick(at, 'contacts');
+    await world.until('the line', async () =>
+      (await world.logsOf(running.operationId)).some((line) =>
+        line.includes('was left out, since this run still goes on'),
+      ),
+    );
+    // It is tried again later and later.
+    await world.pass(10);
+    const ended = await at.settled(running.operationId);
+    expect(ended).toMatchObject({ status: 'success' });
+  }, 60_000);
+
+  it('pauses and goes on where it stood; all calls may be made twice', async () => {
+    const at = await world.contacts();
+    const verb = (what: string, body: Record<string, unknown>) =>
+      world.first.call('POST', `/read/v1${world.place(at)}:${what}`, body);
+    for (let n = 0; n < 2; n += 1)
+      expect((await verb('pause', { objects: ['people'], note: 'moving' })).status).toBe(204);
+    expect(await world.stateOf(at, 'contacts')).toMatchObject({
+      paused: { reason: 'object', note: 'moving' },
+    });
+    expect((await world.stateOf(at, 'contacts')).nextRunTime).toBeUndefined();
+    await world.change('contacts', undefined, { email: 'paused@example.com' });
+    await world.pass(60);
+    for (let n = 0; n < 2; n += 1) expect((await verb('unpause', {})).status).toBe(204);
+    const run = await world.tick(at, 'contacts');
+    expect(run.metadata.read.emitted).toBe(1);
+    const unknown = await verb('pause', { objects: ['nothing'] });
+    expect([unknown.status, (unknown.body as unknown as ProblemBody).code]).toEqual([
+      422,
+      'object-not-in-config',
+    ]);
+  }, 60_000);
+
+  it('pauses by itself after too many failures, and tells why', async () => {
+    const at = await world.contacts();
+    for (let n = 0; n < 2; n += 1) {
+      await fault(world.first.hubspot, {
+        path: '/contacts/search',
+        times: 1,
+        fault: { kind: 'status', status: 400 },
+      });
+      const run = await world.tick(at, 'contacts');
+      expect(run).toMatchObject({ status: 'failure', result: expect.stringMatching(/^\[contacts\] /) });
+    }
+    expect(await world.stateOf(at, 'contacts')).toMatchObject({
+      failures: 2,
+      paused: { reason: 'failures' },
+    });
+    const events = await world.first.call<{ results: { installationId: string; data: { error: string } }[] }>(
+      'GET',
+      '/projects/default/events?type=read.schedule.paused',
+    );
+    const told = events.body.results.find(({ installationId }) => installationId === at.installationId);
+    expect(told?.data.error).toMatch(/^\[contacts\] /);
+  }, 60_000);
+
+  it('waits for a destination that is not there, says so once, and loses nothing', async () => {
+    const at = await world.customer({
+      read: {
+        objects: {
+          tickets: {
+            objectName: 'tickets',
+            selectedFieldsAuto: 'all',
+            backfill: { defaultPeriod: { fullHistory: true } },
+          },
+        },
+      },
+    });
+    const id = await world.until(
+      'the backfill',
+      async () => (await world.stateOf(at, 'tickets')).backfill?.operationId,
+    );
+    await world.until('the line', async () => {
+      const logs = await world.first.call<{ message: { msg: string } }[]>(
+        'GET',
+        `/projects/default/operations/${id}/logs`,
+      );
+      return (
+        logs.body.filter(({ message }) => message.msg.includes('there is no destination nowhere')).length ===
+        1
+      );
+    });
+    await world.first.call('POST', '/projects/default/destinations', {
+      name: 'nowhere',
+      type: 'webhook',
+      metadata: { url: world.receiver.url },
+    });
+    await world.pass(1);
+    const ended = await world.delivered(at, id);
+    expect(ended).toMatchObject({ status: 'success' });
+    expect(world.receiver.entries({ groupRef: at.groupRef, objectName: 'tickets' }).length).toBe(
+      ended.metadata.read.emitted,
+    );
+  }, 60_000);
+});
