@@ -96,4 +96,26 @@ export const mutantsOfMessages: readonly Mutant[] = [
     ],
     tests: ['src/actions/read/entries.test.ts'],
   },
+  {
+    name: 'an older version overwrites the newer row of a table',
+    changes: [
+      {
+        file: 'src/deliveries/postgres/store.ts',
+        find: 'WHERE (d._svc_version COLLATE "C", d._svc_seq) < (excluded._svc_version COLLATE "C", excluded._svc_seq)',
+        replace: 'WHERE d._svc_seq < excluded._svc_seq',
+      },
+    ],
+    tests: ['src/deliveries/postgres/tables.test.ts'],
+  },
+  {
+    name: 'rows are written while another node changes their table',
+    changes: [
+      {
+        file: 'src/deliveries/postgres/store.ts',
+        find: "{ shared: 'pg_advisory_xact_lock_shared', alone: 'pg_advisory_xact_lock' }",
+        replace: "{ shared: 'abs', alone: 'abs' }",
+      },
+    ],
+    tests: ['src/deliveries/postgres/tables.test.ts', 'src/deliveries/postgres/nodes.test.ts'],
+  },
 ];
