@@ -32,7 +32,6 @@ export const paragraphs: readonly Paragraph[] = [
     members: `read.objects objectName schedule disabled destination selectedFields selectedValueMappings dynamicMappingsInput
       selectedFieldMappings selectedFieldsAuto mapToName mapToDisplayName prompt mappedValues mappedValue mappedDisplayValue
       fieldName backfill defaultPeriod days fullHistory fieldFilters operator value`,
-    later: 'Reading and delivering by it. It is checked and kept today.',
   }),
   of('2.5', 'Write config', 'A map of objects with deletion, defaults and when a field is written.', {
     members: `write.objects objectName inheritMapping deletionSettings selectedFieldSettings selectedValueDefaults applyOnUpdate
