@@ -2,20 +2,7 @@ export { deliveryRoutes } from './delivery-routes.ts';
 export { destinationRoutes } from './destination-routes.ts';
 export { createDeliveries, destinationFault, type Deliveries, type FoundDestination } from './deliveries.ts';
 export { createMessageKeeper } from './keeper.ts';
-export type { RecordKey } from './kind.ts';
-export {
-  cutMessages,
-  type Envelope,
-  type MessageEntry,
-  type MessageOrigin,
-  type NewMessage,
-} from './messages.ts';
-export {
-  keepMessages,
-  messageColumns,
-  messageParameters,
-  messageParts,
-  type NumberedMessage,
-} from './store/messages.ts';
+export { cutMessages, type Envelope, type MessageEntry, type NewMessage } from './messages.ts';
+export { keepMessages, messageColumns, messageParts } from './store/messages.ts';
 export { sealedDestinationColumns } from './secrets.ts';
 export { deliveryMetrics } from './metrics.ts';

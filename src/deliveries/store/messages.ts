@@ -36,7 +36,7 @@ const binary: readonly [name: string, read: (message: NewMessage) => Buffer | nu
 const names = [...columns, ...binary].map(([name]) => name).join(', ');
 
 /** A message of a statement that keeps it together with something else; `n` is the number of that in `source`. */
-export type NumberedMessage = NewMessage & { n: number };
+type NumberedMessage = NewMessage & { n: number };
 
 /**
  * CTEs that keep messages together with something else: a message is kept when the CTE `source` has a row with its `n`, which
@@ -67,9 +67,6 @@ export function messageColumns(messages: readonly NumberedMessage[]): unknown[] 
     ...binary.map(([, read]) => byteaArray(messages.map(read))),
   ];
 }
-
-/** How many parameters {@link messageParts} takes. */
-export const messageParameters = 1 + columns.length + binary.length;
 
 const keep = statement(
   'messages_keep',
