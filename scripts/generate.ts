@@ -1,7 +1,8 @@
 /** `npm run generate`: writes what derives from the sources (OpenAPI, error pages, configuration); `--check` only compares. */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { problemKinds, type ProblemKind } from '../src/kit/problem-catalogue.ts';
+import { problemKinds } from '../src/kit/problem-catalogue.ts';
+import type { ProblemKind } from '../src/kit/problem-kind.ts';
 import { variables } from '../src/config.ts';
 import type { Variable } from '../src/kit/variable.ts';
 import { loadCatalog } from '../src/providers/index.ts';

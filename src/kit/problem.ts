@@ -1,4 +1,5 @@
-import { problemKinds, type ProblemCode, type ProblemKind } from './problem-catalogue.ts';
+import { problemKinds, type ProblemCode } from './problem-catalogue.ts';
+import type { ProblemKind } from './problem-kind.ts';
 
 /** One thing wrong with the input: where it stands and what to do. */
 export interface Issue {
