@@ -50,7 +50,7 @@ async function play(): Promise<Stage> {
 }
 
 say(
-  '\nsvc: write, look up and proxy, for one customer with a HubSpot and a Salesforce account (both simulated here)\n',
+  '\nsvc: write, look up, read and proxy, for one customer with a HubSpot and a Salesforce account (both simulated here)\n',
 );
 try {
   const stage = await play();

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { newBrowser } from '../../simulator/browser.ts';
 import type { Api } from './api.ts';
 import { hubspotClient, proxyHeaders, salesforceClient } from './clients.ts';
+import { deliverChange, openInbox } from './deliveries.ts';
 import type { Stage } from './processes.ts';
 
-type Step = <Result>(name: string, work: () => Promise<[Result, string]>) => Promise<Result>;
+export type Step = <Result>(name: string, work: () => Promise<[Result, string]>) => Promise<Result>;
 
 interface Named {
   id: string;
@@ -18,7 +19,7 @@ interface WriteAnswer {
 interface Operation {
   id: string;
   status: string;
-  result: string;
+  result?: string;
   resource: string;
 }
 
@@ -96,6 +97,7 @@ export async function runSteps(step: Step, api: Api, stage: Stage, apiKey: strin
     return [first, `${first.name} ${first.id}`];
   });
   const at = `/v1/projects/${project.id}`;
+  const inbox = await openInbox(step, api, at);
   await step('deploy examples/crm-sync/svc.yaml', async () => {
     const sourceYaml = await readFile(manifest, 'utf8');
     const deployed = await api.call<Named[]>('PUT', `${at}/integrations:batch`, { sourceYaml });
@@ -121,6 +123,7 @@ export async function runSteps(step: Step, api: Api, stage: Stage, apiKey: strin
     { FirstName: 'Ada' },
   );
   const operationId = await writeAsynchronously(step, api, write, at, `grace@${groupRef}.example`);
+  await deliverChange(step, api, stage, { projectId: project.id, groupRef, inbox });
   await callThroughProxy(step, stage, project.id, apiKey, hubspot, salesforce);
   await showOperations(step, api, at, { 'hubspot-crm': hubspot, 'salesforce-crm': salesforce });
   return { projectId: project.id, groupRef, installationId: hubspot, operationId };
@@ -230,7 +233,7 @@ async function writeAsynchronously(
     const giveUpAt = Date.now() + 30_000;
     for (;;) {
       const operation = await api.call<Operation>('GET', `${at}/operations/${operationId}`);
-      if (operation.status === 'failure') throw new Error(operation.result);
+      if (operation.status === 'failure') throw new Error(operation.result ?? 'it failed');
       if (operation.status === 'success') return [operation, `${operation.status}: ${operation.result}`];
       if (Date.now() > giveUpAt) throw new Error('the operation is still in progress after 30 s');
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -273,7 +276,9 @@ async function showOperations(
       const { results } = await api.call<{ results: Operation[] }>('GET', path);
       return [
         results,
-        results.map(({ status, result }) => `\n${' '.repeat(15)}${status.padEnd(8)} ${result}`).join(''),
+        results
+          .map(({ status, result }) => `\n${' '.repeat(15)}${status.padEnd(11)} ${result ?? ''}`)
+          .join(''),
       ];
     });
   }
