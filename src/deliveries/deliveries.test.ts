@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { wholeProject } from '../events/index.ts';
-import { newId } from '../kit/ids.ts';
+import { firstIdAt, newId } from '../kit/ids.ts';
+import { readBacklog } from '../operations/store/backlog.ts';
 import {
   eventually,
   good,
@@ -309,6 +310,18 @@ describe('deliveries', () => {
     expect(receiver.received.length).toBeLessThan(30);
     await other.close();
     expect(await work()).not.toEqual([]);
+  });
+
+  it('what waits is in the gauges, with its age', async () => {
+    await world.rows(`DELETE FROM work WHERE kind = 'delivery'`);
+    await world.deliveries.destinations.disable(world.projectId, 'mine');
+    const hourAgo = firstIdAt(new Date(Date.now() - 3_600_000).toISOString()).slice(0, 13);
+    await world.queue(destination.id, 1, { id: `${hourAgo}${newId().slice(13)}` });
+    await world.queue(destination.id, 2);
+    const row = (await readBacklog(test.database, 'provider')).find(({ kind }) => kind === 'delivery');
+    expect(row?.waiting).toBeGreaterThanOrEqual(3);
+    expect(row?.oldestSeconds).toBeGreaterThan(3_590);
+    expect(row?.oldestSeconds).toBeLessThan(3_660);
   });
 
   it('deletion cancels what waits and says how much', async () => {

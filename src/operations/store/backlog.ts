@@ -15,14 +15,15 @@ export interface BacklogRow {
   oldestSeconds: number;
 }
 
-const operationOf = (row: string, id: string): string => `CROSS JOIN LATERAL (
+const operationOf = (row: string, id: string): string => `LATERAL (
       SELECT o.action_type, o.request, o.created_at FROM operation o
       WHERE o.project_id = ${row}.project_id AND o.id = ${row}.${id} LIMIT 1) o`;
 
 /**
  * Reads the work table as a whole, which the sums need, by lane: the connection of a lane says what its rows are of. In the
  * lane of a node stand synchronous writes to many providers; they are few, and their operations tell. What is looked up by
- * row is kept apart (LATERAL, LIMIT), so that no plan reads the history for it.
+ * row is kept apart (LATERAL, LIMIT), so that no plan reads the history for it. What is no operation, such as a delivery, tells
+ * its age by its id.
  */
 const backlogBy = (connection: (of: string) => string, limit: string): string => `
   WITH lanes AS MATERIALIZED (
@@ -42,7 +43,7 @@ const backlogBy = (connection: (of: string) => string, limit: string): string =>
       (w.state <> 1)::int, (w.state = 1)::int, w.project_id, CASE WHEN w.state <> 1 THEN w.seq END
     FROM nodes n CROSS JOIN LATERAL (
       SELECT * FROM work WHERE project_id = n.project_id AND lane_id = n.id OFFSET 0) w
-    ${operationOf('w', 'operation_id')}),
+    CROSS JOIN ${operationOf('w', 'operation_id')}),
   sums AS MATERIALIZED (
     SELECT kind, provider, ${connection('connection_id')} AS connection_id, sum(waiting) AS waiting,
       sum(in_flight) AS in_flight, min(oldest) AS oldest, (array_agg(project_id ORDER BY oldest))[1] AS project_id
@@ -50,13 +51,13 @@ const backlogBy = (connection: (of: string) => string, limit: string): string =>
   queued AS (
     SELECT s.kind, s.provider, s.connection_id, s.waiting, s.in_flight, f.created_at AS oldest_at FROM sums s
     LEFT JOIN LATERAL (
-      SELECT o.created_at FROM (
+      SELECT coalesce(o.created_at, svc_uuid_moment(w.operation_id)) AS created_at FROM (
         SELECT project_id, operation_id FROM work WHERE project_id = s.project_id AND seq = s.oldest LIMIT 1) w
-      ${operationOf('w', 'operation_id')}) f ON true),
+      LEFT JOIN ${operationOf('w', 'operation_id')} ON true) f ON true),
   gathering AS (
     SELECT o.action_type, coalesce(c.provider, 'unknown'), ${connection('c.id')}, count(*), 0, min(o.created_at)
     FROM (SELECT * FROM ab_batch WHERE project_id <> '${firstProject}' OFFSET 0) b
-    ${operationOf('b', 'id')}
+    CROSS JOIN ${operationOf('b', 'id')}
     LEFT JOIN connections c ON c.project_id = b.project_id AND c.id = b.lane_id
     GROUP BY 1, 2, 3)
   SELECT kind, provider, connection_id, sum(waiting)::float8 AS waiting, sum(in_flight)::float8 AS in_flight,
