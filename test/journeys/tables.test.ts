@@ -62,8 +62,7 @@ describe('test/journeys/tables', () => {
     method: 'GET' | 'POST' | 'PATCH',
     path: string,
     body?: object,
-  ): Promise<Answer<DestinationBody>> =>
-    first.call<DestinationBody>(method, base + path, body as Record<string, unknown>);
+  ): Promise<Answer<DestinationBody>> => first.call<DestinationBody>(method, base + path, body);
   const people = async (where = ''): Promise<Record<string, unknown>[]> =>
     warehouse.database.raw(`SELECT * FROM crm.people ${where}`);
 
@@ -100,6 +99,11 @@ describe('test/journeys/tables', () => {
       destination: { secrets: { password } },
     });
     expect([changed.status, changed.text.includes(password)]).toEqual([200, false]);
+    expect((await call('POST', '/warehouse:test')).body).toMatchObject({ success: true });
+    expect((await call('POST', '/warehouse:rotate', {})).body).toMatchObject({
+      detail: expect.stringMatching(/postgres/) as string,
+      remedy: expect.stringMatching(/\w/) as string,
+    });
     expect((await call('POST', '/warehouse:test')).body).toMatchObject({ success: true });
     expect((await call('GET', '/warehouse')).body.secrets).toBeUndefined();
     expect((await call('GET', '/warehouse?includeSecrets=true')).body.secrets).toEqual({ password });
