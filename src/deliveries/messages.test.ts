@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { newId } from '../kit/ids.ts';
+import { createLog } from '../kit/log.ts';
 import { decode } from './encoding.ts';
-import { cutMessages, keepMessages, type Envelope, type MessageEntry, type NewMessage } from './index.ts';
+import {
+  createMessageKeeper,
+  cutMessages,
+  keepMessages,
+  type Envelope,
+  type MessageEntry,
+  type NewMessage,
+} from './index.ts';
 import { hashOf, mostBodyBytes, recordKeysIn } from './messages.ts';
 
 const ids = { projectId: newId(), installationId: newId(), destinationId: newId(), operationId: newId() };
@@ -174,9 +182,14 @@ describe('deliveries/messages', () => {
           `SELECT relname FROM pg_class WHERE relname ~ '^(message|delivery)_${suffix}$'`,
         )
       ).length;
-    await test.database.raw('SELECT svc_rotate_messages(4)');
+    const keep = async (days: number) => {
+      const keeper = createMessageKeeper({ database: test.database, log: createLog('silent') }, days);
+      keeper.start();
+      await keeper.stop();
+    };
+    await keep(4);
     expect(await parts()).toBe(2);
-    await test.database.raw('SELECT svc_rotate_messages(3)');
+    await keep(3);
     expect(await parts()).toBe(0);
   });
 });
