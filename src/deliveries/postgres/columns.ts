@@ -71,7 +71,6 @@ function common(one: OwnType | undefined, other: OwnType): OwnType {
 /** The value as the text that is cast to the column's type. */
 export function textFor(type: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  if (type === 'json' || type === 'jsonb') return JSON.stringify(value);
-  if (isExactNumber(value)) return value.rawJSON;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  const isJson = type === 'json' || type === 'jsonb';
+  return typeof value === 'string' && !isJson ? value : JSON.stringify(value);
 }

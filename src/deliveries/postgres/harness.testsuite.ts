@@ -29,7 +29,7 @@ export interface Warehouse {
     over?: object,
     egress?: Ground['egress'],
   ): Promise<Delivered>;
-  rows(text: string): Promise<Record<string, unknown>[]>;
+  rows: (text: string) => Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 

@@ -241,6 +241,6 @@ describe('src/deliveries/postgres, the tables', () => {
     expect(sent).toEqual(sent.map(() => delivered));
     expect(await rows('SELECT count(*)::int AS n FROM crm.people')).toEqual([{ n: 24 }]);
     expect(Object.keys(await typesOf()).filter((name) => /^c\d$/.test(name))).toHaveLength(6);
-    await Promise.all(nodes.map((node) => node.close?.()));
+    for (const node of nodes) await node.close?.();
   });
 });

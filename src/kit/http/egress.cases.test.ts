@@ -135,7 +135,9 @@ describe('src/kit/http/egress.cases', () => {
 
   describe('a database', () => {
     test.each([0, 22, 25, 80, 443, 1_023])('port %i of a public address is refused', async (at) => {
-      expect(String(await dialDatabase(closed, '1.1.1.1', at))).toMatch(/port \d+ of 1\.1\.1\.1 is not/);
+      expect(await dialDatabase(closed, '1.1.1.1', at)).toMatchObject({
+        message: expect.stringMatching(/port \d+ of 1\.1\.1\.1 is not/) as string,
+      });
     });
 
     test('a name that resolves to what is not public is refused, whatever its port', async () => {

@@ -134,7 +134,7 @@ function dialersOf(egress: Dispatcher): Dialers {
 
 interface Policy {
   rules: AddressRules;
-  takesPort(port: number): boolean;
+  takesPort: (port: number) => boolean;
   resolve: Resolve;
 }
 
