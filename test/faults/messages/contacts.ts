@@ -14,6 +14,8 @@ export interface Contact {
 /** A third of all each: records that share a time of change are the rule. */
 const old = ['2025-01-01T00:00:00.000Z', '2025-01-01T00:00:01.000Z', '2025-03-01T12:00:00.000Z'];
 const atOnce = 5_000;
+/** The provider's clock is behind that of the nodes. */
+const behindMs = 10_000;
 
 /** Makes the contacts, and the provider what it is to be while it is read. */
 export async function seedContacts(
@@ -28,6 +30,7 @@ export async function seedContacts(
     await simulator(url, 'POST', '/data', { object: 'contacts', records });
   }
   await simulator(url, 'POST', '/quotas', { burstMax: null, searchPerSecond: 20 });
+  await simulator(url, 'POST', '/clock', { advanceMs: -behindMs });
   // Tokens that expire with the clock are another matter.
   const accessLifeMs = 1_000 * 24 * 3_600_000;
   const late = { searchLagMs, searchLagJitterMs: most - searchLagMs };

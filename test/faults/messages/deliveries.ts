@@ -20,6 +20,7 @@ import {
 } from './world.ts';
 
 const drainMs = 120_000;
+const drainMsPerWebhook = 5;
 const perKeep = 20;
 const perKeepLater = 5;
 
@@ -51,7 +52,7 @@ export async function runDeliveries(settings: DeliverySettings, options: RunOpti
       end.abort();
     }
     world.receiver.calm();
-    const left = await drain(world);
+    const left = await drain(world, drainMs + settings.webhooks * drainMsPerWebhook);
     options.say('drained; comparing the ledgers');
     return { ...(await judge(world, kept)), deeds: chaos.deeds, left };
   } finally {
@@ -173,8 +174,8 @@ async function messageTo(
 }
 
 /** Without faults, until nothing waits; time passes when everything waits for its next attempt. */
-async function drain(world: World): Promise<string[]> {
-  const giveUpAt = performance.now() + drainMs;
+async function drain(world: World, forMs: number): Promise<string[]> {
+  const giveUpAt = performance.now() + forMs;
   for (;;) {
     const left = await whatIsLeft(world);
     if (left.length === 0 || performance.now() > giveUpAt) return left;

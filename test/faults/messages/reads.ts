@@ -20,7 +20,9 @@ import {
   type World,
 } from './world.ts';
 
-const drainMs = 180_000;
+/** For what is left to be read when the faults are over. */
+const drainMs = 120_000;
+const drainMsPerContact = 12;
 /** The provider's changes show within this time. */
 const lagMs = 120_000;
 
@@ -90,7 +92,7 @@ export async function runReads(settings: ReadSettings, options: RunOptions): Pro
     }
     world.receiver.calm();
     await simulator(world.hubspot, 'DELETE', '/faults');
-    const left = await drain(world);
+    const left = await drain(world, drainMs + settings.contacts * drainMsPerContact);
     options.say('drained; comparing the ledgers');
     const contacts = await contactsAt(world.hubspot);
     const found = await judgeReads(world, { ledger, warehouse, installations }, contacts);
@@ -152,9 +154,9 @@ async function nextTick({ database }: World): Promise<number> {
 }
 
 /** Without faults and changes, until everything that changed was read and nothing waits. */
-async function drain(world: World): Promise<string[]> {
+async function drain(world: World, forMs: number): Promise<string[]> {
   const changedUntil = await providerTime(world);
-  const giveUpAt = performance.now() + drainMs;
+  const giveUpAt = performance.now() + forMs;
   for (;;) {
     const left = await whatIsLeft(world);
     const isRead = left.length === 0 && (await watermark(world)) > changedUntil + lagMs;
