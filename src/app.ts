@@ -85,7 +85,12 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     failuresPerMinute: config.authFailures,
     allowedOrigins: config.allowedOrigins,
   });
-  const connections = createConnections(ground, { projects, catalog, returnUrls: config.returnUrls });
+  const connections = createConnections(ground, {
+    projects,
+    catalog,
+    returnUrls: config.returnUrls,
+    backfillReservePercent: config.backfillReserve,
+  });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const operations = createOperations(ground);
   const deliveries = createDeliveries(ground, {

@@ -213,6 +213,13 @@ export const variables = {
     about:
       'How long messages and what became of them are kept, in days. What was not delivered by then is dropped.',
   }),
+  backfillReserve: variable({
+    name: 'SVC_BACKFILL_RESERVE_PERCENT',
+    default: '20',
+    read: integer(0, 100),
+    about:
+      'Of the calls that a provider grants an account in a day, the share that the reading of history leaves to everything else. It waits while less is left, and looks again every quarter of an hour.',
+  }),
   bodyLimit: variable({
     name: 'SVC_BODY_LIMIT_BYTES',
     default: String(10 * 1024 * 1024),

@@ -42,6 +42,8 @@ import {
 import { planUpdate } from './update.ts';
 
 export interface ConnectionsOptions {
+  /** Of the calls of a day, what history leaves to everything else. */
+  backfillReservePercent?: number | undefined;
   projects: Projects;
   catalog: Catalog;
   /** Origins that a browser may be sent back to after connecting. */
@@ -105,7 +107,7 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
       setTimeout(tell, heldAgeMs).unref();
     },
   });
-  const budget = createBudget(ground, options.catalog);
+  const budget = createBudget(ground, options.catalog, options);
   const { projects } = options;
   return {
     projects,

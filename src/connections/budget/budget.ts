@@ -5,9 +5,12 @@ import { connectorOf, type Catalog } from '../../providers/index.ts';
 import { openBudgetChannel, type BudgetChannel } from './channel.ts';
 import {
   bodyDecides,
+  dailyQuota,
+  dailyWaitMs,
   limitReached,
   quotaNames,
   reserveWaitMs,
+  type DailyQuota,
   type LimitReached,
   type Priority,
   type Quota,
@@ -62,6 +65,8 @@ interface State {
   /** Closed here, and not told yet. */
   untold: Map<string, StoredClosure>;
   quotas: Map<string, Quota>;
+  /** What providers told of the day. */
+  days: Map<string, DailyQuota>;
   stopping: AbortController;
   /** Opened at first use. */
   channel: BudgetChannel | undefined;
@@ -69,13 +74,23 @@ interface State {
   sharing: Promise<void> | undefined;
 }
 
-export function createBudget(ground: Ground, catalog: Catalog): Budget {
+export interface BudgetOptions {
+  /** Of the calls that a provider grants in a day, what history leaves to everything else, in per cent. */
+  backfillReservePercent?: number | undefined;
+}
+
+export function createBudget(
+  ground: Ground,
+  catalog: Catalog,
+  { backfillReservePercent: reservePercent = 20 }: BudgetOptions = {},
+): Budget {
   const state: State = {
     ground,
     clock: createSharedClock(),
     closures: new Map(),
     untold: new Map(),
     quotas: new Map(),
+    days: new Map(),
     stopping: new AbortController(),
     channel: undefined,
     loaded: undefined,
@@ -92,13 +107,16 @@ export function createBudget(ground: Ground, catalog: Catalog): Budget {
     waitMs(projectId, connectionId, priority) {
       const now = state.clock.now();
       const until = closed(projectId, connectionId)?.until ?? now;
-      const quota = state.quotas.get(keyOf(projectId, connectionId));
-      return Math.max(until - now, reserveWaitMs(quota, priority, now));
+      const key = keyOf(projectId, connectionId);
+      const day = dailyWaitMs(state.days.get(key), priority, { reservePercent, now });
+      return Math.max(until - now, reserveWaitMs(state.quotas.get(key), priority, now), day);
     },
     close: (projectId, connectionId, limit) => closeHere(state, projectId, connectionId, limit),
     bodyDecides: (provider, status) => bodyDecides(connectorOf(provider), status),
     observe(projectId, connectionId, provider, answer) {
       const declared = catalog.find(provider);
+      const day = declared && dailyQuota(declared, answer, state.clock.now());
+      if (day) remember(state.days, keyOf(projectId, connectionId), day);
       const limit = declared && limitReached(declared, connectorOf(provider), answer, state.clock.now());
       return limit && closeHere(state, projectId, connectionId, limit);
     },
@@ -109,12 +127,8 @@ export function createBudget(ground: Ground, catalog: Catalog): Budget {
       names.set(provider, found);
       return found;
     },
-    noteQuota(projectId, connectionId, quota) {
-      const key = keyOf(projectId, connectionId);
-      state.quotas.delete(key);
-      state.quotas.set(key, quota);
-      const oldest = state.quotas.keys().next().value;
-      if (state.quotas.size > maxQuotas && oldest !== undefined) state.quotas.delete(oldest);
+    noteQuota: (projectId, connectionId, quota) => {
+      remember(state.quotas, keyOf(projectId, connectionId), quota);
     },
     quota: (projectId, connectionId) => state.quotas.get(keyOf(projectId, connectionId)),
     now: () => state.clock.now(),
@@ -124,6 +138,13 @@ export function createBudget(ground: Ground, catalog: Catalog): Budget {
       state.channel?.close();
     },
   };
+}
+
+function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {
+  known.delete(key);
+  known.set(key, value);
+  const oldest = known.keys().next().value;
+  if (known.size > maxQuotas && oldest !== undefined) known.delete(oldest);
 }
 
 function keyOf(projectId: string, connectionId: string): string {

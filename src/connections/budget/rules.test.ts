@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { connectorOf, type Provider } from '../../providers/index.ts';
 import { readMessage, writeMessage } from './channel.ts';
-import { addToQuota, limitReached, quotaNames, reserveWaitMs, type Quota } from './rules.ts';
+import {
+  addToQuota,
+  dailyQuota,
+  dailyWaitMs,
+  limitReached,
+  quotaNames,
+  reserveWaitMs,
+  type Quota,
+} from './rules.ts';
 import { createSharedClock } from './shared-clock.ts';
 
 const now = Date.UTC(2026, 10, 20, 14, 0, 0);
@@ -25,6 +33,32 @@ function reached(
 }
 
 describe('connections/budget/rules', () => {
+  test.each([
+    [
+      { limit: 'x-day', remaining: 'x-left' },
+      { 'x-day': '1000', 'x-left': '150' },
+      { limit: 1000, remaining: 150 },
+    ],
+    [{ usage: 'x-info' }, { 'x-info': 'api-usage=850/1000' }, { limit: 1000, remaining: 150 }],
+    [{ usage: 'x-info' }, { 'x-info': 'none' }, undefined],
+    [{ limit: 'x-day', remaining: 'x-left' }, {}, undefined],
+  ])('what a provider tells of the day by %o is read from %o', (daily, headers, told) => {
+    const answer = { status: 200, headers, body: '' };
+    const expected = told && { ...told, at: now };
+    expect(dailyQuota(generic({ daily } as Provider['rateLimit']), answer, now)).toEqual(expected);
+  });
+
+  test('history alone waits while little of the day is left, and asks again after a quarter of an hour', () => {
+    const quota = { limit: 1000, remaining: 150, at: now };
+    const waits = (priority: 'read' | 'backfill', reservePercent: number, after: number) =>
+      dailyWaitMs(quota, priority, { reservePercent, now: now + after });
+    expect(waits('backfill', 20, 60_000)).toBe(840_000);
+    expect(waits('backfill', 20, 1_000_000)).toBe(0);
+    expect(waits('backfill', 15, 0)).toBe(0);
+    expect(waits('read', 20, 0)).toBe(0);
+    expect(dailyWaitMs(undefined, 'backfill', { reservePercent: 20, now })).toBe(0);
+  });
+
   test.each([
     [{ 'retry-after': '7' }, 7_000],
     [{ 'retry-after': 'Fri, 20 Nov 2026 14:00:05 GMT' }, 5_000],

@@ -97,3 +97,44 @@ export function reserveWaitMs(quota: Quota | undefined, priority: Priority, now:
   if (quota?.resetAt === undefined || quota.limit === undefined || quota.remaining === undefined) return 0;
   return quota.remaining < quota.limit * reserves[priority] ? Math.max(0, quota.resetAt - now) : 0;
 }
+
+/** How many calls of a day a provider grants and are left, and when it said so. */
+export interface DailyQuota {
+  limit: number;
+  remaining: number;
+  at: number;
+}
+
+/** A call is made to ask again, so long after the provider told that little is left. */
+const askAgainMs = 15 * 60_000;
+
+/** What an answer says of the day; undefined when it says nothing. */
+export function dailyQuota({ rateLimit }: Provider, answer: HttpAnswer, at: number): DailyQuota | undefined {
+  const daily = rateLimit?.daily;
+  if (!daily) return undefined;
+  const [limit, remaining] =
+    'usage' in daily
+      ? leftOf(textOf(answer, daily.usage))
+      : [textOf(answer, daily.limit), textOf(answer, daily.remaining)].map((text) =>
+          Number.parseInt(text ?? '', 10),
+        );
+  if (!Number.isFinite(limit) || !Number.isFinite(remaining)) return undefined;
+  return { limit: limit ?? 0, remaining: remaining ?? 0, at };
+}
+
+/** Of `api-usage=18/5000`. */
+function leftOf(text: string | undefined): number[] {
+  const [, used, limit] = /=\s*(\d+)\/(\d+)/.exec(text ?? '') ?? [];
+  return [Number(limit), Number(limit) - Number(used)];
+}
+
+/** History is read with what is left beyond a share of the day, in per cent. */
+export function dailyWaitMs(
+  quota: DailyQuota | undefined,
+  priority: Priority,
+  { reservePercent, now }: { reservePercent: number; now: number },
+): number {
+  if (priority !== 'backfill' || !quota) return 0;
+  if (quota.remaining >= (quota.limit * reservePercent) / 100) return 0;
+  return Math.max(0, quota.at + askAgainMs - now);
+}

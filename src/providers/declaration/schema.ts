@@ -174,10 +174,17 @@ const RateLimit = Type.Object(
     remaining: Type.Optional(Type.String()),
     after: Type.Optional(Names),
     at: Type.Optional(Names),
+    daily: Type.Optional(
+      Type.Union([
+        Type.Object({ limit: Type.String(), remaining: Type.String() }, closed),
+        Type.Object({ usage: Type.String() }, closed),
+      ]),
+    ),
   },
   {
     ...closed,
-    description: 'Header names, lower case: `after` holds seconds or a date, `at` the second of the epoch.',
+    description:
+      'Header names, lower case: `after` holds seconds or a date, `at` the second of the epoch; `daily` the calls of a day, as two headers or as one that says `…=used/limit`.',
   },
 );
 
