@@ -1,14 +1,14 @@
 import type { Ground } from '../kit/ground.ts';
 import { createInstallationStatus } from './installation-status.ts';
 import { countAttempt, tellEnd } from './outcomes.ts';
-import type { Settlement } from './settlement.ts';
+import type { Ended, Settlement } from './settlement.ts';
 import { record } from './store/record.ts';
 import { placeOf, type WorkItem } from './work.ts';
 
 /** How the ends of attempts are kept in the ledger, and who is told of them: a part of a kind of the lanes. */
 export interface Ends {
   record: typeof record;
-  recorded(settled: readonly Settlement[]): void;
+  recorded(settled: readonly Ended[]): void;
   about(of: WorkItem | Settlement): Record<string, unknown>;
   /** Tells the installations what they were not told yet. */
   close(): Promise<void>;

@@ -14,9 +14,10 @@ export type { BacklogRow } from './backlog.ts';
 export type { WrittenOperation } from './read.ts';
 export type { ReadDetails } from './store/read.ts';
 export { isUnresolved } from './resolve.ts';
-export type { LogEntry, Settlement, StoredOutcome } from './settlement.ts';
+export type { Ended, LogEntry, Settlement, StoredOutcome } from './settlement.ts';
 export {
   placeOf,
+  type Place,
   type Answer,
   type EarlierUse,
   type Intake,

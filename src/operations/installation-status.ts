@@ -1,10 +1,10 @@
 import type { Database } from '../kit/db/database.ts';
 import type { Logger } from '../kit/log.ts';
 import { recordOperationsEnd, type OperationsEnded } from '../installations/index.ts';
-import type { Settlement } from './settlement.ts';
+import type { Ended } from './settlement.ts';
 
 export interface InstallationStatus {
-  note(ended: readonly Settlement[]): void;
+  note(ended: readonly Ended[]): void;
   close(): Promise<void>;
 }
 

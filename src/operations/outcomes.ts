@@ -1,6 +1,6 @@
 import type { Logger } from '../kit/log.ts';
 import { declareCounter, type Metrics } from '../kit/metrics.ts';
-import type { Settlement } from './settlement.ts';
+import type { Ended } from './settlement.ts';
 
 const operations = declareCounter('svc_operations_total', 'Operations that ended.', [
   'action',
@@ -22,7 +22,7 @@ const dead = declareCounter(
 export const operationMetrics = [operations, attempts, dead];
 
 /** Counts what was recorded: the attempt, and the operation if it has ended. */
-export function countAttempt(metrics: Metrics, settled: Settlement): void {
+export function countAttempt(metrics: Metrics, settled: Ended): void {
   const { actionType: kind, place, status } = settled;
   const provider = place.provider ?? 'unknown';
   if (settled.spent)
@@ -33,13 +33,13 @@ export function countAttempt(metrics: Metrics, settled: Settlement): void {
   if (outcome) dead.in(metrics).inc({ kind, provider, outcome });
 }
 
-function worstOf({ errors }: Settlement): 'failed' | 'unknown' | undefined {
+function worstOf({ errors }: Ended): 'failed' | 'unknown' | undefined {
   if (errors.length === 0) return undefined;
   return errors.some(({ category }) => category === 'unknownOutcome') ? 'unknown' : 'failed';
 }
 
 /** A line for an operation that did not go well to its end. What the provider said may be its customer's: it stands in the ledger only. */
-export function tellEnd(log: Logger, settled: Settlement): void {
+export function tellEnd(log: Logger, settled: Ended): void {
   const { errors, projectId, operationId, installationId, place, resource, attempt } = settled;
   const [first] = errors;
   if (!first) return;

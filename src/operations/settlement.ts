@@ -43,3 +43,19 @@ export interface Settlement {
   /** What the caller gets, for the idempotency key of the operation. */
   answer?: Answer & { key: KeyClaim };
 }
+
+/** Of the end of an attempt at an operation of any action, what is counted and told. */
+export type Ended = Pick<
+  Settlement,
+  | 'projectId'
+  | 'operationId'
+  | 'installationId'
+  | 'actionType'
+  | 'resource'
+  | 'place'
+  | 'attempt'
+  | 'done'
+  | 'spent'
+  | 'status'
+  | 'failure'
+> & { errors: readonly OperationError[] };

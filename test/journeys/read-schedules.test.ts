@@ -89,6 +89,10 @@ describe('test/journeys/read-schedules', () => {
       failures: 2,
       paused: { reason: 'failures' },
     });
+    await world.until('the status of the installation', async () => {
+      const { body } = await world.first.call<{ lastOperationStatus?: string }>('GET', world.place(at));
+      return body.lastOperationStatus === 'failure' && body;
+    });
     const events = await world.first.call<{ results: { installationId: string; data: { error: string } }[] }>(
       'GET',
       '/projects/default/events?type=read.schedule.paused',

@@ -29,10 +29,11 @@ export function readKind(deps: ReadDeps): RegisteredKind {
     rescued: 'again',
     unsent: (item, waitMs) =>
       isRunning(item)
-        ? endsOf(item, { groupRef: undefined, pauseAfter: deps.settings.failuresUntilPause }).later(waitMs)
+        ? endsOf(item, { place: {}, pauseAfter: deps.settings.failuresUntilPause }).later(waitMs)
         : goneEnd(item),
     record: (_db, ends) => recordTold(deps, ends),
     recorded: (ends) => {
+      deps.operations.ends.recorded(ends.filter(({ resource }) => resource !== ''));
       for (const end of ends) countRun(metrics, end);
     },
     less: (end) =>
@@ -46,16 +47,18 @@ function isRunning(item: RunItem): item is RunningItem {
 }
 
 /** The work row of a run that has ended; nothing else is left to do. */
-function goneEnd({ projectId, seq, lease, ref }: RunItem): RunEnd {
+function goneEnd({ projectId, seq, lease, ref, attempt }: RunItem): RunEnd {
   return {
     projectId,
     seq,
     lease,
     operationId: ref,
     installationId: ref,
-    objectName: '',
+    actionType: 'read',
+    resource: '',
+    place: {},
+    attempt,
     type: 'triggered',
-    groupRef: undefined,
     done: true,
     waitMs: 0,
     spent: false,
@@ -89,7 +92,7 @@ function mayTell({ done, type, status, waits }: RunEnd): boolean {
 }
 
 async function tell(tx: Queryable, end: RunEnd, paused: boolean): Promise<void> {
-  const { projectId, installationId, objectName, operationId } = end;
+  const { projectId, installationId, resource: objectName, operationId } = end;
   const type = eventOf(end, paused);
   if (!type) return;
   const more = { objectName, operationId, ...rangeOf(end), ...errorOf(end) };

@@ -14,7 +14,7 @@ import {
   type Target,
 } from '../../installations/index.ts';
 import type { Ground } from '../../kit/ground.ts';
-import type { Operations } from '../../operations/index.ts';
+import type { Operations, Place } from '../../operations/index.ts';
 import type { Projects } from '../../projects/index.ts';
 import {
   connectorOf,
@@ -70,23 +70,27 @@ const recheckMs = 15_000;
 export async function prepare(
   deps: ReadDeps,
   { projectId, run }: RunItem & { run: Run },
-): Promise<{ prepared: Prepared } | { held: Held; groupRef?: string }> {
+): Promise<{ prepared: Prepared } | { held: Held; place: Place }> {
   const { installationId } = run;
   const target = await deps.installations.refreshTarget(projectId, { installationId });
-  if (!target) return { held: ended('the installation was deleted') };
+  if (!target) return { place: {}, held: ended('the installation was deleted') };
   const asked = effectiveReadObjectNamed(target, run.objectName);
-  const { groupRef } = target;
-  if (!asked) return { groupRef, held: ended(`${run.objectName} is not configured to be read any more`) };
-  if (rests(run, asked)) return { groupRef, held: { waitMs: recheckMs } };
+  const place = placeIn(target);
+  if (!asked) return { place, held: ended(`${run.objectName} is not configured to be read any more`) };
+  if (rests(run, asked)) return { place, held: { waitMs: recheckMs } };
   const destination = await destinationOf(deps.deliveries, projectId, asked);
-  if ('held' in destination) return { groupRef, ...destination };
+  if ('held' in destination) return { place, ...destination };
   const ready = await askable(deps, target, run);
-  if ('held' in ready) return { groupRef, ...ready };
+  if ('held' in ready) return { place, ...ready };
   const sender = await senderOf(deps.ground.database, projectId, installationId);
-  if (!sender) return { held: ended('the installation was deleted') };
+  if (!sender) return { place, held: ended('the installation was deleted') };
   const shape = shapeOf(asked, ready.object);
   const envelope = envelopeOf(target, asked, run, sender);
   return { prepared: { run, target, asked, ...ready, shape, destination: destination.found, envelope } };
+}
+
+export function placeIn({ provider, connectionId, groupRef }: Target): Place {
+  return { provider, connectionId, groupRef };
 }
 
 const ended = (message: string): Held => ({ failure: { category: 'notFound', retryable: false, message } });

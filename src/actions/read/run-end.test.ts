@@ -37,7 +37,7 @@ const item = (given: Partial<Run> = {}): RunningItem => ({
   run: { ...run, ...given },
 });
 const ends = (given: Partial<Run> = {}) =>
-  endsOf(item(given), { groupRef: 'g', pauseAfter: 10, random: () => 1 });
+  endsOf(item(given), { place: {}, pauseAfter: 10, random: () => 1 });
 const down: Failure = { category: 'providerDown', retryable: true, message: 'away' };
 
 describe('actions/read/run-end', () => {

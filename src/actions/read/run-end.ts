@@ -1,6 +1,7 @@
 import { newId } from '../../kit/ids.ts';
 import { backoffMs } from '../../kit/retry.ts';
 import type { Heard, Ran } from '../../lanes/index.ts';
+import type { Place } from '../../operations/index.ts';
 import type { Failure } from '../../providers/index.ts';
 import type { RunEnd, RunLog } from './store/ends.ts';
 import type { Run, RunItem } from './store/runs.ts';
@@ -26,13 +27,14 @@ export interface RunEnds {
 }
 
 interface EndOptions {
-  groupRef: string | undefined;
+  /** Where it reads, as far as it is known. */
+  place: Place;
   pauseAfter: number;
   random?: () => number;
 }
 
-export function endsOf(item: RunningItem, { groupRef, pauseAfter, random }: EndOptions): RunEnds {
-  const base = underWay(item, groupRef, pauseAfter);
+export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOptions): RunEnds {
+  const base = underWay(item, place, pauseAfter);
   const { run } = item;
   return {
     later(waitMs, because) {
@@ -67,8 +69,8 @@ export function endsOf(item: RunningItem, { groupRef, pauseAfter, random }: EndO
 
 /** The end of an attempt that changes nothing. */
 function underWay(
-  { run, projectId, seq, lease }: RunningItem,
-  groupRef: string | undefined,
+  { run, projectId, seq, lease, attempt }: RunningItem,
+  place: Place,
   pauseAfter: number,
 ): RunEnd {
   const { operationId, installationId, objectName, type, since, until, told } = run;
@@ -78,9 +80,11 @@ function underWay(
     lease,
     operationId,
     installationId,
-    objectName,
+    actionType: 'read',
+    resource: objectName,
+    place,
+    attempt,
     type,
-    groupRef,
     done: false,
     waitMs: 0,
     spent: false,
@@ -105,6 +109,7 @@ function afterFailure(base: RunEnd, run: Run, failure: Failure, random = Math.ra
     spent: true,
     failed: true,
     errors: [{ index: 0, ...failure }],
+    failure,
     logs: [line(isLast ? 'error' : 'warning', failure.message, failure)],
   };
   if (!isLast) return { ...failed, waitMs };

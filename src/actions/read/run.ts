@@ -7,7 +7,7 @@ import type { ReadDetails } from '../../operations/index.ts';
 import type { ReadPage, ReadQuery } from '../../providers/index.ts';
 import { entriesOf, seenIn, type Seen } from './entries.ts';
 import { countOf, fetchPage, type Fetched } from './fetch-page.ts';
-import { prepare, type Prepared, type ReadDeps } from './prepare.ts';
+import { placeIn, prepare, type Prepared, type ReadDeps } from './prepare.ts';
 import { endsOf, type RunEnds, type RunningItem } from './run-end.ts';
 import type { RunEnd } from './store/ends.ts';
 import { seenBy, type Page } from './store/pages.ts';
@@ -47,12 +47,12 @@ export async function runRead(
   const pauseAfter = deps.settings.failuresUntilPause;
   const found = await prepare(deps, item);
   if ('held' in found) {
-    const { held, groupRef } = found;
-    const ends = endsOf(item, { groupRef, pauseAfter });
+    const { held, place } = found;
+    const ends = endsOf(item, { place, pauseAfter });
     return 'failure' in held ? ends.failed(held.failure) : { end: ends.later(held.waitMs, held.because) };
   }
   const { prepared } = found;
-  const ends = endsOf(item, { groupRef: prepared.target.groupRef, pauseAfter });
+  const ends = endsOf(item, { place: placeIn(prepared.target), pauseAfter });
   const window = windowOf(run, prepared.read.lagMs);
   const seen =
     window.repeatedFrom === undefined

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { recordParts, type End } from '../../../lanes/index.ts';
-import { endOperations, logLines, storable, storableJson } from '../../../operations/index.ts';
+import { endOperations, logLines, storable, storableJson, type Ended } from '../../../operations/index.ts';
 import type { RunType } from './runs.ts';
 
 /** A line of the log of a run. */
@@ -13,15 +13,12 @@ export interface RunLog {
 }
 
 /** The end of an attempt at a run: of a part of it, or of all. */
-export interface RunEnd extends End {
-  operationId: string;
-  installationId: string;
-  objectName: string;
+export interface RunEnd extends End, Ended {
+  projectId: string;
+  done: boolean;
+  spent: boolean;
   type: RunType;
-  groupRef: string | undefined;
-  status: 'in_progress' | 'success' | 'failure';
   result: string | null;
-  errors: readonly unknown[];
   /** The attempt failed, and no page came of it. */
   failed: boolean;
   /** Milliseconds since the epoch: everything until then was read. Missing unless a scheduled run ended whole. */
