@@ -12,9 +12,6 @@ import {
   type Receiver,
 } from './harness.testsuite.ts';
 import { cutMessages, keepMessages } from './index.ts';
-import { createKinds } from './kinds.ts';
-import { declaredStatements } from '../kit/db/statement.ts';
-import { DestinationType } from './schema.ts';
 import { waitAfter } from './next-attempt.ts';
 import type { DestinationRow } from './store/destinations.ts';
 
@@ -49,27 +46,6 @@ describe('deliveries', () => {
   const answerWith = (status: number, headers: Record<string, string> = {}, body = '') => {
     receiver.answer = (response) => response.writeHead(status, headers).end(body);
   };
-
-  it('there is a kind for each type that the API knows, and no other', () => {
-    expect(createKinds().map(({ type }) => type)).toEqual(DestinationType.enum);
-  });
-
-  const anId = newId();
-  it.each([
-    ['deliveries_of_project', / message_\d+_pkey/, {}],
-    ['deliveries_of_group', / message_\d+_group_ref_id_idx/, { 5: 'acme' }],
-    ['deliveries_of_destination', / message_\d+_destination_id_id_idx/, { 7: anId }],
-    ['deliveries_of_installation', / message_\d+_installation_id_id_idx/, { 8: anId }],
-    ['deliveries_of_operation', / message_\d+_operation_id_id_idx/, { 9: anId }],
-    ['deliveries_ended', / delivery_\d+_project_id_message_id_idx/, { 10: 'failed' }],
-  ])('%s walks the index %s', async (name, index, asked) => {
-    const text = declaredStatements().find((each) => each.name === name)?.text;
-    const [last, first] = ['f', '0'].map((digit) => anId.replaceAll(/[\da-f]/g, digit));
-    const none: unknown[] = Array.from({ length: 7 }, () => null);
-    const values = Object.assign([world.projectId, last, first, 200, ...none], asked);
-    const plan = await world.rows(`EXPLAIN (COSTS OFF) ${text}`, values);
-    expect(plan.map((row) => String(row['QUERY PLAN'])).join('\n')).toMatch(index);
-  });
 
   it('each message arrives once, is told as delivered with its attempt, and leaves no work', async () => {
     answerWith(200, {}, 'thanks');
