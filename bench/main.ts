@@ -61,6 +61,14 @@ if (unknown.length > 0 || !Number.isInteger(runs) || runs < 1) {
   process.exit(2);
 }
 
+/** By its id, or by a beginning that is the id of none. */
+function isWanted({ id }: Figure): boolean {
+  if (wanted.length === 0) return true;
+  return wanted.some(
+    (one) => id === one || (id.startsWith(one) && !figures.some((figure) => figure.id === one)),
+  );
+}
+
 function row(cells: string[]): string {
   const widths = [18, 12, 12, 8, 8, 6];
   return cells
@@ -85,7 +93,7 @@ function show(figure: Figure, measured: Measured): void {
 async function main(): Promise<void> {
   if (!asJson) console.log(row(['figure', 'value', 'yardstick', 'ratio', 'goal', 'holds']));
   for (const figure of figures) {
-    if (wanted.length > 0 && !wanted.some((id) => figure.id.startsWith(id))) continue;
+    if (!isWanted(figure)) continue;
     if (figure.skipped !== undefined) console.error(`${figure.id} is skipped: ${figure.skipped}`);
     else show(figure, await measure(figure, runs));
   }
