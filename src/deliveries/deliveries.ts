@@ -1,9 +1,10 @@
 import { record } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { AddressRules } from '../kit/http/address.ts';
-import { createAnnouncer, type RegisteredKind } from '../lanes/index.ts';
+import { createAnnouncer, defineKind, type RegisteredKind } from '../lanes/index.ts';
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { deliveryKind, type DeliveryDeps } from './delivery-kind.ts';
+import { createHandOver, type HandOver } from './hand-over.ts';
 import { createDestinations, type Destinations } from './destinations.ts';
 import { createKinds } from './kinds.ts';
 import { createKnownDestinations, type KnownDestinations } from './known.ts';
@@ -34,6 +35,8 @@ export interface DeliveriesOptions {
   /** What the operator allows beyond public addresses. */
   egressAllow: AddressRules;
   kinds?: readonly DestinationKind[];
+  /** How long this node's own lane holds without renewal. */
+  leaseMs?: number;
 }
 
 /** The builder's destinations, and what is delivered to them. */
@@ -42,6 +45,8 @@ export interface Deliveries {
   readonly log: DeliveryLog;
   /** The work of their lanes. */
   readonly kind: RegisteredKind;
+  /** Sends what was just made. */
+  readonly handOver: Pick<HandOver, 'offer'>;
   /** By id or name; at most two seconds old. */
   findDestination(projectId: string, nameOrId: string): Promise<FoundDestination | undefined>;
   /** What the deliveries of a lane share with others; undefined: it is not the lane of a destination. */
@@ -78,10 +83,13 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
       );
     });
   };
+  const kind = deliveryKind({ ground, known, kinds, disable });
+  const handOver = createHandOver({ ground, known, kinds }, kind, options);
   return {
     destinations,
     log: createDeliveryLog(database, announce),
-    kind: deliveryKind({ ground, known, kinds, disable }),
+    kind: defineKind(kind),
+    handOver,
     async findDestination(projectId, nameOrId) {
       const row = await known.find(projectId, nameOrId);
       if (!row) return undefined;
@@ -98,8 +106,9 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
     onQueued: (listener) => void listeners.add(listener),
     announce,
     async close() {
+      await handOver.close();
       known.close();
-      await Promise.all([announcer.close(), ...list.map((kind) => kind.close?.())]);
+      await Promise.all([announcer.close(), ...list.map((one) => one.close?.())]);
     },
   };
 }

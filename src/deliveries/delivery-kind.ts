@@ -1,5 +1,5 @@
 import type { Ground } from '../kit/ground.ts';
-import { defineKind, type Marked, type Ran, type RegisteredKind, type WorkContext } from '../lanes/index.ts';
+import type { Kind, Marked, Ran, WorkContext } from '../lanes/index.ts';
 import type { Delivered, DestinationKind, OpenDestination } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
 import { countDeliveries } from './metrics.ts';
@@ -12,7 +12,7 @@ import { loadMessages, type MessageRow } from './store/load.ts';
 import { recordDeliveries } from './store/record.ts';
 
 /** A marked row with its message, while that is kept. */
-interface DeliveryItem extends Marked {
+export interface DeliveryItem extends Marked {
   message: MessageRow | undefined;
 }
 
@@ -25,8 +25,8 @@ export interface DeliveryDeps {
 }
 
 /** The work of the lanes of destinations. A delivery that was started elsewhere is sent again, under the same id. */
-export function deliveryKind(deps: DeliveryDeps): RegisteredKind {
-  return defineKind<DeliveryItem, DeliveryEnd>({
+export function deliveryKind(deps: DeliveryDeps): Kind<DeliveryItem, DeliveryEnd> {
+  return {
     name: 'delivery',
     async load(db, marked) {
       const messages = await loadMessages(db, marked);
@@ -48,7 +48,7 @@ export function deliveryKind(deps: DeliveryDeps): RegisteredKind {
       deliveryId: 'messageId' in of ? of.messageId : of.ref,
       destinationId: 'destinationId' in of ? of.destinationId : of.laneId,
     }),
-  });
+  };
 }
 
 const awayMs = 1_000;

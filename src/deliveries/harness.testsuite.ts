@@ -75,7 +75,7 @@ const key = `k1:${Buffer.alloc(32, 3).toString('base64')}`;
 
 export function openDeliveryWorld(
   test: TestDatabase,
-  { timeoutMs = 500, projectId = newId() } = {},
+  { timeoutMs = 500, projectId = newId(), leaseMs = 60_000 } = {},
 ): DeliveryWorld {
   const egressAllow = parseAddressRules(['127.0.0.1']);
   const ground: Ground = {
@@ -91,6 +91,7 @@ export function openDeliveryWorld(
     production: false,
     egressAllow,
     kinds: [createWebhook({ timeoutMs })],
+    leaseMs,
   });
   const workers: Worker[] = [];
   const rows: DeliveryWorld['rows'] = (text, values) => test.database.raw(text, values);

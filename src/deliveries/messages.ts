@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { newId } from '../kit/ids.ts';
 import { encode, type Encoding } from './encoding.ts';
+import type { LaneKey } from '../lanes/index.ts';
 import type { RecordKey } from './kind.ts';
 
 /** What a message tells beside its records; its members stand in the body in this order. */
@@ -73,6 +74,10 @@ export interface NewMessage extends Omit<MessageOrigin, 'publicUrl'> {
   linkHash: Buffer | null;
   /** As JSON, for each record `[id, version, 1 if deleted]`. */
   keys: string;
+  /** The body as it is sent, while it is at hand. */
+  plain: Buffer;
+  /** The lane of this node in which its work is to stand as started. */
+  node?: Pick<LaneKey, 'id' | 'lease'>;
 }
 
 /** The longest body, in bytes. */
@@ -113,6 +118,7 @@ async function messageOf(
     bytes: body.length,
     encoding,
     body: encodedBody,
+    plain: body,
     result: encodedResult,
     linkHash: link ? hashOf(link.secret) : null,
     keys: JSON.stringify(entries.map(({ key }) => [key.id, key.version, key.deleted ? 1 : 0])),

@@ -1,10 +1,10 @@
 export { contextOf } from './context.ts';
 export { createAnnouncer } from './hints.ts';
 export { defineKind, type RegisteredKind } from './jobs.ts';
-export type { End, Gathers, Heard, Marked, Ran, WorkContext } from './kind.ts';
+export type { End, Gathers, Heard, Kind, Marked, Ran, WorkContext } from './kind.ts';
 export { createNodeLanes, type NodeLane, type NodeLanes } from './node-lane.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
 export { firstProject, gathering, hurry, markedOrParked, pause, type LaneKey } from './store/lanes.ts';
 export { fenced, queued, recordParts, woken } from './store/record-parts.ts';
-export { findStray, markInTurn } from './store/work.ts';
+export { findStray, markInTurn, putBack } from './store/work.ts';
 export { createWorker, type Worker } from './worker.ts';

@@ -8,13 +8,13 @@ import { countRun } from './metrics.ts';
 import { runRead, type KeepPage } from './run.ts';
 import { endsOf, type RunningItem } from './run-end.ts';
 import { record, type RunEnd } from './store/ends.ts';
-import { keep, type Page } from './store/pages.ts';
+import { keep, type Kept, type Page } from './store/pages.ts';
 import { loadRunItems, type RunItem } from './store/runs.ts';
 
 /** Runs of reads. One that was under way elsewhere goes on at its page. */
 export function readKind(deps: ReadDeps): RegisteredKind {
   const { database, metrics } = deps.ground;
-  const keepPage: KeepPage = createGroupCommit<Page, boolean>({
+  const keepPage: KeepPage = createGroupCommit<Page, Kept | undefined>({
     commit: (pages) => keep(database, pages),
     maxGroup: 8,
     maxInFlight: 2,

@@ -10,12 +10,12 @@ import { countOf, fetchPage, type Fetched } from './fetch-page.ts';
 import { placeIn, prepare, type Prepared, type ReadDeps } from './prepare.ts';
 import { endsOf, type RunEnds, type RunningItem } from './run-end.ts';
 import type { RunEnd } from './store/ends.ts';
-import { seenBy, type Page } from './store/pages.ts';
+import { seenBy, type Kept, type Page } from './store/pages.ts';
 import type { Run } from './store/runs.ts';
 import { windowOf, type Window } from './window.ts';
 
 /** What pages are kept by, for all runs of this process. */
-export type KeepPage = GroupCommit<Page, boolean>;
+export type KeepPage = GroupCommit<Page, Kept | undefined>;
 
 /** After this long a run goes back into its lane, so that what is more urgent there comes first. */
 const sliceMs = 1_000;
@@ -87,7 +87,7 @@ function queryOf({ object, shape, asked, window, run, limit }: Reading, deleted:
 type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'messages' | 'estimated'>;
 
 async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
-  const { run, ends, context, shape, keepPage } = reading;
+  const { run, ends, context, shape } = reading;
   const endsAt = performance.now() + sliceMs;
   let place: Place = run.cursor === null ? await beginning(reading) : run;
   let next = fetchAt(reading, place);
@@ -109,10 +109,8 @@ async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
     // Nobody waits for it if this page cannot be kept.
     next.catch(() => undefined);
     const { kept, taken } = await take(reading, place.deleted, following, page);
-    const outcome = await keepPage.submit(kept).catch((error: unknown) => ({ error }));
-    if (outcome !== true) return unkept(reading, outcome);
-    crashPoint('after-page');
-    if (kept.made.length > 0) reading.deps.deliveries.announce(reading.destination.id);
+    const outcome = await keep(reading, kept);
+    if (!outcome || 'error' in outcome) return unkept(reading, outcome);
     if (isLast) return { end: ends.whole(taken, shape.missing), heard: 'answer' };
     if (!mayGoOn) return { end: ends.later(Math.max(waitMs, reading.waitMs())), heard: 'answer' };
     place = taken;
@@ -124,9 +122,25 @@ function atBeginning(reading: Reading, place: Place): Place {
   return { ...place, cursor: reading.read.begin(queryOf(reading, place.deleted), false) };
 }
 
+/** What is not sent from here waits in the lane of its destination. */
+async function keep(
+  { keepPage, deps: { deliveries }, destination }: Reading,
+  page: Page,
+): Promise<Kept | undefined | { error: unknown }> {
+  const offer = await deliveries.handOver.offer(page.made);
+  const outcome = await keepPage
+    .submit({ ...page, made: offer.messages })
+    .catch((error: unknown) => ({ error }));
+  crashPoint('after-page');
+  const started = Array.isArray(outcome) ? outcome : [];
+  offer.kept(started);
+  if (Array.isArray(outcome) && started.length < page.made.length) deliveries.announce(destination.id);
+  return outcome;
+}
+
 /** The run stands where it stood, or further if the answer alone was lost: it goes on from there. */
-function unkept({ ends }: Reading, outcome: false | { error: unknown }): Ran<RunEnd> {
-  if (outcome === false) return { end: ends.later(0), heard: 'answer' };
+function unkept({ ends }: Reading, outcome: undefined | { error: unknown }): Ran<RunEnd> {
+  if (!outcome) return { end: ends.later(0), heard: 'answer' };
   const { error } = outcome;
   if (faultOf(error) !== 'data') return { end: ends.later(1_000), heard: 'answer' };
   const message = `a page could not be stored: ${error instanceof Error ? error.message : String(error)}`;

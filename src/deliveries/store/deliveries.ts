@@ -84,7 +84,7 @@ const lists = {
   pending: statement(
     'deliveries_pending',
     listBy(
-      `(SELECT * FROM work w WHERE w.project_id = $1 AND w.kind = 'delivery' AND ($8::uuid IS NULL OR w.lane_id = $8)
+      `(SELECT * FROM work w WHERE w.project_id = $1 AND w.kind = 'delivery' AND ($8::uuid IS NULL OR coalesce(w.home_id, w.lane_id) = $8)
         AND ${within('w.operation_id')} ORDER BY w.operation_id DESC) w
       ${itsMessage('w', 'operation_id')} ${itsDelivery}`,
       'w.operation_id',

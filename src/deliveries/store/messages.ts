@@ -26,6 +26,11 @@ const columns: readonly [name: string, type: string, read: (message: NewMessage)
   ['encoding', 'smallint', ({ encoding }) => encoding],
   ['keys', 'json', ({ keys }) => keys],
 ];
+/** The lane of a node under which a message is accepted as started. */
+const nodeColumns: typeof columns = [
+  ['node_id', 'uuid', ({ node }) => node?.id ?? null],
+  ['node_lease', 'uuid', ({ node }) => node?.lease ?? null],
+];
 /** In binary form, apart from the others. */
 const binary: readonly [name: string, read: (message: NewMessage) => Buffer | null][] = [
   ['body', ({ body }) => body],
@@ -40,30 +45,64 @@ type NumberedMessage = NewMessage & { n: number };
 
 /**
  * CTEs that keep messages together with something else: a message is kept when the CTE `source` has a row with its `n`, which
- * is there once for a number. Their work rows and the wakes of their lanes are made with them. `from` is the number of the first
- * parameter of {@link messageColumns}. The statement has a CTE `clock(now)`. `messages` has n, id and records of what was kept.
+ * is there once for a number. Their work rows and the wakes of their lanes are made with them; while the lane of a node is held
+ * that a message names, its work stands there as started, unless its destination rests. `from` is the number of the first
+ * parameter of {@link messageColumns}. The statement has a CTE `clock(now)`. `messages` has n, id and records of what was kept,
+ * `started` for each n what was started ({@link StartedMessage}).
  */
 export function messageParts(from: number, source: string): string {
-  const parameters = ['bigint', ...columns.map(([, type]) => type), ...binary.map(() => 'bytea')];
+  const typed = [...columns, ...nodeColumns];
+  const parameters = ['bigint', ...typed.map(([, type]) => type), ...binary.map(() => 'bytea')];
   const arrays = parameters.map((type, at) => `$${from + at}::${type}[]`).join(', ');
+  const all = [...typed, ...binary].map(([name]) => name).join(', ');
   return `messages AS MATERIALIZED (
-    SELECT i.* FROM unnest(${arrays}) AS i(n, ${names}) JOIN ${source} s ON s.n = i.n),
+    SELECT i.* FROM unnest(${arrays}) AS i(n, ${all}) JOIN ${source} s ON s.n = i.n),
+  nodes AS MATERIALIZED (
+    SELECT l.* FROM (SELECT DISTINCT project_id, node_id, node_lease FROM messages WHERE node_id IS NOT NULL) i
+    CROSS JOIN LATERAL (
+      SELECT l.id, l.lease FROM lane l
+      WHERE l.project_id = i.project_id AND l.id = i.node_id AND l.lease = i.node_lease AND l.due_at > (SELECT now FROM clock)
+      FOR KEY SHARE OF l) l),
+  resting AS MATERIALIZED (
+    SELECT i.destination_id FROM (SELECT DISTINCT project_id, destination_id FROM messages WHERE node_id IS NOT NULL) i
+    CROSS JOIN LATERAL (
+      SELECT FROM lane l
+      WHERE l.project_id = i.project_id AND l.id = i.destination_id AND (l.paused OR l.not_before > (SELECT now FROM clock))) l),
   message_rows AS (
     INSERT INTO message (${names}, created_at)
-    SELECT ${names}, now FROM clock, (SELECT * FROM messages ORDER BY n, slice) m),
+    SELECT ${names}, now FROM clock, (SELECT * FROM messages ORDER BY n, slice) m
+    RETURNING id, seq, created_at),
   message_works AS (
-    INSERT INTO work (project_id, operation_id, lane_id, kind, due_at, deadline)
-    SELECT project_id, id, destination_id, 'delivery', now, now + ${deadline}
-    FROM clock, (SELECT * FROM messages ORDER BY n, slice) m
-    RETURNING project_id, lane_id, due_at),
-  message_wakes AS (${woken('SELECT * FROM message_works')})`;
+    INSERT INTO work (project_id, operation_id, lane_id, home_id, kind, state, attempt, lease, due_at, deadline)
+    SELECT project_id, id, coalesce(node, destination_id), CASE WHEN node IS NOT NULL THEN destination_id END, 'delivery',
+      (node IS NOT NULL)::int, (node IS NOT NULL)::int, lease, now, now + ${deadline}
+    FROM clock, (
+      SELECT m.*, o.id AS node, o.lease FROM messages m
+      LEFT JOIN nodes o ON o.id = m.node_id AND m.destination_id NOT IN (SELECT destination_id FROM resting)
+      ORDER BY n, slice) m
+    RETURNING project_id, operation_id, seq, lane_id, state, due_at),
+  message_wakes AS (${woken('SELECT * FROM message_works WHERE state = 0')}),
+  started AS (
+    SELECT m.n, json_agg(json_build_object('id', m.id, 'workSeq', w.seq::text, 'seq', r.seq::text,
+      'createdAt', floor(extract(epoch FROM r.created_at) * 1000)::bigint)) AS started
+    FROM (SELECT * FROM message_works WHERE state = 1) w
+    JOIN messages m ON m.id = w.operation_id JOIN message_rows r ON r.id = m.id
+    GROUP BY m.n)`;
+}
+
+/** A message that was accepted as started: its number, that of its work, and when it was made, in milliseconds. */
+export interface StartedMessage {
+  id: string;
+  workSeq: string;
+  seq: string;
+  createdAt: number;
 }
 
 /** The parameters of {@link messageParts}. */
 export function messageColumns(messages: readonly NumberedMessage[]): unknown[] {
   return [
     messages.map(({ n }) => n),
-    ...columns.map(([, , read]) => messages.map(read)),
+    ...[...columns, ...nodeColumns].map(([, , read]) => messages.map(read)),
     ...binary.map(([, read]) => byteaArray(messages.map(read))),
   ];
 }
@@ -73,11 +112,15 @@ const keep = statement(
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   every AS (SELECT n FROM generate_series(1, $1::int) n),
   ${messageParts(2, 'every')}
-  SELECT count(*) FROM messages`,
+  SELECT started FROM started`,
 );
 
-/** In one statement of its own. */
-export async function keepMessages(db: Queryable, messages: readonly NewMessage[]): Promise<void> {
+/** In one statement of its own; answers with what is started. */
+export async function keepMessages(
+  db: Queryable,
+  messages: readonly NewMessage[],
+): Promise<StartedMessage[]> {
   const numbered = messages.map((message, at) => Object.assign({ n: at + 1 }, message));
-  await db.rows(keep, [messages.length, ...messageColumns(numbered)]);
+  const values = [messages.length, ...messageColumns(numbered)];
+  return (await db.rows<{ started: StartedMessage[] }>(keep, values)).flatMap(({ started }) => started);
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
-import { recordParts } from '../../lanes/index.ts';
+import { recordParts, woken } from '../../lanes/index.ts';
 import { countParts, storable, storableJson } from '../../operations/index.ts';
 import type { DeliveryEnd } from '../settle.ts';
 
@@ -20,6 +20,7 @@ const recordGroup = statement(
       $8::smallint[], $9::text[], $10::text[]) WITH ORDINALITY
       AS i(project_id, seq, lease, done, wait_ms, spent, status, http_status, error, entry, n)),
   ${recordParts},
+  wakes AS (${woken('SELECT * FROM returned WHERE home_id IS NOT NULL')}),
   ended AS MATERIALIZED (
     SELECT k.*, m.operation_id, m.records, d.ended AS before, CASE WHEN k.status IN ('delivered', 'failed') THEN k.status END AS after
     FROM (SELECT * FROM kept WHERE status IS NOT NULL) k

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { Marked } from '../kind.ts';
+import { woken } from './record-parts.ts';
 import { itsTurn, markedOrParked, priorities, type LaneKey } from './lanes.ts';
 
 /** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit. */
@@ -77,11 +78,15 @@ const unmarkItems = statement(
   WHERE project_id = $1 AND lane_id = $2 AND state = 1 AND lease = $3 AND seq <> ALL($4::bigint[])`,
 );
 
-/** It is due again after a while, and its lane looks after it. The attempt counts no longer unless it was spent. */
+/** It is due again after a while, in the lane where it belongs. The attempt counts no longer unless it was spent. */
 const putItemBack = statement(
   'work_put_back',
-  `UPDATE work SET state = 0, lease = NULL, due_at = svc_now() + $4 * interval '1 millisecond', attempt = attempt - (NOT $5)::int
-  WHERE project_id = $1 AND seq = $2 AND lease = $3 RETURNING seq`,
+  `WITH back AS (
+    UPDATE work SET state = 0, lease = NULL, due_at = svc_now() + $4 * interval '1 millisecond',
+      attempt = attempt - (NOT $5)::int, lane_id = coalesce(home_id, lane_id)
+    WHERE project_id = $1 AND seq = $2 AND lease = $3 RETURNING project_id, seq, lane_id, home_id, due_at),
+  woken AS (${woken('SELECT * FROM back WHERE home_id IS NOT NULL')})
+  SELECT seq FROM back`,
 );
 
 /** Marks a parked item of a node's lane whose turn it is; also one that is marked already, whose answer was lost. */

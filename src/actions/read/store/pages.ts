@@ -1,7 +1,12 @@
 import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { fenced } from '../../../lanes/index.ts';
-import { messageColumns, messageParts, type NewMessage } from '../../../deliveries/index.ts';
+import {
+  messageColumns,
+  messageParts,
+  type NewMessage,
+  type StartedMessage,
+} from '../../../deliveries/index.ts';
 import { moveOperations, type ReadDetails } from '../../../operations/index.ts';
 
 /** What the operation of a read keeps. */
@@ -31,7 +36,7 @@ export interface Page {
   request: ReadRequestKept;
   /** Records that the next run will find again. */
   hashes: Buffer;
-  made: NewMessage[];
+  made: readonly NewMessage[];
 }
 
 /** The place of a run, its messages and their deliveries are one commit, while the fence of the run holds. */
@@ -53,13 +58,16 @@ const keepPages = statement(
     INSERT INTO read_seen (project_id, installation_id, object, run_id, page, hashes)
     SELECT project_id, installation_id, object, id, page, decode(hashes, 'base64') FROM moved WHERE hashes <> ''),
   ${messageParts(14, 'moved')}
-  SELECT n::int FROM moved`,
+  SELECT m.n::int, s.started FROM moved m LEFT JOIN started s ON s.n = m.n`,
 );
 
-/** Answers for each page whether it was kept: not when its run is in other hands, or is further. */
-export async function keep(db: Queryable, pages: readonly Page[]): Promise<boolean[]> {
+/** Of a page that was kept, the messages that are started. */
+export type Kept = StartedMessage[];
+
+/** Undefined for a page that was not kept: its run is in other hands, or is further. */
+export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept | undefined)[]> {
   const column = <T>(read: (page: Page) => T): T[] => pages.map(read);
-  const rows = await db.rows<{ n: number }>(keepPages, [
+  const rows = await db.rows<{ n: number; started: Kept | null }>(keepPages, [
     column((one) => one.projectId),
     column((one) => one.operationId),
     column((one) => one.seq),
@@ -75,8 +83,8 @@ export async function keep(db: Queryable, pages: readonly Page[]): Promise<boole
     column((one) => one.hashes.toString('base64')),
     ...messageColumns(pages.flatMap(({ made }, at) => made.map((message) => ({ ...message, n: at + 1 })))),
   ]);
-  const kept = new Set(rows.map(({ n }) => n));
-  return pages.map((_, at) => kept.has(at + 1));
+  const kept = new Map(rows.map(({ n, started }) => [n, started ?? []]));
+  return pages.map((_, at) => kept.get(at + 1));
 }
 
 const seenBefore = statement(
