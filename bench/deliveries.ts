@@ -35,7 +35,7 @@ export async function keepEach(database: Database, groups: Iterable<MessageParts
   const installationId = newId();
   let page = 0;
   let made: ReturnType<typeof cutMessages>[] = [];
-  const keep = async (): Promise<void> => keepMessages(database, (await Promise.all(made)).flat());
+  const keep = async () => keepMessages(database, (await Promise.all(made)).flat());
   for (const { to, entries } of groups) {
     page += 1;
     made.push(

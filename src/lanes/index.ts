@@ -5,6 +5,6 @@ export type { End, Gathers, Heard, Kind, Marked, Ran, WorkContext } from './kind
 export { createNodeLanes, type NodeLane, type NodeLanes } from './node-lane.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
 export { firstProject, gathering, hurry, markedOrParked, pause, type LaneKey } from './store/lanes.ts';
-export { fenced, queued, recordParts, woken } from './store/record-parts.ts';
+export { fenced, heldLanesOf, queued, recordParts, restingLanesOf, woken } from './store/record-parts.ts';
 export { findStray, markInTurn, putBack } from './store/work.ts';
 export { createWorker, type Worker } from './worker.ts';

@@ -1,7 +1,7 @@
 import { byteaArray } from '../../kit/db/binary-array.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
-import { woken } from '../../lanes/index.ts';
+import { heldLanesOf, restingLanesOf, woken } from '../../lanes/index.ts';
 import type { NewMessage } from '../messages.ts';
 
 /**
@@ -58,16 +58,9 @@ export function messageParts(from: number, source: string): string {
   return `messages AS MATERIALIZED (
     SELECT i.* FROM unnest(${arrays}) AS i(n, ${all}) JOIN ${source} s ON s.n = i.n),
   nodes AS MATERIALIZED (
-    SELECT l.* FROM (SELECT DISTINCT project_id, node_id, node_lease FROM messages WHERE node_id IS NOT NULL) i
-    CROSS JOIN LATERAL (
-      SELECT l.id, l.lease FROM lane l
-      WHERE l.project_id = i.project_id AND l.id = i.node_id AND l.lease = i.node_lease AND l.due_at > (SELECT now FROM clock)
-      FOR KEY SHARE OF l) l),
+    ${heldLanesOf('SELECT DISTINCT project_id, node_id AS id, node_lease AS lease FROM messages WHERE node_id IS NOT NULL')}),
   resting AS MATERIALIZED (
-    SELECT i.destination_id FROM (SELECT DISTINCT project_id, destination_id FROM messages WHERE node_id IS NOT NULL) i
-    CROSS JOIN LATERAL (
-      SELECT FROM lane l
-      WHERE l.project_id = i.project_id AND l.id = i.destination_id AND (l.paused OR l.not_before > (SELECT now FROM clock))) l),
+    ${restingLanesOf('SELECT DISTINCT project_id, destination_id AS id FROM messages WHERE node_id IS NOT NULL')}),
   message_rows AS (
     INSERT INTO message (${names}, created_at)
     SELECT ${names}, now FROM clock, (SELECT * FROM messages ORDER BY n, slice) m
@@ -78,7 +71,7 @@ export function messageParts(from: number, source: string): string {
       (node IS NOT NULL)::int, (node IS NOT NULL)::int, lease, now, now + ${deadline}
     FROM clock, (
       SELECT m.*, o.id AS node, o.lease FROM messages m
-      LEFT JOIN nodes o ON o.id = m.node_id AND m.destination_id NOT IN (SELECT destination_id FROM resting)
+      LEFT JOIN nodes o ON o.id = m.node_id AND m.destination_id NOT IN (SELECT id FROM resting)
       ORDER BY n, slice) m
     RETURNING project_id, operation_id, seq, lane_id, state, due_at),
   message_wakes AS (${woken('SELECT * FROM message_works WHERE state = 0')}),

@@ -37,3 +37,16 @@ export const fenced = (source: string): string => `fenced AS MATERIALIZED (
     SELECT i.* FROM ${source} i
     JOIN work w ON w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
     FOR KEY SHARE OF w)`;
+
+/** Of a source with project_id, id and lease: the lanes that are held under that lease, until the commit. */
+export const heldLanesOf = (source: string): string => `SELECT l.* FROM (${source}) i
+    CROSS JOIN LATERAL (
+      SELECT l.id, l.lease FROM lane l
+      WHERE l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease AND l.due_at > (SELECT now FROM clock)
+      FOR KEY SHARE OF l) l`;
+
+/** Of a source with project_id and id: the lanes of which nothing may start now. */
+export const restingLanesOf = (source: string): string => `SELECT i.id FROM (${source}) i
+    CROSS JOIN LATERAL (
+      SELECT FROM lane l
+      WHERE l.project_id = i.project_id AND l.id = i.id AND (l.paused OR l.not_before > (SELECT now FROM clock))) l`;

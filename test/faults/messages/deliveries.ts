@@ -116,7 +116,7 @@ async function keepSome(
 }
 
 /** A commit whose answer was lost is not made twice. */
-async function keepOnce(keep: () => Promise<void>): Promise<void> {
+async function keepOnce(keep: () => Promise<unknown>): Promise<void> {
   try {
     await keep();
   } catch (error) {
