@@ -46,9 +46,9 @@ export const mutantsOfMessages: readonly Mutant[] = [
     changes: [
       {
         file: 'src/actions/read/run.ts',
-        find: 'const outcome = await keepPage.submit(kept).catch((error: unknown) => ({ error }));',
+        find: 'const outcome = await keepPage\n    .submit({ ...page, made: offer.messages })\n    .catch((error: unknown) => ({ error }));',
         replace:
-          'void keepPage.submit(kept).catch(() => undefined);\n    const outcome = true as boolean | { error: unknown };',
+          'void keepPage.submit({ ...page, made: offer.messages }).catch(() => undefined);\n  const outcome = [] as Kept | { error: unknown };',
       },
     ],
     tests: ['test/journeys/read-pages.test.ts'],
@@ -65,6 +65,11 @@ export const mutantsOfMessages: readonly Mutant[] = [
         file: 'src/actions/read/store/pages.ts',
         find: "WHERE hashes <> ''),\n  ${messageParts(14, 'moved')}",
         replace: "WHERE hashes <> '')",
+      },
+      {
+        file: 'src/actions/read/store/pages.ts',
+        find: 's.started FROM moved m LEFT JOIN started s ON s.n = m.n',
+        replace: "'[]'::json AS started FROM moved m",
       },
       {
         file: 'src/actions/read/store/pages.ts',
