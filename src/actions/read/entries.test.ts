@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../kit/json.ts';
 import type { ReadRecord } from '../../providers/index.ts';
-import { entriesOf, seenIn } from './entries.ts';
+import { entriesInTurns, entriesOf, seenIn } from './entries.ts';
 import type { Shape } from './shape.ts';
 
 const shape: Shape = {
@@ -30,6 +30,15 @@ describe('actions/read/entries', () => {
       { id: '1', version: '2026-01-01T00:00:00.000Z', deleted: false },
       { id: '2', version: '', deleted: false },
     ]);
+  });
+
+  it('makes the same of a large page, with turns of the event loop between', async () => {
+    const records = Array.from({ length: 120 }, (_record, n) => record(String(n), at(40)));
+    const counted = entriesInTurns(records, { ...choice, repeatedFrom });
+    let others = 0;
+    setImmediate(() => (others += 1));
+    expect(await counted).toEqual(entriesOf(records, { ...choice, repeatedFrom }));
+    expect(others).toBe(1);
   });
 
   it('delivers a deleted record as such', () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessageEntry } from '../../deliveries/index.ts';
 import type { ReadRecord } from '../../providers/index.ts';
 import type { Shape } from './shape.ts';
@@ -16,6 +17,27 @@ export function seenIn(hashes: readonly Buffer[]): Seen {
   return seen;
 }
 
+export interface Page {
+  entries: MessageEntry[];
+  hashes: Buffer;
+}
+
+/** So many records hold the event loop for a few milliseconds, however many fields they have. */
+const recordsPerTurn = 50;
+
+/** The same as {@link entriesOf}, with room for others between the records of a large page. */
+export async function entriesInTurns(records: readonly ReadRecord[], choice: Choice): Promise<Page> {
+  const parts: Page[] = [];
+  for (let at = 0; at < records.length; at += recordsPerTurn) {
+    if (at > 0) await nextTurn();
+    parts.push(entriesOf(records.slice(at, at + recordsPerTurn), choice));
+  }
+  return {
+    entries: parts.flatMap(({ entries }) => entries),
+    hashes: Buffer.concat(parts.map(({ hashes }) => hashes)),
+  };
+}
+
 interface Choice {
   shape: Shape;
   /** The records are deleted ones. */
@@ -28,7 +50,7 @@ interface Choice {
 export function entriesOf(
   records: readonly ReadRecord[],
   { shape, deleted, seen, repeatedFrom }: Choice,
-): { entries: MessageEntry[]; hashes: Buffer } {
+): Page {
   const entries: MessageEntry[] = [];
   const repeated: Buffer[] = [];
   for (const record of records) {

@@ -5,7 +5,7 @@ import type { GroupCommit } from '../../kit/group-commit.ts';
 import type { Ran, WorkContext } from '../../lanes/index.ts';
 import type { ReadDetails } from '../../operations/index.ts';
 import type { ReadPage, ReadQuery } from '../../providers/index.ts';
-import { entriesOf, seenIn, type Seen } from './entries.ts';
+import { entriesInTurns, seenIn, type Seen } from './entries.ts';
 import { countOf, fetchPage, type Fetched } from './fetch-page.ts';
 import { placeIn, prepare, type Prepared, type ReadDeps } from './prepare.ts';
 import { endsOf, type RunEnds, type RunningItem } from './run-end.ts';
@@ -186,7 +186,12 @@ async function take(
   { records }: ReadPage,
 ): Promise<{ kept: Page; taken: Place }> {
   const { item, run, target, asked, destination, envelope, window, shape, seen, deps } = reading;
-  const { entries, hashes } = entriesOf(records, { shape, deleted, seen, repeatedFrom: window.repeatedFrom });
+  const { entries, hashes } = await entriesInTurns(records, {
+    shape,
+    deleted,
+    seen,
+    repeatedFrom: window.repeatedFrom,
+  });
   const made = await cutMessages(envelope, entries, {
     projectId: item.projectId,
     operationId: run.operationId,
