@@ -1,3 +1,6 @@
+/** Does a part of the demo and shows what came of it. */
+export type Step = <Result>(name: string, work: () => Promise<[Result, string]>) => Promise<Result>;
+
 /** A caller of the platform, as a builder's application would be: plain HTTP and JSON. */
 export interface Api {
   call<Answer>(method: string, path: string, body?: unknown): Promise<Answer>;

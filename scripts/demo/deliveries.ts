@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import type { Api } from './api.ts';
+import type { Api, Step } from './api.ts';
 import type { Stage } from './processes.ts';
-import type { Step } from './steps.ts';
 
 interface Entry {
   fields: Record<string, unknown>;

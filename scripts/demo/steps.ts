@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newBrowser } from '../../simulator/browser.ts';
-import type { Api } from './api.ts';
+import type { Api, Step } from './api.ts';
 import { hubspotClient, proxyHeaders, salesforceClient } from './clients.ts';
 import { deliverChange, openInbox } from './deliveries.ts';
 import type { Stage } from './processes.ts';
-
-export type Step = <Result>(name: string, work: () => Promise<[Result, string]>) => Promise<Result>;
 
 interface Named {
   id: string;

@@ -1,5 +1,5 @@
 export { readKind } from './kind.ts';
 export { readMetrics } from './metrics.ts';
-export type { ReadDeps, ReadSettings } from './prepare.ts';
+export type { ReadDeps } from './prepare.ts';
 export { readRoutes, readStateRoutes, searchRoutes } from './routes.ts';
 export { createScheduler } from './scheduler.ts';
