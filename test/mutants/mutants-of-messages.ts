@@ -58,8 +58,8 @@ export const mutantsOfMessages: readonly Mutant[] = [
     changes: [
       {
         file: 'src/actions/read/store/pages.ts',
-        find: 'messageColumns, messageParts, type NewMessage',
-        replace: 'keepMessages, type NewMessage',
+        find: '  messageColumns,\n  messageParts,\n  type NewMessage,',
+        replace: '  keepMessages,\n  type NewMessage,',
       },
       {
         file: 'src/actions/read/store/pages.ts',

@@ -4,7 +4,7 @@ import { faultOf } from '../../kit/db/database.ts';
 import type { GroupCommit } from '../../kit/group-commit.ts';
 import type { Ran, WorkContext } from '../../lanes/index.ts';
 import type { ReadDetails } from '../../operations/index.ts';
-import type { ReadPage, ReadQuery } from '../../providers/index.ts';
+import type { Failure, ReadPage, ReadQuery } from '../../providers/index.ts';
 import { entriesInTurns, seenIn, type Seen } from './entries.ts';
 import { countOf, fetchPage, type Fetched } from './fetch-page.ts';
 import { placeIn, prepare, type Prepared, type ReadDeps } from './prepare.ts';
@@ -87,14 +87,33 @@ function queryOf({ object, shape, asked, window, run, limit }: Reading, deleted:
 type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'messages' | 'estimated'>;
 
 async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
-  const { run, ends, context, shape } = reading;
+  const { run, ends, shape } = reading;
+  const pages = pagesFrom(reading, run.cursor === null ? await beginning(reading) : run);
+  for (let next = pages.next(); ;) {
+    const { value: read, done } = await next;
+    if ('failure' in read) return ends.failed(read.failure);
+    // Messages are made of the next page while this one is stored; nobody waits for them if it cannot be.
+    if (!done) next = pages.next();
+    next.catch(() => undefined);
+    const outcome = await keep(reading, read.kept);
+    if (!outcome || 'error' in outcome) return unkept(reading, outcome);
+    if (read.taken.cursor === null) return { end: ends.whole(read.taken, shape.missing), heard: 'answer' };
+    if (done) return { end: ends.later(Math.max(read.waitMs, reading.waitMs())), heard: 'answer' };
+  }
+}
+
+/** A page that is to be kept, where the run is with it, and how long the provider asks to wait behind it. */
+type ReadOne = { kept: Page; taken: Place; waitMs: number } | { failure: Failure };
+
+/** Pages one after the other for a while, each asked for while messages are made of the one before it. */
+async function* pagesFrom(reading: Reading, begun: Place): AsyncGenerator<ReadOne, ReadOne> {
   const endsAt = performance.now() + sliceMs;
-  let place: Place = run.cursor === null ? await beginning(reading) : run;
+  let place = begun;
   let next = fetchAt(reading, place);
   for (let beginnings = 1; ;) {
     const fetched = await next;
     if ('failure' in fetched) {
-      if (!fetched.begin || beginnings >= mostBeginnings) return ends.failed(fetched.failure);
+      if (!fetched.begin || beginnings >= mostBeginnings) return fetched;
       beginnings += 1;
       place = atBeginning(reading, place);
       next = fetchAt(reading, place);
@@ -103,17 +122,16 @@ async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
     const { page } = fetched;
     const { waitMs = 0 } = page;
     const following = behind(reading, place, page);
-    const isLast = following.cursor === null;
-    const mayGoOn = performance.now() < endsAt && context.mayStillSend() && waitMs + reading.waitMs() === 0;
-    if (!isLast && mayGoOn) next = fetchAt(reading, following);
+    const mayGoOn =
+      performance.now() < endsAt && reading.context.mayStillSend() && waitMs + reading.waitMs() === 0;
+    const goesOn = following.cursor !== null && mayGoOn;
+    if (goesOn) next = fetchAt(reading, following);
     // Nobody waits for it if this page cannot be kept.
     next.catch(() => undefined);
-    const { kept, taken } = await take(reading, place.deleted, following, page);
-    const outcome = await keep(reading, kept);
-    if (!outcome || 'error' in outcome) return unkept(reading, outcome);
-    if (isLast) return { end: ends.whole(taken, shape.missing), heard: 'answer' };
-    if (!mayGoOn) return { end: ends.later(Math.max(waitMs, reading.waitMs())), heard: 'answer' };
-    place = taken;
+    const read = { ...(await take(reading, place.deleted, following, page)), waitMs };
+    if (!goesOn) return read;
+    yield read;
+    place = read.taken;
   }
 }
 
