@@ -1,3 +1,5 @@
+import type { Database } from '../../../src/kit/db/database.ts';
+
 /** A version of a record in a message that arrived. */
 export interface Told {
   webhookId: string;
@@ -8,12 +10,21 @@ export interface Told {
 /** What a receiver of records knows, by their versions. */
 export interface ReadLedger {
   /** Told of each message once. */
-  add(webhookId: string, body: string): void;
+  add: (webhookId: string, body: string) => void;
   /** By id and version; a deleted record by its id and `deleted`. */
   versions: ReadonlyMap<string, readonly Told[]>;
   /** Records by the run that told of them. */
   byOperation: ReadonlyMap<string, number>;
   size(): number;
+}
+
+/** What arrives, and where. */
+export interface Arrivals {
+  ledger: ReadLedger;
+  /** The database of the `table` destination. */
+  warehouse: Database;
+  /** The installations that are read for each destination. */
+  installations: { hook: string; table: string };
 }
 
 interface Body {

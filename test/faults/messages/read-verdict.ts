@@ -1,7 +1,6 @@
 import { patiently } from '../suite/processes.ts';
 import type { Contact } from './contacts.ts';
-import { deletionOf, versionOf, type Told } from './read-ledger.ts';
-import type { Arrivals } from './reads.ts';
+import { deletionOf, versionOf, type Arrivals, type Told } from './read-ledger.ts';
 import type { Findings } from './report.ts';
 import type { World } from './world.ts';
 

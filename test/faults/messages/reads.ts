@@ -4,7 +4,7 @@ import { connect, deploy, simulator } from '../../customer.ts';
 import { patiently } from '../suite/processes.ts';
 import { chaosIn } from './chaos.ts';
 import { beSilent, breakPages, changeContacts, contactsAt, seedContacts, type Changes } from './contacts.ts';
-import { createReadLedger, type ReadLedger } from './read-ledger.ts';
+import { createReadLedger, type Arrivals } from './read-ledger.ts';
 import { judgeReads } from './read-verdict.ts';
 import type { Findings } from './report.ts';
 import type { ReadSettings } from './settings.ts';
@@ -39,15 +39,6 @@ const integration = (destination: string): string => `
           backfill: { defaultPeriod: { fullHistory: true } }
           deletedRecords: { enabled: always }`;
 const manifest = `specVersion: 1.0.0\nintegrations:${integration('hook')}${integration('table')}\n`;
-
-/** What arrives, and where. */
-export interface Arrivals {
-  ledger: ReadLedger;
-  /** The database of the `table` destination. */
-  warehouse: Database;
-  /** The installations that are read for each destination. */
-  installations: { hook: string; table: string };
-}
 
 /**
  * History and scheduled runs of contacts that change while they are read, into a webhook and into a table, while the provider

@@ -38,7 +38,7 @@ export interface Receiver {
   changed: readonly string[];
   /** How often each kind of fault was met. */
   faults: Readonly<Record<string, number>>;
-  requests(): number;
+  requests: () => number;
   /** Every answer is good from now on. */
   calm(): void;
   close(): Promise<void>;
@@ -130,7 +130,7 @@ async function serve(
   const met = arrival.times > patience ? undefined : fault;
   if (met === undefined || met === 'cut' || met === 'slow') arrival.taken += 1;
   await misbehave(met, response, request);
-  if (!response.headersSent && !response.destroyed) response.writeHead(204).end();
+  if (!response.headersSent && !response.destroyed && request.socket.writable) response.writeHead(204).end();
 }
 
 function faultOf({ random, faultRate, isCalm, faults }: State): Fault | undefined {
@@ -171,30 +171,38 @@ async function misbehave(
   fault: Fault | undefined,
   response: ServerResponse,
   { socket }: IncomingMessage,
-): Promise<unknown> {
+): Promise<void> {
   switch (fault) {
     case undefined:
     case 'deaf':
-      return undefined;
+      break;
     case 'status':
-      return response.writeHead(500).end('{"error":"not now"}');
+      response.writeHead(500).end('{"error":"not now"}');
+      break;
     case 'redirect':
-      return response.writeHead(302, { location: 'http://127.0.0.1:1/elsewhere' }).end();
+      response.writeHead(302, { location: 'http://127.0.0.1:1/elsewhere' }).end();
+      break;
     case 'busy':
-      return response.writeHead(429, { 'retry-after': '1' }).end();
+      response.writeHead(429, { 'retry-after': '1' }).end();
+      break;
     case 'garbage':
-      return response.socket?.end('HTTP/1.1 okay then\r\n\r\n');
+      socket.end('HTTP/1.1 okay then\r\n\r\n');
+      break;
     case 'lost':
-      return socket.resetAndDestroy();
+      socket.resetAndDestroy();
+      break;
     case 'cut':
       response.writeHead(200, { 'content-length': '1000' }).write('{"half":');
       await sleep(20);
-      return response.destroy();
+      response.destroy();
+      break;
     case 'slow':
-      return sleep(300 + Math.random() * 1_200);
+      await sleep(300 + Math.random() * 1_200);
+      break;
     case 'silent':
       await sleep(60_000, undefined, { ref: false });
-      return response.destroy();
+      response.destroy();
+      break;
   }
 }
 

@@ -100,12 +100,12 @@ async function endAll(nodes: readonly NodeProcess[]): Promise<void> {
 
 /** Throws unless the node did what it was asked for. */
 export async function ask<Body>(
-  { call }: Platform,
+  platform: Platform,
   method: string,
   path: string,
   body?: unknown,
 ): Promise<Body> {
-  const answer = await call<Body>(method, path, body);
+  const answer = await platform.call<Body>(method, path, body);
   if (answer.status < 300) return answer.body;
   throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
 }
