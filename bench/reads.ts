@@ -12,10 +12,10 @@ export interface ReadStage {
   stage: Stage;
   receiver: Receiver;
   /** Reads so many contacts into the receiver; answers with how many a second. */
-  read(contacts: number): Promise<number>;
+  read: (contacts: number) => Promise<number>;
   /** The same by a bare loop: page after page, each posted before the next one is asked for. */
-  readBare(contacts: number): Promise<number>;
-  close(): Promise<void>;
+  readBare: (contacts: number) => Promise<number>;
+  close: () => Promise<void>;
 }
 
 const object = 'contacts';

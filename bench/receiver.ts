@@ -12,10 +12,10 @@ export interface Received {
 export interface Receiver {
   urls: string[];
   /** Begins anew; those at these places of `urls` do not answer any more. */
-  reset(hanging?: readonly number[]): Promise<void>;
+  reset: (hanging?: readonly number[]) => Promise<void>;
   /** Resolves when so many different messages came to the others. */
-  until(messages: number): Promise<Received>;
-  close(): Promise<void>;
+  until: (messages: number) => Promise<Received>;
+  close: () => Promise<void>;
 }
 
 export async function startReceiver(endpoints: number): Promise<Receiver> {

@@ -45,7 +45,7 @@ const oneGroup: readonly GroupTokens[] = [{ groupRef: 'g', accessToken: 'access'
 export async function startServer(
   name: string,
   ...args: string[]
-): Promise<{ port: number; ports: number[]; close(): Promise<void> }> {
+): Promise<{ port: number; ports: number[]; close: () => Promise<void> }> {
   const child = startChild([join(import.meta.dirname, 'servers', name), ...args]);
   const close = atEnd(() => child.end());
   const [said] = await untilSaid(child, /[\d ]+\n/);

@@ -2,7 +2,7 @@ import { scaled, type Figure } from '../figure.ts';
 import { announce } from '../queue.ts';
 import { startEndpoints, type Endpoints } from './deliver.ts';
 
-const perSecond = 500;
+const perSecond = 200;
 const everyMs = 50;
 const bursts = scaled(10_000) / everyMs;
 const backlog = 1_000;

@@ -32,8 +32,8 @@ export interface Endpoints {
   receiver: Receiver;
   lanes: DestinationLane[];
   /** Queues a message for each of these. */
-  queue(lanes: Iterable<DestinationLane>): Promise<void>;
-  close(): Promise<void>;
+  queue: (lanes: Iterable<DestinationLane>) => Promise<void>;
+  close: () => Promise<void>;
 }
 
 export async function startEndpoints(): Promise<Endpoints> {

@@ -27,9 +27,9 @@ interface Warehouse {
 
 /** A customer's database on a server of its own, reached by TCP. */
 async function startWarehouse(): Promise<Warehouse> {
-  const { url, close } = await makeDatabase();
-  const wire = await startServer('wire.ts', url);
-  const near = new URL(url);
+  const made = await makeDatabase();
+  const wire = await startServer('wire.ts', made.url);
+  const near = new URL(made.url);
   near.searchParams.delete('host');
   near.host = `127.0.0.1:${wire.port}`;
   const client = new Client({ connectionString: near.href });
@@ -45,7 +45,7 @@ async function startWarehouse(): Promise<Warehouse> {
     async close() {
       await client.end();
       await wire.close();
-      await close();
+      await made.close();
     },
   };
 }
