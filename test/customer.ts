@@ -268,12 +268,13 @@ export async function install(
   integration: 'hubspot-crm' | 'salesforce-crm' | 'hubspot-no-proxy',
   groupRef: string,
   content: Record<string, unknown> = {},
+  { skipSampling = false } = {},
 ): Promise<Customer> {
   const provider = integration.startsWith('hubspot') ? 'hubspot' : 'salesforce';
   const connectionId = await connect(platform, provider, groupRef);
   const made = await platform.call<{ id: string }>(
     'POST',
-    `/projects/${platform.projectId}/integrations/${integration}/installations`,
+    `/projects/${platform.projectId}/integrations/${integration}/installations?skipSampling=${skipSampling}`,
     {
       groupRef,
       config: { content: { provider, ...content } },

@@ -121,8 +121,9 @@ export class ReadWorld {
   async customer(
     content: Record<string, unknown>,
     integration: 'hubspot-crm' | 'salesforce-crm' = 'hubspot-crm',
+    options: { skipSampling?: boolean } = {},
   ): Promise<Customer> {
-    const made = await install(this.first, integration, `reads-${++this.#group}`, content);
+    const made = await install(this.first, integration, `reads-${++this.#group}`, content, options);
     this.#installed.push(made);
     return made;
   }

@@ -304,7 +304,7 @@ describe('deliveries', () => {
     await world.deliveries.destinations.disable(world.projectId, 'mine');
     const ids = await world.queue(destination.id, 3);
     await world.work();
-    await world.deliveries.destinations.delete(world.projectId, destination.id);
+    await world.deliveries.destinations.delete(world.projectId, destination.id, { cancelPending: true });
     const rows = await settled(3);
     expect(rows.map(({ status, message_id }) => [message_id, status])).toEqual(
       ids.toSorted().map((id) => [id, 'canceled']),

@@ -11,6 +11,7 @@ import {
   CreateDestinationRequest,
   Destination,
   DestinationTest,
+  DeleteDestinationQuery,
   RotateDestinationRequest,
   UpdateDestinationRequest,
 } from './schema.ts';
@@ -157,14 +158,16 @@ function change(server: HttpServer, deps: DeliveryRouteDeps): void {
     schema: {
       operationId: 'deleteDestination',
       summary: 'Delete a destination',
-      description: 'Deliveries that wait for it are canceled; the audit log says how many.',
+      description:
+        'Refused while deliveries wait for it, unless `cancelPending`: then they are canceled, and the audit log says how many.',
       tags,
       params: DestinationParams,
+      querystring: DeleteDestinationQuery,
       response: { 204: Type.Null() },
     },
     config: changing,
     handler: async (request, reply) => {
-      await destinations.delete(...placeOf(deps, request));
+      await destinations.delete(...placeOf(deps, request), request.query);
       return reply.code(204).send(null);
     },
   });
@@ -186,7 +189,7 @@ function rotate(server: HttpServer, deps: DeliveryRouteDeps): void {
     },
     config: changing,
     handler: async (request, reply) => {
-      const overlapMs = request.body.overlapHours * 3_600_000;
+      const overlapMs = (request.body?.overlapHours ?? 24) * 3_600_000;
       const { row, secrets } = await deps.deliveries.destinations.rotate(
         ...placeOf(deps, request),
         overlapMs,

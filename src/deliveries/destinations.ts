@@ -2,7 +2,7 @@ import { record } from '../events/index.ts';
 import { sqlState, type Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
-import { pause } from '../lanes/index.ts';
+import { hurry, pause } from '../lanes/index.ts';
 import type { Slice } from '../kit/paging.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { readMask } from '../kit/update-mask.ts';
@@ -23,7 +23,7 @@ export interface Destinations {
   create(projectId: string, request: CreateDestinationRequest): Promise<Row>;
   update(projectId: string, nameOrId: string, request: UpdateDestinationRequest): Promise<Row>;
   /** What waits for it is canceled. */
-  delete(projectId: string, nameOrId: string): Promise<void>;
+  delete(projectId: string, nameOrId: string, options: { cancelPending: boolean }): Promise<void>;
   /** The secrets, for whoever may see them: the audit log has it before. */
   disclose(row: Row): Promise<object>;
   /** New secrets; those of before are good for a while. */
@@ -57,7 +57,7 @@ export function createDestinations(deps: DestinationDeps): Destinations {
     },
     create: (projectId, request) => create(deps, projectId, request),
     update: (projectId, nameOrId, request) => update(deps, projectId, nameOrId, request),
-    delete: (projectId, nameOrId) => remove(deps, projectId, nameOrId),
+    delete: (projectId, nameOrId, options) => remove(deps, projectId, nameOrId, options),
     async disclose(row) {
       await record(database, {
         projectId: row.project_id,
@@ -77,6 +77,8 @@ function switches(deps: DestinationDeps): Pick<Destinations, 'enable' | 'disable
     enable: (projectId, nameOrId) =>
       changing(deps, projectId, nameOrId, async (tx, row) => {
         const changed = await store.setDestinationStatus(tx, keyOfRow(row), 'active', null);
+        // Whoever asks for this has mended it: what waits for a later attempt is tried now.
+        await hurry(tx, projectId, row.id);
         if (!changed) return row;
         await pause(tx, projectId, row.id, false);
         await record(tx, {
@@ -202,9 +204,18 @@ function merged(stored: object, changes: readonly [string, unknown][]): Record<s
   return Object.fromEntries(members);
 }
 
-async function remove(deps: DestinationDeps, projectId: string, nameOrId: string): Promise<void> {
+async function remove(
+  deps: DestinationDeps,
+  projectId: string,
+  nameOrId: string,
+  { cancelPending }: { cancelPending: boolean },
+): Promise<void> {
   await changing(deps, projectId, nameOrId, async (tx, row) => {
     const waiting = await store.deleteDestination(tx, projectId, row.id);
+    if (waiting !== undefined && waiting > 0 && !cancelPending) {
+      const detail = `${waiting} deliveries wait for the destination ${row.name}.`;
+      throw problem('deliveries-waiting', { detail });
+    }
     // What waits ends as canceled when its lane is looked at.
     await pause(tx, projectId, row.id, false);
     const details = { name: row.name, type: row.type, canceledDeliveries: waiting ?? 0 };

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { optionalBody } from '../kit/optional-body-schema.ts';
 import { shownAs } from '../kit/document-schema.ts';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
@@ -72,16 +73,29 @@ export const UpdateDestinationRequest = Type.Object(
 );
 export type UpdateDestinationRequest = Static<typeof UpdateDestinationRequest>;
 
-export const RotateDestinationRequest = Type.Object(
+const RotateOptions = Type.Object(
   {
-    overlapHours: Type.Number({
-      minimum: 0,
-      maximum: 168,
-      default: 24,
-      description: 'So long the secret of before signs, too.',
+    overlapHours: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 168,
+        default: 24,
+        description: 'So long the secret of before signs, too.',
+      }),
+    ),
+  },
+  closed,
+);
+export const RotateDestinationRequest = optionalBody(RotateOptions, 'RotateDestinationRequest');
+
+export const DeleteDestinationQuery = Type.Object(
+  {
+    cancelPending: Type.Boolean({
+      default: false,
+      description: 'When true, deliveries that wait for the destination are canceled.',
     }),
   },
-  { ...closed, title: 'RotateDestinationRequest' },
+  closed,
 );
 
 export const DestinationTest = Type.Object(

@@ -11,6 +11,7 @@ const eventTypes = [
   'installation.updated',
   'installation.deleted',
   'read.backfill.done',
+  'read.backfill.error',
   'read.schedule.paused',
   'read.triggered.done',
   'read.triggered.error',

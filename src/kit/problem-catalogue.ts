@@ -1,4 +1,5 @@
 import { kind, varying, type ProblemKind } from './problem-kind.ts';
+import { deliveryProblems } from './problems-of-delivery.ts';
 
 /** Every problem that this service answers with, by its stable code. The pages in docs/errors derive from it. */
 export const problemKinds = {
@@ -206,18 +207,6 @@ export const problemKinds = {
     'Check the credentials at the provider and send them again.',
     'The token endpoint of the provider, or its health check, refused the credentials.',
   ),
-  'secrets-not-made-here': kind(
-    422,
-    'The secrets of the destination are not made here',
-    'Change them: PATCH …/destinations/{destination} with the mask `secrets.<name>`.',
-    'A rotation makes new secrets, which a webhook has. Those of other types of destinations are made elsewhere and given to them. Nothing was changed.',
-  ),
-  'delivery-pending': kind(
-    409,
-    'The delivery is not over',
-    'Wait: it is attempted by itself at `nextAttemptTime`, or as soon as its destination is enabled.',
-    'Only what was delivered, or failed for good, can be sent again by hand. Nothing was changed.',
-  ),
   'return-url-not-allowed': kind(
     422,
     'The return URL is not allowed',
@@ -254,36 +243,7 @@ export const problemKinds = {
     'Add a `write` block to the integration in `svc.yaml` and deploy it.',
     'The integration declares no write action.',
   ),
-  'read-not-configured': kind(
-    422,
-    'The integration does not read',
-    'Add a `read` block to the integration in `svc.yaml` and deploy it.',
-    'The integration declares no read action, or its provider cannot be read.',
-  ),
-  'object-not-in-config': kind(
-    422,
-    'The object is not configured to be read',
-    'Add the object to `read.objects` of the installation’s config, or set `enabled: always` for it in `svc.yaml`.',
-    'The integration declares the object, and the config of the installation does not have it. Nothing was read.',
-  ),
-  'read-disabled': kind(
-    422,
-    'Reading of the object is switched off',
-    'Set `disabled: false` for the object in the installation’s config.',
-    'The config of the installation switches reading of the object off. Nothing was read.',
-  ),
-  'no-destination': kind(
-    422,
-    'There is no destination for the records',
-    'Name a destination in `svc.yaml` or in the config of the installation, and create it: POST …/destinations.',
-    'What is read goes to a destination. The object names none, or one that does not exist or is disabled. Nothing was read.',
-  ),
-  'filter-invalid': kind(
-    422,
-    'The filter is not valid',
-    'Correct what `issues` names.',
-    'A filter names a field that the object does not have at the provider, or a value that cannot be compared. The provider was not asked.',
-  ),
+  ...deliveryProblems,
   'provider-refused': kind(
     422,
     'The provider refused the record',

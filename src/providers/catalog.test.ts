@@ -79,16 +79,17 @@ describe('src/providers/catalog', () => {
 
   it('says of no module and no provider that it can what nothing here does', () => {
     const { support, modules } = providerInfo(catalog.get('salesforce'));
-    expect(support).toMatchObject({ proxy: true, read: false, write: true, subscribe: false, delete: true });
+    expect(support).toMatchObject({ proxy: true, read: true, write: true, subscribe: false, delete: true });
     expect(modules?.['crm']?.support).toEqual(support);
     const none = providerInfo(catalog.get('notion')).support;
     expect(modules?.['account-engagement']?.support).toEqual(none);
     expect(none).toMatchObject({ proxy: true, read: false, write: false, subscribe: false, delete: false });
     for (const { name } of catalog.list()) {
       const write = connectorOf(name)?.write !== undefined;
+      const read = connectorOf(name)?.read !== undefined;
       expect(providerInfo(catalog.get(name)).support).toMatchObject({
         proxy: true,
-        read: false,
+        read,
         write,
         subscribe: false,
       });

@@ -81,13 +81,12 @@ function supportFrom(abilities: Abilities): Support {
   const none = { supported: false };
   return {
     proxy: true,
-    // Read configs are stored and checked; nothing reads by them yet.
-    read: false,
+    read: abilities.read,
     write: abilities.write.length > 0,
     subscribe: false,
     delete: abilities.delete,
     bulkWrite: { insert: false, update: false, upsert: false, delete: false },
-    search: { operators: { equals: false } },
+    search: { operators: { equals: abilities.read } },
     batchWrite: { create: batch, update: batch, delete: none, upsert: none },
   };
 }

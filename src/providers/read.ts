@@ -1,6 +1,5 @@
 /** What the reads of all connectors have in common. */
 import { createHash } from 'node:crypto';
-import { maxAnswerValues } from '../kit/http/client.ts';
 import { isExactNumber } from '../kit/json.ts';
 import { comparable, idOf, isObject, rootField, textOf } from './answer.ts';
 import type { ObjectDescription, ReadFilter, ReadQuery } from './connector.ts';
@@ -84,10 +83,12 @@ export function isWithin({ since = -Infinity, until }: ReadQuery, at: number): b
   return at > since && at <= until;
 }
 
-/** How many records a page asks for: no more than an answer may hold values, nor than the caller wants. */
+/** To read an answer of so many values holds the event loop for some tens of milliseconds. */
+const valuesPerPage = 40_000;
+
+/** How many records a page asks for: no more than are read in a moment, nor than the caller wants. */
 export function pageSize(largest: number, valuesPerRecord: number, limit = largest): number {
-  // Half of what is taken: a value may be a list or an object of its own.
-  const fitting = Math.floor(maxAnswerValues / 2 / valuesPerRecord);
+  const fitting = Math.floor(valuesPerPage / valuesPerRecord);
   return Math.max(1, Math.min(largest, limit, fitting));
 }
 

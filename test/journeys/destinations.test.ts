@@ -168,13 +168,15 @@ describe('test/journeys/destinations', () => {
     expect([again[1]!.body, again[1]!.headers['x-svc-replay']]).toEqual([sent.body, 'true']);
   });
 
-  it('a deleted one takes what waits with it', async () => {
+  it('is deleted with what waits for it only where that is said', async () => {
     const receiver = await at.receive();
     const made = await at.create('deleted', receiver.url);
     await at.must(at.call('POST', '/destinations/deleted:disable'));
     const ids = await at.queue(made.id, 4);
     expect((await at.list('destination=deleted&status=pending')).results).toHaveLength(4);
-    expect((await at.call('DELETE', '/destinations/deleted')).status).toBe(204);
+    const refused = await at.call<Problem>('DELETE', '/destinations/deleted');
+    expect([refused.status, refused.body.code]).toEqual([409, 'deliveries-waiting']);
+    expect((await at.call('DELETE', '/destinations/deleted?cancelPending=true')).status).toBe(204);
     const canceled = await eventually(
       () => at.list(`destination=${made.id}&status=canceled`),
       ({ results }) => results.length === 4,

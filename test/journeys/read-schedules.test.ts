@@ -74,6 +74,27 @@ describe('test/journeys/read-schedules', () => {
     ]);
   }, 60_000);
 
+  it('keeps a history for a customer who has to connect again', async () => {
+    await fault(world.first.hubspot, {
+      path: '/objects/companies?limit',
+      times: 1,
+      fault: { kind: 'status', status: 403, body: { category: 'MISSING_SCOPES', message: 'no rights' } },
+    });
+    const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
+    const at = await world.customer({ read: { objects: { companies } } }, 'hubspot-crm', {
+      skipSampling: true,
+    });
+    const id = await world.until(
+      'the backfill',
+      async () => (await world.stateOf(at, 'companies')).backfill?.operationId,
+    );
+    await world.until('the line', async () =>
+      (await world.logsOf(id)).some((line) => line.includes('until the account is connected again')),
+    );
+    await world.pass(6);
+    expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
+  }, 60_000);
+
   it('pauses by itself after too many failures, and tells why', async () => {
     const at = await world.contacts();
     for (let n = 0; n < 2; n += 1) {

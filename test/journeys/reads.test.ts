@@ -214,6 +214,17 @@ describe('test/journeys/reads', () => {
     expect(new Set(found.body.results.map(({ mappedFields }) => mappedFields['given']))).toEqual(
       new Set(['Ada']),
     );
+    const mapped = await world.contacts({
+      selectedFields: { city: true },
+      selectedValueMappings: { city: { Aachen: 'AC' } },
+    });
+    await world.change('contacts', undefined, { email: 'ac@example.com', city: 'AC' });
+    const byValue = { fieldName: 'city', operator: 'eq', value: 'Aachen' };
+    const ac = await world.until('the index of searches', async () => {
+      const answer = await search({ objectName: 'people', fieldFilters: [byValue] }, mapped.groupRef);
+      return answer.status === 200 && answer.body.results.length > 0 && answer;
+    });
+    expect(ac.body.results.map(({ id }) => id)).toHaveLength(1);
     const unknown = await search({ objectName: 'people', fieldFilters: [{ ...filter, fieldName: 'nope' }] });
     expect([unknown.status, unknown.body.code, unknown.body.issues?.[0]?.name]).toEqual([
       422,

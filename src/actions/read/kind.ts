@@ -101,6 +101,7 @@ async function tell(tx: Queryable, end: RunEnd, paused: boolean): Promise<void> 
 
 type ReadEvent =
   | 'read.backfill.done'
+  | 'read.backfill.error'
   | 'read.schedule.paused'
   | 'read.triggered.done'
   | 'read.triggered.error'
@@ -110,7 +111,8 @@ function eventOf({ type, status, waits }: RunEnd, paused: boolean): ReadEvent | 
   if (waits) return 'read.waiting';
   if (paused) return 'read.schedule.paused';
   if (type === 'triggered') return status === 'success' ? 'read.triggered.done' : 'read.triggered.error';
-  return type === 'backfill' && status === 'success' ? 'read.backfill.done' : undefined;
+  if (type !== 'backfill') return undefined;
+  return status === 'success' ? 'read.backfill.done' : 'read.backfill.error';
 }
 
 function rangeOf({ type, range: { since, until } }: RunEnd): Record<string, string> {

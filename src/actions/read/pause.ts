@@ -5,7 +5,7 @@ import type { Principal } from '../../projects/index.ts';
 import { followInstallation } from './feeds.ts';
 import type { ReadDeps } from './prepare.ts';
 import { nextRun } from './schedule.ts';
-import type { PauseRequest } from './schema.ts';
+import type { PauseOptions } from './schema.ts';
 import { list, pause, timeOf, unpause, type FeedRow } from './store/feeds.ts';
 
 export interface InstallationPlace {
@@ -32,7 +32,7 @@ export async function pauseReads(
   deps: ReadDeps,
   principal: Principal,
   place: InstallationPlace,
-  { objects, note }: PauseRequest,
+  { objects, note }: PauseOptions,
 ): Promise<void> {
   const target = await targetAt(deps, principal, place);
   await deps.ground.database.transaction(async (tx) => {
@@ -53,7 +53,7 @@ export async function unpauseReads(
   deps: ReadDeps,
   principal: Principal,
   place: InstallationPlace,
-  { objects, note }: PauseRequest,
+  { objects, note }: PauseOptions,
 ): Promise<void> {
   const target = await targetAt(deps, principal, place);
   const { projectId, installationId } = target;

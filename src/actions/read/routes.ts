@@ -86,7 +86,7 @@ function pauseRoutes(server: HttpServer, deps: ReadDeps): void {
       },
       config: { scopes: ['read'] },
       handler: async ({ principal, params, body }, reply) => {
-        await run(deps, principal, params, body);
+        await run(deps, principal, params, body ?? {});
         return reply.code(204).send(null);
       },
     });

@@ -71,17 +71,17 @@ describe('actions/read/run-end', () => {
     });
   });
 
-  it('waits as long as the provider asks, without a failure', () => {
-    const limited = ends().failed({
-      category: 'rateLimit',
-      retryable: true,
-      message: 'slow',
-      retryAfterMs: 7_000,
-    });
-    expect(limited).toMatchObject({
-      laneWaitsMs: 7_000,
+  it('waits as long as the provider asks, a quarter of an hour at a time, without a failure', () => {
+    const limited = (retryAfterMs: number) =>
+      ends().failed({ category: 'rateLimit', retryable: true, message: 'slow', retryAfterMs });
+    expect(limited(7_000)).toMatchObject({
       end: { done: false, waitMs: 7_000, spent: false, failed: false },
     });
+    // The lane has the writes of the connection, too.
+    expect(limited(7_000)).not.toHaveProperty('laneWaitsMs');
+    expect(limited(99_999_999_999_000).end.waitMs).toBe(900_000);
+    expect(ends().failed({ ...down, retryAfterMs: 99_999_999_999_000 }).end.waitMs).toBe(900_000);
+    expect(ends().later(99_999_999_999_000).waitMs).toBe(900_000);
   });
 
   it('ends with what no repetition mends, and counts dead credentials not towards a pause', () => {
@@ -90,6 +90,19 @@ describe('actions/read/run-end', () => {
     expect(refused).not.toHaveProperty('watermark');
     const dead = ends().failed({ category: 'auth', retryable: false, message: 'no' }).end;
     expect(dead.pauseAfter).toBeGreaterThan(1_000_000);
+  });
+
+  it('lets a history wait for the customer, for whom nothing else would read it again', () => {
+    for (const category of ['auth', 'permission'] as const) {
+      const dead: Failure = { category, retryable: false, message: 'no' };
+      const { end } = ends({ type: 'backfill', failingMs: 1e10 }).failed(dead);
+      expect(end).toMatchObject({ done: false, status: 'in_progress', waitMs: 300_000, waits: true });
+      expect(ends({ type: 'backfill', told: ['account'] }).failed(dead).end).toMatchObject({
+        waits: false,
+        logs: [],
+      });
+      expect(ends({ type: 'triggered' }).failed(dead).end.done).toBe(true);
+    }
   });
 
   it('says once what it waits for', () => {

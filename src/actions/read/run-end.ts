@@ -9,6 +9,11 @@ import type { Run, RunItem } from './store/runs.ts';
 /** A provider may be away for so long until a run is given up. */
 const longestFailingMs = 24 * 3_600_000;
 const longestPauseMs = 5 * 60_000;
+/**
+ * Whatever a provider asks for, a run is looked at again after this long: how long its window is closed is known to the rate
+ * budget, and believed for a day at most.
+ */
+const longestWaitMs = 15 * 60_000;
 /** More failures than there will be. */
 const never = 2 ** 31 - 1;
 
@@ -37,17 +42,19 @@ export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOpti
   const base = underWay(item, place, pauseAfter);
   const { run } = item;
   return {
-    later(waitMs, because) {
+    later(asked, because) {
+      const waitMs = Math.min(asked, longestWaitMs);
       if (!because || run.told.includes(because.key)) return { ...base, waitMs };
       const told = [...run.told, because.key];
       return { ...base, waitMs, waits: true, told, logs: [line('warning', because.msg)] };
     },
     failed(failure) {
       const heard: Heard = failure.provider || failure.category !== 'providerDown' ? 'answer' : 'silence';
+      if (waitsForCustomer(run, failure)) return { end: untilMended(base, run, failure), heard };
       if (failure.category !== 'rateLimit' || !failure.retryable)
         return { end: afterFailure(base, run, failure, random), heard };
-      const waitMs = failure.retryAfterMs ?? 10_000;
-      return { end: { ...base, waitMs }, heard, laneWaitsMs: waitMs };
+      const waitMs = Math.min(failure.retryAfterMs ?? 10_000, longestWaitMs);
+      return { end: { ...base, waitMs }, heard };
     },
     whole(counts, missing) {
       const result = wordsOf(run.objectName, counts);
@@ -100,9 +107,24 @@ function underWay(
   };
 }
 
+/**
+ * Only the customer can mend it, and history is read once: it goes on at its page when the account is connected again. A
+ * scheduled run ends instead, since the next one reads what it did not.
+ */
+function waitsForCustomer({ type }: Run, { category }: Failure): boolean {
+  return type === 'backfill' && (category === 'auth' || category === 'permission');
+}
+
+function untilMended(base: RunEnd, run: Run, failure: Failure): RunEnd {
+  const again = { ...base, waitMs: longestPauseMs, errors: [{ index: 0, ...failure }], failure, spent: true };
+  if (run.told.includes('account')) return again;
+  const msg = `${failure.message}; the read waits until the account is connected again`;
+  return { ...again, waits: true, told: [...run.told, 'account'], logs: [line('warning', msg, failure)] };
+}
+
 function afterFailure(base: RunEnd, run: Run, failure: Failure, random = Math.random): RunEnd {
   const pauseMs = backoffMs(run.failures + 1, { capMs: longestPauseMs, random });
-  const waitMs = Math.max(pauseMs, failure.retryAfterMs ?? 0);
+  const waitMs = Math.min(Math.max(pauseMs, failure.retryAfterMs ?? 0), longestWaitMs);
   const isLast = !failure.retryable || run.failingMs + waitMs > longestFailingMs;
   const failed: RunEnd = {
     ...base,

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { optionalBody } from '../../kit/optional-body-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description: string) =>
@@ -29,8 +30,7 @@ export const ReadAccepted = Type.Object(
   { ...closed, title: 'ReadAccepted', description: 'The operation tells how far the read is.' },
 );
 
-/** Which objects pause, or go on. */
-export const PauseRequest = Type.Object(
+const PauseOptions = Type.Object(
   {
     objects: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
@@ -41,9 +41,11 @@ export const PauseRequest = Type.Object(
     ),
     note: Type.Optional(Type.String({ maxLength: 1_000, description: 'Shown with the pause.' })),
   },
-  { ...closed, title: 'PauseReadsRequest' },
+  closed,
 );
-export type PauseRequest = Static<typeof PauseRequest>;
+/** Which objects pause, or go on. */
+export type PauseOptions = Static<typeof PauseOptions>;
+export const PauseRequest = optionalBody(PauseOptions, 'PauseReadsRequest');
 
 export const BackfillProgress = Type.Object(
   {

@@ -63,19 +63,34 @@ async function askable({ connections }: ReadDeps, target: Target, { objectName }
   return { read: connector.read, client, object: described.object };
 }
 
-/** Filters may name fields as the builder does. */
+type FilterValue = SearchRequest['fieldFilters'][number]['value'];
+
+/** The provider's value for one that is delivered in its place. */
+function providedValue(
+  { valueMappings }: EffectiveReadObject,
+  fieldName: string,
+  value: FilterValue,
+): FilterValue {
+  const lower = fieldName.toLowerCase();
+  const values = Object.entries(valueMappings).find(([name]) => name.toLowerCase() === lower)?.[1];
+  const text = String(value);
+  return values && Object.hasOwn(values, text) ? (values[text] ?? value) : value;
+}
+
+/** Filters may name fields and values as the builder does. */
 function namedByProvider(
-  { mappings, objectName }: EffectiveReadObject,
+  asked: EffectiveReadObject,
   object: ObjectDescription,
   filters: SearchRequest['fieldFilters'],
 ): SearchRequest['fieldFilters'] {
+  const { mappings, objectName } = asked;
   const byBuilder = new Map(
     Object.entries(mappings).map(([mapToName, name]) => [mapToName.toLowerCase(), name]),
   );
-  const named = filters.map((filter) => ({
-    ...filter,
-    fieldName: byBuilder.get(filter.fieldName.toLowerCase()) ?? filter.fieldName,
-  }));
+  const named = filters.map((filter) => {
+    const fieldName = byBuilder.get(filter.fieldName.toLowerCase()) ?? filter.fieldName;
+    return { ...filter, fieldName, value: providedValue(asked, fieldName, filter.value) };
+  });
   const issues = named.flatMap(({ fieldName }, at) =>
     fieldNamed(object, fieldName)
       ? []

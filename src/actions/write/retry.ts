@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
+import { optionalBody } from '../../kit/optional-body-schema.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { record } from '../../events/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
@@ -28,13 +29,7 @@ const RetryOptions = Type.Object(
   },
   { additionalProperties: false },
 );
-// One type list rather than a union: its faults are named by their path.
-const RetryRequest = Type.Unsafe<Static<typeof RetryOptions> | null>({
-  ...RetryOptions,
-  title: 'RetryOperationRequest',
-  type: ['object', 'null'],
-  description: 'May be left away.',
-});
+const RetryRequest = optionalBody(RetryOptions, 'RetryOperationRequest');
 
 /** `POST /v1/projects/{p}/operations/{id}:retry`: what is known not to have been done is written again. */
 export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {

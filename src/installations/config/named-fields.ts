@@ -43,6 +43,10 @@ function readFields(path: string, config: ReadObjectConfig): NamedField[] {
       path: `${path}.selectedFieldMappings.${mapToName}`,
       fieldName,
     })),
+    ...Object.keys(config.selectedValueMappings ?? {}).map((fieldName) => ({
+      path: `${path}.selectedValueMappings.${fieldName}`,
+      fieldName,
+    })),
     ...filters('fieldFilters', config.fieldFilters),
     ...filters('backfill.fieldFilters', config.backfill?.fieldFilters),
   ];

@@ -223,6 +223,7 @@ describe('src/providers/hubspot/read, its quirks', () => {
     ['a record without an id', '0', { results: [company('1', from + 1), { properties: {} }] }],
     ['a record without a time', '0', { results: [{ id: '1', properties: {} }] }],
     ['no results', '0', { total: 0 }],
+    ['a cursor that is no text', '0', { results: [company('1', from + 1)], paging: { next: { after: 1 } } }],
   ])('refuses a page with %s', (_what, cursor, body) => {
     expect(read.judge(query, cursor, [answerOf(body)])).toMatchObject({
       failure: { category: 'providerDown', retryable: true },

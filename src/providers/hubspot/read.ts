@@ -89,7 +89,11 @@ function rowsIn(answer: HttpAnswer): Listed | undefined {
   const rows = recordsWithIds(body['results'], 'id', recordId);
   const paging = isObject(body['paging']) ? body['paging'] : {};
   const following = isObject(paging['next']) ? paging['next'] : {};
-  return rows && { rows, after: textOf(following['after']) };
+  const after = textOf(following['after']);
+  // A cursor in another form: without it the read would end before its last page.
+  if (after === undefined && following['after'] !== undefined && following['after'] !== null)
+    return undefined;
+  return rows && { rows, after };
 }
 
 /** Where the next page begins, if there is one. Undefined for a page that leads to itself, which would never end. */
