@@ -45,7 +45,7 @@ describe('connections/budget/rules', () => {
   ])('what a provider tells of the day by %o is read from %o', (daily, headers, told) => {
     const answer = { status: 200, headers, body: '' };
     const expected = told && { ...told, at: now };
-    expect(dailyQuota(generic({ daily } as Provider['rateLimit']), answer, now)).toEqual(expected);
+    expect(dailyQuota(generic({ daily }), answer, now)).toEqual(expected);
   });
 
   test('history alone waits while little of the day is left, and asks again after a quarter of an hour', () => {
