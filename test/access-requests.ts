@@ -93,7 +93,7 @@ const queryValues: Record<string, (refs: Refs) => string> = {
 
 /** Parameters that name no thing of a project. A new parameter must be listed here or above. */
 const plainParameters = new Set(
-  `action active code consumerRef destructive dryRun error error_description excludeReadOnly flow from
+  `action active cancelPending code consumerRef destructive dryRun error error_description excludeReadOnly flow from
    idempotency-key includeBody includeCreds includeRefreshToken includeSecrets method object pageSize pageToken path
    provider refresh secret since skipSampling state status to type until`.split(/\s+/),
 );
