@@ -159,9 +159,10 @@ export class ReadWorld {
 
   async pass(minutes: number): Promise<void> {
     this.#ahead += minutes * 60_000;
-    await this.test.database.raw(`UPDATE clock SET shift = shift + $1 * interval '1 minute'`, [minutes]);
+    // The providers first: a run must not begin before their indexes know what was changed.
     for (const url of [this.first.hubspot, this.first.salesforce])
       await simulator(url, 'POST', '/clock', { advanceMs: minutes * 60_000 });
+    await this.test.database.raw(`UPDATE clock SET shift = shift + $1 * interval '1 minute'`, [minutes]);
   }
 
   async until<Value>(what: string, look: () => Promise<Value | undefined | false>): Promise<Value> {
