@@ -81,6 +81,7 @@ const pathValues: Record<string, (refs: Refs) => string> = {
 
 /** Query parameters that name something; each is sent. */
 const queryValues: Record<string, (refs: Refs) => string> = {
+  cancelPending: () => 'true',
   groupRef: (refs) => refs.group,
   keyId: (refs) => refs.apiKey,
   targetId: (refs) => refs.connection,
@@ -93,7 +94,7 @@ const queryValues: Record<string, (refs: Refs) => string> = {
 
 /** Parameters that name no thing of a project. A new parameter must be listed here or above. */
 const plainParameters = new Set(
-  `action active cancelPending code consumerRef destructive dryRun error error_description excludeReadOnly flow from
+  `action active code consumerRef destructive dryRun error error_description excludeReadOnly flow from
    idempotency-key includeBody includeCreds includeRefreshToken includeSecrets method object pageSize pageToken path
    provider refresh secret since skipSampling state status to type until`.split(/\s+/),
 );
