@@ -81,7 +81,8 @@ export async function takeBackUnsent(
   { item, lane }: Pick<MarkedWrite, 'item' | 'lane'>,
   why: string,
 ): Promise<Problem> {
-  await takeBack(database, { lane, seq: item.seq, operationId: item.operationId, key });
+  const open = await takeBack(database, { lane, seq: item.seq, operationId: item.operationId, key });
+  if (open) return open;
   return problem('database-unavailable', { detail: `Nothing was sent: ${why}.`, retryAfterSeconds: 1 });
 }
 

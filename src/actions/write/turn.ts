@@ -1,5 +1,5 @@
 import { isDatabaseAway, type Database } from '../../kit/db/database.ts';
-import { problem } from '../../kit/problem.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
 import { sleep } from '../../kit/retry.ts';
 import { markInTurn, type NodeLane } from '../../lanes/index.ts';
 import { withdraw, type ParkedWrite } from '../../operations/index.ts';
@@ -32,7 +32,8 @@ export async function takeTurn(
       fault = error instanceof Error ? error : new Error(String(error));
     }
   }
-  await takeBack(database, parked);
+  const open = await takeBack(database, parked);
+  if (open) throw open;
   if (fault && !isDatabaseAway(fault)) throw fault;
   throw fault
     ? problem('database-unavailable', { cause: fault })
@@ -41,14 +42,24 @@ export async function takeTurn(
 
 /**
  * As if it had never been accepted; its key is free. What fails here is ended unsent with the next renewal of the lane, as
- * nothing that this node does.
+ * nothing that this node does, or found out about by the node that has the lane by then. A caller with a key finds it by that; one
+ * without would write a second time, and is told of the operation instead.
  */
-export async function takeBack(database: Database, parked: WaitingWrite): Promise<void> {
+export async function takeBack(database: Database, parked: WaitingWrite): Promise<Problem | undefined> {
   const { lane, operationId, key } = parked;
-  try {
-    await withdraw(database, parked);
-  } catch {
+  const isGone = await withdraw(database, parked).catch(() => {
     if (key) underWayIn(lane).doubtful.set(operationId, key);
-  }
+    return false;
+  });
   underWayIn(lane).operations.delete(operationId);
+  return isGone || key ? undefined : leftOpen(operationId);
+}
+
+function leftOpen(operationId: string): Problem {
+  return problem('outcome-unknown', {
+    detail:
+      'Nothing was sent from here, but the write could not be taken back: its operation tells what becomes of it.',
+    retryable: false,
+    extra: { operationId, category: 'unknownOutcome' },
+  });
 }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { freePort } from '../../../test/free-port.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { openDatabase, type Database } from '../../kit/db/database.ts';
-import { problem } from '../../kit/problem.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
 import type { RecordOutcome } from '../../providers/index.ts';
 import { createAcceptor } from '../../operations/accept.ts';
 import { clearLedger, count, groundOf, intake } from '../../operations/harness.testsuite.ts';
@@ -92,6 +92,29 @@ describe('write/unsent', () => {
     await expect(write({ kind: 'notApplied', failure })).rejects.toMatchObject(away);
     expect(await leftOver()).toEqual({ operations: 0, keys: 0 });
     expect(await write()).toMatchObject({ outcomes: [{ kind: 'applied' }], recorded: true });
+  });
+
+  it('tells who has no key of the operation that could not be taken back, so that the record is not written twice', async () => {
+    const failure = { category: 'internal', retryable: true, message: 'the database refused it' } as const;
+    const without = (meanwhile: () => Promise<unknown>) =>
+      node.perform(intake(), async () => {
+        await meanwhile();
+        return [{ kind: 'notApplied', failure }];
+      });
+    const open = { code: 'outcome-unknown', retryable: false };
+    // Another node has taken the lane over and finds out about the write.
+    const taken = () => test.database.raw('UPDATE work SET lease = gen_random_uuid() WHERE state = 1');
+    const first = await without(taken).catch((error: unknown) => error);
+    expect(first).toMatchObject(open);
+    const [{ id } = {}] = await test.database.raw('SELECT id FROM operation');
+    expect((first as Problem).details.extra).toMatchObject({ operationId: id });
+    await clearLedger(test.database);
+    hinder = { work_withdraw: refuse };
+    await expect(without(async () => undefined)).rejects.toMatchObject(open);
+    hinder = {};
+    await clearLedger(test.database);
+    await expect(without(async () => undefined)).rejects.toMatchObject(away);
+    expect(await leftOver()).toEqual({ operations: 0, keys: 0 });
   });
 
   it('tells everybody at once that no connection to the database can be had', async () => {

@@ -10,9 +10,11 @@ const withdrawParked = statement(
     DELETE FROM work w WHERE w.project_id = $1 AND w.seq = $2 AND w.lease = $3 AND w.state IN (1, 2) RETURNING w.seq),
   turns AS (DELETE FROM turn t USING gone g WHERE t.project_id = $1 AND t.seq = g.seq),
   records AS (DELETE FROM record r USING gone WHERE r.project_id = $1 AND r.operation_id = $4),
-  operations AS (DELETE FROM operation o USING gone WHERE o.project_id = $1 AND o.id = $4)
-  DELETE FROM idempotency d USING gone
-  WHERE d.project_id = $1 AND d.principal = $5 AND d.key = $6 AND d.operation_id = $4`,
+  operations AS (DELETE FROM operation o USING gone WHERE o.project_id = $1 AND o.id = $4),
+  keys AS (
+    DELETE FROM idempotency d USING gone
+    WHERE d.project_id = $1 AND d.principal = $5 AND d.key = $6 AND d.operation_id = $4)
+  SELECT seq FROM gone`,
 );
 
 /** A write that was accepted under a node's lane and waits for its turn. */
@@ -23,10 +25,10 @@ export interface ParkedWrite {
   key?: KeyClaim | undefined;
 }
 
-/** Takes the acceptance of a write back that was not sent, with its idempotency key. */
-export async function withdraw(db: Queryable, parked: ParkedWrite): Promise<void> {
+/** Takes the acceptance of a write back that was not sent, with its idempotency key. False: it is in other hands by now. */
+export async function withdraw(db: Queryable, parked: ParkedWrite): Promise<boolean> {
   const { lane, seq, operationId, key } = parked;
-  await db.rows(withdrawParked, [
+  const gone = await db.rows(withdrawParked, [
     lane.projectId,
     seq,
     lane.lease,
@@ -34,4 +36,5 @@ export async function withdraw(db: Queryable, parked: ParkedWrite): Promise<void
     key?.principal ?? null,
     key?.key ?? null,
   ]);
+  return gone.length > 0;
 }
