@@ -99,6 +99,8 @@ export class ReadWorld {
     const test = await createTestDatabase();
     const first = await startPlatform({ databaseUrl: test.url, env });
     await deploy(first, manifest);
+    // Clocks are moved by days here; that tokens end meanwhile is for other tests.
+    await simulator(first.hubspot, 'POST', '/settings', { accessLifeMs: 400 * 24 * 3_600_000 });
     const second = await startPlatform({ databaseUrl: test.url, beside: first, env });
     const receiver = await startReceiver();
     const inbox = { name: 'inbox', type: 'webhook', metadata: { url: receiver.url } };
