@@ -23,7 +23,7 @@ CREATE TABLE read_feed (
   backfill_id uuid,
   PRIMARY KEY (project_id, installation_id, object)
 ) WITH (fillfactor = 80);
-CREATE INDEX read_feed_due ON read_feed (next_at) WHERE next_at < 'infinity';
+CREATE INDEX read_feed_due ON read_feed (next_at) WHERE next_at < 'infinity' AND paused IS NULL;
 
 -- A run that is not at its end: where it goes on. `page` counts the pages that are kept; `deleted`: it is at the deleted records.
 CREATE TABLE read_run (

@@ -95,6 +95,31 @@ describe('test/journeys/read-schedules', () => {
     expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
   }, 60_000);
 
+  it('follows the schedule of an object that goes on while the others of its installation rest', async () => {
+    const at = await world.contacts();
+    const verb = (what: string, body: Record<string, unknown>) =>
+      world.first.call('POST', `/read/v1${world.place(at)}:${what}`, body);
+    expect((await verb('pause', {})).status).toBe(204);
+    expect(await world.stateOf(at, 'deals')).toMatchObject({ paused: { reason: 'installation' } });
+    expect((await verb('unpause', { objects: ['contacts'] })).status).toBe(204);
+    const changed = await world.first.call('PATCH', world.place(at), {
+      updateMask: ['config.content.read.objects.contacts'],
+      installation: {
+        config: {
+          content: { read: { objects: { contacts: { objectName: 'contacts', schedule: '15 * * * *' } } } },
+        },
+      },
+    });
+    expect(changed.status).toBe(200);
+    const state = await world.until('the schedule', async () => {
+      const found = await world.stateOf(at, 'contacts');
+      return found.schedule === '15 * * * *' && found;
+    });
+    expect(state.nextRunTime).toMatch(/:1[5-9]:|:20:/);
+    expect(await world.tick(at, 'contacts')).toMatchObject({ status: 'success' });
+    expect((await world.stateOf(at, 'deals')).nextRunTime).toBeUndefined();
+  }, 60_000);
+
   it('pauses by itself after too many failures, and tells why', async () => {
     const at = await world.contacts();
     for (let n = 0; n < 2; n += 1) {

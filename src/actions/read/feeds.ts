@@ -6,6 +6,7 @@ import { nextRun } from './schedule.ts';
 import {
   keepOnly,
   noteBackfill,
+  takeStaleInstallation,
   takeStaleInstallations,
   timeOf,
   upsert,
@@ -35,8 +36,13 @@ export async function followChanges(deps: FeedDeps): Promise<boolean> {
   return count > 0;
 }
 
+/** The same for one installation, at once, where its feeds may not be what they should. */
+export async function followOne(tx: Queryable, target: Target): Promise<string[]> {
+  return (await takeStaleInstallation(tx, target)) ? followInstallation(tx, target, target) : [];
+}
+
 /** The history of a new feed begins with it. Answers with the lanes where something was queued. */
-export async function followInstallation(
+async function followInstallation(
   tx: Queryable,
   { projectId, installationId }: { projectId: string; installationId: string },
   target: Target | undefined,

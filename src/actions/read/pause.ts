@@ -2,7 +2,7 @@ import { effectiveReadObjectNamed, type Target } from '../../installations/index
 import { record } from '../../events/index.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
-import { followInstallation } from './feeds.ts';
+import { followOne } from './feeds.ts';
 import type { ReadDeps } from './prepare.ts';
 import { nextRun } from './schedule.ts';
 import type { PauseOptions } from './schema.ts';
@@ -35,8 +35,8 @@ export async function pauseReads(
   { objects, note }: PauseOptions,
 ): Promise<void> {
   const target = await targetAt(deps, principal, place);
-  await deps.ground.database.transaction(async (tx) => {
-    await followInstallation(tx, target, target);
+  const lanes = await deps.ground.database.transaction(async (tx) => {
+    const begun = await followOne(tx, target);
     const feeds = feedsNamed(target, await list(tx, target.projectId, target.installationId), objects);
     const how = { as: objects ? ('object' as const) : ('installation' as const), note };
     const paused = await pause(
@@ -46,7 +46,9 @@ export async function pauseReads(
       how,
     );
     if (paused.length > 0) await audit(tx, target, 'paused', paused, note);
+    return begun;
   });
+  for (const lane of lanes) deps.operations.announce(lane);
 }
 
 export async function unpauseReads(

@@ -3,7 +3,7 @@ import { effectiveReadObjectNamed, effectiveReadObjects, type Target } from '../
 import { problem } from '../../kit/problem.ts';
 import type { Operation } from '../../operations/schema.ts';
 import type { Principal } from '../../projects/index.ts';
-import { followInstallation } from './feeds.ts';
+import { followOne } from './feeds.ts';
 import { targetAt, type InstallationPlace } from './pause.ts';
 import type { ReadDeps } from './prepare.ts';
 import type { BackfillProgress, ReadState, RunSummary } from './schema.ts';
@@ -31,7 +31,7 @@ export async function readStates(
 async function feedsOf({ ground, operations }: ReadDeps, target: Target): Promise<FeedRow[]> {
   const { projectId, installationId } = target;
   const { feeds, lanes } = await ground.database.transaction(async (tx) => ({
-    lanes: await followInstallation(tx, target, target),
+    lanes: await followOne(tx, target),
     feeds: await list(tx, projectId, installationId),
   }));
   for (const lane of lanes) operations.announce(lane);

@@ -58,8 +58,7 @@ const recordEnds = statement(
       watermark = CASE WHEN e.status = 'success' THEN to_timestamp(e.watermark_ms / 1000.0) ELSE f.watermark END,
       failures = CASE WHEN e.status = 'success' THEN 0 ELSE f.failures + 1 END,
       paused = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused, 'failures') ELSE f.paused END,
-      paused_at = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END,
-      next_at = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN 'infinity' ELSE f.next_at END
+      paused_at = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END
     FROM clock, ended e
     WHERE e.type = 'scheduled' AND f.project_id = e.project_id AND f.installation_id = e.installation_id
       AND f.object = e.object AND f.run_id = e.id

@@ -20,6 +20,19 @@ export async function takeStaleInstallations(
   return [...new Map(rows.map((row) => [row.installationId, row])).values()];
 }
 
+const takeStaleOne = statement(
+  'read_stale_take_one',
+  `DELETE FROM read_stale WHERE project_id = $1 AND installation_id = $2 RETURNING id`,
+);
+
+/** Whether the feeds of the installation are to be looked at; in the transaction that looks. */
+export async function takeStaleInstallation(
+  tx: Queryable,
+  { projectId, installationId }: FeedPlace,
+): Promise<boolean> {
+  return (await tx.rows(takeStaleOne, [projectId, installationId])).length > 0;
+}
+
 /** A feed as config and manifest want it. Times are milliseconds since the epoch. */
 export interface WantedFeed {
   objectName: string;
@@ -53,7 +66,7 @@ const upsertFeeds = statement(
     SELECT EXISTS (SELECT FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND paused = 'installation') AS is)
   INSERT INTO read_feed AS f (project_id, installation_id, object, object_name, schedule, tick_at, next_at, started_at, watermark,
     paused, paused_at)
-  SELECT $1, $2, w.object, w.object_name, w.schedule, w.tick_at, CASE WHEN r.is OR w.removed THEN 'infinity' ELSE w.next_at END,
+  SELECT $1, $2, w.object, w.object_name, w.schedule, w.tick_at, w.next_at,
     now, now, CASE WHEN w.removed THEN 'removed' WHEN r.is THEN 'installation' END, CASE WHEN w.removed OR r.is THEN now END
   FROM wanted w, resting r, clock ORDER BY w.object
   ON CONFLICT (project_id, installation_id, object) DO UPDATE SET
@@ -64,9 +77,7 @@ const upsertFeeds = statement(
       WHEN f.paused = 'removed' THEN NULL ELSE f.paused_at END,
     tick_at = CASE WHEN f.schedule IS NOT DISTINCT FROM excluded.schedule THEN coalesce(f.tick_at, excluded.tick_at)
       ELSE excluded.tick_at END,
-    next_at = CASE WHEN excluded.paused = 'removed' OR coalesce(f.paused, 'removed') <> 'removed' THEN 'infinity'
-      WHEN f.schedule IS NOT DISTINCT FROM excluded.schedule AND f.next_at < 'infinity' THEN f.next_at
-      ELSE excluded.next_at END
+    next_at = CASE WHEN f.schedule IS NOT DISTINCT FROM excluded.schedule THEN f.next_at ELSE excluded.next_at END
   RETURNING object_name AS "objectName", ${msOf('started_at')} AS "startedAt", xmax = 0 AS "isNew"`,
 );
 
@@ -129,7 +140,6 @@ export interface FeedRow {
   object: string;
   objectName: string;
   schedule: string | null;
-  tickAt: Date | null;
   /** Missing while nothing is due. */
   nextAt: Date | null;
   watermark: Date;
@@ -137,16 +147,15 @@ export interface FeedRow {
   pausedAt: Date | null;
   note: string | null;
   failures: number;
-  runId: string | null;
   lastRunId: string | null;
   backfillId: string | null;
 }
 
 const listFeeds = statement(
   'read_feeds_list',
-  `SELECT object, object_name AS "objectName", schedule, tick_at AS "tickAt",
-    CASE WHEN next_at < 'infinity' THEN next_at END AS "nextAt", watermark, paused, paused_at AS "pausedAt", note, failures,
-    run_id AS "runId", last_run_id AS "lastRunId", backfill_id AS "backfillId"
+  `SELECT object, object_name AS "objectName", schedule,
+    CASE WHEN next_at < 'infinity' AND paused IS NULL THEN next_at END AS "nextAt", watermark, paused, paused_at AS "pausedAt", note, failures,
+    last_run_id AS "lastRunId", backfill_id AS "backfillId"
   FROM read_feed WHERE project_id = $1 AND installation_id = $2 ORDER BY object`,
 );
 
@@ -156,7 +165,7 @@ export function list(db: Queryable, projectId: string, installationId: string): 
 
 const pauseFeeds = statement(
   'read_feeds_pause',
-  `UPDATE read_feed SET paused = $4, paused_at = svc_now(), note = $5, next_at = 'infinity'
+  `UPDATE read_feed SET paused = $4, paused_at = svc_now(), note = $5
   WHERE project_id = $1 AND installation_id = $2 AND object = ANY ($3::text[]) AND (paused IS NULL OR paused = 'failures')
   RETURNING object`,
 );

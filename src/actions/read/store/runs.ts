@@ -54,7 +54,7 @@ const dueFeeds = statement(
   'read_due',
   `SELECT project_id AS "projectId", installation_id AS "installationId", object, object_name AS "objectName", schedule,
     extract(epoch FROM next_at)::text AS seen, ${msOf('svc_now()')} AS now
-  FROM read_feed WHERE next_at <= svc_now() AND next_at < 'infinity' ORDER BY next_at LIMIT $1`,
+  FROM read_feed WHERE next_at <= svc_now() AND next_at < 'infinity' AND paused IS NULL ORDER BY next_at LIMIT $1`,
 );
 
 /** A run that still goes on is told of the tick instead of being started again. */
@@ -68,7 +68,7 @@ const fireFeeds = statement(
     SELECT i.n, f.tick_at FROM input i CROSS JOIN LATERAL (
       SELECT f.tick_at FROM read_feed f
       WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object
-        AND extract(epoch FROM f.next_at)::text = i.seen
+        AND extract(epoch FROM f.next_at)::text = i.seen AND f.paused IS NULL
       FOR NO KEY UPDATE SKIP LOCKED) f),
   moved AS (
     UPDATE read_feed f SET tick_at = ${ms('i.tick_ms')}, next_at = coalesce(${ms('i.next_ms')}, 'infinity'),
