@@ -40,7 +40,6 @@ CREATE TABLE read_run (
   page integer NOT NULL DEFAULT 0,
   processed bigint NOT NULL DEFAULT 0,
   emitted bigint NOT NULL DEFAULT 0,
-  messages integer NOT NULL DEFAULT 0,
   estimated bigint,
   -- Attempts that failed since the last page, and since when.
   failures integer NOT NULL DEFAULT 0,

@@ -8,5 +8,6 @@ export { effectiveWriteObject } from './effective-write.ts';
 export { createInstallations, type Installations } from './installations.ts';
 export { installationRoutes } from './routes.ts';
 export { recordOperationsEnd, type OperationsEnded } from './store.ts';
+export { problemOfFailure } from './provider-problem.ts';
 export { senderOf, toldOf, type Sender } from './told-store.ts';
 export type { Target } from './targets.ts';

@@ -63,7 +63,7 @@ export const mutantsOfMessages: readonly Mutant[] = [
       },
       {
         file: 'src/actions/read/store/pages.ts',
-        find: "WHERE hashes <> ''),\n  ${messageParts(14, 'moved')}",
+        find: "WHERE hashes <> ''),\n  ${messageParts(13, 'moved')}",
         replace: "WHERE hashes <> '')",
       },
       {

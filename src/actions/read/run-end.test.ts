@@ -15,7 +15,6 @@ const run: Run = {
   page: 0,
   processed: 0,
   emitted: 0,
-  messages: 0,
   estimated: null,
   failures: 0,
   failingMs: 0,

@@ -84,7 +84,7 @@ function queryOf({ object, shape, asked, window, run, limit }: Reading, deleted:
 }
 
 /** Where a run is. */
-type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'messages' | 'estimated'>;
+type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'estimated'>;
 
 async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
   const { run, ends, shape } = reading;
@@ -224,7 +224,6 @@ async function take(
     ...following,
     processed: following.processed + records.length,
     emitted: following.emitted + entries.length,
-    messages: following.messages + made.length,
   };
   const { operationId } = run;
   const { projectId, seq, lease } = item;

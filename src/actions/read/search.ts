@@ -1,13 +1,11 @@
-import type { Target } from '../../installations/index.ts';
+import { problemOfFailure, type Target } from '../../installations/index.ts';
 import type { EffectiveReadObject } from '../../installations/index.ts';
-import type { ProblemCode } from '../../kit/problem-catalogue.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
 import {
   connectorOf,
   fieldNamed,
   type Failure,
-  type FailureCategory,
   type ObjectDescription,
   type ReadQuery,
 } from '../../providers/index.ts';
@@ -111,22 +109,6 @@ function namedByProvider(
   return named;
 }
 
-const codes: Record<FailureCategory, ProblemCode> = {
-  validation: 'filter-invalid',
-  permission: 'provider-refused',
-  notFound: 'not-found',
-  auth: 'connection-bad-credentials',
-  conflict: 'provider-refused',
-  rateLimit: 'provider-rate-limited',
-  providerDown: 'provider-unreachable',
-  unknownOutcome: 'provider-unreachable',
-  internal: 'internal',
-};
-
-function problemOf({ category, message, provider, retryAfterMs }: Failure): Problem {
-  return problem(codes[category], {
-    detail: message,
-    ...(provider ? { provider } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
-  });
+function problemOf(failure: Failure): Problem {
+  return problemOfFailure(failure, { what: 'The search failed', invalid: 'filter-invalid' });
 }

@@ -1,7 +1,7 @@
 import { headerOf, sendHttp, type HttpAnswer, type TransportFault } from '../../kit/http/client.ts';
 import type { Delivered, DestinationKind, OpenDestination, OutgoingMessage } from '../kind.ts';
 import { checkWebhook } from './check.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { waitAskedFor } from './retry-after.ts';
 import { WebhookMetadata, WebhookSecrets } from './schema.ts';
 import { newSigningKey, signedHeaders } from './sign.ts';
 
@@ -72,7 +72,7 @@ function headersOf(
 function judge(answer: HttpAnswer): Delivered {
   const { status, body } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered', status, answer: body };
-  const waits = retryAfterMs(headerOf(answer, 'retry-after'), Date.now());
+  const waits = waitAskedFor(headerOf(answer, 'retry-after'), Date.now());
   return {
     kind: 'failed',
     status,

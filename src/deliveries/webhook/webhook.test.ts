@@ -10,7 +10,7 @@ import { createEgress } from '../../kit/http/egress.ts';
 import type { Delivered, OutgoingMessage } from '../kind.ts';
 import { testDestinationKind, testMessage, type Behaviour, type KindWorld } from '../kind.testsuite.ts';
 import { createWebhook } from './index.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { waitAskedFor } from './retry-after.ts';
 import type { WebhookMetadata } from './schema.ts';
 
 interface Received {
@@ -244,7 +244,7 @@ describe('deliveries/webhook', () => {
     ['', undefined],
     [undefined, undefined],
   ])('Retry-After: %s is %s ms', (header, ms) => {
-    expect(retryAfterMs(header, Date.parse('2026-01-01T00:00:00Z'))).toBe(ms);
+    expect(waitAskedFor(header, Date.parse('2026-01-01T00:00:00Z'))).toBe(ms);
   });
 
   it('of an answer without end it reads the beginning, and the status counts', async () => {

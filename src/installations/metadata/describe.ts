@@ -1,11 +1,11 @@
 import { assertReaches } from '../../events/index.ts';
-import type { ProblemCode } from '../../kit/problem-catalogue.ts';
-import { problem, type Problem } from '../../kit/problem.ts';
+import { problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
 import type { ManifestIntegration } from '../../projects/schema.ts';
-import { connectorOf, type Failure, type ObjectDescription } from '../../providers/index.ts';
+import { connectorOf, type ObjectDescription } from '../../providers/index.ts';
 import { objectNamed } from '../config/objects.ts';
 import { chooseConnection } from '../connection.ts';
+import { problemOfFailure } from '../provider-problem.ts';
 import { enter, type IntegrationPlace, type Room } from '../room.ts';
 import type { ObjectMetadata } from './schema.ts';
 
@@ -80,38 +80,19 @@ export async function describeObject(
     throw problem('ability-unsupported', { detail: `Objects of ${provider} cannot be described.` });
   const client = await connections.client(projectId, connectionId);
   const answer = await ability.describe(client, objectName);
-  if ('failure' in answer) throw problemOf(answer.failure, `${provider} did not describe ${objectName}`);
+  if ('failure' in answer)
+    throw problemOfFailure(answer.failure, {
+      what: `${provider} did not describe ${objectName}`,
+      remedies,
+    });
   return answer.object;
 }
 
-const codes: Record<Failure['category'], ProblemCode> = {
-  notFound: 'not-found',
-  validation: 'not-found',
-  auth: 'connection-bad-credentials',
-  permission: 'provider-refused',
-  conflict: 'provider-refused',
-  rateLimit: 'provider-rate-limited',
-  providerDown: 'provider-unreachable',
-  unknownOutcome: 'provider-unreachable',
-  internal: 'provider-unreachable',
-};
-
-function problemOf({ category, message, provider, retryAfterMs }: Failure, what: string): Problem {
-  const code = codes[category];
-  const remedy = remedies[code];
-  return problem(code, {
-    detail: `${what}: ${message}`,
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(provider ? { provider } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
-  });
-}
-
 // Replaces the remedy of the catalogue, which does not fit here.
-const remedies: Partial<Record<ProblemCode, string>> = {
+const remedies = {
   'not-found': "Check the object's name, and that the connection may see it.",
   'provider-refused': 'Let the customer grant access to the object.',
-};
+} as const;
 
 function present(
   { name, displayName, fields }: ObjectDescription,

@@ -3,6 +3,7 @@ import { statement } from '../../../kit/db/statement.ts';
 import { recordParts, type End } from '../../../lanes/index.ts';
 import { endOperations, logLines, storable, storableJson, type Ended } from '../../../operations/index.ts';
 import type { RunType } from './runs.ts';
+import { timestampOf } from './times.ts';
 
 /** A line of the log of a run. */
 export interface RunLog {
@@ -55,7 +56,7 @@ const recordEnds = statement(
     FROM clock, kept k WHERE NOT k.done AND r.project_id = k.project_id AND r.id = k.ref),
   feeds AS (
     UPDATE read_feed f SET run_id = NULL,
-      watermark = CASE WHEN e.status = 'success' THEN to_timestamp(e.watermark_ms / 1000.0) ELSE f.watermark END,
+      watermark = CASE WHEN e.status = 'success' THEN ${timestampOf('e.watermark_ms')} ELSE f.watermark END,
       failures = CASE WHEN e.status = 'success' THEN 0 ELSE f.failures + 1 END,
       paused = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused, 'failures') ELSE f.paused END,
       paused_at = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END

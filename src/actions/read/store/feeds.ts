@@ -1,9 +1,8 @@
 import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
+import { msOf, timestampOf } from './times.ts';
 
 export type Pause = 'object' | 'installation' | 'failures' | 'removed';
-
-const msOf = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::float8`;
 
 const takeStale = statement(
   'read_stale_take',
@@ -59,8 +58,8 @@ const upsertFeeds = statement(
   'read_feeds_upsert',
   `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
   wanted AS (
-    SELECT i.object_name, i.schedule, i.removed, to_timestamp(i.tick_ms / 1000.0) AS tick_at,
-      coalesce(to_timestamp(i.due_ms / 1000.0), 'infinity') AS next_at, lower(i.object_name) AS object
+    SELECT i.object_name, i.schedule, i.removed, ${timestampOf('i.tick_ms')} AS tick_at,
+      coalesce(${timestampOf('i.due_ms')}, 'infinity') AS next_at, lower(i.object_name) AS object
     FROM unnest($3::text[], $4::text[], $5::float8[], $6::float8[], $7::boolean[]) AS i(object_name, schedule, tick_ms, due_ms, removed)),
   resting AS (
     SELECT EXISTS (SELECT FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND paused = 'installation') AS is)
@@ -184,7 +183,7 @@ export async function pause(
 const unpauseFeeds = statement(
   'read_feeds_unpause',
   `UPDATE read_feed f SET paused = NULL, paused_at = NULL, note = $6, failures = 0,
-    next_at = coalesce(to_timestamp(i.due_ms / 1000.0), 'infinity'), tick_at = to_timestamp(i.tick_ms / 1000.0)
+    next_at = coalesce(${timestampOf('i.due_ms')}, 'infinity'), tick_at = ${timestampOf('i.tick_ms')}
   FROM unnest($3::text[], $4::float8[], $5::float8[]) AS i(object, tick_ms, due_ms)
   WHERE f.project_id = $1 AND f.installation_id = $2 AND f.object = i.object AND f.paused <> 'removed'
   RETURNING f.object`,

@@ -30,7 +30,6 @@ export interface Page {
   /** Of the whole run, with this page. */
   processed: number;
   emitted: number;
-  messages: number;
   estimated: number | null;
   /** What the operation keeps: who is read for, and how far. */
   request: ReadRequestKept;
@@ -45,19 +44,19 @@ const keepPages = statement(
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
-      $9::bigint[], $10::int[], $11::bigint[], $12::json[], $13::text[]) WITH ORDINALITY
-      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, messages, estimated, request, hashes, n)),
+      $9::bigint[], $10::bigint[], $11::json[], $12::text[]) WITH ORDINALITY
+      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, request, hashes, n)),
   ${fenced('input')},
   moved AS (
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
-      messages = i.messages, estimated = i.estimated, failures = 0, failing_since = NULL
+      estimated = i.estimated, failures = 0, failing_since = NULL
     FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - 1
     RETURNING i.n, i.project_id, i.id, i.page, i.emitted, i.request, i.hashes, r.installation_id, r.object),
   ${moveOperations('SELECT project_id, id, emitted AS total, request FROM moved')},
   seen AS (
     INSERT INTO read_seen (project_id, installation_id, object, run_id, page, hashes)
     SELECT project_id, installation_id, object, id, page, decode(hashes, 'base64') FROM moved WHERE hashes <> ''),
-  ${messageParts(14, 'moved')}
+  ${messageParts(13, 'moved')}
   SELECT m.n::int, s.started FROM moved m LEFT JOIN started s ON s.n = m.n`,
 );
 
@@ -77,7 +76,6 @@ export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept
     column((one) => one.deleted),
     column((one) => one.processed),
     column((one) => one.emitted),
-    column((one) => one.messages),
     column((one) => one.estimated),
     column((one) => JSON.stringify(one.request)),
     column((one) => one.hashes.toString('base64')),

@@ -2,6 +2,7 @@ import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { queued, type Marked } from '../../../lanes/index.ts';
 import { beginOperations, logLines } from '../../../operations/index.ts';
+import { msOf, timestampOf } from './times.ts';
 
 /** What makes a run begin: the schedule, the history of a new feed, or a request. */
 export type RunType = 'scheduled' | 'backfill' | 'triggered';
@@ -11,8 +12,6 @@ const priorities: Record<RunType, number> = { triggered: 2, scheduled: 2, backfi
 
 /** Runs do not expire; they end by what happens to them. */
 const deadline = `(SELECT now FROM clock) + interval '10 years'`;
-const ms = (column: string): string => `to_timestamp(${column} / 1000.0)`;
-const msOf = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::float8`;
 
 /**
  * Begins a run for each row of a CTE `source` with n, project_id, installation_id, object, object_name, id, type, since, until
@@ -43,7 +42,7 @@ const begin = statement(
   `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
   source AS MATERIALIZED (
     SELECT 1 AS n, $1::uuid AS project_id, $2::uuid AS installation_id, $3::text AS object, $4::text AS object_name,
-      $5::uuid AS id, $6::text AS type, ${ms('$7::float8')} AS since, coalesce(${ms('$8::float8')}, (SELECT now FROM clock)) AS until,
+      $5::uuid AS id, $6::text AS type, ${timestampOf('$7::float8')} AS since, coalesce(${timestampOf('$8::float8')}, (SELECT now FROM clock)) AS until,
       $9::smallint AS prio),
   ${begun}
   SELECT lane_id AS "laneId" FROM started`,
@@ -71,7 +70,7 @@ const fireFeeds = statement(
         AND extract(epoch FROM f.next_at)::text = i.seen AND f.paused IS NULL
       FOR NO KEY UPDATE SKIP LOCKED) f),
   moved AS (
-    UPDATE read_feed f SET tick_at = ${ms('i.tick_ms')}, next_at = coalesce(${ms('i.next_ms')}, 'infinity'),
+    UPDATE read_feed f SET tick_at = ${timestampOf('i.tick_ms')}, next_at = coalesce(${timestampOf('i.next_ms')}, 'infinity'),
       last_run_id = CASE WHEN f.run_id IS NULL THEN i.id ELSE f.last_run_id END, run_id = coalesce(f.run_id, i.id)
     FROM input i JOIN locked l ON l.n = i.n
     WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object
@@ -166,7 +165,6 @@ export interface Run {
   page: number;
   processed: number;
   emitted: number;
-  messages: number;
   estimated: number | null;
   /** Attempts that failed since its last page, and for how long. */
   failures: number;
@@ -192,7 +190,7 @@ const loadRuns = statement(
   CROSS JOIN LATERAL (
     SELECT r.project_id, r.object, r.id AS "operationId", r.installation_id AS "installationId", r.object_name AS "objectName",
       r.type, ${msOf('r.since')} AS since, ${msOf('r.until')} AS until, r.cursor, r.deleted, r.page, r.processed::float8,
-      r.emitted::float8, r.messages, r.estimated::float8, r.failures, r.told,
+      r.emitted::float8, r.estimated::float8, r.failures, r.told,
       coalesce(${msOf('svc_now()')} - ${msOf('r.failing_since')}, 0) AS "failingMs"
     FROM read_run r WHERE r.project_id = i.project_id AND r.id = i.id LIMIT 1) r
   LEFT JOIN LATERAL (
