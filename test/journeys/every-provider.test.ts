@@ -21,6 +21,7 @@ interface Expected {
   token?: string;
   refreshAt?: string;
   client?: 'basic';
+  refreshClient?: 'basic';
   body?: 'json';
   separator?: string;
   pkce?: boolean;
@@ -279,7 +280,9 @@ describe('test/journeys/every-provider', () => {
     must(renewed, 200);
     const [request, ...more] = tokenCalls(expected.refreshAt ?? expected.token);
     expect(more).toEqual([]);
-    expectTokenCall(request, expected, {
+    const { refreshClient = expected.client } = expected;
+    const asked = { ...expected, ...(refreshClient ? { client: refreshClient } : {}) };
+    expectTokenCall(request, asked, {
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
       ...expected.refresh,

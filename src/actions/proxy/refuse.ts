@@ -1,10 +1,10 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isDatabaseAway } from '../../kit/db/database.ts';
 import { describeFault, failedToConnect, isRefused } from '../../kit/http/egress.ts';
+import { answerOf, answerOnSocket, type ProblemAnswer } from '../../kit/http/problem-answer.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
-import { Problem, problem, renderProblem } from '../../kit/problem.ts';
+import { Problem, problem } from '../../kit/problem.ts';
 
 /** Answers with a problem of ours; `X-Svc-Problem` says that it is ours. `extra`: names and values in turn. */
 export function answerProblem(
@@ -21,21 +21,18 @@ export function answerProblem(
       answer.message,
     );
   }
-  const { headers, body } = rendered(answer, requestId);
+  const { headers, body } = proxyAnswer(answer, requestId);
+  const names = [...Object.entries(headers).flat(), ...extra];
   // Also sets the phrase: the provider's may still stand in the response.
-  response.writeHead(answer.status, STATUS_CODES[answer.status], [...headers, ...extra]);
+  response.writeHead(answer.status, STATUS_CODES[answer.status], names);
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
 /** The same on a bare socket, where node has no response. Ends the connection. */
-export function answerOnSocket(log: Logger, socket: Duplex, answer: Problem): void {
-  if (!socket.writable) return void socket.destroy();
+export function refuseOnSocket(log: Logger, socket: Duplex, answer: Problem): void {
   const requestId = newId();
-  tellRefusal(log, answer, requestId);
-  const { headers, body } = rendered(answer, requestId);
-  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`, 'Connection: close'];
-  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  if (socket.writable) tellRefusal(log, answer, requestId);
+  answerOnSocket(socket, proxyAnswer(answer, requestId));
 }
 
 /** The line of a call that was refused before its target was known. */
@@ -43,14 +40,10 @@ export function tellRefusal(log: Logger, answer: Problem, requestId: string): vo
   log.info({ requestId, surface: 'proxy', status: answer.status, problem: answer.code }, 'refused');
 }
 
-function rendered(answer: Problem, requestId: string): { headers: string[]; body: string } {
-  const body = JSON.stringify(renderProblem(answer, requestId));
-  const retryAfter = answer.details.retryAfterSeconds ?? (isDatabaseAway(answer) ? 2 : undefined);
-  const headers = ['Content-Type', 'application/problem+json; charset=utf-8'];
-  headers.push('Content-Length', String(Buffer.byteLength(body)));
-  headers.push('X-Svc-Problem', answer.code, 'X-Svc-Request-Id', requestId);
-  if (retryAfter !== undefined) headers.push('Retry-After', String(Math.ceil(retryAfter)));
-  return { headers, body };
+function proxyAnswer(answer: Problem, requestId: string): ProblemAnswer {
+  const plain = answerOf(answer, requestId);
+  const ours = { 'X-Svc-Problem': answer.code, 'X-Svc-Request-Id': requestId };
+  return { ...plain, headers: { ...plain.headers, ...ours } };
 }
 
 // Idempotent methods (RFC 9110, 9.2.2).

@@ -9,7 +9,7 @@ import { problem, refuse, type Problem } from '../../kit/problem.ts';
 import { breakBody } from './body.ts';
 import { proxyCall, type ProxyDeps } from './call.ts';
 import { createProxyLog } from './log-writer.ts';
-import { answerOnSocket, answerProblem, tellRefusal } from './refuse.ts';
+import { answerProblem, refuseOnSocket, tellRefusal } from './refuse.ts';
 
 export interface ProxyServer {
   readonly server: Server;
@@ -62,9 +62,8 @@ export function createProxyServer(
     answerProblem(ground.log, response, answer, requestId);
   });
   server.on('connect', (_request, socket: Duplex) => {
-    socket.on('error', () => undefined);
     const detail = 'The proxy opens no tunnels.';
-    answerOnSocket(ground.log, socket, problem('proxy-method-refused', { detail }));
+    refuseOnSocket(ground.log, socket, problem('proxy-method-refused', { detail }));
   });
   server.on('clientError', (error, socket) => onUnreadable(ground.log, error, socket));
   return {
@@ -85,7 +84,7 @@ function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Dup
   // The caller left, nothing was asked yet, or the answer is complete.
   if (isGone || breakage.kind === 'answered') socket.destroy();
   else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
-  else if (breakage.kind === 'request') answerOnSocket(log, socket, unreadable(error));
+  else if (breakage.kind === 'request') refuseOnSocket(log, socket, unreadable(error));
   else {
     breakage.response.shouldKeepAlive = false;
     breakBody(breakage.request, unreadableBody());

@@ -111,7 +111,7 @@ async function sendGrant(
   await genericTokenEndpointRequest(
     { issuer: url.origin, token_endpoint: url.href },
     { client_id: client.clientId },
-    clientAuthOf(client, oauth.tokenClientAuth),
+    clientAuthOf(client, (isRefresh ? oauth.refreshClientAuth : undefined) ?? oauth.tokenClientAuth),
     grant.type,
     params,
     {

@@ -1,9 +1,10 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
-import { problem, renderProblem, type Problem } from '../problem.ts';
+import { problem, type Problem } from '../problem.ts';
 import { breakageOn, endAfter, watchConnections } from './broken-connection.ts';
+import { answerOf, answerOnSocket, type ProblemAnswer } from './problem-answer.ts';
 
 /** Headers of every such answer, and its log. */
 interface Surroundings {
@@ -20,7 +21,8 @@ export function answerClientFaults(server: Server, around: Surroundings): void {
     response.writeHead(answer.status, answer.headers).end(answer.body);
   });
   server.on('connect', ({ url }: IncomingMessage, socket: Duplex) => {
-    answerOnSocket(socket, problem('route-not-found', { detail: `There is no CONNECT ${url}.` }), around);
+    const fault = problem('route-not-found', { detail: `There is no CONNECT ${url}.` });
+    answerOnSocket(socket, rendered(fault, around));
   });
 }
 
@@ -33,7 +35,7 @@ export function answerUnreadable(
   const breakage = breakageOn(socket);
   if (error.code === 'ECONNRESET' || breakage.kind === 'answered') socket.destroy();
   else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
-  else answerOnSocket(socket, unreadable(error), around);
+  else answerOnSocket(socket, rendered(unreadable(error), around));
 }
 
 function unreadable(error: Error & { code?: string; reason?: string }): Problem {
@@ -50,29 +52,9 @@ function unreadable(error: Error & { code?: string; reason?: string }): Problem 
   }
 }
 
-/** Where node has no response to write to; the connection ends with it. */
-function answerOnSocket(socket: Duplex, fault: Problem, around: Surroundings): void {
-  socket.on('error', () => undefined);
-  if (!socket.writable) return void socket.destroy();
-  const { status, headers, body } = rendered(fault, around);
-  const lines = Object.entries({ ...headers, connection: 'close' }).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
-}
-
-function rendered(
-  fault: Problem,
-  { headers: others, log }: Surroundings,
-): { status: number; headers: Record<string, string>; body: string } {
+function rendered(fault: Problem, { headers: others, log }: Surroundings): ProblemAnswer {
   const requestId = newId();
   log.info({ requestId, status: fault.status, problem: fault.code }, 'refused');
-  const body = JSON.stringify(renderProblem(fault, requestId));
-  const headers = {
-    'content-type': 'application/problem+json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(body)),
-    'x-request-id': requestId,
-    ...others,
-  };
-  return { status: fault.status, headers, body };
+  const answer = answerOf(fault, requestId);
+  return { ...answer, headers: { ...answer.headers, 'X-Request-Id': requestId, ...others } };
 }

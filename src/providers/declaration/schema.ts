@@ -58,6 +58,9 @@ const Oauth2Declaration = Type.Object(
     tokenClientAuth: Type.Enum(['body', 'basic'], {
       description: 'Where client id and secret go on token calls.',
     }),
+    refreshClientAuth: Type.Optional(
+      Type.Enum(['body', 'basic'], { description: 'At a refresh, in place of tokenClientAuth.' }),
+    ),
     tokenBody: Type.Optional(Type.Enum(['form', 'json'], { description: 'form unless given.' })),
     tokenParams: Type.Optional(Params),
     refreshParams: Type.Optional(

@@ -1,0 +1,35 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { isDatabaseAway } from '../db/database.ts';
+import { renderProblem, type Problem } from '../problem.ts';
+
+export interface ProblemAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A problem as an HTTP answer, for where no framework stands between us and node. */
+export function answerOf(fault: Problem, requestId: string): ProblemAnswer {
+  const body = JSON.stringify(renderProblem(fault, requestId));
+  const waitSeconds = fault.details.retryAfterSeconds ?? (isDatabaseAway(fault) ? 2 : undefined);
+  return {
+    status: fault.status,
+    headers: {
+      'Content-Type': 'application/problem+json; charset=utf-8',
+      'Content-Length': String(Buffer.byteLength(body)),
+      ...(waitSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(waitSeconds)) }),
+    },
+    body,
+  };
+}
+
+/** Sends it on a bare socket, where node has no response to write to. Ends the connection. */
+export function answerOnSocket(socket: Duplex, { status, headers, body }: ProblemAnswer): void {
+  socket.on('error', () => undefined);
+  if (!socket.writable) return void socket.destroy();
+  const lines = Object.entries({ ...headers, Connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
+}
