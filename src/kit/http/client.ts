@@ -172,7 +172,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     clearTimeout(this.#restTimer);
     this.#options.signal?.removeEventListener('abort', this.#abort);
-    this.#settle(result);
+    this.#settle('fault' in result ? (this.#refusal(result.fault) ?? result) : result);
+  }
+
+  /** The status of an error says by itself what became of the call, when the rest of the answer is lost or too much to read. */
+  #refusal({ kind }: TransportFault): HttpResult | undefined {
+    if (this.#status < 400 || kind === 'aborted') return undefined;
+    const body = kind === 'tooLarge' ? '' : Buffer.concat(this.#chunks).toString('utf8');
+    return { answer: { status: this.#status, headers: this.#headers, body } };
   }
 }
 

@@ -14,6 +14,15 @@ describe('kit/http/egress', () => {
     server = createServer((request, response) => {
       received += 1;
       if (request.url === '/hang') return;
+      if (request.url === '/refused-large') {
+        response.writeHead(409).end('x'.repeat(5000));
+        return;
+      }
+      if (request.url === '/refused-cut' || request.url === '/refused-hang') {
+        response.writeHead(429, { 'content-length': '100', 'retry-after': '7' }).write('{"half":');
+        if (request.url === '/refused-cut') setTimeout(() => response.destroy(), 20);
+        return;
+      }
       if (request.url === '/cut') {
         response.writeHead(200, { 'content-length': '100' }).write('half');
         setTimeout(() => response.destroy(), 20);
@@ -134,6 +143,17 @@ describe('kit/http/egress', () => {
     expect(await send(opened, `http://127.0.0.1:${port}/large`)).toMatchObject({
       fault: { kind: 'tooLarge', sent: true },
     });
+  });
+
+  test('takes the status of an error for the answer, when the rest is too much, lost or late', async () => {
+    expect(await send(opened, `http://127.0.0.1:${port}/refused-large`)).toMatchObject({
+      answer: { status: 409, body: '' },
+    });
+    for (const end of ['cut', 'hang']) {
+      expect(await send(opened, `http://127.0.0.1:${port}/refused-${end}`)).toMatchObject({
+        answer: { status: 429, headers: { 'retry-after': '7' }, body: '{"half":' },
+      });
+    }
   });
 
   test('asks right before the first byte, and withholds what came too late', async () => {
