@@ -3,8 +3,6 @@ import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { declaredStatements } from '../kit/db/statement.ts';
 import { newId } from '../kit/ids.ts';
 import './index.ts';
-import { createKinds } from './kinds.ts';
-import { DestinationType } from './schema.ts';
 
 describe('deliveries/delivery-log', () => {
   let test: TestDatabase;
@@ -28,11 +26,5 @@ describe('deliveries/delivery-log', () => {
     const values = Object.assign([newId(), last, first, 200, ...none], asked);
     const plan = await test.database.raw(`EXPLAIN (COSTS OFF) ${text}`, values);
     expect(plan.map((row) => String(row['QUERY PLAN'])).join('\n')).toMatch(index);
-  });
-});
-
-describe('deliveries/kinds', () => {
-  it('there is a kind for each type that the API knows, and no other', () => {
-    expect(createKinds().map(({ type }) => type)).toEqual(DestinationType.enum);
   });
 });

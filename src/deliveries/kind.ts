@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import type { TObject } from 'typebox';
 import type { Ground } from '../kit/ground.ts';
 import type { Issue } from '../kit/problem.ts';
 
@@ -85,12 +85,29 @@ export interface CheckContext {
   isAllowed: (host: string, port: number) => boolean;
 }
 
-/** A kind of destination: one folder, and one line in `kinds.ts`. */
-export interface DestinationKind<Metadata extends object = object, Secrets extends object = object> {
+/** What a kind is called and asks for. What does not fit the shapes is refused with its path. Closed objects. */
+export interface KindShape {
   readonly type: string;
-  /** The shapes on the wire; what does not fit is refused with its path. Closed objects. */
-  readonly metadata: TSchema;
-  readonly secrets: TSchema;
+  readonly metadata: TObject;
+  readonly secrets: TObject;
+}
+
+/** What a process gives to its kinds. */
+export interface KindOptions {
+  /** Where destinations of this process may write files; undefined in production. */
+  filesFolder?: string | undefined;
+}
+
+/** A line of `kinds.ts`. */
+export interface DeclaredKind extends KindShape {
+  create(options: KindOptions): DestinationKind;
+}
+
+/** A kind of destination: one folder, and one line in `kinds.ts`. */
+export interface DestinationKind<
+  Metadata extends object = object,
+  Secrets extends object = object,
+> extends KindShape {
   /** What the shape cannot say; names are paths such as `metadata.url`. */
   check(metadata: Metadata, context: CheckContext): Issue[];
   /** Secrets of our making: at the creation and at a rotation. */

@@ -7,7 +7,7 @@ export function presentDestination(row: DestinationRow, secrets?: object): Desti
     id: row.id,
     projectId: row.project_id,
     name: row.name,
-    type: row.type as Destination['type'],
+    type: row.type,
     metadata: row.metadata,
     status: row.status,
     ...(row.reason === null ? {} : { reason: row.reason }),

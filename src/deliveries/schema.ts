@@ -3,8 +3,7 @@ import { optionalBody } from '../kit/optional-body-schema.ts';
 import { shownAs } from '../kit/document-schema.ts';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
-import { PostgresMetadata, PostgresSecrets } from './postgres/schema.ts';
-import { WebhookMetadata, WebhookSecrets } from './webhook/schema.ts';
+import { kinds } from './kinds.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description?: string) =>
@@ -12,16 +11,10 @@ const time = (description?: string) =>
 
 /** What a kind asks for is checked by the kind, which names each path; the document shows the kinds. */
 const anyMembers = () => Type.Record(Type.String(), Type.Unknown(), { maxProperties: 100 });
-const Metadata = shownAs(anyMembers(), Type.Union([WebhookMetadata, PostgresMetadata]));
-const Secrets = shownAs(anyMembers(), Type.Union([WebhookSecrets, PostgresSecrets]));
-const SomeMetadata = shownAs(
-  anyMembers(),
-  Type.Union([Type.Partial(WebhookMetadata), Type.Partial(PostgresMetadata)]),
-);
-const SomeSecrets = shownAs(
-  anyMembers(),
-  Type.Union([Type.Partial(WebhookSecrets), Type.Partial(PostgresSecrets)]),
-);
+const Metadata = shownAs(anyMembers(), Type.Union(kinds.map(({ metadata }) => metadata)));
+const Secrets = shownAs(anyMembers(), Type.Union(kinds.map(({ secrets }) => secrets)));
+const SomeMetadata = shownAs(anyMembers(), Type.Union(kinds.map(({ metadata }) => Type.Partial(metadata))));
+const SomeSecrets = shownAs(anyMembers(), Type.Union(kinds.map(({ secrets }) => Type.Partial(secrets))));
 
 const DestinationName = Type.String({
   pattern: '^[A-Za-z0-9-]{1,64}$',
@@ -29,7 +22,10 @@ const DestinationName = Type.String({
     'Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case.',
 });
 
-export const DestinationType = Type.Enum(['webhook', 'postgres'], { title: 'DestinationType' });
+const DestinationType = Type.Enum(
+  kinds.map(({ type }) => type),
+  { title: 'DestinationType' },
+);
 
 export const Destination = Type.Object(
   {

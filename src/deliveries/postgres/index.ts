@@ -1,4 +1,5 @@
 import type {
+  DeclaredKind,
   Delivered,
   DeliveryContext,
   DestinationKind,
@@ -19,7 +20,10 @@ import { keepRows } from './table.ts';
 type Postgres = DestinationKind<PostgresMetadata, PostgresSecrets>;
 type Destination = OpenDestination<PostgresMetadata, PostgresSecrets>;
 
+const shape = { type: 'postgres', metadata: PostgresMetadata, secrets: PostgresSecrets };
 const none: Rows = { rows: [], fieldOf: new Map() };
+
+export const postgres: DeclaredKind = { ...shape, create: () => createPostgres() };
 
 interface PostgresOptions {
   /** For one message, from the connection to the commit. */
@@ -30,9 +34,7 @@ interface PostgresOptions {
 export function createPostgres({ timeoutMs = 30_000 }: PostgresOptions = {}): Postgres {
   const sessions = new Sessions();
   return {
-    type: 'postgres',
-    metadata: PostgresMetadata,
-    secrets: PostgresSecrets,
+    ...shape,
     check,
     shareOf({ url }) {
       const place = placeOf(url);

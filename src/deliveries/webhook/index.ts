@@ -1,5 +1,5 @@
 import { headerOf, sendHttp, type HttpAnswer, type TransportFault } from '../../kit/http/client.ts';
-import type { Delivered, DestinationKind, OpenDestination, OutgoingMessage } from '../kind.ts';
+import type { DeclaredKind, Delivered, DestinationKind, OpenDestination, OutgoingMessage } from '../kind.ts';
 import { checkWebhook } from './check.ts';
 import { waitAskedFor } from './retry-after.ts';
 import { WebhookMetadata, WebhookSecrets } from './schema.ts';
@@ -13,6 +13,9 @@ interface WebhookOptions {
 /** Of an answer, for the log of the delivery. */
 const answerBytes = 4_096;
 const restMs = 1_000;
+const shape = { type: 'webhook', metadata: WebhookMetadata, secrets: WebhookSecrets };
+
+export const webhook: DeclaredKind = { ...shape, create: () => createWebhook() };
 
 /** Posts each message as it is, signed as Standard Webhooks says. */
 export function createWebhook({ timeoutMs = 15_000 }: WebhookOptions = {}): DestinationKind<
@@ -20,9 +23,7 @@ export function createWebhook({ timeoutMs = 15_000 }: WebhookOptions = {}): Dest
   WebhookSecrets
 > {
   return {
-    type: 'webhook',
-    metadata: WebhookMetadata,
-    secrets: WebhookSecrets,
+    ...shape,
     check: checkWebhook,
     generate: () => ({ webhookSigningKey: newSigningKey() }),
     shareOf: ({ url }) => new URL(url).origin,
