@@ -2,11 +2,13 @@
 import { Gauge, Registry, type CollectFunction } from 'prom-client';
 import { oldestCachedMs } from './kit/cache.ts';
 import type { Ground } from './kit/ground.ts';
+import type { Deliveries } from './deliveries/index.ts';
 import type { BacklogRow, Operations } from './operations/index.ts';
 
 interface Measured {
   ground: Pick<Ground, 'metrics' | 'database'>;
   operations: Pick<Operations, 'backlog' | 'backlogByConnection'>;
+  deliveries: Pick<Deliveries, 'deadLetters'>;
 }
 
 const ofWork = {
@@ -28,7 +30,7 @@ const ofWork = {
 } as const;
 
 /** Registers the gauges of the database, the caches and the queues. */
-export function registerGauges({ ground, operations }: Measured): void {
+export function registerGauges({ ground, operations, deliveries }: Measured): void {
   const registers = [ground.metrics.registry];
   const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
     new Gauge({ name, help, registers, collect });
@@ -71,6 +73,15 @@ export function registerGauges({ ground, operations }: Measured): void {
       const found = await operations.backlog();
       if (found) this.set(found.snapshotSeconds);
       else this.remove();
+    },
+  );
+  one(
+    'svc_dead_letters',
+    'Deliveries that ran out of attempts and are kept; counted to 100,000.',
+    async function () {
+      const found = await deliveries.deadLetters();
+      if (found === undefined) this.remove();
+      else this.set(found);
     },
   );
 }

@@ -1,6 +1,6 @@
 import { createScheduler, readKind } from './actions/read/index.ts';
 import { createBatchKeeper, writeKind } from './actions/write/index.ts';
-import { createMessageKeeper } from './deliveries/index.ts';
+import { createDeadLetterTeller, createMessageKeeper } from './deliveries/index.ts';
 import { createEventKeeper } from './events/index.ts';
 import { createWorker, type Worker } from './lanes/index.ts';
 import { createHousekeeping } from './operations/index.ts';
@@ -27,6 +27,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
     createScheduler(reads),
     createEventKeeper(ground, config.auditKeepDays),
     createMessageKeeper(ground, config.messageKeepDays),
+    createDeadLetterTeller(ground),
   ];
   for (const one of periodic) one.start();
   return {

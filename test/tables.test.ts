@@ -32,6 +32,7 @@ const owners: Record<string, string> = {
   delivery: 'deliveries',
   destination: 'deliveries',
   message: 'deliveries',
+  replay: 'deliveries',
   ab_batch: 'actions',
   ab_head: 'actions',
   ab_turn: 'actions',

@@ -2,6 +2,7 @@ import { record } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { AddressRules } from '../kit/http/address.ts';
 import { createAnnouncer, defineKind, type RegisteredKind } from '../lanes/index.ts';
+import { createDeadLetterCounter } from './dead-letters.ts';
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { deliveryKind, type DeliveryDeps } from './delivery-kind.ts';
 import { createHandOver, type HandOver } from './hand-over.ts';
@@ -51,6 +52,8 @@ export interface Deliveries {
   findDestination(projectId: string, nameOrId: string): Promise<FoundDestination | undefined>;
   /** What the deliveries of a lane share with others; undefined: it is not the lane of a destination. */
   shareOf(projectId: string, laneId: string): Promise<string | undefined>;
+  /** Deliveries that ran out of attempts and are kept, of all projects; counted to a bound. Undefined: it cannot be read now. */
+  deadLetters(): Promise<number | undefined>;
   /** Sends a message without records, once and now. */
   test(projectId: string, nameOrId: string): Promise<DestinationTest>;
   /** Called with the destination after each commit of messages; the worker of the same process wants to know. */
@@ -97,6 +100,7 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
       return { id, name, type, status, ...(reason === null ? {} : { reason }) };
     },
     shareOf: shareFinder(known, kinds),
+    deadLetters: createDeadLetterCounter(database),
     async test(projectId, nameOrId) {
       const row = await destinations.get(projectId, nameOrId);
       const details = { name: row.name };

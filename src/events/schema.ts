@@ -17,6 +17,7 @@ const eventTypes = [
   'read.triggered.error',
   'read.waiting',
   'destination.webhook.disabled',
+  'destination.deliveries.failed',
 ] as const;
 
 export const EventType = Type.Enum([...eventTypes], { title: 'EventType', description: 'What happened.' });

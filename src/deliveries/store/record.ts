@@ -9,8 +9,8 @@ const mostEntries = 20;
 
 /**
  * What the ends of attempts change, for a group in one statement: the deliveries, the counts of their operations when they
- * end, and since when a destination fails, where that changes. A delivery that ends another way than before is counted there
- * instead.
+ * end, since when a destination fails, where that changes, and what ran out of attempts there. A delivery that ends another way
+ * than before is counted there instead.
  */
 const recordGroup = statement(
   'deliveries_record',
@@ -48,12 +48,13 @@ const recordGroup = statement(
     GROUP BY project_id, operation_id),
   ${countParts('SELECT * FROM changes')},
   standing AS (
-    SELECT project_id, lane_id, bool_or(status = 'delivered') AS works FROM ended WHERE status <> 'canceled'
-    GROUP BY project_id, lane_id),
+    SELECT project_id, lane_id, bool_or(status = 'delivered') AS works, count(*) FILTER (WHERE status = 'failed') AS dead
+    FROM ended WHERE status <> 'canceled' GROUP BY project_id, lane_id),
   destinations AS (
-    UPDATE destination d SET failing_since = CASE WHEN NOT s.works THEN now END
+    UPDATE destination d SET failing_since = CASE WHEN NOT s.works THEN coalesce(d.failing_since, now) END,
+      dead_letters = d.dead_letters + s.dead, dead_since = CASE WHEN s.dead > 0 THEN coalesce(d.dead_since, now) ELSE d.dead_since END
     FROM clock, standing s
-    WHERE d.project_id = s.project_id AND d.id = s.lane_id AND s.works = (d.failing_since IS NOT NULL))
+    WHERE d.project_id = s.project_id AND d.id = s.lane_id AND (s.dead > 0 OR s.works = (d.failing_since IS NOT NULL)))
   SELECT n FROM kept`,
 );
 
