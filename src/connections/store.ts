@@ -174,7 +174,7 @@ const markBad = statement(
      updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
      AND ($5::uuid IS NULL OR refresh_lease = $5)
-   RETURNING ${toldOf("jsonb_build_object('errors', jsonb_build_array(c.status_detail))")}`,
+   RETURNING ${toldOf("jsonb_build_object('errors', jsonb_build_array(c.status_detail), 'error', jsonb_build_array(c.status_detail))")}`,
 );
 
 export type ConnectionKey = readonly [projectId: string, id: string];

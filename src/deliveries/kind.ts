@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox';
+import type { EventType } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { Issue } from '../kit/problem.ts';
 
@@ -34,6 +35,8 @@ export interface OutgoingMessage {
   attempt: number;
   /** It is sent again because somebody asked for it. */
   replay: boolean;
+  /** It holds no records: its body is `{notificationType, data}` (`sentenceOf` says it in words). */
+  notificationType?: EventType | undefined;
 }
 
 /** A destination with its secrets opened. */
@@ -90,6 +93,8 @@ export interface KindShape {
   readonly type: string;
   readonly metadata: TObject;
   readonly secrets: TObject;
+  /** Only records can be kept there: no notification is routed to it. */
+  readonly recordsOnly?: true;
 }
 
 /** What a process gives to its kinds. */

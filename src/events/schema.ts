@@ -1,32 +1,16 @@
 import { Type, type Static } from 'typebox';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
+import { eventTypes, type EventType } from './event-kinds.ts';
 
-const eventTypes = [
-  'connection.created',
-  'connection.refreshed',
-  'connection.updated',
-  'connection.deleted',
-  'connection.error',
-  'installation.created',
-  'installation.updated',
-  'installation.deleted',
-  'read.backfill.done',
-  'read.backfill.error',
-  'read.schedule.paused',
-  'read.triggered.done',
-  'read.triggered.error',
-  'read.waiting',
-  'destination.webhook.disabled',
-  'destination.deliveries.failed',
-] as const;
+export type { EventType };
 
-export const EventType = Type.Enum([...eventTypes], { title: 'EventType', description: 'What happened.' });
-export type EventType = Static<typeof EventType>;
+/** On the wire. */
+export const EventTypeName = Type.Enum(eventTypes, { title: 'EventType', description: 'What happened.' });
 
 export const Event = Type.Object(
   {
     id: Type.String(),
-    type: EventType,
+    type: EventTypeName,
     connectionId: Type.Optional(Type.String()),
     installationId: Type.Optional(Type.String()),
     createTime: Type.String({ format: 'date-time' }),
@@ -47,7 +31,7 @@ export type EventPage = Static<typeof EventPage>;
 
 export const EventQuery = Type.Object(
   {
-    type: Type.Optional(EventType),
+    type: Type.Optional(EventTypeName),
     connectionId: Type.Optional(Type.String({ description: 'Of this connection only.' })),
     ...pageQuery,
   },

@@ -20,7 +20,12 @@ import { keepRows } from './table.ts';
 type Postgres = DestinationKind<PostgresMetadata, PostgresSecrets>;
 type Destination = OpenDestination<PostgresMetadata, PostgresSecrets>;
 
-const shape = { type: 'postgres', metadata: PostgresMetadata, secrets: PostgresSecrets };
+const shape = {
+  type: 'postgres',
+  recordsOnly: true,
+  metadata: PostgresMetadata,
+  secrets: PostgresSecrets,
+} as const;
 const none: Rows = { rows: [], fieldOf: new Map() };
 
 export const postgres: DeclaredKind = { ...shape, create: () => createPostgres() };
