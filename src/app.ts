@@ -96,6 +96,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const deliveries = createDeliveries(ground, {
     production: config.production,
     egressAllow: config.egressAllow,
+    filesFolder: config.production ? undefined : join(config.dataDir, 'files'),
     leaseMs: config.leaseMs,
   });
   projects.askForDestinationsBy(async (projectId, name) => {

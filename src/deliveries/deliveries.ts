@@ -35,6 +35,8 @@ export interface DeliveriesOptions {
   production: boolean;
   /** What the operator allows beyond public addresses. */
   egressAllow: AddressRules;
+  /** Where destinations may write files; undefined in production. */
+  filesFolder?: string | undefined;
   kinds?: readonly DestinationKind[];
   /** How long this node's own lane holds without renewal. */
   leaseMs?: number;
@@ -69,7 +71,7 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
   const known = createKnownDestinations(database);
   const announcer = createAnnouncer(database, log);
   const listeners = new Set<(destinationId: string) => void>();
-  const list = options.kinds ?? createKinds();
+  const list = options.kinds ?? createKinds(options);
   const kinds = new Map(list.map((kind) => [kind.type, kind]));
   const announce = (destinationId: string): void => {
     for (const listener of listeners) listener(destinationId);

@@ -35,7 +35,7 @@ function sentenceOf(error: unknown, aim: Aim): string {
   if (error instanceof DatabaseError) return answered(error, aim);
   const { code, message } = describeFault(error);
   const { host, port } = aim.access;
-  if (isRefused(error)) return `${host}:${port} is not called: ${message}`;
+  if (isRefused(error)) return `${host}:${port} is not called (egress-refused): ${message}`;
   if (/CERT|ALTNAME|SIGNATURE|ISSUER/.test(code)) {
     return `The certificate of ${host}:${port} is not trusted (${code}): give the server one that is, or choose another sslmode in metadata.url; require encrypts and checks no certificate`;
   }

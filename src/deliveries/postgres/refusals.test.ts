@@ -184,7 +184,7 @@ describe('src/deliveries/postgres, what is refused', () => {
     [
       'an address inside',
       () => ({ url: withUrl((at) => (at.hostname = '127.0.0.9')) }),
-      /is not called: 127\.0\.0\.9 is not a public address.*SVC_EGRESS_ALLOW/,
+      /is not called \(egress-refused\): 127\.0\.0\.9 is not a public address.*SVC_EGRESS_ALLOW/,
     ],
     [
       'no name',

@@ -1,7 +1,7 @@
-import { headerOf, sendHttp, type HttpAnswer, type TransportFault } from '../../kit/http/client.ts';
+import { sendHttp, type HttpAnswer } from '../../kit/http/client.ts';
+import { refusedBy, unanswered } from '../http-outcome.ts';
 import type { DeclaredKind, Delivered, DestinationKind, OpenDestination, OutgoingMessage } from '../kind.ts';
 import { checkWebhook } from './check.ts';
-import { waitAskedFor } from './retry-after.ts';
 import { WebhookMetadata, WebhookSecrets } from './schema.ts';
 import { newSigningKey, signedHeaders } from './sign.ts';
 
@@ -44,7 +44,13 @@ export function createWebhook({ timeoutMs = 15_000 }: WebhookOptions = {}): Dest
           beginning: { bytes: answerBytes, withinMs: restMs },
         },
       );
-      return 'answer' in result ? judge(result.answer) : explain(result.fault, timeoutMs);
+      return 'answer' in result
+        ? judge(result.answer)
+        : unanswered(result.fault, {
+            who: 'The receiver',
+            timeoutMs,
+            slow: 'Answer first, and do the work after.',
+          });
     },
   };
 }
@@ -73,37 +79,12 @@ function headersOf(
 function judge(answer: HttpAnswer): Delivered {
   const { status, body } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered', status, answer: body };
-  const waits = waitAskedFor(headerOf(answer, 'retry-after'), Date.now());
-  return {
-    kind: 'failed',
-    status,
-    answer: body,
-    error: errorOf(status),
-    ...(waits === undefined ? {} : { retryAfterMs: waits }),
-    ...(status === 410 ? { disable: 'The receiver answered 410 Gone.' } : {}),
-  };
+  const failed = refusedBy(answer, errorOf(status));
+  return status === 410 ? { ...failed, disable: 'The receiver answered 410 Gone.' } : failed;
 }
 
 function errorOf(status: number): string {
   if (status >= 300 && status < 400)
     return `The receiver answered ${status}: redirects are not followed. Give the destination the URL that they lead to.`;
   return `The receiver answered ${status}. Any answer but 2xx is a failure.`;
-}
-
-function explain({ kind, sent, message }: TransportFault, timeoutMs: number): Delivered {
-  // What was cut off here says nothing of the receiver: it is sent again.
-  if (kind === 'withheld' || kind === 'aborted') return { kind: 'unsent' };
-  if (kind === 'timeout')
-    return {
-      kind: 'failed',
-      silent: true,
-      error: sent
-        ? `The receiver did not answer within ${timeoutMs / 1000} s. Answer first, and do the work after.`
-        : `There was no connection to the receiver within ${timeoutMs / 1000} s.`,
-    };
-  return {
-    kind: 'failed',
-    error: `The message could not be posted: ${message}.`,
-    ...(kind === 'connect' ? { silent: true } : {}),
-  };
 }

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../providers/index.ts';
+import { retryAfterMs } from '../providers/index.ts';
 
 const mostMs = 24 * 3_600_000;
 
