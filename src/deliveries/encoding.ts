@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import { constants, zstdCompress, zstdCompressSync, zstdDecompress } from 'node:zlib';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -12,13 +12,18 @@ export type Encoding = (typeof encodings)[keyof typeof encodings];
 /** A shorter text stands in its row as it is; compressing it costs more than it saves. */
 const worthFromBytes = 2_048;
 
+/** A longer text is compressed by another thread; of a shorter one that thread would cost more than the work. */
+const atOnceBytes = 300_000;
+
 /** All of them in one encoding. PostgreSQL's own compression costs ten times as much. */
 export async function encode(texts: readonly Buffer[]): Promise<{ encoding: Encoding; encoded: Buffer[] }> {
   if (texts.every(({ length }) => length < worthFromBytes))
     return { encoding: encodings.plain, encoded: [...texts] };
   return {
     encoding: encodings.zstd,
-    encoded: await Promise.all(texts.map((text) => compress(text, fast))),
+    encoded: await Promise.all(
+      texts.map((text) => (text.length > atOnceBytes ? compress(text, fast) : zstdCompressSync(text, fast))),
+    ),
   };
 }
 

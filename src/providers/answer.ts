@@ -8,7 +8,7 @@ export type JsonObject = Record<string, unknown>;
 /** The body as JSON, or undefined for anything else: empty, cut off, a page of HTML. */
 export function bodyOf(answer: HttpAnswer): unknown {
   try {
-    return parseJson(answer.body);
+    return answer.mayLoseDigits === false ? (JSON.parse(answer.body) as unknown) : parseJson(answer.body);
   } catch {
     return undefined;
   }

@@ -6,19 +6,25 @@ import type { ObjectDescription, ReadFilter, ReadQuery } from './connector.ts';
 import { invalidCall, type Failure } from './failure.ts';
 import type { FieldMetadata } from './schema.ts';
 
+/** The fields of an object by their names in lower case. Objects have hundreds, and each page of a read asks for some. */
+const byLowerName = new WeakMap<ObjectDescription['fields'], ReadonlyMap<string, FieldMetadata>>();
+
 /** A field by its name in any case. */
 export function fieldNamed({ fields }: ObjectDescription, name: string): FieldMetadata | undefined {
   if (Object.hasOwn(fields, name)) return fields[name];
-  const lower = name.toLowerCase();
-  return Object.values(fields).find(({ fieldName }) => fieldName.toLowerCase() === lower);
+  let byLower = byLowerName.get(fields);
+  if (!byLower) {
+    // Of two that differ in case alone, the first.
+    const entries = Object.values(fields).map((field) => [field.fieldName.toLowerCase(), field] as const);
+    byLower = new Map(entries.toReversed());
+    byLowerName.set(fields, byLower);
+  }
+  return byLower.get(name.toLowerCase());
 }
 
 /** The provider's spelling of the names that the object has, each once and without the levels below a field. */
 export function knownFields(object: ObjectDescription, names: readonly string[]): string[] {
-  const byLower = new Map(
-    Object.values(object.fields).map(({ fieldName }) => [fieldName.toLowerCase(), fieldName]),
-  );
-  const known = names.map((name) => byLower.get(rootField(name).toLowerCase()));
+  const known = names.map((name) => fieldNamed(object, rootField(name))?.fieldName);
   return [...new Set(known.filter((name) => name !== undefined))];
 }
 
@@ -100,6 +106,15 @@ export function timeOf(value: unknown): number | undefined {
 
 export function timeText(at: number): string {
   return new Date(at).toISOString();
+}
+
+const usualTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
+const withoutMs = '2000-01-01T00:00:00Z'.length;
+
+/** The same of a time that was read from `text`, which most often has that form already, or lacks the milliseconds. */
+export function timeTextOf(at: number, text: unknown): string {
+  if (typeof text !== 'string' || !usualTime.test(text)) return timeText(at);
+  return text.length === withoutMs ? `${text.slice(0, -1)}.000Z` : text;
 }
 
 /** The version of a record whose provider tells no time of change. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessageEntry } from '../../deliveries/index.ts';
-import type { ReadRecord } from '../../providers/index.ts';
+import { timeTextOf, type ReadRecord } from '../../providers/index.ts';
 import type { Shape } from './shape.ts';
 
 const hashBytes = 12;
@@ -70,8 +70,8 @@ function jsonOf(record: ReadRecord, shape: Shape, deleted: boolean): string {
 }
 
 /** Times of one form, so that of two the later one is the greater text; versions that are no time say nothing of their order. */
-function keyOf({ id }: ReadRecord, at: number, deleted: boolean): MessageEntry['key'] {
-  return { id, version: Number.isNaN(at) ? '' : new Date(at).toISOString(), deleted };
+function keyOf({ id, version }: ReadRecord, at: number, deleted: boolean): MessageEntry['key'] {
+  return { id, version: Number.isNaN(at) ? '' : timeTextOf(at, version), deleted };
 }
 
 function hashOf({ id, version }: ReadRecord, deleted: boolean): Buffer {

@@ -3,7 +3,10 @@ import { isExactNumber } from '../../kit/json.ts';
 import type { EffectiveReadObject } from '../../installations/index.ts';
 import { fieldLevels, fieldNamed, type ObjectDescription, type ReadRecord } from '../../providers/index.ts';
 
-/** One record of a message. `fields` by the provider's names in lower case, `mappedFields` by the builder's, `raw` as it came. */
+/**
+ * One record of a message. `fields` by the provider's names in lower case, `mappedFields` by the builder's, `raw` as it came. What
+ * the record does not have is undefined.
+ */
 export interface ReadEntry {
   fields: Record<string, unknown>;
   mappedFields: Record<string, unknown>;
@@ -51,12 +54,13 @@ export function shapeOf(asked: EffectiveReadObject, object: ObjectDescription): 
   const mapped: Tree = new Map<string, Tree | Source>();
   for (const name of [...asked.fields, ...every]) plan(fields, [name.toLowerCase()], name);
   for (const [to, name] of Object.entries(asked.mappings)) plan(mapped, fieldLevels(to), name);
+  const [fieldsPlan, mappedPlan] = [planOf(fields), planOf(mapped)];
   return {
     fields: [...read],
     missing: [...missing],
     entryOf: (record) => ({
-      fields: gather(fields, record.fields),
-      mappedFields: gather(mapped, record.fields),
+      fields: gather(fieldsPlan, record.fields),
+      mappedFields: gather(mappedPlan, record.fields),
       raw: record.raw,
     }),
   };
@@ -88,13 +92,25 @@ function valueMaps(mappings: EffectiveReadObject['valueMappings']): (name: strin
   return (name) => maps.get(name.toLowerCase());
 }
 
-/** What the record does not have is left out, for the provider may have lost a field since the read began. */
-function gather(tree: Tree, record: Record<string, unknown>): Record<string, unknown> {
-  const out: Record<string, unknown> = {};
-  for (const [name, source] of tree) {
-    const value = source instanceof Map ? gather(source, record) : valueFrom(source, record);
-    if (value !== undefined) setOwn(out, name, value);
-  }
+/** What is written of each record, as a list. `blank` has every name already: setting a value there is far cheaper than adding one. */
+interface Plan {
+  blank: Record<string, undefined>;
+  members: readonly (readonly [name: string, from: Source | Plan])[];
+}
+
+function planOf(tree: Tree): Plan {
+  const members = [...tree].map(
+    ([name, source]) => [name, source instanceof Map ? planOf(source) : source] as const,
+  );
+  // Unlike an assignment, this makes `__proto__` a name like any other.
+  return { blank: Object.fromEntries(members.map(([name]) => [name, undefined])), members };
+}
+
+/** What the record does not have stays undefined, for the provider may have lost a field since the read began. */
+function gather({ blank, members }: Plan, record: Record<string, unknown>): Record<string, unknown> {
+  const out: Record<string, unknown> = { ...blank };
+  for (const [name, from] of members)
+    out[name] = 'members' in from ? gather(from, record) : valueFrom(from, record);
   return out;
 }
 
@@ -127,10 +143,4 @@ function delivered(value: unknown, values: ValueMap, isMultiSelect: boolean): un
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? (values.get(String(value)) ?? value)
     : value;
-}
-
-/** Assigning to `__proto__` would change what the object inherits instead. */
-function setOwn(out: Record<string, unknown>, name: string, value: unknown): void {
-  if (name !== '__proto__') out[name] = value;
-  else Object.defineProperty(out, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -14,6 +14,8 @@ export interface HttpAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
+  /** False where the body was seen to hold no number that JavaScript would change. */
+  mayLoseDigits?: boolean;
 }
 
 /** Why there is no answer. `sent` says whether a byte of the request may have left. */
@@ -145,7 +147,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const bytes = Buffer.concat(this.#chunks);
     const body = bytes.subarray(0, this.#options.beginning?.bytes ?? bytes.length).toString('utf8');
-    this.#end({ answer: { status: this.#status, headers: this.#headers, body } });
+    const outlined = this.#outline ? { mayLoseDigits: this.#outline.mayLoseDigits } : {};
+    this.#end({ answer: { status: this.#status, headers: this.#headers, body, ...outlined } });
   }
 
   /** What was read is the answer. */

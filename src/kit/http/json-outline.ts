@@ -15,8 +15,9 @@ export class JsonOutline {
   readonly #maxValues: number;
   #values = 1;
   #nesting = 0;
-  #inString = false;
-  #escaped = false;
+  #inText = false;
+  #isEscaped = false;
+  /** Of the number that is passed now. */
   #digits = 0;
   #isSigned = false;
   #mayLoseDigits = false;
@@ -33,33 +34,43 @@ export class JsonOutline {
 
   /** Answers what is too much as soon as there are too many values, or they are nested too deep. */
   add(bytes: Uint8Array): string | undefined {
-    for (const byte of bytes) {
-      if (this.#inString) this.#passText(byte);
-      else if (byte >= zero && byte <= nine) this.#passDigit(byte);
-      else this.#passOther(byte);
+    for (let at = 0; at < bytes.length; at += 1) {
+      if (this.#inText) at = this.#passText(bytes, at);
+      else this.#pass(bytes[at] ?? 0);
     }
     if (this.#isTooDeep) return `is nested deeper than ${maxNesting} levels`;
     return this.#values > this.#maxValues ? `holds more than ${this.#maxValues} values` : undefined;
   }
 
-  #passText(byte: number): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (byte === backslash) this.#escaped = true;
-    else if (byte === quote) this.#inString = false;
+  /** Up to the quote that ends the text, or to the end of the bytes. Most bytes are passed here, so the loop touches nothing else. */
+  #passText(bytes: Uint8Array, from: number): number {
+    let isEscaped = this.#isEscaped;
+    for (let at = from; at < bytes.length; at += 1) {
+      const byte = bytes[at];
+      if (isEscaped) isEscaped = false;
+      else if (byte === backslash) isEscaped = true;
+      else if (byte === quote) {
+        this.#inText = false;
+        this.#isEscaped = false;
+        return at;
+      }
+    }
+    this.#isEscaped = isEscaped;
+    return bytes.length;
   }
 
-  #passDigit(byte: number): void {
-    this.#digits += 1;
-    if (this.#digits > safeDigits || (this.#isSigned && byte === zero)) this.#mayLoseDigits = true;
-    this.#isSigned = false;
-  }
-
-  #passOther(byte: number): void {
+  #pass(byte: number): void {
+    if (byte >= zero && byte <= nine) {
+      this.#digits += 1;
+      if (this.#digits > safeDigits || (this.#isSigned && byte === zero)) this.#mayLoseDigits = true;
+      this.#isSigned = false;
+      return;
+    }
     if (byte === dot || ((byte === smallE || byte === capitalE) && this.#digits > 0))
       this.#mayLoseDigits = true;
     this.#digits = 0;
     this.#isSigned = byte === minus;
-    if (byte === quote) this.#inString = true;
+    if (byte === quote) this.#inText = true;
     else if (byte === comma) this.#values += 1;
     else if (byte === openArray || byte === openObject) this.#open();
     else if (byte === closeArray || byte === closeObject) this.#nesting -= 1;

@@ -2,7 +2,7 @@ import type { HttpAnswer } from '../../kit/http/client.ts';
 import { bodyOf, isObject, isSuccess, objectsOf, textOf, type JsonObject } from '../answer.ts';
 import type { ProviderRequest, ReadAbility, ReadJudgement, ReadQuery, ReadRecord } from '../connector.ts';
 import { invalidCall, type Failure } from '../failure.ts';
-import { countOf, isWithin, passes, recordsWithIds, refusalOfQuery, timeOf, timeText } from '../read.ts';
+import { countOf, isWithin, passes, recordsWithIds, refusalOfQuery, timeOf, timeTextOf } from '../read.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
 import { isOwners } from './owners.ts';
 import { faultOfObjectName, objectPath } from './paths.ts';
@@ -168,6 +168,9 @@ function pageOf(
 function recordOf(query: ReadQuery, { id, raw }: Row): { at: number; record: ReadRecord } | undefined {
   const fields = isOwners(query.object.name) ? raw : isObject(raw['properties']) ? raw['properties'] : {};
   const changed = query.deleted ? raw['archivedAt'] : fields[modifiedField(query.object) ?? ''];
-  const at = timeOf(changed) ?? timeOf(raw['updatedAt']);
-  return at === undefined ? undefined : { at, record: { id, version: timeText(at), fields, raw } };
+  const own = timeOf(changed);
+  const at = own ?? timeOf(raw['updatedAt']);
+  if (at === undefined) return undefined;
+  const version = timeTextOf(at, own === undefined ? raw['updatedAt'] : changed);
+  return { at, record: { id, version, fields, raw } };
 }
