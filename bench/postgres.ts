@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { openDatabase, type Database } from '../src/kit/db/database.ts';
 import { startEmbedded } from '../src/kit/db/embedded/index.ts';
-import { ensurePartitions, migrate } from '../src/kit/db/migrate.ts';
+import { migrateDatabase } from '../src/app.ts';
+import { createLog } from '../src/kit/log.ts';
 import { newId } from '../src/kit/ids.ts';
 import { atEnd } from './at-end.ts';
 
@@ -40,8 +41,7 @@ export async function makeLedger(
 ): Promise<{ database: Database; close: () => Promise<void> }> {
   const made = await makeDatabase();
   const database = openDatabase({ url: made.url, poolSize, applicationName: 'svc bench' });
-  await migrate(database, { directory: join(import.meta.dirname, '../migrations') });
-  await ensurePartitions(database);
+  await migrateDatabase(made.url, createLog('warn'));
   return {
     database,
     close: async () => {

@@ -1,16 +1,18 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { proxyMetrics } from './actions/proxy/index.ts';
+import { proxyLogPartitions, proxyMetrics } from './actions/proxy/index.ts';
 import {
   connectionMetrics,
   createConnections,
   sealedConnectionColumns,
   type Connections,
 } from './connections/index.ts';
+import { auditPartitions } from './events/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
 import { openDatabase } from './kit/db/database.ts';
 import { startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
-import { ensurePartitions, migrate } from './kit/db/migrate.ts';
+import { migrate } from './kit/db/migrate.ts';
+import { keepPartitions } from './kit/db/partitions.ts';
 import { createEgress, isRefused } from './kit/http/egress.ts';
 import { checkMasterKeys } from './kit/key-check.ts';
 import type { Ground } from './kit/ground.ts';
@@ -20,13 +22,19 @@ import { registerGauges } from './gauges.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
 import { readMetrics, type ReadDeps } from './actions/read/index.ts';
 import { createWrites, type Writes } from './actions/write/index.ts';
-import { createOperations, operationMetrics, type Operations } from './operations/index.ts';
+import {
+  createOperations,
+  historyPartitions,
+  operationMetrics,
+  type Operations,
+} from './operations/index.ts';
 import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
 import {
   createDeliveries,
   destinationFault,
   deliveryMetrics,
+  messagePartitions,
   sealedDestinationColumns,
   type Deliveries,
 } from './deliveries/index.ts';
@@ -46,6 +54,7 @@ export interface App {
 }
 
 const migrations = join(import.meta.dirname, '../migrations');
+const partitions = [...auditPartitions, ...historyPartitions, ...messagePartitions, ...proxyLogPartitions];
 
 /** The database of this process: the external one, or the embedded one, started or adopted. */
 export async function prepareDatabase(
@@ -67,8 +76,8 @@ export async function migrateDatabase(url: string, log: Logger): Promise<string[
   try {
     const { applied } = await migrate(database, { directory: migrations });
     // The workers try again; partitions exist for months.
-    await ensurePartitions(database).catch((error: unknown) =>
-      log.warn({ err: error }, 'history partitions could not be made; the workers try again'),
+    await keepPartitions(database, partitions).catch((error: unknown) =>
+      log.warn({ err: error }, 'partitions could not be made; the workers try again'),
     );
     if (applied.length > 0) log.info({ applied }, 'migrated');
     return applied;

@@ -6,7 +6,8 @@ import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/kit/db/database.ts';
 import { startEmbedded } from '../src/kit/db/embedded/index.ts';
 import { isAlive } from '../src/kit/db/embedded/postmaster.ts';
-import { migrate } from '../src/kit/db/migrate.ts';
+import { migrateDatabase } from '../src/app.ts';
+import { createLog } from '../src/kit/log.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -24,13 +25,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const template = `svc_test_${await hashOfMigrations()}_${randomBytes(4).toString('hex')}`;
   const admin = openDatabase({ url: server.url, poolSize: 1, applicationName: 'svc test setup' });
   await admin.raw(`CREATE DATABASE ${template}`);
-  const database = openDatabase({
-    url: urlOfDatabase(server.url, template),
-    poolSize: 1,
-    applicationName: 'svc test setup',
-  });
-  await migrate(database, { directory: migrations });
-  await database.close();
+  await migrateDatabase(urlOfDatabase(server.url, template), createLog('warn'));
   project.provide('testServer', { url: server.url, template });
   return async () => {
     // Clones carry the template's name; those of workers that died are dropped here.
@@ -83,6 +78,8 @@ function urlOfDatabase(serverUrl: string, name: string): string {
 
 async function hashOfMigrations(): Promise<string> {
   const hash = createHash('sha256');
-  for (const name of (await readdir(migrations)).sort()) hash.update(await readFile(join(migrations, name)));
+  const names = await readdir(migrations, { recursive: true });
+  for (const name of names.filter((each) => each.endsWith('.sql')).sort())
+    hash.update(await readFile(join(migrations, name)));
   return hash.digest('hex').slice(0, 8);
 }

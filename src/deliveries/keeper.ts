@@ -1,11 +1,16 @@
 import type { Ground } from '../kit/ground.ts';
-import { rotateMessages } from './store/partitions.ts';
+import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 
 /** Keeps the days of messages and deliveries ahead, and drops the old ones. */
 interface MessageKeeper {
   start(): void;
   stop(): Promise<void>;
 }
+
+export const messagePartitions: PartitionedTable[] = [
+  { table: 'message', key: 'id', by: 'day', ahead: 7, hasDefault: true, fillfactor: 100 },
+  { table: 'delivery', key: 'message_id', by: 'day', ahead: 7, hasDefault: true, fillfactor: 90 },
+];
 
 const everyMs = 60 * 60_000;
 /** After a failure, such as an open reader of what is to be dropped. */
@@ -22,7 +27,7 @@ export function createMessageKeeper(
   async function rotate(): Promise<void> {
     let waitMs = everyMs;
     try {
-      await rotateMessages(database, keepDays);
+      await keepPartitions(database, messagePartitions, keepDays);
     } catch (error) {
       waitMs = againMs;
       log.warn({ err: error }, 'looking after the days of messages failed; it is tried again');

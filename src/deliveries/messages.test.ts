@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { keepPartitions } from '../kit/db/partitions.ts';
 import { newId } from '../kit/ids.ts';
 import { createLog } from '../kit/log.ts';
 import { decode } from './encoding.ts';
@@ -8,6 +9,7 @@ import {
   createMessageKeeper,
   cutMessages,
   keepMessages,
+  messagePartitions,
   type Envelope,
   type MessageEntry,
   type NewMessage,
@@ -158,13 +160,7 @@ describe('deliveries/messages', () => {
       )[0]?.['place'];
     expect(await placeOf(message!.id)).toMatch(/^message_\d{8}$/);
     expect(await placeOf(id)).toBe('message_default');
-    const rotate = (
-      await test.database.raw(
-        `SELECT replace(pg_get_functiondef('svc_rotate_messages'::regproc), 'generate_series(0, 7)', 'generate_series(0, 8)') AS made`,
-      )
-    )[0]!['made'] as string;
-    await test.database.raw(rotate);
-    await test.database.raw('SELECT svc_rotate_messages(30)');
+    for (const table of messagePartitions) await keepPartitions(test.database, [{ ...table, ahead: 8 }]);
     expect(await placeOf(id)).toMatch(/^message_\d{8}$/);
   });
 

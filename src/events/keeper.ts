@@ -1,6 +1,6 @@
 import type { Database } from '../kit/db/database.ts';
+import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
-import { rotateAuditLog } from './audit/store.ts';
 import { forgetEvents } from './store.ts';
 
 /** Keeps the months of the audit log ahead, and drops its old ones and old events. */
@@ -8,6 +8,10 @@ interface EventKeeper {
   start(): void;
   stop(): Promise<void>;
 }
+
+export const auditPartitions: PartitionedTable[] = [
+  { table: 'audit_log', key: 'id', by: 'month', ahead: 12 },
+];
 
 const rotateEveryMs = 60 * 60_000;
 const forgetEveryMs = 60_000;
@@ -35,7 +39,7 @@ export function createEventKeeper(
   return {
     start() {
       every(rotateEveryMs, 'looking after the months of the audit log', () =>
-        rotateAuditLog(database, auditKeepDays),
+        keepPartitions(database, auditPartitions, auditKeepDays),
       );
       every(forgetEveryMs, 'forgetting old events', () => forgetEvents(database, forgetAtOnce));
     },

@@ -1,5 +1,5 @@
 import type { Database } from '../kit/db/database.ts';
-import { ensurePartitions } from '../kit/db/migrate.ts';
+import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
 import { forgetExpired } from './store/keys.ts';
 
@@ -7,6 +7,14 @@ export interface Housekeeping {
   start(): void;
   stop(): Promise<void>;
 }
+
+export const historyPartitions: PartitionedTable[] = (
+  [
+    ['operation', 'id'],
+    ['record', 'operation_id'],
+    ['operation_log', 'operation_id'],
+  ] as const
+).map(([table, key]) => ({ table, key, by: 'month', ahead: 3, fillfactor: 80 }));
 
 const partitionsEveryMs = 60 * 60_000;
 /** After a failure. */
@@ -35,7 +43,9 @@ export function createHousekeeping(database: Database, log: Logger): Housekeepin
   let making: Promise<void> | undefined;
   let nextPartitions: NodeJS.Timeout | undefined;
   async function partitions(): Promise<void> {
-    const made = await attempt('making history partitions', () => ensurePartitions(database));
+    const made = await attempt('making history partitions', () =>
+      keepPartitions(database, historyPartitions),
+    );
     if (stopped) return;
     nextPartitions = setTimeout(() => void partitions(), made ? partitionsEveryMs : partitionsAgainMs);
     nextPartitions.unref();

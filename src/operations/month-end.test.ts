@@ -1,26 +1,21 @@
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEmptyDatabase, type TestDatabase } from '../../test/database.ts';
-import { ensurePartitions, migrate } from '../kit/db/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { keepPartitions } from '../kit/db/partitions.ts';
 import { createAcceptor } from './accept.ts';
 import { groundOf, intake, until } from './harness.testsuite.ts';
-import { createHousekeeping } from './housekeeping.ts';
+import { createHousekeeping, historyPartitions } from './housekeeping.ts';
 
-const directory = join(import.meta.dirname, '../../migrations');
 const history = ['operation', 'record', 'operation_log'];
 
 /** The days on which next month is not made yet, with somebody who reads history for hours. */
 describe('operations/month-end', () => {
   let test: TestDatabase;
-  let old: string;
   let reader: Client;
 
   beforeEach(async () => {
-    test = await createEmptyDatabase();
-    old = await mkdtemp(join(tmpdir(), 'svc-released-'));
+    test = await createTestDatabase();
+    await forgetMonthsAhead();
     reader = new Client({ connectionString: test.url });
     reader.on('error', () => undefined);
     await reader.connect();
@@ -28,14 +23,18 @@ describe('operations/month-end', () => {
   afterEach(async () => {
     await reader.end();
     await test.drop();
-    await rm(old, { recursive: true, force: true });
   });
 
-  /** The schema as a release left it that made partitions in their parents, with default ones. */
-  const migrateToReleased = async (): Promise<void> => {
-    for (const name of await readdir(directory))
-      if (name < '0008') await copyFile(join(directory, name), join(old, name));
-    await migrate(test.database, { directory: old });
+  /** Only this month is made. */
+  const forgetMonthsAhead = async (): Promise<void> => {
+    for (const table of history)
+      for (const name of (await partitions(table)).slice(1)) await test.database.raw(`DROP TABLE ${name}`);
+  };
+  const ensurePartitions = (): Promise<void> => keepPartitions(test.database, historyPartitions);
+  /** As a release left it that had default partitions. */
+  const addDefaults = async (): Promise<void> => {
+    for (const table of history)
+      await test.database.raw(`CREATE TABLE ${table}_default PARTITION OF ${table} DEFAULT`);
   };
   const backup = async (): Promise<void> => {
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -66,23 +65,19 @@ describe('operations/month-end', () => {
   };
 
   it('makes the coming months while a backup reads, and acceptances do not wait', async () => {
-    await migrate(test.database, { directory });
     await backup();
-    expect(await slowestAccept(() => ensurePartitions(test.database))).toBeLessThan(1_500);
+    expect(await slowestAccept(ensurePartitions)).toBeLessThan(1_500);
     for (const table of history) expect(await partitions(table)).toHaveLength(4);
     expect((await partitions('operation')).some((name) => name.endsWith('_default'))).toBe(false);
   });
 
-  it('upgrades under a backup without holding up acceptances, and removes the default partitions after it', async () => {
-    await migrateToReleased();
+  it('does not hold up acceptances for a default partition while a backup reads, and removes it after it', async () => {
+    await addDefaults();
     await backup();
-    const slowest = await slowestAccept(async () => {
-      await migrate(test.database, { directory });
-      await ensurePartitions(test.database).catch(() => undefined);
-    });
+    const slowest = await slowestAccept(() => ensurePartitions().catch(() => undefined));
     expect(slowest).toBeLessThan(1_500);
     await reader.query('COMMIT');
-    await ensurePartitions(test.database);
+    await ensurePartitions();
     for (const table of history) {
       const made = await partitions(table);
       expect(made).toHaveLength(4);
@@ -90,8 +85,8 @@ describe('operations/month-end', () => {
     }
   });
 
-  it('starts with rows in a default partition, and puts them where they belong', async () => {
-    await migrateToReleased();
+  it('puts rows of a default partition where they belong, once nobody reads', async () => {
+    await addDefaults();
     const ahead = new Date();
     ahead.setUTCMonth(ahead.getUTCMonth() + 2, 15);
     const hex = ahead.getTime().toString(16).padStart(12, '0');
@@ -107,11 +102,10 @@ describe('operations/month-end', () => {
       [project, id],
     );
     await backup();
-    await migrate(test.database, { directory });
     const housekeeping = createHousekeeping(test.database, groundOf(test.database).log);
     housekeeping.start();
     await reader.query('COMMIT');
-    await ensurePartitions(test.database);
+    await ensurePartitions();
     await until('the default partitions are gone', async () =>
       (await partitions('record')).every((name) => name !== 'record_default'),
     );

@@ -2,6 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, requestOf, type Operation } from '../access-requests.ts';
 import { fill, openProject, type Refs, type World } from '../access-world.ts';
+import { auditPartitions } from '../../src/events/index.ts';
+import { keepPartitions } from '../../src/kit/db/partitions.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Answer, type Platform } from '../platform.ts';
 
@@ -216,9 +218,9 @@ describe('test/journeys/audit', () => {
     await test.database.raw(`CREATE TABLE audit_log_202001 (LIKE audit_log INCLUDING ALL);
       ALTER TABLE audit_log ATTACH PARTITION audit_log_202001
         FOR VALUES FROM (svc_uuid_floor('2020-01-01Z')) TO (svc_uuid_floor('2020-02-01Z'))`);
-    await test.database.raw('SELECT svc_rotate_audit_log(36500)');
+    await keepPartitions(test.database, auditPartitions);
     expect(await months()).toContain('audit_log_202001');
-    await test.database.raw('SELECT svc_rotate_audit_log(400)');
+    await keepPartitions(test.database, auditPartitions, 400);
     expect((await months()).length).toBe(13);
   });
 });

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { proxyLogPartitions } from '../../src/actions/proxy/index.ts';
+import { keepPartitions } from '../../src/kit/db/partitions.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import type { Platform } from '../platform.ts';
 import { startRawPlatform } from '../raw-customer.ts';
@@ -167,8 +169,7 @@ describe('test/journeys/proxy-logs', () => {
     await test.database.raw(
       `CREATE TABLE proxy_log_20200101 PARTITION OF proxy_log FOR VALUES FROM ('016f5e66-e800-0000-0000-000000000000') TO ('016f638d-4400-0000-0000-000000000000')`,
     );
-    await test.database.raw('SELECT svc_rotate_proxy_log(7)');
-    await test.database.raw('SELECT svc_rotate_proxy_log(7)');
+    for (let times = 0; times < 2; times++) await keepPartitions(test.database, proxyLogPartitions, 7);
     const parts = (
       await test.database.raw(
         `SELECT relid::regclass::text AS name FROM pg_partition_tree('proxy_log') WHERE isleaf`,

@@ -47,7 +47,7 @@ export interface BatchWorld {
 
 const leaseMs = 60_000;
 const recordCount = 7;
-/** How long a full batch may wait for the one before it, whose places are all handed out (migration 7). */
+/** How long a full batch may wait for the one before it, whose places are all handed out (`svc_ab_seal`). */
 const patienceMs = 2_000;
 
 export function createBatchWorld(database: Database): BatchWorld {

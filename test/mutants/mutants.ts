@@ -1,7 +1,7 @@
 import { mutantsOfMessages } from './mutants-of-messages.ts';
 import type { Mutant } from './sources.ts';
 
-const autoBatchSql = 'migrations/0004-auto-batch.sql';
+const autoBatchSql = 'migrations/functions/09-write.sql';
 const autoBatchTests = [
   'src/actions/write/auto-batch/auto-batch.test.ts',
   'src/actions/write/auto-batch/store.test.ts',
@@ -77,7 +77,7 @@ export const mutants: Mutant[] = [
     name: 'batch closed twice',
     changes: [
       {
-        file: 'migrations/0014-auto-batch-order.sql',
+        file: autoBatchSql,
         find: 'DELETE FROM ab_batch b USING unnest(projects, ids, totals)',
         replace: 'UPDATE ab_batch b SET handed_out = true FROM unnest(projects, ids, totals)',
       },
@@ -232,7 +232,7 @@ const findOperations = statement(`,
   {
     name: 'turn not passed on',
     changes: [
-      { file: 'migrations/0013-turns-passed-on.sql', find: '  IF FOUND THEN', replace: '  IF false THEN' },
+      { file: 'migrations/functions/03-lanes.sql', find: '  IF FOUND THEN', replace: '  IF false THEN' },
     ],
     tests: ['src/actions/write/lanes.test.ts', 'src/actions/write/turns.test.ts'],
   },

@@ -1,3 +1,4 @@
+export { proxyLogPartitions } from './log-writer.ts';
 export { proxyMetrics } from './metrics.ts';
 export { proxyLogRoutes } from './routes.ts';
 export { createProxyServer } from './server.ts';

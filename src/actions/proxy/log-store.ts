@@ -61,10 +61,6 @@ const insert = statement(
 
 const uniqueViolation = '23505';
 
-const rotate = statement('proxy_log_rotate', 'SELECT svc_rotate_proxy_log($1)');
-/** One node at a time makes and drops partitions. */
-const lock = statement('proxy_log_lock', `SELECT pg_try_advisory_xact_lock(7567971, 3) AS taken`);
-
 const search = statement(
   'proxy_log_search',
   `SELECT ${names} FROM proxy_log
@@ -98,12 +94,6 @@ export async function insertLogRows<Target extends object>(
   } catch (error) {
     if (sqlState(error) !== uniqueViolation) throw error;
   }
-}
-
-/** Makes the partitions of the coming days and drops the old ones; nothing while another node does. */
-export async function rotateLog(tx: Queryable, keepDays: number): Promise<void> {
-  const [found] = await tx.rows<{ taken: boolean }>(lock);
-  if (found?.taken) await tx.rows(rotate, [keepDays]);
 }
 
 export interface LogQuery {

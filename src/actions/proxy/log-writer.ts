@@ -1,7 +1,8 @@
+import { keepPartitions, type PartitionedTable } from '../../kit/db/partitions.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { sleep } from '../../kit/retry.ts';
 import type { Target } from '../../installations/index.ts';
-import { insertLogRows, rotateLog, type ProxyLogCall, type ProxyLogTarget } from './log-store.ts';
+import { insertLogRows, type ProxyLogCall, type ProxyLogTarget } from './log-store.ts';
 
 /** What is noted of a call; times in milliseconds. */
 export interface LogEntry {
@@ -23,6 +24,10 @@ export interface ProxyLog {
   close(): Promise<void>;
 }
 
+export const proxyLogPartitions: PartitionedTable[] = [
+  { table: 'proxy_log', key: 'id', by: 'day', ahead: 7, hasDefault: true },
+];
+
 const everyMs = 500;
 const rowsPerBatch = 2_000;
 /** With the database away, the oldest lines beyond this are dropped. */
@@ -42,7 +47,7 @@ export function createProxyLog({ database, log }: Ground, logRequests: 'all' | '
     if (performance.now() - rotatedAt < rotateEveryMs) return;
     rotatedAt = performance.now();
     try {
-      await database.transaction((tx) => rotateLog(tx, keepDays));
+      await keepPartitions(database, proxyLogPartitions, keepDays);
     } catch (error) {
       // Lines go into the default partition meanwhile.
       log.warn(

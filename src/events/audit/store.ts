@@ -36,8 +36,6 @@ const list = statement(
    ORDER BY id DESC LIMIT $9`,
 );
 
-const rotate = statement('audit_rotate', 'SELECT svc_rotate_audit_log($1)');
-
 export interface NewAuditEntry {
   projectId: string;
   id: string;
@@ -78,9 +76,4 @@ export function listAuditEntries(db: Queryable, projectId: string, filter: Audit
   const { before, action, targetId, keyId, groupRef, from, to, limit } = filter;
   const given = [action, targetId, keyId, groupRef, from, to].map((value) => value ?? null);
   return db.rows<AuditRow>(list, [projectId, before, ...given, limit]);
-}
-
-/** Makes the months to come, and drops those that are over by more than so many days. */
-export async function rotateAuditLog(db: Queryable, keepDays: number): Promise<void> {
-  await db.rows(rotate, [keepDays]);
 }

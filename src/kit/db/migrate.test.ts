@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../../test/database.ts';
-import { ensurePartitions, migrate } from './migrate.ts';
+import { createEmptyDatabase, type TestDatabase } from '../../../test/database.ts';
+import { migrate } from './migrate.ts';
 
 const one = '-- compatible: adds a table.\nCREATE TABLE one (id int);';
 const two = '-- breaking: renames a table.\nALTER TABLE one RENAME TO two;';
@@ -90,7 +90,7 @@ describe('src/kit/db/migrate', () => {
     [
       'two files of one number',
       { '0001-a.sql': one, '0001-b.sql': two },
-      'Two migrations have one number: 0001-a.sql and 0001-b.sql',
+      'Two migrations have the number 1: 0001-a and 0001-b.',
     ],
     ['another form of name', { '1_one.sql': one }, '1_one.sql is not named NNNN-name.sql'],
     [
@@ -117,23 +117,47 @@ describe('src/kit/db/migrate', () => {
     expect(await running.migration).toEqual({ applied: ['0002-two'] });
   });
 
-  it('makes the history partitions of four months, however many nodes ask', async () => {
-    const full = await createTestDatabase();
-    const { database } = full;
-    try {
-      await Promise.all([ensurePartitions(database), ensurePartitions(database), ensurePartitions(database)]);
-      const partitions = await database.raw(
-        `SELECT inhparent::regclass::text AS parent, count(*)::int AS months FROM pg_inherits
-         WHERE pg_get_expr((SELECT relpartbound FROM pg_class WHERE oid = inhrelid), inhrelid) <> 'DEFAULT'
-           AND inhparent::regclass::text IN ('operation', 'record', 'operation_log') GROUP BY 1 ORDER BY 1`,
-      );
-      expect(partitions).toEqual([
-        { parent: 'operation', months: 4 },
-        { parent: 'operation_log', months: 4 },
-        { parent: 'record', months: 4 },
-      ]);
-    } finally {
-      await full.drop();
-    }
+  it('applies functions after what is numbered, and again when one changes', async () => {
+    const answer = (value: number): string =>
+      `CREATE OR REPLACE FUNCTION answer() RETURNS int LANGUAGE sql AS $$ SELECT ${value} + count(*)::int FROM one $$;`;
+    await mkdir(join(directory, 'functions'));
+    await put('functions/01-answer.sql', answer(1));
+    await put('0001-one.sql', one);
+    const asked = async () => (await empty.database.raw('SELECT answer()'))[0]?.['answer'];
+    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['0001-one', 'functions'] });
+    expect(await asked()).toBe(1);
+    expect(await migrate(empty.database, { directory })).toEqual({ applied: [] });
+    await put('functions/01-answer.sql', answer(2));
+    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['functions'] });
+    expect(await asked()).toBe(2);
+  });
+
+  it('takes the migrations that a file replaces for that file, when all of them were applied', async () => {
+    await put('0001-one.sql', one);
+    await put('0002-two.sql', two);
+    await migrate(empty.database, { directory });
+    const journal = await empty.database.raw('SELECT name, checksum FROM migrations ORDER BY version');
+    await rm(join(directory, '0002-two.sql'));
+    await put('0001-both.sql', '-- compatible: no older node exists.\nCREATE TABLE two (id int);');
+    await rm(join(directory, '0001-one.sql'));
+    await put('0005-three.sql', '-- compatible: adds a table.\nCREATE TABLE three (id int);');
+    await put('replaced.json', JSON.stringify(journal));
+    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['0005-three'] });
+    expect(await tables()).toEqual(['migrations', 'three', 'two']);
+    await empty.database.raw('DELETE FROM migrations WHERE version > 1');
+    await expect(migrate(empty.database, { directory })).rejects.toThrow(
+      'The database ends at migration 0001-one, and this release begins after 0002-two.',
+    );
+  });
+
+  it('refuses a database that has a migration between those of the code', async () => {
+    await put('0001-one.sql', one);
+    await put('0002-two.sql', two);
+    await put('0004-four.sql', '-- compatible: nothing.\nSELECT 4;');
+    await migrate(empty.database, { directory });
+    await rm(join(directory, '0002-two.sql'));
+    await expect(migrate(empty.database, { directory })).rejects.toThrow(
+      'it has migration 0002-two, this release does not',
+    );
   });
 });

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement, type Statement } from '../../kit/db/statement.ts';
 
-/** Before every project. Rows of it are ballast for the planner (migration 2) and mean nothing. */
+/** Before every project. Rows of it are ballast for the planner (`svc_ballast`) and mean nothing. */
 export const firstProject = '00000000-0000-0000-0000-000000000000';
 
 /** A lane whose work cannot start now for a reason that is not a time is looked at again after this long. */

@@ -7,7 +7,7 @@ import { storable, storableJson } from './text.ts';
 /**
  * Everything that the end of an attempt changes, for a group of items in one statement (docs/invariants.md, 10). An item whose
  * fence no longer holds changes nothing and is missing from the answer. The turn of a finished item passes on by a trigger
- * (migration 13). What a record is looked for by comes from one table (`outcomes`): of two, the plan for a small
+ * (`svc_pass_turn`). What a record is looked for by comes from one table (`outcomes`): of two, the plan for a small
  * partition takes the slot alone, and reads the whole index once it has grown.
  */
 const recordGroup = statement(

@@ -1,4 +1,4 @@
--- compatible: adds tables and triggers.
+-- compatible: no older node exists.
 
 -- One object that is read for one installation. `object` is the provider's name in lower case. `next_at` is later than
 -- `tick_at`, the tick of the schedule, by a time of its own. Everything changed until `watermark` was read.
@@ -67,27 +67,3 @@ CREATE TABLE read_stale (
   project_id uuid NOT NULL,
   installation_id uuid NOT NULL
 );
-CREATE FUNCTION svc_read_stale_installation() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO read_stale (project_id, installation_id)
-    VALUES (coalesce(NEW.project_id, OLD.project_id), coalesce(NEW.id, OLD.id));
-  RETURN NULL;
-END $$;
-CREATE FUNCTION svc_read_stale_integration() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO read_stale (project_id, installation_id)
-    SELECT project_id, id FROM installations WHERE project_id = NEW.project_id AND integration_id = NEW.id;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER read_stale AFTER INSERT OR DELETE OR UPDATE OF config_id ON installations
-  FOR EACH ROW EXECUTE FUNCTION svc_read_stale_installation();
-CREATE TRIGGER read_stale AFTER UPDATE OF latest_revision_id ON integrations
-  FOR EACH ROW EXECUTE FUNCTION svc_read_stale_integration();
-INSERT INTO read_stale (project_id, installation_id) SELECT project_id, id FROM installations;
-
--- Ballast for the planner, as in migration 2.
-INSERT INTO read_feed (project_id, installation_id, object, object_name, started_at, watermark)
-  SELECT '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'ballast', 'ballast', 'infinity', 'infinity'
-  FROM generate_series(1, 5000);
-INSERT INTO read_run (project_id, id, installation_id, object, object_name, type, until)
-  SELECT project_id, gen_random_uuid(), installation_id, object, object_name, 'triggered', 'infinity' FROM read_feed;

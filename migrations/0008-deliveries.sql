@@ -1,4 +1,4 @@
--- compatible: adds tables, a sequence and a function, and lets a column be NULL.
+-- compatible: no older node exists.
 
 -- Where messages go. secrets: sealed. failing_since: nothing succeeded since this failure.
 CREATE TABLE destination (
@@ -71,43 +71,5 @@ CREATE TABLE delivery (
 -- Few, and looked for among many.
 CREATE INDEX delivery_ended ON delivery (project_id, message_id) WHERE status IN ('failed', 'canceled');
 
--- What happens to a destination concerns no group.
-ALTER TABLE event ALTER COLUMN group_ref DROP NOT NULL;
-
 CREATE TABLE message_default PARTITION OF message DEFAULT;
 CREATE TABLE delivery_default PARTITION OF delivery DEFAULT;
-
--- Makes the partitions of today and the next week, and drops those whose last day is `keep_days` or more ago; gives way to
--- whoever has the tables. A row without a partition of its own stays in the default one until its day is made.
-CREATE FUNCTION svc_rotate_messages(keep_days integer) RETURNS void LANGUAGE plpgsql SET lock_timeout = '100ms' AS $$
-DECLARE
-  today date := (now() AT TIME ZONE 'UTC')::date;
-  oldest uuid := svc_uuid_floor((today - keep_days)::timestamp AT TIME ZONE 'UTC');
-  low timestamptz;
-  parent text;
-  part text;
-  key text;
-BEGIN
-  FOREACH parent IN ARRAY ARRAY['message', 'delivery'] LOOP
-    key := CASE parent WHEN 'message' THEN 'id' ELSE 'message_id' END;
-    FOR low IN SELECT (today + n)::timestamp AT TIME ZONE 'UTC' FROM generate_series(0, 7) n LOOP
-      part := parent || '_' || to_char(low AT TIME ZONE 'UTC', 'YYYYMMDD');
-      CONTINUE WHEN to_regclass(part) IS NOT NULL;
-      -- Statistics come only with size: a plan made for a few rows would read the whole partition when there are many.
-      EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL) WITH (fillfactor = %s, autovacuum_vacuum_threshold = 10000,
-        autovacuum_vacuum_insert_threshold = 10000, autovacuum_analyze_threshold = 10000)', part, parent,
-        CASE parent WHEN 'delivery' THEN 90 ELSE 100 END);
-      EXECUTE format('WITH gone AS (DELETE FROM %I WHERE %I >= %L AND %I < %L RETURNING *) INSERT INTO %I SELECT * FROM gone',
-        parent || '_default', key, svc_uuid_floor(low), key, svc_uuid_floor(low + interval '1 day'), part);
-      EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part,
-        svc_uuid_floor(low), svc_uuid_floor(low + interval '1 day'));
-    END LOOP;
-    FOR part IN SELECT relid::regclass::text FROM pg_partition_tree(parent) WHERE isleaf LOOP
-      IF part ~ ('^' || parent || '_\d{8}$') AND to_date(right(part, 8), 'YYYYMMDD') <= today - keep_days THEN
-        EXECUTE format('DROP TABLE %I', part);
-      END IF;
-    END LOOP;
-    EXECUTE format('DELETE FROM %I WHERE %I < %L', parent || '_default', key, oldest);
-  END LOOP;
-END $$;
-SELECT svc_rotate_messages(36500);

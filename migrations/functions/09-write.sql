@@ -1,20 +1,84 @@
--- compatible: adds a table, and replaces a function by one with the same form.
-
--- The records that stand in open batches, by the key under which they take their turn. A record that comes for another key
--- (other headers, say) closes the batch that it stands in, so that its changes leave in the order in which they were accepted.
-CREATE TABLE ab_turn (
-  project_id uuid NOT NULL,
-  order_key text NOT NULL,
-  batch_id uuid NOT NULL,
-  PRIMARY KEY (project_id, order_key, batch_id)
-) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
--- Ballast for the planner, as in migration 2.
-INSERT INTO ab_turn (project_id, order_key, batch_id)
-  SELECT '00000000-0000-0000-0000-000000000000', gen_random_uuid()::text, gen_random_uuid() FROM generate_series(1, 5000);
+-- Hands out `counts[n]` places for each key. Keys stand in their order, so
+-- that callers lock the heads in one order. `delays` and `deadlines` have one element for each place, key after key;
+-- `spare` two ids for each key. `checked`: a place of this key was missed, so the head's batch may be gone.
+-- Commits without the flush: the insert that depends on it flushes this, too; a place that a crash takes back was nobody's.
+CREATE OR REPLACE FUNCTION svc_ab_take(projects uuid[], keys uuid[], counts integer[], checked boolean[], lanes uuid[],
+  integrations uuid[], installations uuid[], configs uuid[], actions text[], resources text[], requests json[],
+  prios smallint[], spare uuid[], delays double precision[], deadlines double precision[])
+RETURNS TABLE (n integer, batch_id uuid, first_slot integer, places integer) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := svc_now();
+  head_batch uuid;
+  head_taken integer;
+  head_close timestamptz;
+  wanted integer;
+  opened integer;
+  done integer := 0;
+  full_projects uuid[] := '{}';
+  full_batches uuid[] := '{}';
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  FOR k IN 1 .. cardinality(keys) LOOP
+    LOOP
+      SELECT h.batch_id, h.taken, h.close_at INTO head_batch, head_taken, head_close FROM ab_head h
+        WHERE h.project_id = projects[k] AND h.key = keys[k] FOR NO KEY UPDATE;
+      EXIT WHEN FOUND;
+      INSERT INTO ab_head (project_id, key, taken, close_at) VALUES (projects[k], keys[k], 100, '-infinity')
+        ON CONFLICT DO NOTHING;
+    END LOOP;
+    IF checked[k] AND NOT EXISTS (SELECT FROM ab_batch b WHERE b.project_id = projects[k] AND b.id = head_batch) THEN
+      head_taken := 100;
+    END IF;
+    wanted := counts[k];
+    opened := 0;
+    WHILE wanted > 0 LOOP
+      IF head_taken >= 100 OR head_close <= moment THEN
+        IF head_taken < 100 THEN
+          full_projects := full_projects || projects[k];
+          full_batches := full_batches || head_batch;
+        END IF;
+        opened := opened + 1;
+        head_batch := spare[k * 2 - 2 + opened];
+        head_taken := 0;
+        head_close := moment + delays[done + 1] * interval '1 second';
+        INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
+          status, total, created_at, updated_at)
+        VALUES (projects[k], head_batch, integrations[k], installations[k], configs[k], actions[k], requests[k],
+          resources[k], 'in_progress', 0, moment, moment);
+        INSERT INTO ab_batch (project_id, id, key, lane_id, prio, close_at, latest_at, deadline_s)
+        VALUES (projects[k], head_batch, keys[k], lanes[k], prios[k], least(head_close, moment + interval '10 seconds'),
+          head_close, deadlines[done + 1]);
+        INSERT INTO wake (project_id, lane_id, due_at) VALUES (projects[k], lanes[k], moment + interval '10 seconds');
+      END IF;
+      n := k;
+      batch_id := head_batch;
+      first_slot := head_taken;
+      places := least(wanted, 100 - head_taken);
+      RETURN NEXT;
+      wanted := wanted - places;
+      done := done + places;
+      head_taken := head_taken + places;
+      IF head_taken = 100 THEN
+        full_projects := full_projects || projects[k];
+        full_batches := full_batches || head_batch;
+      END IF;
+    END LOOP;
+    UPDATE ab_head h SET batch_id = head_batch, taken = head_taken, close_at = head_close
+      WHERE h.project_id = projects[k] AND h.key = keys[k];
+  END LOOP;
+  IF cardinality(full_batches) > 0 THEN
+    UPDATE ab_batch b SET handed_out = true, close_at = least(b.close_at, moment + interval '2 seconds')
+    FROM (SELECT f.project_id, f.id FROM unnest(full_projects, full_batches) AS i(project_id, id)
+      JOIN ab_batch f ON f.project_id = i.project_id AND f.id = i.id
+      ORDER BY f.project_id, f.id FOR NO KEY UPDATE OF f) f
+    WHERE b.project_id = f.project_id AND b.id = f.id;
+  END IF;
+END $$;
 
 -- Makes batches work that the caller has locked, in the order of the arrays; an empty one becomes nothing. What stands
 -- behind an earlier write of one of its records is parked, as an acceptance does it. Answers with the lanes.
-CREATE FUNCTION svc_ab_leave(moment timestamptz, projects uuid[], ids uuid[])
+CREATE OR REPLACE FUNCTION svc_ab_leave(moment timestamptz, projects uuid[], ids uuid[])
 RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
@@ -64,7 +128,7 @@ BEGIN
 END $$;
 
 -- Ends a batch that cannot become work, since nothing may stand in the way of its connection for ever. Nothing was sent.
-CREATE FUNCTION svc_ab_refuse(moment timestamptz, project uuid, batch uuid, reason text) RETURNS uuid LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION svc_ab_refuse(moment timestamptz, project uuid, batch uuid, reason text) RETURNS uuid LANGUAGE plpgsql
 SET enable_seqscan = off AS $$
 DECLARE
   failure json := json_build_object('category', 'internal', 'retryable', true,
@@ -92,7 +156,7 @@ BEGIN
 END $$;
 
 -- The same as svc_ab_leave; what PostgreSQL refuses for what a batch holds (classes 22, 23, 54) ends that batch alone.
-CREATE FUNCTION svc_ab_leave_or_end(moment timestamptz, projects uuid[], ids uuid[])
+CREATE OR REPLACE FUNCTION svc_ab_leave_or_end(moment timestamptz, projects uuid[], ids uuid[])
 RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
@@ -158,7 +222,7 @@ END $$;
 
 -- Lets the open batches leave now in which one of the records stands under another batch key, and what is before them of
 -- their key. Commits without the flush: the record that comes after them flushes this, too.
-CREATE FUNCTION svc_ab_close_others(projects uuid[], order_keys text[], keys uuid[])
+CREATE OR REPLACE FUNCTION svc_ab_close_others(projects uuid[], order_keys text[], keys uuid[])
 RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
@@ -192,3 +256,5 @@ BEGIN
     JOIN ab_batch b ON b.project_id = s.project_id AND b.id = s.id;
   RETURN QUERY SELECT l.lane_id FROM svc_ab_leave_or_end(moment, sealed_projects, sealed_ids) l;
 END $$;
+
+SELECT svc_ballast('ab_head'), svc_ballast('ab_batch'), svc_ballast('ab_turn');

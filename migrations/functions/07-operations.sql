@@ -1,0 +1,1 @@
+SELECT svc_ballast('idempotency', '{"principal": "''ballast''"}');

@@ -1,0 +1,65 @@
+import type { Client } from 'pg';
+import type { Database } from './database.ts';
+import { briefly, underSchemaLock, withSchemaClient } from './schema-lock.ts';
+
+/** A table that is partitioned by the time in a UUIDv7. */
+export interface PartitionedTable {
+  table: string;
+  /** The column with the UUIDv7. */
+  key: string;
+  by: 'month' | 'day';
+  /** Partitions beyond the present one that are there at any time, so that a lock which is held for days delays nothing. */
+  ahead: number;
+  /** Has a default partition, where a row stays until its own is made. */
+  hasDefault?: boolean;
+  /** For rows that are updated, and plans that must not be those of a small table (`svc_make_partition`). */
+  fillfactor?: number;
+}
+
+/** Default partitions of up to so many bytes are emptied at once. */
+const mostToMove = 10_000_000;
+
+/**
+ * Makes the partitions that are due and drops those whose last day is `keepDays` or more ago; without it none. Takes the default
+ * partition of an older release away where a table has none any more. Takes no lock that is not free at once, does the rest, and
+ * throws the first fault.
+ */
+export async function keepPartitions(
+  database: Database,
+  tables: readonly PartitionedTable[],
+  keepDays?: number,
+): Promise<void> {
+  const faults: unknown[] = [];
+  await withSchemaClient(database.directUrl, async (client) => {
+    for (const table of tables)
+      for (const step of stepsFor(table, keepDays))
+        await underSchemaLock(client, briefly, () => step(client)).catch((error: unknown) =>
+          faults.push(error),
+        );
+  });
+  if (faults.length > 0) throw faults[0];
+}
+
+function stepsFor(
+  { table, key, by, ahead, hasDefault = false, fillfactor }: PartitionedTable,
+  keepDays: number | undefined,
+): ((client: Client) => Promise<unknown>)[] {
+  const keep = (client: Client): Promise<unknown> =>
+    client.query('SELECT svc_keep_partitions($1, $2, $3, $4, $5, $6)', [
+      table,
+      by,
+      ahead,
+      hasDefault ? key : null,
+      fillfactor ?? null,
+      keepDays ?? null,
+    ]);
+  const retire = (client: Client): Promise<unknown> =>
+    client.query('SELECT svc_retire_default($1, $2, $3, $4, $5)', [
+      table,
+      by,
+      key,
+      fillfactor ?? null,
+      mostToMove,
+    ]);
+  return hasDefault ? [keep] : [retire, keep];
+}

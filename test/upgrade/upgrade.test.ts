@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { Client } from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { migrateDatabase } from '../../src/app.ts';
+import { createLog } from '../../src/kit/log.ts';
+import { connect, type OperationBody } from '../customer.ts';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+import { catalogueOf } from './catalogue.ts';
+
+/** Of the first key in the dump. */
+const firstKey = 'svc_ee8bc5a64c09ad3e_SSVa-YQeVdUXKb-JxSKCevs5yPDfc23eLDog';
+/** When it was made. Deadlines in it are an hour later. */
+const madeAt = '2026-11-22T10:48:07Z';
+
+/**
+ * A database that the release with migrations 0001 to 0022 filled: operations and records that ended and that wait, one behind
+ * the other and in open batches, configs, a delivered message and one that is tried again, feeds. Of the ballast one row is left.
+ */
+async function released(): Promise<TestDatabase> {
+  const test = await createEmptyDatabase();
+  const dump = gunzipSync(readFileSync(join(import.meta.dirname, 'release-0022.sql.gz'))).toString();
+  const client = new Client({ connectionString: test.url });
+  await client.connect();
+  await client.query(dump);
+  await client.query(`UPDATE public.clock SET shift = $1::timestamptz - now()`, [madeAt]);
+  await client.end();
+  return test;
+}
+
+const upgrade = (test: TestDatabase): Promise<string[]> => migrateDatabase(test.url, createLog('silent'));
+
+describe('a database of the release before', () => {
+  let test: TestDatabase;
+  let platform: Platform | undefined;
+  afterEach(async () => {
+    await platform?.stop();
+    platform = undefined;
+    await test?.drop();
+  });
+
+  it('has the schema of a new one after the upgrade', async () => {
+    test = await released();
+    await upgrade(test);
+    const fresh = await createTestDatabase();
+    expect(await catalogueOf(test.database)).toEqual(await catalogueOf(fresh.database));
+    await fresh.drop();
+    expect(await upgrade(test)).toEqual([]);
+  });
+
+  it('is refused when it is of a release before that', async () => {
+    test = await released();
+    await test.database.raw(`DELETE FROM migrations WHERE version > 20`);
+    await expect(upgrade(test)).rejects.toThrow(
+      'The database ends at migration 0020-deliveries, and this release begins after 0022-home. Start the release whose migrations end at 0022-home once, then this one.',
+    );
+  });
+
+  it('works: what ended is there, what waited goes on, and more can be written', async () => {
+    test = await released();
+    platform = await startPlatform({ databaseUrl: test.url, env: { SVC_BOOTSTRAP_API_KEY: firstKey } });
+    const { call, apiKey } = platform;
+    expect(apiKey).toBe(firstKey);
+    const base = '/projects/default/';
+    const ids = await test.database.raw('SELECT id, total FROM operation ORDER BY id');
+    const found = (id: unknown) => call<OperationBody>('GET', `${base}operations/${String(id)}`);
+    const before = await Promise.all(ids.map(async ({ id }) => (await found(id)).body));
+    const waiting = before.filter(({ status }) => status === 'in_progress');
+    expect(before).toHaveLength(10);
+    expect(waiting).toHaveLength(4);
+    const records = await call<{ results: { recordId?: string }[] }>(
+      'GET',
+      `${base}operations/${String(ids.find(({ total }) => total === 2)?.['id'])}/records`,
+    );
+    expect(records.body.results.map(({ recordId }) => recordId)).toEqual(['505', '506']);
+    const deliveries = await call<{ results: { status: string }[] }>('GET', `${base}deliveries`);
+    expect(deliveries.body.results.map(({ status }) => status).toSorted()).toEqual(['delivered', 'pending']);
+
+    // The provider is another one than that of the dump, and knows none of its tokens.
+    await connect(platform, 'hubspot', 'acme');
+    const written = await call<{ result: { success: boolean } }>(
+      'POST',
+      `/write/v1${base}integrations/hubspot-crm/objects/contacts`,
+      { groupRef: 'acme', type: 'create', record: { email: 'after@example.com' } },
+    );
+    expect(written).toMatchObject({ status: 200, body: { result: { success: true } } });
+    // The batches leave after an hour.
+    await test.database.raw(`UPDATE clock SET shift = shift + interval '60 minutes'`);
+    const ended = async (): Promise<string[]> =>
+      (await Promise.all(waiting.map(({ id }) => found(id)))).map(({ body }) => body.status);
+    await expect.poll(ended, { timeout: 30_000 }).not.toContain('in_progress');
+  }, 60_000);
+});
