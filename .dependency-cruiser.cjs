@@ -114,8 +114,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // It has a package of its own.
-    exclude: { path: '^bench/peers/' },
+    // A package of its own, and what is built of others.
+    exclude: { path: '^(bench/peers|ui/[^/]+/dist)/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{src,simulator,bench,scripts,test}/**/*.test.ts'],
+    include: ['{src,simulator,bench,scripts,test,ui}/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,

@@ -1,4 +1,4 @@
-/** `npm run generate`: writes what derives from the sources (OpenAPI, error pages, configuration); `--check` only compares. */
+/** `npm run generate`: writes what derives from the sources (OpenAPI, types of the client, error pages, configuration); `--check` only compares. */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { problemKinds } from '../src/kit/problem-catalogue.ts';
@@ -6,6 +6,7 @@ import type { ProblemKind } from '../src/kit/problem-kind.ts';
 import { variables } from '../src/config.ts';
 import type { Variable } from '../src/kit/variable.ts';
 import { loadCatalog } from '../src/providers/index.ts';
+import { clientTypes } from './client-types.ts';
 import { openApiDocument } from './openapi.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -86,8 +87,10 @@ ${rows.join('\n')}
 
 async function wanted(): Promise<Map<string, string>> {
   const kinds = Object.entries<ProblemKind>(problemKinds).sort(([a], [b]) => a.localeCompare(b));
+  const document = await openApiDocument();
   return new Map([
-    ['openapi.json', `${JSON.stringify(await openApiDocument(), null, 2)}\n`],
+    ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
+    ...(await clientTypes(document)),
     ['docs/configuration.md', configurationPage()],
     ['docs/providers.md', await providersPage()],
     ['docs/errors/README.md', errorIndex(kinds)],

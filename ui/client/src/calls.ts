@@ -1,0 +1,87 @@
+import createClient, { type Client } from 'openapi-fetch';
+import type { paths } from './generated/api.ts';
+import { readProblem, SvcError, unexpected } from './problem.ts';
+import { createTransport, type TransportOptions } from './transport.ts';
+
+export interface ConnectOptions extends TransportOptions {
+  /** Where svc is, such as `https://svc.example.com`. */
+  baseUrl: string;
+  /** The id or the name of the project. */
+  project: string;
+  /** An API key. It belongs into a back end: a page takes `token`. */
+  apiKey?: string;
+  /** A front-end token, or what gets one; asked for each call. */
+  token?: string | (() => string | Promise<string>);
+}
+
+/** What a call may be given. */
+export interface CallOptions {
+  /** Ends the call, and waiting for its next attempt. What was sent may be done all the same. */
+  signal?: AbortSignal;
+}
+
+/** What the parts of the client call with. */
+export interface Calls {
+  api: Client<paths>;
+  /** The parameter that every path of a project has. */
+  projectIdOrName: string;
+}
+
+export function createCalls(options: ConnectOptions): Calls {
+  const { baseUrl, project, apiKey, token } = options;
+  if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
+    throw misused(`\`baseUrl\` is not an http or https URL: ${JSON.stringify(baseUrl)}`);
+  if ((apiKey === undefined) === (token === undefined)) throw misused('give either `apiKey` or `token`');
+  const transport = createTransport(options);
+  const api = createClient<paths>({
+    baseUrl,
+    // The key goes nowhere but where it was meant to.
+    redirect: 'manual',
+    ...(apiKey === undefined ? {} : { headers: { 'x-api-key': apiKey } }),
+    fetch: async (request) => {
+      if (token !== undefined)
+        request.headers.set('authorization', `Bearer ${typeof token === 'string' ? token : await token()}`);
+      return transport(request);
+    },
+  });
+  return { api, projectIdOrName: project };
+}
+
+interface Answered<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+/** What svc answered; everything else is thrown as a `SvcError`. `isAnswer` says what is none although its status says so. */
+export async function answerOf<Data>(
+  call: Promise<Answered<Data>>,
+  isAnswer: (body: unknown) => body is Data = (_body): _body is Data => false,
+): Promise<Data> {
+  const { data, error, response } = await call.catch(rethrown);
+  if (response.ok) return data as Data;
+  if (isAnswer(error)) return error;
+  const problem = readProblem(JSON.stringify(error), response.status);
+  throw problem ? new SvcError(problem) : unexpected(response.url, response.status, null);
+}
+
+/** A success whose body is not what it says: a page of something else that answers at the address. */
+function rethrown(error: unknown): never {
+  if (!(error instanceof SyntaxError)) throw error;
+  throw new SvcError({
+    code: 'unexpected-answer',
+    status: 200,
+    detail: 'The answer is not JSON, which svc does not do.',
+    remedy: 'Check `baseUrl`, and what stands between.',
+    cause: error,
+  });
+}
+
+/** Of the two forms that some lists have: what was asked for by the page is a page. */
+export function onlyPage<Page extends object>(answer: readonly unknown[] | Page): Page {
+  return answer as Page;
+}
+
+function misused(detail: string): TypeError {
+  return new TypeError(`new Svc(…): ${detail}`);
+}

@@ -1,0 +1,6347 @@
+/* Written by `npm run generate`. */
+export interface paths {
+    "/callbacks/v1/oauth/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The link that connects an account
+         * @description Marks the browser with a cookie and sends it to the provider. Only the browser that opened the link can end the flow.
+         *
+         *     Needs no credentials.
+         */
+        get: operations["oauthStart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/callbacks/v1/oauth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The redirect URI of every OAuth client
+         * @description Needs no credentials.
+         */
+        get: operations["oauthCallback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the catalogue by provider
+         * @description Needs no credentials.
+         */
+        get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one provider of the catalogue
+         * @description Needs no credentials.
+         */
+        get: operations["getProvider"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the projects that the credentials reach
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        /**
+         * Make a project and its first API key
+         * @description Scopes: `operator`. Not for credentials confined to a group.
+         */
+        post: operations["createProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a project
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["getProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a project
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        patch: operations["updateProject"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys, without their secrets
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Make an API key; its value is shown once
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an API key, without its secret
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["getApiKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an API key
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteApiKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, activate or deactivate an API key
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        patch: operations["updateApiKey"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/jwt-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the public keys for front-end tokens
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listJWTKeys"];
+        put?: never;
+        /**
+         * Register a public key for front-end tokens
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createJWTKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/jwt-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a public key
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["getJWTKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a public key
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteJWTKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, activate or deactivate a public key
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        patch: operations["updateJWTKey"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/provider-apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the provider apps, without their secrets
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["listProviderApps"];
+        put?: never;
+        /**
+         * Register an OAuth client; the first of a provider is its default
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createProviderApp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/provider-apps/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a provider app; after the default, the oldest of the provider is it
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteProviderApp"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a provider app
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        patch: operations["updateProviderApp"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the integrations with their latest revisions
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["listIntegrations"];
+        put?: never;
+        /**
+         * Make one integration from JSON
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationIdOrName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an integration with its latest revision
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["getIntegration"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an integration and all its installations
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteIntegration"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations:batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Deploy a manifest: make or revise each integration it names, and leave the others alone
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        put: operations["batchUpsertIntegrations"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationIdOrName}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deploy one integration of a manifest
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createRevision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List administrative changes and disclosures of credentials, newest first
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oauth-connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start to connect an account through OAuth
+         * @description Answers the link to open in a popup, or, with `returnUrl`, to send the browser to. Only the browser that opened the link can end the flow, within ten minutes, once. That guards against an answer of the provider that is smuggled into another browser, and against a consent that is asked for from another one. It does not tell who opens the link: who does connects an account of theirs to the group, so hand it only to the person who is signed in with you, and to nobody by mail.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        post: operations["oauthConnect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/connections/{connectionId}:oauth-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Start to connect an account again
+         * @description Answers the link to open. The connection keeps its credentials until the new ones are here. Only the browser that opened the link can end the flow, within ten minutes, once. That guards against an answer of the provider that is smuggled into another browser, and against a consent that is asked for from another one. It does not tell who opens the link: who does connects an account of theirs to the group, so hand it only to the person who is signed in with you, and to nobody by mail.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        patch: operations["oauthUpdate"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/connections:generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect an account with credentials at hand
+         * @description Needs `provider`, `groupRef`, `consumerRef` and the block of credentials that fits the provider.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        post: operations["generateConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connections, newest first
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["listConnections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/connections/{connectionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a connection
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["getConnection"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a connection
+         * @description Its authorization is ended at the provider where that is possible. Installations that use it become unhealthy.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        delete: operations["deleteConnection"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the description or the credentials of a connection
+         * @description Account and inputs, which may decide where credentials are sent, change only together with new credentials; those are tried first. A token changes its own consumer's connections.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        patch: operations["updateConnection"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what happened to connections and installations in the last 30 days, newest first
+         * @description Scopes: `full`, `read`.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/installations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the installations of a project, newest first
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["listInstallationsForProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the installations of an integration, newest first
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["listInstallations"];
+        put?: never;
+        /**
+         * Install an integration for a group
+         * @description The group must have a connection to the provider. The config is checked whole; unless `skipSampling`, the provider is asked whether the named fields exist, and one record of each scheduled object is read.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        post: operations["createInstallation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an installation
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["getInstallation"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an installation
+         * @description Its connection goes, too, unless another installation uses it.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        delete: operations["deleteInstallation"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an installation
+         * @description What `updateMask` names is replaced by what `installation` holds there. A mask on an object replaces its whole config: what is left out is gone.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        patch: operations["updateInstallation"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}/config-content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change one object's config by JSON Patch
+         * @description The changes are applied together or not at all. Paths start at the config of the object.
+         *
+         *     Scopes: `full`, `frontend`.
+         */
+        patch: operations["patchObjectConfigContent"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the fields of an object of an integration
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["getObjectMetadataForInstallation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/providers/{provider}/objects/{objectName}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the fields of an object of a provider
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["getObjectMetadataForConnection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/revisions/{revisionId}:hydrate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a revision with the live metadata of a connection's account
+         * @description An object that cannot be described carries an `error`; the others have their metadata.
+         *
+         *     Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["getHydratedRevision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the operations of an installation, newest first
+         * @description Scopes: `full`, `read`, `write`.
+         */
+        get: operations["listOperations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/operations/{operationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an operation
+         * @description Scopes: `full`, `read`, `write`.
+         */
+        get: operations["getOperation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/operations/{operationId}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what happened in an operation
+         * @description Scopes: `full`, `read`, `write`.
+         */
+        get: operations["listOperationLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/operations/{operationId}/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the outcomes of the records of an operation, in the order of the request
+         * @description Scopes: `full`, `read`, `write`.
+         */
+        get: operations["listOperationRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/operations/{operationId}:resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what became of records of unknown outcome
+         * @description For records whose answer from the provider was lost: of those named in `records`, or with `resolution` of all. Recorded with who said it and when; the status and the counts of the operation stay.
+         *
+         *     Scopes: `full`, `write`.
+         */
+        post: operations["resolveOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/operations/{operationId}:retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write the records of an operation again that failed
+         * @description Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. What the config and the manifest forbid by now is refused or left away. Refused while a record is of unknown outcome. An operation is repeated once: a second call answers the operation of the first.
+         *
+         *     Scopes: `full`, `write`.
+         */
+        post: operations["retryOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/reads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how the objects of an installation are read
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["listReads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/objects/{objectName}/backfill-progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how far the history of an object is read
+         * @description Scopes: `full`, `read`, `frontend`.
+         */
+        get: operations["getBackfillProgress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/destinations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List destinations, newest first
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listDestinations"];
+        put?: never;
+        /**
+         * Create a destination
+         * @description What a type needs stands in `metadata`, and in `secrets` what nobody may see. The signing key of a webhook is made here unless it is given: `GET …/destinations/{destination}?includeSecrets=true` shows it.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/destinations/{destination}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a destination
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["getDestination"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a destination
+         * @description Refused while deliveries wait for it, unless `cancelPending`: then they are canceled, and the audit log says how many.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteDestination"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a destination
+         * @description The masks are `name`, `metadata.<member>` and `secrets.<member>`; null takes a member away. What waits is sent as the destination is then. The type never changes.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        patch: operations["updateDestination"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/destinations/{destination}:rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make new secrets for a destination
+         * @description Answers with the new signing key. For the hours of `overlapHours` messages are signed with both keys, so that receivers may change theirs meanwhile.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["rotateDestinationSecrets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/destinations/{destination}:enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a destination
+         * @description What waited meanwhile is delivered.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["enableDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/destinations/{destination}:disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a destination
+         * @description What is to be delivered there waits until it is enabled; what waits for longer than messages are kept (`SVC_MESSAGE_KEEP_DAYS`) is dropped.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["disableDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/destinations/{destination}:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to try a destination
+         * @description Sends one message with `action: "test"` and no records, once, now, also to a disabled destination, and answers what became of it.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["testDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries, newest first
+         * @description Scopes: `full`, `read`.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a delivery with its attempts
+         * @description Scopes: `full`, `read`.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/deliveries/{deliveryId}:retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description Of one that was delivered or failed for good: it is queued again at once, with the same id and body, and tried as often as a new one.
+         *
+         *     Scopes: `full`.
+         */
+        post: operations["retryDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages/{messageId}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the records of a message that links to them
+         * @description The `downloadUrl` of a message whose only record is too large for it. Good while its delivery goes on, and 15 minutes after.
+         *
+         *     Needs no credentials.
+         */
+        get: operations["downloadMessageResult"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/proxy-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the calls through the proxy of the last seven days, newest first
+         * @description Scopes: `full`, `read`.
+         */
+        get: operations["listProxyLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/write/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create, update or delete records in the customer’s SaaS
+         * @description Scopes: `full`, `write`.
+         */
+        post: operations["writeRecords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/read/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the records of an object into its destination
+         * @description With a range of its own: the watermark of the schedule stays where it is. The operation is a success when every page is durable for delivery.
+         *
+         *     Scopes: `full`, `read`.
+         */
+        post: operations["readRecords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/read/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}:pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause the reads of an installation
+         * @description No scheduled read begins, and what is under way, a backfill included, stands where it is. Reads on demand go on. It is no fault when it is so already.
+         *
+         *     Scopes: `full`, `read`.
+         */
+        post: operations["pauseReads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/read/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}:unpause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the reads of an installation go on
+         * @description What was under way goes on at its page. The next tick of the schedule reads everything that changed meanwhile. It is no fault when nothing is paused.
+         *
+         *     Scopes: `full`, `read`.
+         */
+        post: operations["unpauseReads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/search/v1/projects/{projectIdOrName}/integrations/{integrationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find records by the values of their fields
+         * @description Asks the provider for one page of the records that pass all filters.
+         *
+         *     Scopes: `full`, `read`.
+         */
+        post: operations["searchRecords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** ApiKey */
+        ApiKey: {
+            /** @description The public part of the key, by which it is managed. */
+            id: string;
+            /** @description The key itself; shown once, when it is made. */
+            key?: string;
+            label: string;
+            scopes: components["schemas"]["Scope"][];
+            /** @description The only group that the key reaches. */
+            groupRef?: string;
+            /** Format: uuid */
+            projectId: string;
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description When it stops to hold.
+             */
+            expiresAt?: string;
+            /**
+             * Format: date-time
+             * @description When it was used last, to the minute.
+             */
+            lastUsedAt?: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updateTime: string;
+        };
+        /** ApiKeyOpts */
+        ApiKeyOpts: {
+            /** @enum {unknown} */
+            attachmentType: "header" | "query";
+            header?: {
+                name: string;
+                valuePrefix?: string;
+            };
+            query?: {
+                name: string;
+            };
+            docsURL?: string;
+        };
+        /** ApiKeyPage */
+        ApiKeyPage: {
+            results: components["schemas"]["ApiKey"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** Association */
+        Association: {
+            to: {
+                id: string;
+            };
+            types: {
+                associationCategory: string;
+                associationTypeId: number;
+            }[];
+        };
+        /**
+         * AuditAction
+         * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.
+         * @enum {unknown}
+         */
+        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried";
+        /** AuditEntry */
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            time: string;
+            action: components["schemas"]["AuditAction"];
+            target: {
+                type: string;
+                id: string;
+            };
+            actor: {
+                /**
+                 * @description `jwt`: a front-end token; `operator`: somebody with a shell on the server; `service`: nobody asked.
+                 * @enum {unknown}
+                 */
+                kind: "apiKey" | "jwt" | "operator" | "service";
+                /** @description The id of the API key, or the `kid` of the token. */
+                keyId?: string;
+                groupRef?: string;
+                consumerRef?: string;
+            };
+            /** @description From where the request came. */
+            address?: string;
+            requestId?: string;
+            /** @description What was changed, by name; never a secret. */
+            details?: {
+                [key: string]: unknown;
+            };
+        };
+        /** AuditEntryPage */
+        AuditEntryPage: {
+            results: components["schemas"]["AuditEntry"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** Backfill */
+        Backfill: {
+            defaultPeriod: {
+                /** @description Days in the past; 0 means no backfill. */
+                days?: number;
+                /** @description When true, all history; wins over `days`. */
+                fullHistory?: boolean;
+            };
+            /** @description Replace the filters of the object during the backfill. */
+            fieldFilters?: components["schemas"]["FieldFilter"][];
+        };
+        /** BackfillProgress */
+        BackfillProgress: {
+            installationId: string;
+            objectName: string;
+            operationId: string;
+            /** @description Records that were read so far. */
+            recordsProcessed: number;
+            /** @description As many as there were when it began, where the provider counts. */
+            recordsEstimatedTotal?: number;
+            /** @enum {unknown} */
+            status: "in_progress" | "success" | "failure";
+            /**
+             * Format: date-time
+             * @description When it will have ended at its pace so far. RFC 3339, UTC.
+             */
+            expectedEndTime?: string;
+            /**
+             * Format: date-time
+             * @description When it began. RFC 3339, UTC.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it last moved. RFC 3339, UTC.
+             */
+            updateTime: string;
+        };
+        /** BasicOpts */
+        BasicOpts: {
+            apiKeyAsBasic?: boolean;
+            apiKeyAsBasicOpts?: {
+                /** @enum {unknown} */
+                fieldUsed: "username" | "password";
+                /** @description A template around the key: `{{apiKey}}` stands for it. */
+                keyFormat?: string;
+            };
+            docsURL?: string;
+        };
+        /** BatchItem */
+        BatchItem: {
+            record: components["schemas"]["RecordFields"];
+            associations?: components["schemas"]["Association"][];
+            /** @description Given back with the result of the record. */
+            reference?: string;
+        };
+        /**
+         * BatchWritten
+         * @description Of a batch, whatever became of its records.
+         */
+        BatchWritten: {
+            /** Format: uuid */
+            operationId: string;
+            successCount: number;
+            failureCount: number;
+            /** @description In the order of the request. */
+            results: (components["schemas"]["RecordDone"] | components["schemas"]["RecordFailed"])[];
+            errors: components["schemas"]["WriteFailure"][];
+            warnings?: {
+                message: string;
+            }[];
+        };
+        /** BrowserPage */
+        BrowserPage: string;
+        /** Config */
+        Config: {
+            id: string;
+            revisionId: string;
+            /** @description RFC 3339, UTC. */
+            createTime: string;
+            createdBy: string;
+            content: components["schemas"]["ConfigContent"];
+        };
+        /** ConfigContent */
+        ConfigContent: {
+            /** @description The SaaS API; the same as the integration names. */
+            provider: string;
+            read?: {
+                objects: {
+                    [key: string]: components["schemas"]["ReadObjectConfig"];
+                };
+            };
+            write?: {
+                objects?: {
+                    [key: string]: components["schemas"]["WriteObjectConfig"];
+                };
+            };
+            subscribe?: {
+                objects: {
+                    [key: string]: components["schemas"]["SubscribeObjectConfig"];
+                };
+            };
+            proxy?: components["schemas"]["ProxyConfig"];
+        };
+        /**
+         * ConnectUrl
+         * @description The link to open in the browser; it leads here first, then to the provider.
+         */
+        ConnectUrl: string;
+        /** Connection */
+        Connection: {
+            id: string;
+            projectId: string;
+            provider: string;
+            providerApp?: components["schemas"]["ProviderApp"];
+            group: components["schemas"]["Group"];
+            consumer: components["schemas"]["Consumer"];
+            providerWorkspaceRef?: string;
+            providerConsumerRef?: string;
+            /** @description RFC 3339, UTC. */
+            createTime: string;
+            /** @description RFC 3339, UTC. */
+            updateTime?: string;
+            /** @enum {unknown} */
+            authScheme: "none" | "apiKey" | "basic" | "oauth2/authorizationCode" | "oauth2/authorizationCodePKCE" | "oauth2/clientCredentials" | "oauth2/password" | "custom";
+            /**
+             * @description `created`: new or just refreshed. `working`: a provider call succeeded. `bad_credentials`: connect again.
+             * @enum {unknown}
+             */
+            status: "created" | "working" | "bad_credentials";
+            /** @description Why the credentials stopped working. */
+            statusDetail?: string;
+            /** @description Scopes of the provider app that were not granted: calls that need them are refused. There when there are any and the provider says what it granted. */
+            missingScopes?: string[];
+            oauth2AuthorizationCode?: {
+                accessToken?: components["schemas"]["Token"];
+                refreshToken?: components["schemas"]["Token"];
+                scopes?: string[];
+            };
+            apiKey?: string;
+            providerMetadata?: components["schemas"]["ProviderMetadata"];
+        };
+        /** ConnectionPage */
+        ConnectionPage: {
+            results: components["schemas"]["Connection"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** ConnectionRequest */
+        ConnectionRequest: {
+            /** @description A key of GET /providers. */
+            provider?: string;
+            /** @description The group, by the builder's own id. */
+            groupRef?: string;
+            /** @description Default: groupRef. */
+            groupName?: string;
+            /** @description The person who connects, by the builder's own id. */
+            consumerRef?: string;
+            /** @description Default: consumerRef. */
+            consumerName?: string;
+            /** @description The account at the provider, such as a subdomain. */
+            providerWorkspaceRef?: string;
+            providerMetadata?: components["schemas"]["ProviderMetadata"];
+            /** @description The API key. */
+            apiKey?: string;
+            basicAuth?: {
+                username: string;
+                password: string;
+            };
+            /** @description Values by the names of the provider's `customOpts.inputs`. */
+            customAuth?: {
+                [key: string]: string;
+            };
+            oauth2ClientCredentials?: components["schemas"]["OAuth2ClientCredentials"];
+            oauth2PasswordCredentials?: components["schemas"]["OAuth2PasswordCredentials"];
+            oauth2AuthorizationCode?: components["schemas"]["ImportedTokens"];
+        };
+        /** Consumer */
+        Consumer: {
+            consumerRef: string;
+            consumerName: string;
+            projectId: string;
+            /** @description RFC 3339, UTC. */
+            createTime: string;
+            /** @description RFC 3339, UTC. */
+            updateTime?: string;
+        };
+        /** CreateApiKeyRequest */
+        CreateApiKeyRequest: {
+            label: string;
+            /** @description Only `full` unless given. */
+            scopes?: components["schemas"]["Scope"][];
+            /** @description Confines the key to this group. */
+            groupRef?: string;
+            /**
+             * Format: date-time
+             * @description When the key stops to hold; without it, never.
+             */
+            expiresAt?: string;
+        };
+        /** CreateDestinationRequest */
+        CreateDestinationRequest: {
+            /** @description Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case. */
+            name: string;
+            type: components["schemas"]["DestinationType"];
+            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
+            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
+        };
+        /** CreateInstallationRequest */
+        CreateInstallationRequest: {
+            /** @description The group, by the builder's own id. */
+            groupRef: string;
+            /** @description Default: the group's newest connection that works. */
+            connectionId?: string;
+            config: {
+                content: components["schemas"]["ConfigContent"];
+                /**
+                 * @deprecated
+                 * @description Ignored: the latest revision counts.
+                 */
+                revisionId?: string;
+                /** @description One of consumer:{consumer-id}, builder:{builder-id}, api:{api-caller}. */
+                createdBy?: string;
+            };
+        };
+        /** CreateIntegrationRequest */
+        CreateIntegrationRequest: {
+            /** @description Unique in the project: letters, digits, `-` and `_`, at most 64. */
+            name: string;
+            /** @description A key of the catalogue, case-sensitive. */
+            provider: string;
+            latestRevision: {
+                /** @enum {string} */
+                specVersion: "1.0.0";
+                content: components["schemas"]["ManifestIntegration"];
+            };
+        };
+        /** CreateJwtKeyRequest */
+        CreateJwtKeyRequest: {
+            label: string;
+            /** @enum {string} */
+            algorithm: "RS256";
+            /** @description An RSA public key of 2048 bits or more. */
+            publicKeyPem: string;
+            /** @description When given, the claim `iss` of each token must be this. */
+            issuer?: string;
+            /** @description When given, the claim `aud` of each token must name this. */
+            audience?: string;
+            /**
+             * Format: date-time
+             * @description When the key stops to hold; without it, never.
+             */
+            expiresAt?: string;
+        };
+        /** CreateProjectRequest */
+        CreateProjectRequest: {
+            /** @description Unique over the service; kept in lower case. */
+            name: string;
+            appName?: string;
+            /** @description Accepted from older clients; there is one organization. */
+            orgId?: string;
+        };
+        /** CreateProviderAppRequest */
+        CreateProviderAppRequest: {
+            /** @description A key of the catalogue. */
+            provider: string;
+            /** @description From the provider. */
+            clientId: string;
+            /** @description From the provider; kept encrypted and never shown. */
+            clientSecret: string;
+            /** @description The provider's own id of the app. */
+            externalRef?: string;
+            /** @description Required for HubSpot. */
+            scopes?: string[];
+            metadata?: components["schemas"]["ProviderAppMetadata"];
+            /**
+             * @description Makes it the app of its provider for whoever names none. The first app is; another one only when told so.
+             * @enum {boolean}
+             */
+            isDefault?: true;
+        };
+        /** CreatedJwtKey */
+        CreatedJwtKey: {
+            kid: string;
+        };
+        /**
+         * CreatedProject
+         * @description The project with its first key, which is shown here only.
+         */
+        CreatedProject: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Shown to end users where they connect. */
+            appName: string;
+            /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
+            allowedOrigins: string[];
+            /** @description Always the same: an installation of svc has one organization. */
+            orgId: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updateTime: string;
+            apiKey: components["schemas"]["ApiKey"];
+        };
+        /** CustomAuthInput */
+        CustomAuthInput: {
+            name: string;
+            displayName?: string;
+            prompt?: string;
+            docsURL?: string;
+            /** @enum {unknown} */
+            fieldType?: "fieldTypeText" | "fieldTypePassword" | "fieldTypeSelect";
+            options?: string[];
+        };
+        /** CustomAuthOpts */
+        CustomAuthOpts: {
+            headers?: {
+                name: string;
+                valueTemplate: string;
+            }[];
+            queryParams?: {
+                name: string;
+                valueTemplate: string;
+            }[];
+            inputs: components["schemas"]["CustomAuthInput"][];
+        };
+        /**
+         * Delivery
+         * @description A message and what became of it at its destination.
+         */
+        Delivery: {
+            /** @description The `webhook-id`. */
+            id: string;
+            projectId: string;
+            destinationId: string;
+            installationId: string;
+            groupRef: string;
+            objectName: string;
+            operationId?: string;
+            status: components["schemas"]["DeliveryStatus"];
+            numRecords: number;
+            /** @description Of the body. */
+            bytes: number;
+            attemptCount: number;
+            /** @description Of the latest attempt. */
+            httpStatus?: number;
+            /** @description Of the latest attempt. */
+            error?: string;
+            /** Format: date-time */
+            createTime: string;
+            /** Format: date-time */
+            lastAttemptTime?: string;
+            /** Format: date-time */
+            nextAttemptTime?: string;
+        };
+        /** DeliveryAttempt */
+        DeliveryAttempt: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            time: string;
+            /** @description The HTTP status of the answer. */
+            status?: number;
+            latencyMs: number;
+            /** @description The first 4 KiB of it. */
+            answer?: string;
+            error?: string;
+        };
+        /** DeliveryDetail */
+        DeliveryDetail: {
+            /** @description The `webhook-id`. */
+            id: string;
+            projectId: string;
+            destinationId: string;
+            installationId: string;
+            groupRef: string;
+            objectName: string;
+            operationId?: string;
+            status: components["schemas"]["DeliveryStatus"];
+            numRecords: number;
+            /** @description Of the body. */
+            bytes: number;
+            attemptCount: number;
+            /** @description Of the latest attempt. */
+            httpStatus?: number;
+            /** @description Of the latest attempt. */
+            error?: string;
+            /** Format: date-time */
+            createTime: string;
+            /** Format: date-time */
+            lastAttemptTime?: string;
+            /** Format: date-time */
+            nextAttemptTime?: string;
+            /** @description The latest twenty, oldest first. */
+            attempts: components["schemas"]["DeliveryAttempt"][];
+            /** @description With `includeBody`: the text that is signed and sent. */
+            body?: string;
+        };
+        /** DeliveryPage */
+        DeliveryPage: {
+            results: components["schemas"]["Delivery"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * DeliveryStatus
+         * @description `pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted.
+         * @enum {unknown}
+         */
+        DeliveryStatus: "pending" | "delivered" | "failed" | "canceled";
+        /** DeployPreview */
+        DeployPreview: {
+            /** @enum {boolean} */
+            dryRun: true;
+            integrations: components["schemas"]["DeployedChange"][];
+            /** @description Live integrations that the manifest does not name; a deploy leaves them as they are. */
+            untouched: string[];
+            warnings: components["schemas"]["ManifestIssue"][];
+        };
+        /** DeployedChange */
+        DeployedChange: {
+            name: string;
+            provider: string;
+            change: "created" | "updated" | "unchanged";
+            /** @description Objects as `read.contacts`, and keys such as `proxy`. */
+            added: string[];
+            changed: string[];
+            removed: string[];
+        };
+        /** DeployedIntegration */
+        DeployedIntegration: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            projectId: string;
+            name: string;
+            provider: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updateTime: string;
+            latestRevision: components["schemas"]["Revision"];
+            /** @description There when there are any; the first integration has those of the whole. */
+            warnings?: components["schemas"]["ManifestIssue"][];
+        };
+        /**
+         * Destination
+         * @description Where a builder wants things delivered.
+         */
+        Destination: {
+            id: string;
+            projectId: string;
+            name: string;
+            type: components["schemas"]["DestinationType"];
+            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
+            /**
+             * @description `disabled`: what is to be delivered there waits until it is enabled.
+             * @enum {unknown}
+             */
+            status: "active" | "disabled";
+            /** @description Why it is disabled. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description Nothing succeeded since this failure.
+             */
+            failingSince?: string;
+            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
+            /** Format: date-time */
+            createTime: string;
+            /** Format: date-time */
+            updateTime: string;
+        };
+        /** DestinationPage */
+        DestinationPage: {
+            results: components["schemas"]["Destination"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * DestinationTest
+         * @description What became of a message that was sent to try it.
+         */
+        DestinationTest: {
+            success: boolean;
+            /** @description The `webhook-id` of what was sent. */
+            messageId: string;
+            /** @description The HTTP status of the answer. */
+            status?: number;
+            latencyMs: number;
+            /** @description The first 4 KiB of it. */
+            answer?: string;
+            error?: string;
+        };
+        /**
+         * DestinationType
+         * @enum {unknown}
+         */
+        DestinationType: "webhook" | "postgres" | "slack" | "file";
+        /** DynamicMapping */
+        DynamicMapping: {
+            /** @description Field name in the builder's application. */
+            mapToName: string;
+            mapToDisplayName?: string;
+            prompt?: string;
+            mappedValues?: {
+                mappedValue: string;
+                mappedDisplayValue: string;
+            }[];
+            /** @description Field name at the provider; when present, the customer is not asked. */
+            fieldName?: string;
+        };
+        /**
+         * Event
+         * @description Something that happened to a connection, an installation or a destination.
+         */
+        Event: {
+            id: string;
+            type: components["schemas"]["EventType"];
+            connectionId?: string;
+            installationId?: string;
+            /** Format: date-time */
+            createTime: string;
+            /** @description Whom it happened to, in names and ids; `errors` of a `connection.error`; `config` and `lastConfig` of an installation. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /** EventPage */
+        EventPage: {
+            results: components["schemas"]["Event"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * EventType
+         * @description What happened.
+         * @enum {unknown}
+         */
+        EventType: "connection.created" | "connection.refreshed" | "connection.updated" | "connection.deleted" | "connection.error" | "installation.created" | "installation.updated" | "installation.deleted" | "read.backfill.done" | "read.backfill.error" | "read.schedule.paused" | "read.triggered.done" | "read.triggered.error" | "read.waiting" | "write.async.done" | "destination.webhook.disabled" | "destination.deliveries.failed";
+        /** FieldFilter */
+        FieldFilter: {
+            /** @description Field name at the provider. */
+            fieldName: string;
+            /** @enum {unknown} */
+            operator: "eq";
+            value: string | boolean | number;
+        };
+        /** FieldMetadata */
+        FieldMetadata: {
+            fieldName: string;
+            displayName: string;
+            /** @enum {unknown} */
+            valueType: "string" | "boolean" | "singleSelect" | "multiSelect" | "date" | "datetime" | "int" | "float" | "reference" | "other";
+            /** @description The provider's own name of the type. */
+            providerType?: string;
+            readOnly?: boolean;
+            isCustom?: boolean;
+            isRequired?: boolean;
+            referenceTo?: string[];
+            values?: {
+                value: string;
+                displayValue: string;
+            }[];
+        };
+        /** FieldSetting */
+        FieldSetting: {
+            /** @description At most one of the three; applied when the field is missing from the write request. */
+            default?: {
+                stringValue?: string;
+                integerValue?: number;
+                booleanValue?: boolean;
+            };
+            /** @enum {unknown} */
+            writeOnCreate?: "always" | "never";
+            /** @enum {unknown} */
+            writeOnUpdate?: "always" | "never" | "ifEmpty";
+        };
+        /** FileMetadata */
+        FileMetadata: {
+            /**
+             * @description The file is `files/<project id>/<name>.ndjson` in the folder of `SVC_DATA_DIR`. Letters, digits, `_` and `-`.
+             * @example crm-records
+             */
+            name: string;
+            /**
+             * @description A file that would become larger is put aside as `<name>.1.ndjson`.
+             * @default 10000000
+             */
+            maxBytes: number;
+            /**
+             * @description So many are put aside; the oldest is removed.
+             * @default 5
+             */
+            keep: number;
+        };
+        /** FileSecrets */
+        FileSecrets: Record<string, never>;
+        /** FoundRecord */
+        FoundRecord: {
+            /** @description The provider's id. */
+            id: string;
+            /** @description By the provider's names in lower case. */
+            fields: {
+                [key: string]: unknown;
+            };
+            /** @description By the builder's names. */
+            mappedFields: {
+                [key: string]: unknown;
+            };
+            /** @description The record as the provider sent it. */
+            raw: {
+                [key: string]: unknown;
+            };
+        };
+        /** Group */
+        Group: {
+            groupRef: string;
+            groupName: string;
+            projectId: string;
+            /** @description RFC 3339, UTC. */
+            createTime: string;
+            /** @description RFC 3339, UTC. */
+            updateTime?: string;
+        };
+        /** HydratedField */
+        HydratedField: {
+            fieldName?: string;
+            /** @description The provider's label of the field, or its name; missing where the end user chooses the field. */
+            displayName?: string;
+            mapToName?: string;
+            mapToDisplayName?: string;
+            prompt?: string;
+            default?: string;
+        };
+        /** HydratedReadObject */
+        HydratedReadObject: {
+            /** @description The provider's name of the object. */
+            objectName: string;
+            /** @description The destination that receives the records. */
+            destination?: string;
+            /** @description Cron with five fields, in UTC, ten minutes apart or more. */
+            schedule?: string;
+            /**
+             * @description Read for every installation, configured or not.
+             * @enum {string}
+             */
+            enabled?: "always";
+            /** @description The builder's name for the object. */
+            mapToName?: string;
+            mapToDisplayName?: string;
+            requiredFields?: components["schemas"]["HydratedField"][];
+            optionalFields?: components["schemas"]["HydratedField"][];
+            /** @enum {string} */
+            optionalFieldsAuto?: "all";
+            backfill?: components["schemas"]["ManifestBackfill"];
+            /** @description Records that were deleted at the provider are delivered, too, with `deleted: true`. */
+            deletedRecords?: {
+                /** @enum {string} */
+                enabled: "always";
+            };
+            delivery?: components["schemas"]["ManifestDelivery"];
+            /** @description The provider's label of the object; where it cannot be asked, the manifest's name. */
+            displayName: string;
+            /** @description Why there is no live metadata of this object; the others have theirs. */
+            error?: string;
+            allFieldsMetadata?: {
+                [key: string]: components["schemas"]["FieldMetadata"];
+            };
+            /**
+             * @deprecated
+             * @description Use `allFieldsMetadata`.
+             */
+            allFields?: {
+                fieldName: string;
+                displayName: string;
+            }[];
+        };
+        /** HydratedRevision */
+        HydratedRevision: {
+            id: string;
+            specVersion: string;
+            /** @description RFC 3339, UTC. */
+            createTime: string;
+            content: {
+                /** @description Unique in the project: letters, digits, `-` and `_`, at most 64. */
+                name: string;
+                displayName?: string;
+                /** @description A key of the catalogue, case-sensitive. */
+                provider: string;
+                /** @description A module of the provider. */
+                module?: string;
+                read?: {
+                    objects: components["schemas"]["HydratedReadObject"][];
+                };
+                write?: {
+                    objects: components["schemas"]["HydratedWriteObject"][];
+                };
+                subscribe?: {
+                    objects: components["schemas"]["ManifestSubscribeObject"][];
+                };
+                proxy?: {
+                    enabled: boolean;
+                    /** @description Call the module's base URL, not the provider's. */
+                    useModule?: boolean;
+                };
+                watchSchema?: components["schemas"]["ManifestWatchSchema"];
+            };
+        };
+        /** HydratedWriteObject */
+        HydratedWriteObject: {
+            /** @description The provider's name of the object. */
+            objectName: string;
+            /** @description Write through the field mappings chosen for reading the same object. */
+            inheritMapping?: boolean;
+            valueDefaults?: {
+                allowAnyFields?: boolean;
+            };
+            /** @description The provider's label of the object; where it cannot be asked, the manifest's name. */
+            displayName: string;
+            /** @description Why there is no live metadata of this object; the others have theirs. */
+            error?: string;
+        };
+        /** ImportedTokens */
+        ImportedTokens: {
+            accessToken?: components["schemas"]["TokenInput"];
+            refreshToken?: components["schemas"]["TokenInput"];
+            scopes?: string[];
+        };
+        /** Installation */
+        Installation: {
+            id: string;
+            projectId: string;
+            integrationId: string;
+            group: components["schemas"]["Group"];
+            /**
+             * @description `unhealthy`: the connection has bad credentials or is gone, or at least half of the operations of late failed, and more than one.
+             * @enum {unknown}
+             */
+            healthStatus: "healthy" | "unhealthy";
+            /** @enum {unknown} */
+            lastOperationStatus?: "success" | "failure" | "in_progress";
+            connection?: components["schemas"]["Connection"];
+            /** @description RFC 3339, UTC. */
+            createTime: string;
+            createdBy: string;
+            /** @description The last change of the config. */
+            updateTime?: string;
+            config: components["schemas"]["Config"];
+            /** @description Only where it is made: objects of the integration that the account of the connection does not have. */
+            warnings?: {
+                message: string;
+            }[];
+        };
+        /** InstallationPage */
+        InstallationPage: {
+            results: components["schemas"]["Installation"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** Integration */
+        Integration: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            projectId: string;
+            name: string;
+            provider: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updateTime: string;
+            latestRevision: components["schemas"]["Revision"];
+        };
+        /** IntegrationPage */
+        IntegrationPage: {
+            results: components["schemas"]["Integration"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** JwtKey */
+        JwtKey: {
+            /**
+             * Format: uuid
+             * @description Sent as `kid` in the header of each token.
+             */
+            id: string;
+            /** Format: uuid */
+            projectId: string;
+            label: string;
+            /** @enum {string} */
+            algorithm: "RSA";
+            publicKeyPem: string;
+            /** @description What the claim `iss` of each token must be. */
+            issuer?: string;
+            /** @description What the claim `aud` of each token must name. */
+            audience?: string;
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description When it stops to hold.
+             */
+            expiresAt?: string;
+            /**
+             * Format: date-time
+             * @description When it was used last, to the minute.
+             */
+            lastUsedAt?: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updateTime: string;
+        };
+        /** JwtKeyPage */
+        JwtKeyPage: {
+            results: components["schemas"]["JwtKey"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** ManifestAssociationChangeEvent */
+        ManifestAssociationChangeEvent: {
+            /** @enum {string} */
+            enabled: "always";
+            includeFullRecords?: boolean;
+        };
+        /** ManifestBackfill */
+        ManifestBackfill: {
+            defaultPeriod: {
+                days?: number;
+                fullHistory?: boolean;
+            };
+        };
+        /**
+         * ManifestDelivery
+         * @deprecated
+         */
+        ManifestDelivery: {
+            mode?: "auto" | "onRequest";
+            pageSize?: number;
+        };
+        /** ManifestField */
+        ManifestField: {
+            /** @description The provider's field, or a nested path such as `$['properties']['email']`. */
+            fieldName?: string;
+            /** @description The builder's name for the field, also as a nested path. */
+            mapToName?: string;
+            mapToDisplayName?: string;
+            /** @description Shown where the end user chooses the field. */
+            prompt?: string;
+            /** @description The provider field chosen beforehand, until the object is configured. */
+            default?: string;
+        };
+        /** ManifestIntegration */
+        ManifestIntegration: {
+            /** @description Unique in the project: letters, digits, `-` and `_`, at most 64. */
+            name: string;
+            displayName?: string;
+            /** @description A key of the catalogue, case-sensitive. */
+            provider: string;
+            /** @description A module of the provider. */
+            module?: string;
+            read?: {
+                objects: components["schemas"]["ManifestReadObject"][];
+            };
+            write?: {
+                objects: components["schemas"]["ManifestWriteObject"][];
+            };
+            subscribe?: {
+                objects: components["schemas"]["ManifestSubscribeObject"][];
+            };
+            proxy?: {
+                enabled: boolean;
+                /** @description Call the module's base URL, not the provider's. */
+                useModule?: boolean;
+            };
+            watchSchema?: components["schemas"]["ManifestWatchSchema"];
+        };
+        /** ManifestIssue */
+        ManifestIssue: {
+            severity: "error" | "warning";
+            /** @description The name of the rule; a warning is silenced by `# svc:ignore[rule]`. */
+            rule: string;
+            /** @description A dotted path with indexes, such as `integrations[0].read.objects[2].schedule`. */
+            path: string;
+            message: string;
+            line: number;
+            column: number;
+            suggestion?: string;
+        };
+        /** ManifestReadObject */
+        ManifestReadObject: {
+            /** @description The provider's name of the object. */
+            objectName: string;
+            /** @description The destination that receives the records. */
+            destination?: string;
+            /** @description Cron with five fields, in UTC, ten minutes apart or more. */
+            schedule?: string;
+            /**
+             * @description Read for every installation, configured or not.
+             * @enum {string}
+             */
+            enabled?: "always";
+            /** @description The builder's name for the object. */
+            mapToName?: string;
+            mapToDisplayName?: string;
+            requiredFields?: components["schemas"]["ManifestField"][];
+            optionalFields?: components["schemas"]["ManifestField"][];
+            /** @enum {string} */
+            optionalFieldsAuto?: "all";
+            backfill?: components["schemas"]["ManifestBackfill"];
+            /** @description Records that were deleted at the provider are delivered, too, with `deleted: true`. */
+            deletedRecords?: {
+                /** @enum {string} */
+                enabled: "always";
+            };
+            delivery?: components["schemas"]["ManifestDelivery"];
+        };
+        /** ManifestSource */
+        ManifestSource: {
+            /** @description The text of `svc.yaml`. */
+            sourceYaml?: string;
+            /** @description Not taken by this service: send `sourceYaml`. */
+            sourceZipUrl?: string;
+        };
+        /** ManifestSubscribeObject */
+        ManifestSubscribeObject: {
+            /** @description The provider's name of the object. */
+            objectName: string;
+            /** @description The destination that receives the events. */
+            destination: string;
+            inheritFieldsAndMapping?: boolean;
+            /** @description The same as `inheritFieldsAndMapping`. */
+            inheritFieldsAndMappings?: boolean;
+            /** @description A record was created. */
+            createEvent?: {
+                /** @enum {string} */
+                enabled: "always";
+            };
+            updateEvent?: components["schemas"]["ManifestUpdateEvent"];
+            /** @description A record was deleted. */
+            deleteEvent?: {
+                /** @enum {string} */
+                enabled: "always";
+            };
+            associationChangeEvent?: components["schemas"]["ManifestAssociationChangeEvent"];
+            otherEvents?: string[];
+        };
+        /**
+         * ManifestText
+         * @description The text of `svc.yaml`, as it is.
+         */
+        ManifestText: string;
+        /** ManifestUpdateEvent */
+        ManifestUpdateEvent: {
+            /** @enum {string} */
+            enabled: "always";
+            watchFieldsAuto?: "all" | "selected";
+            requiredWatchFields?: string[];
+        };
+        /** ManifestWatchSchema */
+        ManifestWatchSchema: {
+            /** @description The destination that receives the changes. */
+            destination: string;
+            /** @description Cron with five fields, an hour apart or more; once a day unless given. */
+            schedule?: string;
+            allObjects: {
+                /** @description A field appeared. */
+                fieldCreated?: {
+                    /** @enum {string} */
+                    enabled: "always";
+                };
+                /** @description A field disappeared. */
+                fieldDeleted?: {
+                    /** @enum {string} */
+                    enabled: "always";
+                };
+                /** @description A field changed its type, label or description. */
+                fieldChanged?: {
+                    /** @enum {string} */
+                    enabled: "always";
+                };
+            };
+        };
+        /** ManifestWriteObject */
+        ManifestWriteObject: {
+            /** @description The provider's name of the object. */
+            objectName: string;
+            /** @description Write through the field mappings chosen for reading the same object. */
+            inheritMapping?: boolean;
+            valueDefaults?: {
+                allowAnyFields?: boolean;
+            };
+        };
+        /**
+         * MessageResult
+         * @description The `result` that the message would hold.
+         */
+        MessageResult: {
+            [key: string]: unknown;
+        }[];
+        /** OAuth2ClientCredentials */
+        OAuth2ClientCredentials: {
+            /** @description The client id. */
+            clientId: string;
+            /** @description The client secret. */
+            clientSecret: string;
+            scopes?: string[];
+        };
+        /** OAuth2Opts */
+        OAuth2Opts: {
+            /** @enum {unknown} */
+            grantType: "authorizationCode" | "authorizationCodePKCE" | "clientCredentials" | "password";
+            authURL?: string;
+            tokenURL: string;
+            explicitScopesRequired: boolean;
+            explicitWorkspaceRequired: boolean;
+            audience?: string[];
+            tokenMetadataFields: components["schemas"]["TokenMetadataFields"];
+            authURLParams?: {
+                [key: string]: string;
+            };
+            accessTokenOpts?: {
+                /** @enum {string} */
+                attachmentType: "header";
+                header: {
+                    name: string;
+                    valuePrefix?: string;
+                };
+            };
+            keepAliveIntervalHours?: number;
+            docsURL?: string;
+        };
+        /** OAuth2PasswordCredentials */
+        OAuth2PasswordCredentials: {
+            /** @description The user name. */
+            username: string;
+            /** @description The password. */
+            password: string;
+            /** @description The client id. */
+            clientId: string;
+            /** @description The client secret. */
+            clientSecret: string;
+            scopes?: string[];
+        };
+        /** OAuthConnectRequest */
+        OAuthConnectRequest: {
+            /** @description The project, by id or name. */
+            projectIdOrName: string;
+            /** @description A key of GET /providers. */
+            provider: string;
+            /** @description The group, by the builder's own id. */
+            groupRef: string;
+            /** @description The person who connects, by the builder's own id. */
+            consumerRef: string;
+            /** @description Default: groupRef. */
+            groupName?: string;
+            /** @description Default: consumerRef. */
+            consumerName?: string;
+            /** @description The account at the provider, such as a subdomain. */
+            providerWorkspaceRef?: string;
+            providerMetadata?: components["schemas"]["ProviderMetadata"];
+            /** @description The provider app to connect with. Default: the one of the provider with `isDefault`. */
+            providerAppId?: string;
+            /** @description Accepted for compatibility; every flow is protected by a single-use state. */
+            enableCSRFProtection?: boolean;
+            /** @description Where the browser goes afterwards, with `connectionId` or `error`. Its origin must be in the operator's list. */
+            returnUrl?: string;
+        };
+        /** ObjectMetadata */
+        ObjectMetadata: {
+            /** @description Name of the object at the provider. */
+            name: string;
+            displayName?: string;
+            /** @description The integration's `mapToName` of the object. */
+            mappedObjectName?: string;
+            fields: {
+                [key: string]: components["schemas"]["FieldMetadata"];
+            };
+        };
+        /** Operation */
+        Operation: {
+            id: string;
+            projectId: string;
+            integrationId: string;
+            installationId: string;
+            configId: string;
+            /** @description `write` or `read`. */
+            actionType: string;
+            /**
+             * @description Moves once, from `in_progress`. A batch with at least one success is a `success`.
+             * @enum {unknown}
+             */
+            status: "in_progress" | "success" | "failure";
+            /** @description A sentence that starts with the object in brackets. */
+            result?: string;
+            /** @description The object that the operation concerns. */
+            resource: string;
+            metadata: {
+                objects: string[];
+                retry: {
+                    /** @description Attempts whose end is known. */
+                    attempts: number;
+                    /** @description When the last attempt ended. RFC 3339, UTC. */
+                    lastAttempt?: string;
+                    /** @description When the next attempt is due. RFC 3339, UTC. */
+                    nextAttempt?: string;
+                };
+                successfulRecordIds?: string[];
+                /** @description Of a read. */
+                progress?: {
+                    installationId: string;
+                    objectName: string;
+                    operationId: string;
+                    /** @description Records that were read so far. */
+                    recordsProcessed: number;
+                    /** @description As many as there were when it began, where the provider counts. */
+                    recordsEstimatedTotal?: number;
+                };
+                /** @description Of a read: its range, and what became of the records. */
+                read?: {
+                    /** @enum {unknown} */
+                    type: "scheduled" | "backfill" | "triggered";
+                    /** @description Changed after this time; missing: since ever. RFC 3339, UTC. */
+                    since?: string;
+                    /** @description Changed at this time or before. RFC 3339, UTC. */
+                    until: string;
+                    pages: number;
+                    /** @description Records that became part of a message. */
+                    emitted: number;
+                    /** @description Of them, those whose message was delivered. */
+                    delivered: number;
+                };
+            };
+            /** @description What failed; while `in_progress`, also how the last attempt of a record ended that is tried again. */
+            errors: components["schemas"]["OperationFailure"][];
+            /** @description Of the records of a write. */
+            counts?: {
+                total: number;
+                succeeded: number;
+                /** @description Known not to have been done. */
+                failed: number;
+                /** @description Sent, and nobody knows what became of it. */
+                unknown: number;
+            };
+            /** @description The operation whose failed records this one sends again. */
+            retryOf?: string;
+            /** @description The operation that sends the failed records of this one again. */
+            retriedBy?: string;
+            /** @description When it was accepted. RFC 3339, UTC. */
+            createTime: string;
+            /** @description When it last changed. RFC 3339, UTC. */
+            updateTime: string;
+        };
+        /** OperationFailure */
+        OperationFailure: {
+            /** @description The record's place in the request, from 0. */
+            index?: number;
+            /** @enum {unknown} */
+            category: "validation" | "permission" | "auth" | "notFound" | "conflict" | "rateLimit" | "providerDown" | "unknownOutcome" | "internal";
+            /** @description Whether the same request may succeed later. */
+            retryable: boolean;
+            message: string;
+            /** @description What the provider answered, secrets removed. */
+            provider?: {
+                status?: number;
+                code?: string;
+                message?: string;
+            };
+            /** @description Of a conflict: the record that stands there, where the provider names it. */
+            existingRecordId?: string;
+        };
+        /** OperationLog */
+        OperationLog: {
+            /** @description When it happened. RFC 3339, UTC. */
+            timestamp: string;
+            /** @enum {unknown} */
+            severity: "info" | "warning" | "error";
+            message: {
+                msg: string;
+                error?: string;
+                operation_id: string;
+                details: {
+                    [key: string]: string;
+                };
+            };
+        };
+        /** OperationPage */
+        OperationPage: {
+            results: components["schemas"]["Operation"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** OperationRecord */
+        OperationRecord: {
+            /** @description The record's place in the request, from 0. */
+            index: number;
+            /** @description As the caller sent it. */
+            reference?: string;
+            /** @description The provider's id. */
+            recordId?: string;
+            /** @description Absent while the record has no outcome. */
+            success?: boolean;
+            /** @description How its last attempt failed; it stays when the record is resolved. */
+            errors: components["schemas"]["OperationFailure"][];
+            /**
+             * @description What is known of it: from the provider, or, for a record of unknown outcome, from who resolved it.
+             * @enum {unknown}
+             */
+            resolution: "pending" | "applied" | "notApplied" | "unknown";
+            /** @description The unique field by which the record was looked up at the provider after an answer was lost. */
+            lookedUpBy?: string;
+            /** @description Whose key resolved it by hand, such as `apiKey:k1`. */
+            resolvedBy?: string;
+            /** @description When it was resolved by hand. RFC 3339, UTC. */
+            resolvedAt?: string;
+        };
+        /** OperationRecordPage */
+        OperationRecordPage: {
+            results: components["schemas"]["OperationRecord"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** Pagination */
+        Pagination: {
+            /** @description Whether this is the last page. */
+            done: boolean;
+            /** @description Asks for the page after this one. */
+            nextPageToken?: string;
+        };
+        /** PartialReadObjectConfig */
+        PartialReadObjectConfig: {
+            /** @description Name of the object at the provider. */
+            objectName?: string;
+            /** @description Cron expression with five fields, at most every ten minutes. */
+            schedule?: string;
+            /** @description When true, scheduled reads pause and reads on demand are refused. */
+            disabled?: boolean;
+            /** @description Name of the destination that receives the result. */
+            destination?: string;
+            /** @description Fields to read, by their name at the provider. */
+            selectedFields?: {
+                [key: string]: boolean;
+            };
+            /** @description Per provider field: delivered value to provider value, one to one. */
+            selectedValueMappings?: {
+                [key: string]: {
+                    [key: string]: string;
+                };
+            };
+            dynamicMappingsInput?: components["schemas"]["DynamicMapping"][];
+            /** @description The builder's field name to the provider's. */
+            selectedFieldMappings?: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            selectedFieldsAuto?: "all";
+            backfill?: components["schemas"]["Backfill"];
+            fieldFilters?: components["schemas"]["FieldFilter"][];
+        };
+        /** PartialSubscribeObjectConfig */
+        PartialSubscribeObjectConfig: {
+            /** @description Name of the object at the provider. */
+            objectName?: string;
+            /** @description Name of the destination that receives the events. */
+            destination?: string;
+            inheritFieldsAndMappings?: boolean;
+            /** @description The same, in the spelling of the manifest. */
+            inheritFieldsAndMapping?: boolean;
+            createEvent?: {
+                /** @enum {unknown} */
+                enabled?: "always" | "never";
+            };
+            updateEvent?: {
+                /** @enum {unknown} */
+                enabled?: "always" | "never";
+                /** @enum {unknown} */
+                watchFieldsAuto?: "all" | "selected";
+                requiredWatchFields?: string[];
+            };
+            deleteEvent?: {
+                /** @enum {unknown} */
+                enabled?: "always" | "never";
+            };
+            otherEvents?: string[];
+            providerOptions?: {
+                quotaOptimization?: {
+                    enabled: boolean;
+                };
+            };
+        };
+        /** PartialWriteObjectConfig */
+        PartialWriteObjectConfig: {
+            /** @description Name of the object at the provider. */
+            objectName?: string;
+            /** @description Write through the read action's field mappings; the manifest's value when absent. */
+            inheritMapping?: boolean;
+            deletionSettings?: {
+                enabled: boolean;
+            };
+            /** @description By field name; by mapped name where the mapping is inherited. */
+            selectedFieldSettings?: {
+                [key: string]: components["schemas"]["FieldSetting"];
+            };
+            /** @description Deprecated: use `selectedFieldSettings`. */
+            selectedValueDefaults?: {
+                [key: string]: components["schemas"]["ValueDefault"];
+            };
+        };
+        /** PatchObjectConfigContentRequest */
+        PatchObjectConfigContentRequest: {
+            /** @description The group, by the builder's own id. */
+            groupRef?: string;
+            installationId?: string;
+            /** @enum {unknown} */
+            action: "read" | "subscribe" | "write";
+            changes: {
+                /** @enum {unknown} */
+                op: "add" | "remove" | "replace";
+                /** @description JSON Pointer (RFC 6901) into the config of the object; empty is the whole of it. */
+                path: string;
+                value?: unknown;
+            }[];
+        };
+        /**
+         * PauseReadsRequest
+         * @description May be left away.
+         */
+        PauseReadsRequest: {
+            /** @description By the provider's or the builder's name. Missing: all of the installation. */
+            objects?: string[];
+            /** @description Shown with the pause. */
+            note?: string;
+        } | null;
+        /** PostgresMetadata */
+        PostgresMetadata: {
+            /**
+             * @description `postgresql://user@host:port/database`, without a password. `sslmode` may be `verify-full` (the default), `verify-ca`, `require` or `disable`.
+             * @example postgresql://svc@db.example.com:5432/warehouse
+             */
+            url: string;
+            /**
+             * @description The schema that holds the tables. It must exist.
+             * @example crm
+             */
+            schema: string;
+            /**
+             * @description Stands before the name of each object in the names of the tables.
+             * @example hubspot_
+             */
+            tablePrefix?: string;
+        };
+        /** PostgresSecrets */
+        PostgresSecrets: {
+            /**
+             * @description Of the user in `metadata.url`.
+             * @example a-long-password
+             */
+            password: string;
+        };
+        /** Problem */
+        Problem: {
+            /** @description `urn:svc:problem:<code>` */
+            type: string;
+            /** @description Stable; each has a page in docs/errors. */
+            code: string;
+            title: string;
+            status: number;
+            /** @description One sentence the caller can act on. */
+            detail: string;
+            remedy: string;
+            requestId: string;
+            retryable: boolean;
+            /** Format: date-time */
+            time: string;
+            /** Format: date-time */
+            retryAfter?: string;
+            issues?: components["schemas"]["ProblemIssue"][];
+            /** @description How many were found beyond those that `issues` tells, which are 20 at the most. */
+            moreIssues?: number;
+            provider?: components["schemas"]["ProviderAnswer"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** ProblemIssue */
+        ProblemIssue: {
+            /** @enum {unknown} */
+            in: "body" | "header" | "path" | "query";
+            /** @description Dotted path with indexes. */
+            name: string;
+            detail: string;
+            value?: unknown;
+            line?: number;
+            column?: number;
+        };
+        /** Project */
+        Project: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Shown to end users where they connect. */
+            appName: string;
+            /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
+            allowedOrigins: string[];
+            /** @description Always the same: an installation of svc has one organization. */
+            orgId: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updateTime: string;
+        };
+        /** ProjectPage */
+        ProjectPage: {
+            results: components["schemas"]["Project"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * ProviderAnswer
+         * @description What the provider answered, secrets removed.
+         */
+        ProviderAnswer: {
+            status?: number;
+            code?: string;
+            message?: string;
+        };
+        /** ProviderApp */
+        ProviderApp: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            projectId: string;
+            provider: string;
+            clientId: string;
+            /** @description The provider's own id of the app. */
+            externalRef?: string;
+            scopes?: string[];
+            metadata?: components["schemas"]["ProviderAppMetadata"];
+            /** @description Whether connections of its provider are made with it when none is named. */
+            isDefault: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updateTime: string;
+        };
+        /** ProviderAppMetadata */
+        ProviderAppMetadata: {
+            /** @description Further parameters of the authorization URL. */
+            authQueryParams?: {
+                [key: string]: string[];
+            };
+            /** @description The provider's own settings, such as an install URL. */
+            providerParams?: {
+                [key: string]: string;
+            };
+        };
+        /** ProviderAppPage */
+        ProviderAppPage: {
+            results: components["schemas"]["ProviderApp"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** ProviderCatalogue */
+        ProviderCatalogue: {
+            [key: string]: components["schemas"]["ProviderInfo"];
+        };
+        /** ProviderInfo */
+        ProviderInfo: {
+            name: string;
+            displayName: string;
+            /** @enum {unknown} */
+            authType: "oauth2" | "apiKey" | "basic" | "jwt" | "custom" | "none";
+            baseURL: string;
+            labels?: {
+                [key: string]: string;
+            };
+            docsURL?: string;
+            apiKeyOpts?: components["schemas"]["ApiKeyOpts"];
+            basicOpts?: components["schemas"]["BasicOpts"];
+            customOpts?: components["schemas"]["CustomAuthOpts"];
+            defaultModule: string;
+            modules?: {
+                [key: string]: {
+                    displayName: string;
+                    baseURL: string;
+                    support: components["schemas"]["Support"];
+                };
+            };
+            oauth2Opts?: components["schemas"]["OAuth2Opts"];
+            authHealthCheck?: {
+                url: string;
+                /**
+                 * @description GET unless given.
+                 * @enum {unknown}
+                 */
+                method?: "GET" | "POST";
+                successStatusCodes?: number[];
+            };
+            metadata?: {
+                input: components["schemas"]["ProviderMetadataInput"][];
+                /** @description What the provider tells of the account when it is connected. */
+                postAuthentication?: {
+                    name: string;
+                }[];
+            };
+            support: components["schemas"]["Support"];
+            /** @description Whether the provider is asked about the account after signing in. */
+            postAuthInfoNeeded?: boolean;
+        };
+        /** ProviderMetadata */
+        ProviderMetadata: {
+            [key: string]: components["schemas"]["ProviderMetadataItem"];
+        };
+        /** ProviderMetadataInput */
+        ProviderMetadataInput: {
+            name: string;
+            displayName?: string;
+            prompt?: string;
+            defaultValue?: string;
+            docsURL?: string;
+        };
+        /** ProviderMetadataItem */
+        ProviderMetadataItem: {
+            value: string;
+            /** @enum {unknown} */
+            source: "input" | "token" | "provider";
+            displayName?: string;
+        };
+        /** ProxyConfig */
+        ProxyConfig: {
+            enabled?: boolean;
+        };
+        /** ProxyLogEntry */
+        ProxyLogEntry: {
+            /** @description The `X-Svc-Request-Id` of the answer. */
+            requestId: string;
+            /** Format: date-time */
+            time: string;
+            integrationId: string;
+            installationId: string;
+            connectionId: string;
+            groupRef: string;
+            provider: string;
+            method: string;
+            /** @description The path and the names of the query, without their values. */
+            path: string;
+            /** @description Missing when the caller got no complete answer. */
+            status?: number;
+            /** @description The code, when the answer was not the provider’s. */
+            problem?: string;
+            /** @description Until the provider’s answer began, in milliseconds. */
+            providerMs?: number;
+            /** @description The whole call, in milliseconds. */
+            totalMs: number;
+        };
+        /** ProxyLogEntryPage */
+        ProxyLogEntryPage: {
+            results: components["schemas"]["ProxyLogEntry"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * ReadAccepted
+         * @description The operation tells how far the read is.
+         */
+        ReadAccepted: {
+            operationId: string;
+        };
+        /** ReadObjectConfig */
+        ReadObjectConfig: {
+            /** @description Name of the object at the provider. */
+            objectName: string;
+            /** @description Cron expression with five fields, at most every ten minutes. */
+            schedule?: string;
+            /** @description When true, scheduled reads pause and reads on demand are refused. */
+            disabled?: boolean;
+            /** @description Name of the destination that receives the result. */
+            destination?: string;
+            /** @description Fields to read, by their name at the provider. */
+            selectedFields?: {
+                [key: string]: boolean;
+            };
+            /** @description Per provider field: delivered value to provider value, one to one. */
+            selectedValueMappings?: {
+                [key: string]: {
+                    [key: string]: string;
+                };
+            };
+            dynamicMappingsInput?: components["schemas"]["DynamicMapping"][];
+            /** @description The builder's field name to the provider's. */
+            selectedFieldMappings?: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            selectedFieldsAuto?: "all";
+            backfill?: components["schemas"]["Backfill"];
+            fieldFilters?: components["schemas"]["FieldFilter"][];
+        };
+        /** ReadRequest */
+        ReadRequest: {
+            /** @description The group whose records are read. */
+            groupRef: string;
+            /**
+             * @description The records go to the destination of the object.
+             * @enum {string}
+             */
+            mode: "async";
+            /**
+             * Format: date-time
+             * @description Records changed after this time. Missing: all.
+             */
+            sinceTimestamp?: string;
+            /**
+             * Format: date-time
+             * @description Records changed at this time or before. Missing: now.
+             */
+            untilTimestamp?: string;
+        };
+        /** ReadRunSummary */
+        ReadRunSummary: {
+            operationId: string;
+            /** @enum {unknown} */
+            status: "in_progress" | "success" | "failure";
+            /** @description Records that were read. */
+            recordsProcessed: number;
+            /** @description Records that became part of a message. */
+            emitted: number;
+            /** @description Of them, those whose message was delivered. */
+            delivered: number;
+            /**
+             * Format: date-time
+             * @description When it began. RFC 3339, UTC.
+             */
+            createTime: string;
+        };
+        /** ReadState */
+        ReadState: {
+            /** @description The provider's name. */
+            objectName: string;
+            /** @description The builder's name. */
+            mappedObjectName?: string;
+            /** @description Cron with five fields, in UTC. Missing: on demand only. */
+            schedule?: string;
+            destination?: string;
+            disabled: boolean;
+            paused?: {
+                /**
+                 * @description `object`, `installation`: by a call; `failures`: by itself, after too many failures; `removed`: a deploy took the object away.
+                 * @enum {unknown}
+                 */
+                reason: "object" | "installation" | "failures" | "removed";
+                /**
+                 * Format: date-time
+                 * @description Since when. RFC 3339, UTC.
+                 */
+                since: string;
+                note?: string;
+            };
+            /**
+             * Format: date-time
+             * @description Every change until then was read by the schedule. RFC 3339, UTC.
+             */
+            watermark: string;
+            /**
+             * Format: date-time
+             * @description When the next scheduled run begins. RFC 3339, UTC.
+             */
+            nextRunTime?: string;
+            /** @description Scheduled runs that failed one after the other. */
+            failures: number;
+            lastRun?: components["schemas"]["ReadRunSummary"];
+            backfill?: components["schemas"]["ReadRunSummary"];
+        };
+        /** RecordDone */
+        RecordDone: {
+            /** @enum {boolean} */
+            success: true;
+            /** @description The provider's id. */
+            recordId?: string;
+            /** @description The record as the provider tells it, or as it was written. */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description As it was sent with the record. */
+            reference?: string;
+        };
+        /** RecordFailed */
+        RecordFailed: {
+            /** @enum {boolean} */
+            success: false;
+            errors?: components["schemas"]["WriteFailure"][];
+            /** @description As it was sent with the record. */
+            reference?: string;
+        };
+        /**
+         * RecordFields
+         * @description Field names to values.
+         */
+        RecordFields: {
+            [key: string]: unknown;
+        };
+        /** RecordRefused */
+        RecordRefused: {
+            /** Format: uuid */
+            operationId: string;
+            errors: components["schemas"]["WriteFailure"][];
+            result: {
+                /** @enum {boolean} */
+                success: false;
+            };
+            /** @description What the provider said, secrets removed. */
+            rawResponse?: string;
+            warnings?: {
+                message: string;
+            }[];
+        };
+        /** RecordWritten */
+        RecordWritten: {
+            /** Format: uuid */
+            operationId: string;
+            result: components["schemas"]["RecordDone"];
+            warnings?: {
+                message: string;
+            }[];
+        };
+        /** ResolveOperationRequest */
+        ResolveOperationRequest: {
+            records?: {
+                index: number;
+                /** @enum {unknown} */
+                resolution: "applied" | "notApplied";
+                /** @description The provider's id of what was applied. */
+                recordId?: string;
+            }[];
+            /** @enum {unknown} */
+            resolution?: "applied" | "notApplied";
+            /** @description The provider's id of what was applied. */
+            recordId?: string;
+        };
+        /** ResolvedRecords */
+        ResolvedRecords: {
+            records: components["schemas"]["OperationRecord"][];
+        };
+        /**
+         * RetryOperationRequest
+         * @description May be left away.
+         */
+        RetryOperationRequest: {
+            retryPolicy?: {
+                /** @default 1 */
+                deadlineHours: number;
+            };
+        } | null;
+        /** Revision */
+        Revision: {
+            /** Format: uuid */
+            id: string;
+            specVersion: string;
+            /**
+             * Format: date-time
+             * @description When it was deployed.
+             */
+            createTime: string;
+            content: components["schemas"]["ManifestIntegration"];
+        };
+        /**
+         * RevisionWarnings
+         * @description Where something was found that does not keep the revision from being made.
+         */
+        RevisionWarnings: {
+            warnings: components["schemas"]["ManifestIssue"][];
+        };
+        /**
+         * RotateDestinationRequest
+         * @description May be left away.
+         */
+        RotateDestinationRequest: {
+            /**
+             * @description So long the secret of before signs, too.
+             * @default 24
+             */
+            overlapHours: number;
+        } | null;
+        /**
+         * Scope
+         * @description `full` reaches everything of its project; the others what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.
+         */
+        Scope: "full" | "write" | "read" | "proxy" | "frontend" | "metrics" | "operator";
+        /** SearchFilter */
+        SearchFilter: {
+            /** @description The provider's or the builder's name. */
+            fieldName: string;
+            /** @enum {string} */
+            operator: "eq";
+            value: string | boolean | number;
+        };
+        /** SearchRequest */
+        SearchRequest: {
+            /** @description The provider's or the builder's name. */
+            objectName: string;
+            /** @description All of them hold. None: any records. */
+            fieldFilters: components["schemas"]["SearchFilter"][];
+        };
+        /** SearchResult */
+        SearchResult: {
+            /** @description One page of the provider. */
+            results: components["schemas"]["FoundRecord"][];
+            /** @description The same. */
+            result: components["schemas"]["FoundRecord"][];
+        };
+        /** SlackMetadata */
+        SlackMetadata: {
+            /**
+             * @description The URL of an incoming webhook of Slack. Whoever may read the destination sees it, and can post with it.
+             * @example https://hooks.slack.com/services/T000/B000/XXXX
+             */
+            url: string;
+        };
+        /** SlackSecrets */
+        SlackSecrets: Record<string, never>;
+        /** SubscribeObjectConfig */
+        SubscribeObjectConfig: {
+            /** @description Name of the object at the provider. */
+            objectName: string;
+            /** @description Name of the destination that receives the events. */
+            destination: string;
+            inheritFieldsAndMappings?: boolean;
+            /** @description The same, in the spelling of the manifest. */
+            inheritFieldsAndMapping?: boolean;
+            createEvent?: {
+                /** @enum {unknown} */
+                enabled?: "always" | "never";
+            };
+            updateEvent?: {
+                /** @enum {unknown} */
+                enabled?: "always" | "never";
+                /** @enum {unknown} */
+                watchFieldsAuto?: "all" | "selected";
+                requiredWatchFields?: string[];
+            };
+            deleteEvent?: {
+                /** @enum {unknown} */
+                enabled?: "always" | "never";
+            };
+            otherEvents?: string[];
+            providerOptions?: {
+                quotaOptimization?: {
+                    enabled: boolean;
+                };
+            };
+        };
+        /** Support */
+        Support: {
+            proxy: boolean;
+            read: boolean;
+            write: boolean;
+            subscribe: boolean;
+            delete: boolean;
+            bulkWrite: {
+                insert: boolean;
+                update: boolean;
+                upsert: boolean;
+                delete: boolean;
+            };
+            search: {
+                operators: {
+                    equals: boolean;
+                };
+            };
+            batchWrite: {
+                create: {
+                    supported: boolean;
+                    defaultRecordLimit?: number;
+                };
+                update: {
+                    supported: boolean;
+                    defaultRecordLimit?: number;
+                };
+                delete: {
+                    supported: boolean;
+                    defaultRecordLimit?: number;
+                };
+                upsert: {
+                    supported: boolean;
+                    defaultRecordLimit?: number;
+                };
+            };
+        };
+        /** Token */
+        Token: {
+            token: string;
+            /** @description RFC 3339, UTC. */
+            issuedAt?: string;
+            /** @description RFC 3339, UTC. */
+            expiresAt?: string;
+        };
+        /** TokenInput */
+        TokenInput: {
+            /** @description The token. */
+            token: string;
+            /** Format: date-time */
+            issuedAt?: string;
+            /** Format: date-time */
+            expiresAt?: string;
+        };
+        /** TokenMetadataFields */
+        TokenMetadataFields: {
+            /** @description Dotted path into the token response. */
+            workspaceRefField?: string;
+            consumerRefField?: string;
+            scopesField?: string;
+            otherFields?: {
+                name: string;
+                displayName?: string;
+                path: string;
+                /** @description A regular expression with the group `result`. */
+                capture?: string;
+            }[];
+        };
+        /** UpdateApiKeyRequest */
+        UpdateApiKeyRequest: {
+            updateMask: string[];
+            apiKey: {
+                active?: boolean;
+                label?: string;
+                scopes?: components["schemas"]["Scope"][];
+                expiresAt?: string | null;
+            };
+        };
+        /** UpdateConfigContent */
+        UpdateConfigContent: {
+            /** @description The SaaS API; the same as the integration names. */
+            provider?: string;
+            read?: {
+                objects?: {
+                    [key: string]: components["schemas"]["PartialReadObjectConfig"];
+                };
+            };
+            write?: {
+                objects?: {
+                    [key: string]: components["schemas"]["PartialWriteObjectConfig"];
+                };
+            };
+            subscribe?: {
+                objects?: {
+                    [key: string]: components["schemas"]["PartialSubscribeObjectConfig"];
+                };
+            };
+            proxy?: components["schemas"]["ProxyConfig"];
+        };
+        /** UpdateConnectionRequest */
+        UpdateConnectionRequest: {
+            updateMask: string[];
+            connection: components["schemas"]["ConnectionRequest"];
+        };
+        /** UpdateDestinationRequest */
+        UpdateDestinationRequest: {
+            updateMask: string[];
+            destination: {
+                /** @description Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case. */
+                name?: string;
+                metadata?: {
+                    /**
+                     * @description Where messages are posted to. HTTPS.
+                     * @example https://app.example.com/hooks/svc
+                     */
+                    url?: string;
+                    /** @description Sent with each message. Those of the message itself win. Whoever may read the destination sees them. */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                } | {
+                    /**
+                     * @description `postgresql://user@host:port/database`, without a password. `sslmode` may be `verify-full` (the default), `verify-ca`, `require` or `disable`.
+                     * @example postgresql://svc@db.example.com:5432/warehouse
+                     */
+                    url?: string;
+                    /**
+                     * @description The schema that holds the tables. It must exist.
+                     * @example crm
+                     */
+                    schema?: string;
+                    /**
+                     * @description Stands before the name of each object in the names of the tables.
+                     * @example hubspot_
+                     */
+                    tablePrefix?: string;
+                } | {
+                    /**
+                     * @description The URL of an incoming webhook of Slack. Whoever may read the destination sees it, and can post with it.
+                     * @example https://hooks.slack.com/services/T000/B000/XXXX
+                     */
+                    url?: string;
+                } | {
+                    /**
+                     * @description The file is `files/<project id>/<name>.ndjson` in the folder of `SVC_DATA_DIR`. Letters, digits, `_` and `-`.
+                     * @example crm-records
+                     */
+                    name?: string;
+                    /**
+                     * @description A file that would become larger is put aside as `<name>.1.ndjson`.
+                     * @default 10000000
+                     */
+                    maxBytes: number;
+                    /**
+                     * @description So many are put aside; the oldest is removed.
+                     * @default 5
+                     */
+                    keep: number;
+                };
+                secrets?: {
+                    /** @description The key of the signatures, `whsec_` and 24 to 64 bytes in base64. Made here unless one is given. */
+                    webhookSigningKey?: string;
+                } | {
+                    /**
+                     * @description Of the user in `metadata.url`.
+                     * @example a-long-password
+                     */
+                    password?: string;
+                } | Record<string, never> | Record<string, never>;
+            };
+        };
+        /** UpdateInstallationRequest */
+        UpdateInstallationRequest: {
+            /** @description Dotted paths, such as `config.content.write.objects.contact`. A named object is replaced whole. */
+            updateMask: string[];
+            installation: {
+                /** @description Default: the group's newest connection that works. */
+                connectionId?: string;
+                config?: {
+                    /**
+                     * @deprecated
+                     * @description Ignored: the latest revision counts.
+                     */
+                    revisionId?: string;
+                    /** @description One of consumer:{consumer-id}, builder:{builder-id}, api:{api-caller}. */
+                    createdBy?: string;
+                    content?: components["schemas"]["UpdateConfigContent"];
+                };
+            };
+        };
+        /** UpdateJwtKeyRequest */
+        UpdateJwtKeyRequest: {
+            updateMask: string[];
+            jwtKey: {
+                active?: boolean;
+                label?: string;
+                issuer?: string | null;
+                audience?: string | null;
+                expiresAt?: string | null;
+            };
+        };
+        /** UpdateProjectRequest */
+        UpdateProjectRequest: {
+            updateMask: string[];
+            project: {
+                /** @description Unique over the service; kept in lower case. */
+                name?: string;
+                appName?: string;
+                /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
+                allowedOrigins?: string[];
+            };
+        };
+        /** UpdateProviderAppRequest */
+        UpdateProviderAppRequest: {
+            updateMask: string[];
+            providerApp: {
+                /** @description A key of the catalogue. */
+                provider?: string;
+                /** @description From the provider. */
+                clientId?: string;
+                /** @description From the provider; kept encrypted and never shown. */
+                clientSecret?: string;
+                /** @description The provider's own id of the app. */
+                externalRef?: string;
+                /** @description Required for HubSpot. */
+                scopes?: string[];
+                metadata?: components["schemas"]["ProviderAppMetadata"];
+                /**
+                 * @description Makes it the app of its provider for whoever names none. The first app is; another one only when told so.
+                 * @enum {boolean}
+                 */
+                isDefault?: true;
+            };
+        };
+        /** ValueDefault */
+        ValueDefault: {
+            value: string | number | boolean;
+            /** @enum {unknown} */
+            applyOnUpdate?: "always" | "never";
+        };
+        /** WebhookMetadata */
+        WebhookMetadata: {
+            /**
+             * @description Where messages are posted to. HTTPS.
+             * @example https://app.example.com/hooks/svc
+             */
+            url: string;
+            /** @description Sent with each message. Those of the message itself win. Whoever may read the destination sees them. */
+            headers?: {
+                [key: string]: string;
+            };
+        };
+        /** WebhookSecrets */
+        WebhookSecrets: {
+            /** @description The key of the signatures, `whsec_` and 24 to 64 bytes in base64. Made here unless one is given. */
+            webhookSigningKey?: string;
+        };
+        /** WriteAccepted */
+        WriteAccepted: {
+            /** Format: uuid */
+            operationId: string;
+        };
+        /** WriteFailure */
+        WriteFailure: {
+            /** @enum {unknown} */
+            category: "validation" | "permission" | "auth" | "notFound" | "conflict" | "rateLimit" | "providerDown" | "unknownOutcome" | "internal";
+            /** @description Whether the same request may succeed later. */
+            retryable: boolean;
+            message: string;
+            /** @description What the provider answered, secrets removed. */
+            provider?: {
+                status?: number;
+                code?: string;
+                message?: string;
+            };
+            /** @description Of a conflict: the record that stands there, where the provider names it. */
+            existingRecordId?: string;
+        };
+        /** WriteObjectConfig */
+        WriteObjectConfig: {
+            /** @description Name of the object at the provider. */
+            objectName: string;
+            /** @description Write through the read action's field mappings; the manifest's value when absent. */
+            inheritMapping?: boolean;
+            deletionSettings?: {
+                enabled: boolean;
+            };
+            /** @description By field name; by mapped name where the mapping is inherited. */
+            selectedFieldSettings?: {
+                [key: string]: components["schemas"]["FieldSetting"];
+            };
+            /** @description Deprecated: use `selectedFieldSettings`. */
+            selectedValueDefaults?: {
+                [key: string]: components["schemas"]["ValueDefault"];
+            };
+        };
+        /** WritePlan */
+        WritePlan: {
+            records: {
+                [key: string]: unknown;
+            }[];
+            calls: {
+                method: string;
+                path: string;
+                headers?: {
+                    [key: string]: string;
+                };
+                body?: unknown;
+            }[];
+            /** @description Records that would fail without a call, by their place in the request. */
+            refused?: {
+                index: number;
+                category: string;
+                message: string;
+            }[];
+        };
+        /** WritePlanned */
+        WritePlanned: {
+            plan: components["schemas"]["WritePlan"];
+        };
+        /** WriteProblem */
+        WriteProblem: {
+            /** @description `urn:svc:problem:<code>` */
+            type: string;
+            /** @description Stable; each has a page in docs/errors. */
+            code: string;
+            title: string;
+            status: number;
+            /** @description One sentence the caller can act on. */
+            detail: string;
+            remedy: string;
+            requestId: string;
+            retryable: boolean;
+            /** Format: date-time */
+            time: string;
+            /** Format: date-time */
+            retryAfter?: string;
+            issues?: components["schemas"]["ProblemIssue"][];
+            /** @description How many were found beyond those that `issues` tells, which are 20 at the most. */
+            moreIssues?: number;
+            provider?: components["schemas"]["ProviderAnswer"];
+            /** @description `detail` once more, where the other answers of a write have it. */
+            errors: {
+                message: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description When the write was accepted before it failed.
+             */
+            operationId?: string;
+            /** @enum {unknown} */
+            category?: "validation" | "permission" | "auth" | "notFound" | "conflict" | "rateLimit" | "providerDown" | "unknownOutcome" | "internal";
+        } & {
+            [key: string]: unknown;
+        };
+        /** WriteRequest */
+        WriteRequest: {
+            /** @description The group whose installation is written to. */
+            groupRef: string;
+            type: "create" | "update" | "delete";
+            /** @description Default synchronous; not used for delete. */
+            mode?: "synchronous" | "asynchronous";
+            record?: components["schemas"]["RecordFields"];
+            batch?: components["schemas"]["BatchItem"][];
+            associations?: components["schemas"]["Association"][];
+            headers?: {
+                key: string;
+                value: string;
+            }[];
+            batchPolicy?: {
+                allOrNone?: boolean;
+            };
+            /** @description Gathers single asynchronous creates and updates into batches of up to 100; `operationId` is that of the batch. */
+            autoBatchPolicy?: {
+                /** @description How long a batch that this record opens gathers others at the most. */
+                maxDelayMinutes: number;
+                /** @description Default 1; of the first record, counted from when the batch leaves. */
+                retryDeadlineHours?: number;
+            };
+            retryPolicy?: {
+                deadlineHours?: number;
+            };
+            /** @description What becomes of an asynchronous create whose answer is lost, where no unique field tells whether it was done: `fail` (the default) reports the unknown outcome; `retry` sends it again and may make a duplicate. */
+            onUnknown?: "fail" | "retry";
+            /** @description Answers what would be sent; sends nothing. */
+            dryRun?: boolean;
+        };
+    };
+    responses: {
+        /** @description A problem (RFC 9457). */
+        Problem: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyOpts = components['schemas']['ApiKeyOpts'];
+export type ApiKeyPage = components['schemas']['ApiKeyPage'];
+export type Association = components['schemas']['Association'];
+export type AuditAction = components['schemas']['AuditAction'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditEntryPage = components['schemas']['AuditEntryPage'];
+export type Backfill = components['schemas']['Backfill'];
+export type BackfillProgress = components['schemas']['BackfillProgress'];
+export type BasicOpts = components['schemas']['BasicOpts'];
+export type BatchItem = components['schemas']['BatchItem'];
+export type BatchWritten = components['schemas']['BatchWritten'];
+export type BrowserPage = components['schemas']['BrowserPage'];
+export type Config = components['schemas']['Config'];
+export type ConfigContent = components['schemas']['ConfigContent'];
+export type ConnectUrl = components['schemas']['ConnectUrl'];
+export type Connection = components['schemas']['Connection'];
+export type ConnectionPage = components['schemas']['ConnectionPage'];
+export type ConnectionRequest = components['schemas']['ConnectionRequest'];
+export type Consumer = components['schemas']['Consumer'];
+export type CreateApiKeyRequest = components['schemas']['CreateApiKeyRequest'];
+export type CreateDestinationRequest = components['schemas']['CreateDestinationRequest'];
+export type CreateInstallationRequest = components['schemas']['CreateInstallationRequest'];
+export type CreateIntegrationRequest = components['schemas']['CreateIntegrationRequest'];
+export type CreateJwtKeyRequest = components['schemas']['CreateJwtKeyRequest'];
+export type CreateProjectRequest = components['schemas']['CreateProjectRequest'];
+export type CreateProviderAppRequest = components['schemas']['CreateProviderAppRequest'];
+export type CreatedJwtKey = components['schemas']['CreatedJwtKey'];
+export type CreatedProject = components['schemas']['CreatedProject'];
+export type CustomAuthInput = components['schemas']['CustomAuthInput'];
+export type CustomAuthOpts = components['schemas']['CustomAuthOpts'];
+export type Delivery = components['schemas']['Delivery'];
+export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
+export type DeliveryDetail = components['schemas']['DeliveryDetail'];
+export type DeliveryPage = components['schemas']['DeliveryPage'];
+export type DeliveryStatus = components['schemas']['DeliveryStatus'];
+export type DeployPreview = components['schemas']['DeployPreview'];
+export type DeployedChange = components['schemas']['DeployedChange'];
+export type DeployedIntegration = components['schemas']['DeployedIntegration'];
+export type Destination = components['schemas']['Destination'];
+export type DestinationPage = components['schemas']['DestinationPage'];
+export type DestinationTest = components['schemas']['DestinationTest'];
+export type DestinationType = components['schemas']['DestinationType'];
+export type DynamicMapping = components['schemas']['DynamicMapping'];
+export type Event = components['schemas']['Event'];
+export type EventPage = components['schemas']['EventPage'];
+export type EventType = components['schemas']['EventType'];
+export type FieldFilter = components['schemas']['FieldFilter'];
+export type FieldMetadata = components['schemas']['FieldMetadata'];
+export type FieldSetting = components['schemas']['FieldSetting'];
+export type FileMetadata = components['schemas']['FileMetadata'];
+export type FileSecrets = components['schemas']['FileSecrets'];
+export type FoundRecord = components['schemas']['FoundRecord'];
+export type Group = components['schemas']['Group'];
+export type HydratedField = components['schemas']['HydratedField'];
+export type HydratedReadObject = components['schemas']['HydratedReadObject'];
+export type HydratedRevision = components['schemas']['HydratedRevision'];
+export type HydratedWriteObject = components['schemas']['HydratedWriteObject'];
+export type ImportedTokens = components['schemas']['ImportedTokens'];
+export type Installation = components['schemas']['Installation'];
+export type InstallationPage = components['schemas']['InstallationPage'];
+export type Integration = components['schemas']['Integration'];
+export type IntegrationPage = components['schemas']['IntegrationPage'];
+export type JwtKey = components['schemas']['JwtKey'];
+export type JwtKeyPage = components['schemas']['JwtKeyPage'];
+export type ManifestAssociationChangeEvent = components['schemas']['ManifestAssociationChangeEvent'];
+export type ManifestBackfill = components['schemas']['ManifestBackfill'];
+export type ManifestDelivery = components['schemas']['ManifestDelivery'];
+export type ManifestField = components['schemas']['ManifestField'];
+export type ManifestIntegration = components['schemas']['ManifestIntegration'];
+export type ManifestIssue = components['schemas']['ManifestIssue'];
+export type ManifestReadObject = components['schemas']['ManifestReadObject'];
+export type ManifestSource = components['schemas']['ManifestSource'];
+export type ManifestSubscribeObject = components['schemas']['ManifestSubscribeObject'];
+export type ManifestText = components['schemas']['ManifestText'];
+export type ManifestUpdateEvent = components['schemas']['ManifestUpdateEvent'];
+export type ManifestWatchSchema = components['schemas']['ManifestWatchSchema'];
+export type ManifestWriteObject = components['schemas']['ManifestWriteObject'];
+export type MessageResult = components['schemas']['MessageResult'];
+export type OAuth2ClientCredentials = components['schemas']['OAuth2ClientCredentials'];
+export type OAuth2Opts = components['schemas']['OAuth2Opts'];
+export type OAuth2PasswordCredentials = components['schemas']['OAuth2PasswordCredentials'];
+export type OAuthConnectRequest = components['schemas']['OAuthConnectRequest'];
+export type ObjectMetadata = components['schemas']['ObjectMetadata'];
+export type Operation = components['schemas']['Operation'];
+export type OperationFailure = components['schemas']['OperationFailure'];
+export type OperationLog = components['schemas']['OperationLog'];
+export type OperationPage = components['schemas']['OperationPage'];
+export type OperationRecord = components['schemas']['OperationRecord'];
+export type OperationRecordPage = components['schemas']['OperationRecordPage'];
+export type Pagination = components['schemas']['Pagination'];
+export type PartialReadObjectConfig = components['schemas']['PartialReadObjectConfig'];
+export type PartialSubscribeObjectConfig = components['schemas']['PartialSubscribeObjectConfig'];
+export type PartialWriteObjectConfig = components['schemas']['PartialWriteObjectConfig'];
+export type PatchObjectConfigContentRequest = components['schemas']['PatchObjectConfigContentRequest'];
+export type PauseReadsRequest = components['schemas']['PauseReadsRequest'];
+export type PostgresMetadata = components['schemas']['PostgresMetadata'];
+export type PostgresSecrets = components['schemas']['PostgresSecrets'];
+export type Problem = components['schemas']['Problem'];
+export type ProblemIssue = components['schemas']['ProblemIssue'];
+export type Project = components['schemas']['Project'];
+export type ProjectPage = components['schemas']['ProjectPage'];
+export type ProviderAnswer = components['schemas']['ProviderAnswer'];
+export type ProviderApp = components['schemas']['ProviderApp'];
+export type ProviderAppMetadata = components['schemas']['ProviderAppMetadata'];
+export type ProviderAppPage = components['schemas']['ProviderAppPage'];
+export type ProviderCatalogue = components['schemas']['ProviderCatalogue'];
+export type ProviderInfo = components['schemas']['ProviderInfo'];
+export type ProviderMetadata = components['schemas']['ProviderMetadata'];
+export type ProviderMetadataInput = components['schemas']['ProviderMetadataInput'];
+export type ProviderMetadataItem = components['schemas']['ProviderMetadataItem'];
+export type ProxyConfig = components['schemas']['ProxyConfig'];
+export type ProxyLogEntry = components['schemas']['ProxyLogEntry'];
+export type ProxyLogEntryPage = components['schemas']['ProxyLogEntryPage'];
+export type ReadAccepted = components['schemas']['ReadAccepted'];
+export type ReadObjectConfig = components['schemas']['ReadObjectConfig'];
+export type ReadRequest = components['schemas']['ReadRequest'];
+export type ReadRunSummary = components['schemas']['ReadRunSummary'];
+export type ReadState = components['schemas']['ReadState'];
+export type RecordDone = components['schemas']['RecordDone'];
+export type RecordFailed = components['schemas']['RecordFailed'];
+export type RecordFields = components['schemas']['RecordFields'];
+export type RecordRefused = components['schemas']['RecordRefused'];
+export type RecordWritten = components['schemas']['RecordWritten'];
+export type ResolveOperationRequest = components['schemas']['ResolveOperationRequest'];
+export type ResolvedRecords = components['schemas']['ResolvedRecords'];
+export type RetryOperationRequest = components['schemas']['RetryOperationRequest'];
+export type Revision = components['schemas']['Revision'];
+export type RevisionWarnings = components['schemas']['RevisionWarnings'];
+export type RotateDestinationRequest = components['schemas']['RotateDestinationRequest'];
+export type Scope = components['schemas']['Scope'];
+export type SearchFilter = components['schemas']['SearchFilter'];
+export type SearchRequest = components['schemas']['SearchRequest'];
+export type SearchResult = components['schemas']['SearchResult'];
+export type SlackMetadata = components['schemas']['SlackMetadata'];
+export type SlackSecrets = components['schemas']['SlackSecrets'];
+export type SubscribeObjectConfig = components['schemas']['SubscribeObjectConfig'];
+export type Support = components['schemas']['Support'];
+export type Token = components['schemas']['Token'];
+export type TokenInput = components['schemas']['TokenInput'];
+export type TokenMetadataFields = components['schemas']['TokenMetadataFields'];
+export type UpdateApiKeyRequest = components['schemas']['UpdateApiKeyRequest'];
+export type UpdateConfigContent = components['schemas']['UpdateConfigContent'];
+export type UpdateConnectionRequest = components['schemas']['UpdateConnectionRequest'];
+export type UpdateDestinationRequest = components['schemas']['UpdateDestinationRequest'];
+export type UpdateInstallationRequest = components['schemas']['UpdateInstallationRequest'];
+export type UpdateJwtKeyRequest = components['schemas']['UpdateJwtKeyRequest'];
+export type UpdateProjectRequest = components['schemas']['UpdateProjectRequest'];
+export type UpdateProviderAppRequest = components['schemas']['UpdateProviderAppRequest'];
+export type ValueDefault = components['schemas']['ValueDefault'];
+export type WebhookMetadata = components['schemas']['WebhookMetadata'];
+export type WebhookSecrets = components['schemas']['WebhookSecrets'];
+export type WriteAccepted = components['schemas']['WriteAccepted'];
+export type WriteFailure = components['schemas']['WriteFailure'];
+export type WriteObjectConfig = components['schemas']['WriteObjectConfig'];
+export type WritePlan = components['schemas']['WritePlan'];
+export type WritePlanned = components['schemas']['WritePlanned'];
+export type WriteProblem = components['schemas']['WriteProblem'];
+export type WriteRequest = components['schemas']['WriteRequest'];
+export type ResponseProblem = components['responses']['Problem'];
+export type $defs = Record<string, never>;
+export interface operations {
+    oauthStart: {
+        parameters: {
+            query?: {
+                flow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the provider. */
+            "3XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The page of a link that was used, is not known or is over. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["BrowserPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    oauthCallback: {
+        parameters: {
+            query?: {
+                state?: string;
+                code?: string;
+                error?: string;
+                error_description?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page that tells its opener the outcome and closes itself. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["BrowserPage"];
+                };
+            };
+            /** @description To the return URL, with `connectionId` or `error`. */
+            "3XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The page of a flow that ended without a connection. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["BrowserPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderCatalogue"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderInfo"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listProjects: {
+        parameters: {
+            query?: {
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"][] | components["schemas"]["ProjectPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateProjectRequest"];
+            };
+        };
+        responses: {
+            /** @description The project with its first key, which is shown here only. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedProject"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateProjectRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                active?: boolean;
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"][] | components["schemas"]["ApiKeyPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the key: the part between the first two underscores. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the key: the part between the first two underscores. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the key: the part between the first two underscores. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateApiKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listJWTKeys: {
+        parameters: {
+            query?: {
+                /** @description Only the active ones. */
+                active?: boolean;
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JwtKey"][] | components["schemas"]["JwtKeyPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createJWTKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateJwtKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedJwtKey"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getJWTKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the key, sent as `kid` in each token. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JwtKey"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteJWTKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the key, sent as `kid` in each token. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateJWTKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the key, sent as `kid` in each token. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateJwtKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JwtKey"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listProviderApps: {
+        parameters: {
+            query?: {
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderApp"][] | components["schemas"]["ProviderAppPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createProviderApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateProviderAppRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderApp"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteProviderApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the provider app. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateProviderApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the provider app. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateProviderAppRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderApp"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listIntegrations: {
+        parameters: {
+            query?: {
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Integration"][] | components["schemas"]["IntegrationPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateIntegrationRequest"];
+            };
+        };
+        responses: {
+            /** @description An empty body. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id or name of the integration. */
+                integrationIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Integration"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id or name of the integration. */
+                integrationIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    batchUpsertIntegrations: {
+        parameters: {
+            query?: {
+                /** @description Whether what the manifest no longer holds ends for the installations that have it: reads pause, writes are refused. Without it, they go on as before. */
+                destructive?: boolean;
+                /** @description Answer what the deploy would change, and write nothing. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManifestSource"];
+                "application/yaml": components["schemas"]["ManifestText"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployedIntegration"][] | components["schemas"]["DeployPreview"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createRevision: {
+        parameters: {
+            query?: {
+                /** @description Whether what the manifest no longer holds ends for the installations that have it: reads pause, writes are refused. Without it, they go on as before. */
+                destructive?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id or name of the integration. */
+                integrationIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManifestSource"];
+                "application/yaml": components["schemas"]["ManifestText"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": null | components["schemas"]["RevisionWarnings"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown. */
+                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried";
+                targetId?: string;
+                /** @description Done with this key. */
+                keyId?: string;
+                /** @description Done by this group. */
+                groupRef?: string;
+                from?: string;
+                /** @description Before this moment. */
+                to?: string;
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntryPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    oauthConnect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OAuthConnectRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["ConnectUrl"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    oauthUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectIdOrName: string;
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["ConnectUrl"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    generateConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listConnections: {
+        parameters: {
+            query?: {
+                provider?: string;
+                groupRef?: string;
+                consumerRef?: string;
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"][] | components["schemas"]["ConnectionPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getConnection: {
+        parameters: {
+            query?: {
+                /** @description Adds the access token or API key. Scope `full` only. */
+                includeCreds?: boolean;
+                /** @description Adds the refresh token, too; implies includeCreds. Scope `full` only. */
+                includeRefreshToken?: boolean;
+                /** @description Refreshes the token first. Scope `full` only. */
+                refresh?: "force" | "ifExpired";
+            };
+            header?: never;
+            path: {
+                projectIdOrName: string;
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectIdOrName: string;
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectIdOrName: string;
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateConnectionRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description What happened. */
+                type?: "connection.created" | "connection.refreshed" | "connection.updated" | "connection.deleted" | "connection.error" | "installation.created" | "installation.updated" | "installation.deleted" | "read.backfill.done" | "read.backfill.error" | "read.schedule.paused" | "read.triggered.done" | "read.triggered.error" | "read.waiting" | "write.async.done" | "destination.webhook.disabled" | "destination.deliveries.failed";
+                /** @description Of this connection only. */
+                connectionId?: string;
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listInstallationsForProject: {
+        parameters: {
+            query?: {
+                /** @description Only of this group. */
+                groupRef?: string;
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Installation"][] | components["schemas"]["InstallationPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listInstallations: {
+        parameters: {
+            query?: {
+                /** @description Only of this group. */
+                groupRef?: string;
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Installation"][] | components["schemas"]["InstallationPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createInstallation: {
+        parameters: {
+            query?: {
+                /** @description When true, the provider is not asked whether the objects and fields exist. */
+                skipSampling?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateInstallationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Installation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getInstallation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Installation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteInstallation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateInstallation: {
+        parameters: {
+            query?: {
+                /** @description When true, the provider is not asked whether the objects and fields exist. */
+                skipSampling?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateInstallationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Installation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchObjectConfigContent: {
+        parameters: {
+            query?: {
+                /** @description When true, the provider is not asked whether the objects and fields exist. */
+                skipSampling?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                objectName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchObjectConfigContentRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Installation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getObjectMetadataForInstallation: {
+        parameters: {
+            query: {
+                /** @description The group in whose account the object is looked at. */
+                groupRef: string;
+                /** @description Leaves away the fields that cannot be written. */
+                excludeReadOnly?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description The provider's name of the object, or the integration's `mapToName`. */
+                objectName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ObjectMetadata"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getObjectMetadataForConnection: {
+        parameters: {
+            query: {
+                /** @description The group in whose account the object is looked at. */
+                groupRef: string;
+                /** @description Leaves away the fields that cannot be written. */
+                excludeReadOnly?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                provider: string;
+                objectName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ObjectMetadata"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHydratedRevision: {
+        parameters: {
+            query: {
+                connectionId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                revisionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HydratedRevision"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listOperations: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Operation id. */
+                operationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listOperationLogs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Operation id. */
+                operationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationLog"][];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listOperationRecords: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Operation id. */
+                operationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationRecordPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    resolveOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Operation id. */
+                operationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveOperationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolvedRecords"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    retryOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectIdOrName: string;
+                operationId: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left away. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetryOperationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WriteAccepted"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listReads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadState"][];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBackfillProgress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description Installation id. */
+                installationId: string;
+                /** @description The provider's or the builder's name of the object. */
+                objectName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillProgress"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDestinations: {
+        parameters: {
+            query?: {
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"][] | components["schemas"]["DestinationPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateDestinationRequest"];
+            };
+        };
+        responses: {
+            /** @description Where a builder wants things delivered. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDestination: {
+        parameters: {
+            query?: {
+                /** @description Adds the secrets, such as the signing key. Scope `full` only. */
+                includeSecrets?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Destination id or name. */
+                destination: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where a builder wants things delivered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteDestination: {
+        parameters: {
+            query?: {
+                /** @description When true, deliveries that wait for the destination are canceled. */
+                cancelPending?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Destination id or name. */
+                destination: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Destination id or name. */
+                destination: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateDestinationRequest"];
+            };
+        };
+        responses: {
+            /** @description Where a builder wants things delivered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    rotateDestinationSecrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Destination id or name. */
+                destination: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left away. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateDestinationRequest"];
+            };
+        };
+        responses: {
+            /** @description Where a builder wants things delivered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    enableDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Destination id or name. */
+                destination: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where a builder wants things delivered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    disableDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Destination id or name. */
+                destination: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where a builder wants things delivered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    testDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Destination id or name. */
+                destination: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of a message that was sent to try it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DestinationTest"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Of this destination only: its id or name. */
+                destination?: string;
+                /** @description `pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted. */
+                status?: "pending" | "delivered" | "failed" | "canceled";
+                object?: string;
+                groupRef?: string;
+                installationId?: string;
+                operationId?: string;
+                /** @description Created at this time or later. */
+                from?: string;
+                /** @description Created before this time. */
+                to?: string;
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: {
+                /** @description Adds the body of the message. */
+                includeBody?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Delivery id: the `webhook-id`. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    retryDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Delivery id: the `webhook-id`. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A message and what became of it at its destination. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    downloadMessageResult: {
+        parameters: {
+            query: {
+                projectId: string;
+                secret: string;
+            };
+            header?: never;
+            path: {
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The `result` that the message would hold. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageResult"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listProxyLogs: {
+        parameters: {
+            query?: {
+                /** @description Calls for this installation. */
+                installationId?: string;
+                /** @description Calls for this group. */
+                groupRef?: string;
+                /** @description Calls with this method. */
+                method?: string;
+                /** @description Calls whose path contains this. */
+                path?: string;
+                /** @description A status, or a class such as `4xx`. */
+                status?: string;
+                /** @description No calls before this time. */
+                since?: string;
+                /** @description Only calls before this time. */
+                until?: string;
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProxyLogEntryPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    writeRecords: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, also after a lost answer; kept for 7 days, per API key. A repetition gets the first answer with the header `Idempotent-Replayed: true`. A dry run ignores it. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                projectIdOrName: string;
+                integrationId: string;
+                objectName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WriteRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. `RecordWritten` and `BatchWritten` answer synchronous writes, `WriteAccepted` asynchronous ones, `WritePlanned` a dry run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordWritten"] | components["schemas"]["BatchWritten"] | components["schemas"]["WriteAccepted"] | components["schemas"]["WritePlanned"];
+                };
+            };
+            /** @description The request itself is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description No credentials, or unknown ones. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description The credentials may not write. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description There is no such project, integration, installation or object. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description The idempotency key stands for another request, or for one that is under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            415: components["responses"]["Problem"];
+            /** @description The provider refused the record, or every record of the batch; or the config, the integration or the connection does not allow the write (a problem). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordRefused"] | components["schemas"]["BatchWritten"];
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description Throttled; `Retry-After` says until when. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description The provider gave no answer that makes sense. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description Cannot be taken now; `Retry-After` says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            /** @description The provider gave no answer in time. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    readRecords: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description The provider's or the builder's name of the object. */
+                objectName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadRequest"];
+            };
+        };
+        responses: {
+            /** @description The operation tells how far the read is. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadAccepted"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    pauseReads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left away. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseReadsRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    unpauseReads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left away. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseReadsRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    searchRecords: {
+        parameters: {
+            query: {
+                /** @description The group whose records are searched. */
+                groupRef: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResult"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+}

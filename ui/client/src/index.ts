@@ -1,0 +1,14 @@
+export type { CallOptions, ConnectOptions } from './calls.ts';
+export type { Connections } from './connections.ts';
+export type { Deliveries } from './deliveries.ts';
+export type * from './generated/api.ts';
+export type { ProblemCode } from './generated/problem-codes.ts';
+export type { InstallationRef, Installations } from './installations.ts';
+export type { Operations } from './operations.ts';
+export type { List, Page, PageQuery } from './pages.ts';
+export { SvcError } from './problem.ts';
+export type { Reads } from './reads.ts';
+export type { AnyIntegrations, DataMessage, Entry, Fields, FieldValue, IntegrationsShape } from './shape.ts';
+export { Svc } from './svc.ts';
+export { verifyWebhook, type WebhookRequest } from './webhook.ts';
+export type { BatchWrite, SingleWrite, WriteAnswer, WriteOptions } from './write.ts';

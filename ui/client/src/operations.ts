@@ -1,0 +1,77 @@
+import { answerOf, type CallOptions, type Calls } from './calls.ts';
+import type {
+  Operation,
+  OperationLog,
+  OperationRecord,
+  ResolvedRecords,
+  ResolveOperationRequest,
+  RetryOperationRequest,
+  WriteAccepted,
+} from './generated/api.ts';
+import { listOf, type List, type PageQuery } from './pages.ts';
+import { pause } from './pause.ts';
+
+export interface Operations {
+  get(operationId: string, options?: CallOptions): Promise<Operation>;
+  /** The operation once it has ended, as `success` or `failure`; asks now and then, for as long as the signal lets it. */
+  wait(operationId: string, options?: CallOptions): Promise<Operation>;
+  /** Those of an installation, newest first. */
+  list(
+    of: { integration: string; installationId: string } & PageQuery,
+    options?: CallOptions,
+  ): List<Operation>;
+  /** What became of each record of a write. */
+  records(operationId: string, query?: PageQuery, options?: CallOptions): List<OperationRecord>;
+  logs(operationId: string, options?: CallOptions): Promise<OperationLog[]>;
+  /** Says what became of records of unknown outcome. */
+  resolve(
+    operationId: string,
+    request: ResolveOperationRequest,
+    options?: CallOptions,
+  ): Promise<ResolvedRecords>;
+  /** Writes again what failed or was not applied, in a new operation; once, however often it is called. */
+  retry(
+    operationId: string,
+    request?: NonNullable<RetryOperationRequest>,
+    options?: CallOptions,
+  ): Promise<WriteAccepted>;
+}
+
+const firstPauseMs = 200;
+const longestPauseMs = 5_000;
+
+const one = '/v1/projects/{projectIdOrName}/operations/{operationId}';
+const ofInstallation =
+  '/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/operations';
+
+export function operationsOf({ api, projectIdOrName }: Calls): Operations {
+  const at = (operationId: string) => ({ path: { projectIdOrName, operationId } });
+  const get = (operationId: string, options: CallOptions = {}) =>
+    answerOf(api.GET(one, { params: at(operationId), ...options }));
+  return {
+    get,
+    async wait(operationId, options = {}) {
+      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
+        const operation = await get(operationId, options);
+        if (operation.status !== 'in_progress') return operation;
+        await pause(pauseMs, options.signal);
+      }
+    },
+    list: ({ integration: integrationId, installationId, ...first }, options = {}) =>
+      listOf((query) => {
+        const path = { projectIdOrName, integrationId, installationId };
+        return answerOf(api.GET(ofInstallation, { params: { path, query }, ...options }));
+      }, first),
+    records: (operationId, first = {}, options = {}) =>
+      listOf((query) => {
+        const params = { ...at(operationId), query };
+        return answerOf(api.GET(`${one}/records`, { params, ...options }));
+      }, first),
+    logs: (operationId, options = {}) =>
+      answerOf(api.GET(`${one}/logs`, { params: at(operationId), ...options })),
+    resolve: (operationId, body, options = {}) =>
+      answerOf(api.POST(`${one}:resolve`, { params: at(operationId), body, ...options })),
+    retry: (operationId, body = {}, options = {}) =>
+      answerOf(api.POST(`${one}:retry`, { params: at(operationId), body, ...options })),
+  };
+}

@@ -1,0 +1,87 @@
+import { answerOf, type CallOptions, type Calls } from './calls.ts';
+import type {
+  BackfillProgress,
+  PauseReadsRequest,
+  ReadAccepted,
+  ReadRequest,
+  ReadState,
+  SearchRequest,
+  SearchResult,
+} from './generated/api.ts';
+import type { InstallationRef } from './installations.ts';
+
+export interface Reads {
+  /** Reads an object of a group now; its records go to the destination of the object. */
+  start(
+    request: { integration: string; object: string } & Omit<ReadRequest, 'mode'>,
+    options?: CallOptions,
+  ): Promise<ReadAccepted>;
+  /** Schedule, last and next run of each object of an installation. */
+  list(of: InstallationRef, options?: CallOptions): Promise<ReadState[]>;
+  /** How far the history of an object is read. */
+  backfillProgress(
+    of: InstallationRef & { object: string },
+    options?: CallOptions,
+  ): Promise<BackfillProgress>;
+  pause(of: InstallationRef & NonNullable<PauseReadsRequest>, options?: CallOptions): Promise<void>;
+  unpause(of: InstallationRef & NonNullable<PauseReadsRequest>, options?: CallOptions): Promise<void>;
+  /** Records at the provider, by what their fields hold. */
+  search(
+    request: { integration: string; groupRef: string } & SearchRequest,
+    options?: CallOptions,
+  ): Promise<SearchResult>;
+}
+
+const installation =
+  '/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}';
+
+export function readsOf({ api, projectIdOrName }: Calls): Reads {
+  const at = ({ integration: integrationId, installationId }: InstallationRef) => ({
+    projectIdOrName,
+    integrationId,
+    installationId,
+  });
+  return {
+    start: ({ integration: integrationId, object: objectName, ...body }, options = {}) =>
+      answerOf(
+        api.POST('/read/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}', {
+          params: { path: { projectIdOrName, integrationId, objectName } },
+          body: { ...body, mode: 'async' },
+          ...options,
+        }),
+      ),
+    list: (of, options = {}) =>
+      answerOf(api.GET(`/v1${installation}/reads`, { params: { path: at(of) }, ...options })),
+    backfillProgress: ({ object: objectName, ...of }, options = {}) =>
+      answerOf(
+        api.GET(`/v1${installation}/objects/{objectName}/backfill-progress`, {
+          params: { path: { ...at(of), objectName } },
+          ...options,
+        }),
+      ),
+    pause: ({ integration, installationId, ...body }, options = {}) =>
+      answerOf(
+        api.POST(`/read/v1${installation}:pause`, {
+          params: { path: at({ integration, installationId }) },
+          body,
+          ...options,
+        }),
+      ),
+    unpause: ({ integration, installationId, ...body }, options = {}) =>
+      answerOf(
+        api.POST(`/read/v1${installation}:unpause`, {
+          params: { path: at({ integration, installationId }) },
+          body,
+          ...options,
+        }),
+      ),
+    search: ({ integration: integrationId, groupRef, ...body }, options = {}) =>
+      answerOf(
+        api.POST('/search/v1/projects/{projectIdOrName}/integrations/{integrationId}', {
+          params: { path: { projectIdOrName, integrationId }, query: { groupRef } },
+          body,
+          ...options,
+        }),
+      ),
+  };
+}

@@ -1,0 +1,81 @@
+import type { Client } from 'openapi-fetch';
+import { createCalls, type Calls, type ConnectOptions } from './calls.ts';
+import { connectionsOf, type Connections } from './connections.ts';
+import { deliveriesOf, type Deliveries } from './deliveries.ts';
+import type { BatchWritten, paths, RecordWritten } from './generated/api.ts';
+import { installationsOf, type Installations } from './installations.ts';
+import { operationsOf, type Operations } from './operations.ts';
+import { readsOf, type Reads } from './reads.ts';
+import type { AnyIntegrations, DataMessage, IntegrationOf, IntegrationsShape, WrittenOf } from './shape.ts';
+import { verifyWebhook, type WebhookRequest } from './webhook.ts';
+import {
+  sendBatch,
+  sendWrite,
+  type BatchWrite,
+  type Mode,
+  type SingleWrite,
+  type WriteAnswer,
+  type WriteOptions,
+} from './write.ts';
+
+/**
+ * A project of svc, as a builder's application sees it. With the types that `svc types` writes, `new Svc<Integrations>(…)` knows the
+ * builder's own objects and fields.
+ */
+export class Svc<M extends IntegrationsShape = AnyIntegrations> {
+  readonly operations: Operations;
+  readonly installations: Installations;
+  readonly connections: Connections;
+  readonly reads: Reads;
+  readonly deliveries: Deliveries;
+  /** Everything else: each path of the API, with the same key, retries and types. It answers `{ data, error, response }`. */
+  readonly api: Client<paths>;
+  readonly #calls: Calls;
+
+  constructor(options: ConnectOptions) {
+    const calls = createCalls(options);
+    this.#calls = calls;
+    this.api = calls.api;
+    this.operations = operationsOf(calls);
+    this.installations = installationsOf(calls);
+    this.connections = connectionsOf(calls);
+    this.reads = readsOf(calls);
+    this.deliveries = deliveriesOf(calls);
+  }
+
+  /** Creates, updates or deletes a record. Throws a `SvcError` when it was not done, or not known to be. */
+  async write<
+    I extends IntegrationOf<M>,
+    O extends WrittenOf<M, I>,
+    T extends 'create' | 'update' | 'delete',
+    Answered extends Mode = 'synchronous',
+    Dry extends boolean = false,
+  >(
+    request: SingleWrite<M, I, O, T, Answered, Dry>,
+    options?: WriteOptions,
+  ): Promise<WriteAnswer<RecordWritten, T extends 'delete' ? 'synchronous' : Answered, Dry>> {
+    return (await sendWrite(this.#calls, request, options)) as never;
+  }
+
+  /** Creates or updates up to 100 records. What became of each stands in `results`, also when none was done. */
+  async writeBatch<
+    I extends IntegrationOf<M>,
+    O extends WrittenOf<M, I>,
+    T extends 'create' | 'update',
+    Answered extends Mode = 'synchronous',
+    Dry extends boolean = false,
+  >(
+    request: BatchWrite<M, I, O, T, Answered, Dry>,
+    options?: WriteOptions,
+  ): Promise<WriteAnswer<BatchWritten, Answered, Dry>> {
+    return (await sendBatch(this.#calls, request, options)) as never;
+  }
+
+  /** The message of a webhook, once its signature is checked; see the function of that name. */
+  verifyWebhook<Message = DataMessage<M>>(
+    request: WebhookRequest,
+    secret: string | readonly string[],
+  ): Promise<Message> {
+    return verifyWebhook<Message>(request, secret);
+  }
+}

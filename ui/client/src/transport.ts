@@ -1,0 +1,113 @@
+import { pause } from './pause.ts';
+import { readProblem, SvcError, unexpected, type ProblemInit } from './problem.ts';
+
+export interface TransportOptions {
+  /** Stands in for the `fetch` of the platform. */
+  fetch?: (request: Request) => Promise<Response>;
+  /** How often a request is sent again; 4 unless told. */
+  retries?: number;
+  /** How long all attempts of a call and the pauses between them may take before no other is begun; 60,000 unless told. */
+  retryWithinMs?: number;
+  /** How long one attempt may take; 120,000 unless told. */
+  timeoutMs?: number;
+}
+
+const keyHeader = 'idempotency-key';
+const firstPauseMs = 250;
+const longestPauseMs = 8_000;
+
+/** An answer, or what kept it from coming. */
+type Attempt = { response: Response; problem: ProblemInit | undefined } | { lost: SvcError };
+
+/**
+ * Sends a request, and sends it again where that does nothing twice: where the answer says `retryable`, and where the answer of
+ * what only reads or carries an idempotency key was lost.
+ */
+export function createTransport(options: TransportOptions = {}): (request: Request) => Promise<Response> {
+  const { retries = 4, retryWithinMs = 60_000 } = options;
+  return async (first) => {
+    const endAt = Date.now() + retryWithinMs;
+    let request = first;
+    for (let made = 1; ; made++) {
+      const attempt = await attemptOnce(request, options);
+      if (!mayRepeat(request, attempt)) return settled(attempt);
+      const pauseMs = pauseAfter(attempt, made);
+      if (made > retries || Date.now() + pauseMs > endAt) return settled(attempt);
+      await pause(pauseMs, first.signal);
+      request = nextRequest(first, request, attempt);
+    }
+  };
+}
+
+async function attemptOnce(request: Request, options: TransportOptions): Promise<Attempt> {
+  const { fetch = globalThis.fetch, timeoutMs = 120_000 } = options;
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const response = await fetch(new Request(request.clone(), { signal }));
+    const type = response.headers.get('content-type');
+    if (response.status < 200 || (response.status >= 300 && response.status < 400))
+      throw unexpected(request.url, response.status, type);
+    const text = await response.text();
+    const problem = response.ok ? undefined : readProblem(text, response.status);
+    if (!response.ok && !problem) throw unexpected(request.url, response.status, type);
+    const { status, headers } = response;
+    return { response: new Response(text === '' ? null : text, { status, headers }), problem };
+  } catch (cause) {
+    request.signal.throwIfAborted();
+    if (cause instanceof SvcError) throw cause;
+    return { lost: unreachable(request.url, cause) };
+  }
+}
+
+function unreachable(url: string, cause: unknown): SvcError {
+  const why =
+    cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : '';
+  return new SvcError({
+    code: 'unreachable',
+    status: 0,
+    detail: `${new URL(url).origin} gave no answer${why === '' ? '' : `: ${why}`}.`,
+    remedy:
+      'Check `baseUrl` and that svc runs; of a write, look its operation up before you repeat it without its key.',
+    cause,
+  });
+}
+
+function mayRepeat(request: Request, attempt: Attempt): boolean {
+  if ('lost' in attempt) return request.method === 'GET' || request.headers.has(keyHeader);
+  return attempt.problem?.retryable === true;
+}
+
+function settled(attempt: Attempt): Response {
+  if ('lost' in attempt) throw attempt.lost;
+  return attempt.response;
+}
+
+/** What the answer asks for, otherwise exponential with full jitter. */
+function pauseAfter(attempt: Attempt, made: number): number {
+  const asked = 'lost' in attempt ? null : attempt.response.headers.get('retry-after');
+  const backoffMs = Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** made);
+  const askedMs =
+    asked === null ? 0 : /^\d+$/.test(asked) ? Number(asked) * 1_000 : Date.parse(asked) - Date.now();
+  return Math.max(backoffMs, Number.isNaN(askedMs) ? 0 : askedMs);
+}
+
+/**
+ * The same request under the same key. Where the key already stands for an operation that failed, svc would answer with that failure for
+ * ever; the next attempt then takes the key that follows it, so that a caller who starts again with his own key walks the same way.
+ */
+function nextRequest(first: Request, request: Request, attempt: Attempt): Request {
+  const key = request.headers.get(keyHeader);
+  if (key === null || 'lost' in attempt || !isSpent(attempt.problem)) return request;
+  const headers = new Headers(request.headers);
+  headers.set(keyHeader, nextKey(first.headers.get(keyHeader) ?? key, key));
+  return new Request(request, { headers });
+}
+
+function isSpent(problem: ProblemInit | undefined): boolean {
+  return problem?.operationId !== undefined && problem.code !== 'idempotency-key-in-flight';
+}
+
+function nextKey(first: string, current: string): string {
+  const number = current === first ? 2 : Number(current.slice(first.length + 1)) + 1;
+  return `${first}.${number}`;
+}

@@ -1,0 +1,102 @@
+import { answerOf, type CallOptions, type Calls } from './calls.ts';
+import type {
+  Association,
+  BatchWritten,
+  WriteAccepted,
+  WritePlanned,
+  WriteRequest,
+} from './generated/api.ts';
+import type { IntegrationOf, IntegrationsShape, WrittenOf } from './shape.ts';
+
+type Kind = WriteRequest['type'];
+export type Mode = NonNullable<WriteRequest['mode']>;
+
+export interface WriteOptions extends CallOptions {
+  /** Stands for this write, for 7 days; a new one is made unless given. With the same key and the same request it is done once. */
+  idempotencyKey?: string;
+}
+
+interface Target<M extends IntegrationsShape, I extends IntegrationOf<M>, O extends WrittenOf<M, I>> {
+  integration: I;
+  object: O;
+  /** The group whose installation is written to. */
+  groupRef: string;
+}
+
+/** What a record of that kind of write holds. */
+type RecordOf<T extends Kind, Record> = T extends 'create'
+  ? Record
+  : T extends 'update'
+    ? Record & { id: string }
+    : { id: string };
+
+type Common<Answered, Dry> = Pick<WriteRequest, 'headers' | 'retryPolicy' | 'onUnknown'> & {
+  /** `synchronous` unless told; a delete always is. */
+  mode?: Answered;
+  /** Answers what would be sent; sends nothing. */
+  dryRun?: Dry;
+};
+
+export type SingleWrite<
+  M extends IntegrationsShape,
+  I extends IntegrationOf<M>,
+  O extends WrittenOf<M, I>,
+  T extends Kind,
+  Answered extends Mode,
+  Dry extends boolean,
+> = Target<M, I, O> &
+  Common<Answered, Dry> & {
+    type: T;
+    record: RecordOf<T, M[I]['write'][O]>;
+    associations?: Association[];
+    autoBatchPolicy?: WriteRequest['autoBatchPolicy'];
+  };
+
+export type BatchWrite<
+  M extends IntegrationsShape,
+  I extends IntegrationOf<M>,
+  O extends WrittenOf<M, I>,
+  T extends Exclude<Kind, 'delete'>,
+  Answered extends Mode,
+  Dry extends boolean,
+> = Target<M, I, O> &
+  Common<Answered, Dry> & {
+    type: T;
+    /** 1 to 100. */
+    batch: { record: RecordOf<T, M[I]['write'][O]>; associations?: Association[]; reference?: string }[];
+    batchPolicy?: WriteRequest['batchPolicy'];
+  };
+
+/** What a write is answered with, by what was asked for. */
+export type WriteAnswer<Done, Answered extends Mode, Dry extends boolean> =
+  | (true extends Dry ? WritePlanned : never)
+  | (false extends Dry ? (Answered extends 'asynchronous' ? WriteAccepted : Done) : never);
+
+type Sent = Pick<WriteRequest, 'type' | 'groupRef'> & { integration: string; object: string };
+
+/** Sends a single write. Where the provider refuses the record it is thrown as a `SvcError`. */
+export async function sendWrite(calls: Calls, request: Sent, options: WriteOptions = {}): Promise<unknown> {
+  return answerOf(post(calls, request, options));
+}
+
+/** Sends a batch. A batch of which no record was done is answered like one of which some were. */
+export async function sendBatch(calls: Calls, request: Sent, options: WriteOptions = {}): Promise<unknown> {
+  return answerOf<unknown>(post(calls, request, options), isBatch);
+}
+
+function post({ api, projectIdOrName }: Calls, request: Sent, options: WriteOptions) {
+  const { integration: integrationId, object: objectName, ...body } = request;
+  const { idempotencyKey = crypto.randomUUID(), signal } = options;
+  return api.POST('/write/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}', {
+    params: {
+      path: { projectIdOrName, integrationId, objectName },
+      header: { 'idempotency-key': idempotencyKey },
+    },
+    body,
+    ...(signal ? { signal } : {}),
+  });
+}
+
+function isBatch(error: unknown): error is BatchWritten {
+  return typeof error === 'object' && error !== null && 'results' in error && 'failureCount' in error;
+}

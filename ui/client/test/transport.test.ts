@@ -1,0 +1,247 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Svc, SvcError, type ConnectOptions } from '../src/index.ts';
+import {
+  half,
+  json,
+  lost,
+  problem,
+  silent,
+  startAnswers,
+  written,
+  type Answers,
+} from './answers.testsuite.ts';
+
+const create = {
+  integration: 'hubspot-crm',
+  object: 'contacts',
+  groupRef: 'acme',
+  type: 'create',
+  record: { email: 'ada@example.com' },
+} as const;
+const retryable = { retryable: true };
+const now = { 'retry-after': '0' };
+
+describe('ui/client/transport', () => {
+  let server: Answers;
+  afterEach(() => server.close());
+
+  async function svcFor(
+    answers: Parameters<typeof startAnswers>,
+    options: Partial<ConnectOptions> = {},
+  ): Promise<Svc> {
+    server = await startAnswers(...answers);
+    return new Svc({ baseUrl: server.url, project: 'default', apiKey: 'svc_k', ...options });
+  }
+  const keys = () => server.got.map(({ headers }) => headers['idempotency-key']);
+  const failureOf = (call: Promise<unknown>): Promise<SvcError> =>
+    call.then(
+      () => Promise.reject(new Error('it succeeded')),
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(SvcError);
+        return error as SvcError;
+      },
+    );
+
+  it('a write carries the key of the API and an idempotency key of its own', async () => {
+    const svc = await svcFor([written]);
+    expect((await svc.write(create)).result.recordId).toBe('512');
+    await svc.write(create);
+    expect(server.got[0]).toMatchObject({
+      method: 'POST',
+      path: '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts',
+      headers: { 'x-api-key': 'svc_k' },
+    });
+    expect(JSON.parse(server.got[0]!.body)).toEqual({
+      groupRef: 'acme',
+      type: 'create',
+      record: { email: 'ada@example.com' },
+    });
+    expect(new Set(keys()).size).toBe(2);
+  });
+
+  it('what the answer calls retryable is sent again, byte for byte and under the same key', async () => {
+    const svc = await svcFor([problem(503, 'database-unavailable', retryable, now), written]);
+    await svc.write(create, { idempotencyKey: 'order-1' });
+    expect(keys()).toEqual(['order-1', 'order-1']);
+    expect(server.got[1]?.body).toBe(server.got[0]?.body);
+  });
+
+  it('what it does not call so is thrown at once', async () => {
+    const svc = await svcFor([
+      problem(502, 'outcome-unknown', { operationId: 'o-7', category: 'unknownOutcome' }),
+    ]);
+    const error = await failureOf(svc.write(create));
+    expect(error).toMatchObject({
+      code: 'outcome-unknown',
+      status: 502,
+      operationId: 'o-7',
+      category: 'unknownOutcome',
+    });
+    expect(error.message).toBe('It did not work. Do something else. (outcome-unknown, request r-1)');
+    expect(server.got).toHaveLength(1);
+  });
+
+  it('a key that stands for a failed operation is followed by the next one, the same each time', async () => {
+    const throttled = problem(429, 'provider-rate-limited', { ...retryable, operationId: 'o-1' }, now);
+    const svc = await svcFor([throttled, throttled, written, throttled, written]);
+    await svc.write(create, { idempotencyKey: 'order-1' });
+    await svc.write(create, { idempotencyKey: 'order-1' });
+    expect(keys()).toEqual(['order-1', 'order-1.2', 'order-1.3', 'order-1', 'order-1.2']);
+  });
+
+  it('a key whose first request is still in flight stays', async () => {
+    const svc = await svcFor([
+      problem(409, 'idempotency-key-in-flight', { ...retryable, operationId: 'o-1' }, now),
+      written,
+    ]);
+    await svc.write(create, { idempotencyKey: 'order-1' });
+    expect(keys()).toEqual(['order-1', 'order-1']);
+  });
+
+  it.each([
+    ['the connection', lost],
+    ['the second half of the answer', half],
+  ])('a write is sent again under the same key when %s is lost', async (_what, loss) => {
+    const svc = await svcFor([loss, written]);
+    await svc.write(create);
+    expect(new Set(keys()).size).toBe(1);
+    expect(server.got).toHaveLength(2);
+  });
+
+  it('what neither reads nor has a key is not sent again when its answer is lost', async () => {
+    const svc = await svcFor([lost, json(201, {})]);
+    const started = svc.reads.start({ integration: 'i', object: 'contacts', groupRef: 'acme' });
+    expect(await failureOf(started)).toMatchObject({ code: 'unreachable', status: 0 });
+    expect(server.got).toHaveLength(1);
+  });
+
+  it('Retry-After is waited for', async () => {
+    const svc = await svcFor([
+      problem(429, 'provider-rate-limited', retryable, { 'retry-after': '1' }),
+      written,
+    ]);
+    await svc.write(create);
+    expect(server.got[1]!.at - server.got[0]!.at).toBeGreaterThanOrEqual(990);
+  });
+
+  it('what asks for a longer pause than there is time for is thrown at once', async () => {
+    const retryAfter = '2030-01-01T00:00:00.000Z';
+    const throttled = problem(
+      429,
+      'provider-rate-limited',
+      { ...retryable, retryAfter },
+      { 'retry-after': '61' },
+    );
+    const svc = await svcFor([throttled]);
+    expect((await failureOf(svc.write(create))).retryAfter).toEqual(new Date(retryAfter));
+    expect(server.got).toHaveLength(1);
+  });
+
+  it('ends after as many attempts as it was given', async () => {
+    const away = problem(503, 'database-unavailable', retryable, now);
+    await failureOf((await svcFor([away], { retries: 2 })).write(create));
+    expect(server.got).toHaveLength(3);
+    await server.close();
+    await failureOf((await svcFor([away], { retries: 0 })).write(create));
+    expect(server.got).toHaveLength(1);
+  });
+
+  it('a server that says nothing is given up after the time of an attempt', async () => {
+    const svc = await svcFor([silent], { timeoutMs: 50, retries: 1 });
+    expect(await failureOf(svc.operations.get('o-1'))).toMatchObject({ code: 'unreachable' });
+    expect(server.got).toHaveLength(2);
+  });
+
+  it.each([
+    ['an attempt', silent],
+    ['the pause before the next', problem(503, 'overloaded', retryable, { 'retry-after': '30' })],
+  ])('a signal ends %s, with its reason', async (_what, answer) => {
+    const svc = await svcFor([answer]);
+    const signal = AbortSignal.timeout(150);
+    const reason: unknown = await svc.write(create, { signal }).catch((error: unknown) => error);
+    expect(reason).toBe(signal.reason);
+    expect(signal.aborted).toBe(true);
+    expect(server.got).toHaveLength(1);
+  });
+
+  it('what is no answer of svc is called so, and not sent again', async () => {
+    const page =
+      (status: number, headers = {}) =>
+      (response: ServerResponse) => {
+        response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<p>Bad gateway</p>');
+      };
+    const svc = await svcFor([page(502), page(200), page(308, { location: 'http://127.0.0.1:1/' })]);
+    for (const status of [502, 200, 308])
+      expect(await failureOf(svc.write(create))).toMatchObject({ code: 'unexpected-answer', status });
+    expect(server.got).toHaveLength(3);
+  });
+
+  it('a refusal by the provider is thrown with all that it said', async () => {
+    const failure = {
+      message: 'error writing contacts: conflict: there',
+      category: 'conflict',
+      retryable: false,
+    };
+    const provider = { status: 409, code: 'CONFLICT', message: 'there' };
+    const svc = await svcFor([
+      json(422, { operationId: 'o-1', errors: [{ ...failure, provider }], result: { success: false } }),
+    ]);
+    expect(await failureOf(svc.write(create))).toMatchObject({
+      code: 'provider-refused',
+      category: 'conflict',
+      operationId: 'o-1',
+      provider,
+      errors: [{ ...failure, provider }],
+    });
+  });
+
+  it('a batch of which nothing was done is an answer, and a problem of a batch is thrown', async () => {
+    const none = {
+      operationId: 'o-1',
+      successCount: 0,
+      failureCount: 1,
+      results: [{ success: false }],
+      errors: [],
+    };
+    const svc = await svcFor([json(422, none), problem(404, 'not-found')]);
+    const { record, ...to } = create;
+    const request = { ...to, batch: [{ record }] };
+    expect(await svc.writeBatch(request)).toEqual(none);
+    expect(await failureOf(svc.writeBatch(request))).toMatchObject({ code: 'not-found' });
+  });
+
+  it('a list asks for a page when it is needed', async () => {
+    const page = (ids: string[], nextPageToken?: string) =>
+      json(200, {
+        results: ids.map((id) => ({ id })),
+        pagination: { done: nextPageToken === undefined, ...(nextPageToken ? { nextPageToken } : {}) },
+      });
+    const svc = await svcFor([page(['1', '2'], 'next'), page(['3'])]);
+    const seen: string[] = [];
+    for await (const { id } of svc.connections.list({ provider: 'hubspot', pageSize: 2 })) {
+      seen.push(`${id} after ${server.got.length}`);
+    }
+    expect(seen).toEqual(['1 after 1', '2 after 1', '3 after 2']);
+    expect(server.got.map(({ path }) => path)).toEqual([
+      '/v1/projects/default/connections?provider=hubspot&pageSize=2',
+      '/v1/projects/default/connections?provider=hubspot&pageSize=2&pageToken=next',
+    ]);
+  });
+
+  it('a front-end token is asked for with each call', async () => {
+    let asked = 0;
+    const token = () => `t-${(asked += 1)}`;
+    server = await startAnswers(json(200, { id: 'o-1' }));
+    const svc = new Svc({ baseUrl: server.url, project: 'default', token });
+    await svc.operations.get('o-1');
+    await svc.operations.get('o-1');
+    expect(server.got.map(({ headers }) => headers.authorization)).toEqual(['Bearer t-1', 'Bearer t-2']);
+  });
+
+  it('options that cannot work are refused at once, by name', async () => {
+    server = await startAnswers(written);
+    expect(() => new Svc({ baseUrl: 'svc.example.com:x', project: 'p', apiKey: 'k' })).toThrow('`baseUrl`');
+    expect(() => new Svc({ baseUrl: server.url, project: 'p' })).toThrow('`apiKey` or `token`');
+  });
+});
