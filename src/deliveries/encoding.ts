@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdCompressSync, zstdDecompress } from 'node:zlib';
+import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -12,8 +12,8 @@ export type Encoding = (typeof encodings)[keyof typeof encodings];
 /** A shorter text stands in its row as it is; compressing it costs more than it saves. */
 const worthFromBytes = 2_048;
 
-/** A longer text is compressed by another thread; of a shorter one that thread would cost more than the work. */
-const atOnceBytes = 300_000;
+/** What is longer goes to another thread; for what is shorter that thread would cost more than the work. */
+const atOnceBytes = { plain: 300_000, compressed: 100_000 };
 
 /** All of them in one encoding. PostgreSQL's own compression costs ten times as much. */
 export async function encode(texts: readonly Buffer[]): Promise<{ encoding: Encoding; encoded: Buffer[] }> {
@@ -22,11 +22,14 @@ export async function encode(texts: readonly Buffer[]): Promise<{ encoding: Enco
   return {
     encoding: encodings.zstd,
     encoded: await Promise.all(
-      texts.map((text) => (text.length > atOnceBytes ? compress(text, fast) : zstdCompressSync(text, fast))),
+      texts.map((text) =>
+        text.length > atOnceBytes.plain ? compress(text, fast) : zstdCompressSync(text, fast),
+      ),
     ),
   };
 }
 
 export async function decode(encoded: Buffer, encoding: number): Promise<Buffer> {
-  return encoding === encodings.plain ? encoded : decompress(encoded);
+  if (encoding === encodings.plain) return encoded;
+  return encoded.length > atOnceBytes.compressed ? decompress(encoded) : zstdDecompressSync(encoded);
 }

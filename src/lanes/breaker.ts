@@ -17,8 +17,9 @@ export interface Breaker {
   mostOf(lane: string): number;
 }
 
-/** A new lane begins with few calls at once and doubles them with each answer, so that many that hang hold little. */
+/** A new lane begins with few calls at once and has one more with each answer, so that many that hang hold little. */
 const slowStart = 2;
+const mostAtAll = 1_024;
 const toTrip = 5;
 const restOf = { baseMs: 1_000, capMs: 60_000 };
 /** While one finds out, the others look again after this long. */
@@ -60,7 +61,7 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
       if (condition?.prober === lane) delete condition.prober;
     },
     heard(share, lane, what) {
-      remember(mosts, lane, what === 'silence' ? 1 : Math.min((mosts.get(lane) ?? slowStart) * 2, 1_024));
+      remember(mosts, lane, what === 'silence' ? 1 : Math.min((mosts.get(lane) ?? slowStart) + 1, mostAtAll));
       if (what === 'answer') {
         silent.delete(share);
         return;

@@ -73,12 +73,12 @@ describe('lanes/parts', () => {
       expect([breaker.restMs('host'), breaker.isProbing('host')]).toEqual([0, false]);
     });
 
-    it('lets a lane have twice as many calls with each answer, and one after a silence', () => {
+    it('lets a lane have one more call with each answer, and one after a silence', () => {
       const breaker = createBreaker(() => 0);
       expect(breaker.mostOf('lane')).toBe(2);
       breaker.heard('host', 'lane', 'answer');
       breaker.heard('host', 'lane', 'answer');
-      expect(breaker.mostOf('lane')).toBe(8);
+      expect(breaker.mostOf('lane')).toBe(4);
       breaker.heard('host', 'lane', 'silence');
       expect(breaker.mostOf('lane')).toBe(1);
     });

@@ -1,9 +1,10 @@
+import type { KeyObject } from 'node:crypto';
 import { sendHttp, type HttpAnswer } from '../../kit/http/client.ts';
 import { refusedBy, unanswered } from '../http-outcome.ts';
 import type { DeclaredKind, Delivered, DestinationKind, OpenDestination, OutgoingMessage } from '../kind.ts';
 import { checkWebhook } from './check.ts';
 import { WebhookMetadata, WebhookSecrets } from './schema.ts';
-import { newSigningKey, signedHeaders } from './sign.ts';
+import { newSigningKey, signedHeaders, signingKeyOf } from './sign.ts';
 
 interface WebhookOptions {
   /** For one attempt in total. */
@@ -63,17 +64,27 @@ function headersOf(
   body: Buffer,
 ): Record<string, string> {
   const own = Object.entries(metadata.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  const keys = [secrets.webhookSigningKey, formerSecrets?.webhookSigningKey];
   return {
     'user-agent': 'svc',
     ...(Object.fromEntries(own) as Record<string, string>),
     'content-type': 'application/json',
-    ...signedHeaders(
-      keys.filter((key) => key !== undefined),
-      { id: message.id, at: new Date(), body },
-    ),
+    ...signedHeaders([secrets, formerSecrets].flatMap(keyOf), {
+      id: message.id,
+      at: new Date(),
+      body,
+    }),
     ...(message.replay ? { 'x-svc-replay': 'true' } : {}),
   };
+}
+
+/** Opened secrets are remembered with their destination, and their keys with them. */
+const keys = new WeakMap<WebhookSecrets, KeyObject>();
+
+function keyOf(secrets: WebhookSecrets | undefined): KeyObject[] {
+  if (secrets?.webhookSigningKey === undefined) return [];
+  const key = keys.get(secrets) ?? signingKeyOf(secrets.webhookSigningKey);
+  keys.set(secrets, key);
+  return [key];
 }
 
 function judge(answer: HttpAnswer): Delivered {
