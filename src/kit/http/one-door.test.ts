@@ -20,6 +20,10 @@ const exempt: Record<string, { from: string; why: string }> = {
     from: 'pg',
     why: 'speaks with a database on a socket that the door dialled',
   },
+  'deliveries/s3/put.ts': {
+    from: '@aws-sdk/client-s3',
+    why: 'gives the SDK a handler that calls by the door',
+  },
 };
 
 interface Import {
@@ -84,6 +88,10 @@ describe('src/kit/http/one-door', () => {
     const session = files.find(([file]) => file === 'deliveries/postgres/session.ts')?.[1] ?? '';
     expect(session.match(/new (Client|Pool)\(/g)).toEqual(['new Client(']);
     expect(session).toContain('stream: () => connected');
+    const put = files.find(([file]) => file === 'deliveries/s3/put.ts')?.[1] ?? '';
+    expect(put.match(/new S3Client\(.*/g)).toEqual([
+      'new S3Client({ ...settingsOf(store), requestHandler });',
+    ]);
   });
 
   test.each([

@@ -1,0 +1,98 @@
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import S3rver from '@20minutes/s3rver';
+import account from '@20minutes/s3rver/lib/models/account.js';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Behaviour } from '../kind.testsuite.ts';
+
+export const bucket = 'crm-records';
+export const secrets = { awsKeyId: 'AKIAIOSFODNN7EXAMPLE', awsSecretKey: 'wJalrXUtnFEMI/K7MDENG/hunter2' };
+
+/** An object as the store has it. */
+export interface Kept {
+  key: string;
+  text: string;
+  about: Record<string, string>;
+  type: string | undefined;
+}
+
+/** A store that checks signatures, on a port of its own. */
+export interface TestStore {
+  url: string;
+  port: number;
+  /** The headers of each request. */
+  asked: IncomingHttpHeaders[];
+  /** In its place answers this, when set. */
+  answer: ((response: ServerResponse) => void) | undefined;
+  behave(how: Behaviour): Promise<void>;
+  objects(): Promise<Kept[]>;
+  close(): Promise<void>;
+}
+
+export async function startStore(): Promise<TestStore> {
+  const directory = await mkdtemp(join(tmpdir(), 'svc-s3-'));
+  const app = new S3rver({
+    directory,
+    silent: true,
+    serviceEndpoint: 'test',
+    configureBuckets: [{ name: bucket }],
+  });
+  // Its log would take the exceptions of the whole process.
+  app.logger.exceptions.unhandle();
+  await app.configureBuckets();
+  account.DUMMY_ACCOUNT.createKeyPair(secrets.awsKeyId, secrets.awsSecretKey);
+  const serve = app.callback();
+  const store = { asked: [], answer: undefined } as unknown as TestStore;
+  let isGone = false;
+  const server = createServer((request, response) => {
+    store.asked.push(request.headers);
+    if (store.answer) request.resume().on('end', () => store.answer?.(response));
+    else serve(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return Object.assign(store, {
+    url,
+    port,
+    async behave(how: Behaviour) {
+      store.answer = how === 'hangs' ? () => undefined : undefined;
+      if (isGone === (how === 'refuses')) return;
+      isGone = how === 'refuses';
+      const [here, away] = [join(directory, bucket), join(directory, 'aside')];
+      await (isGone ? rename(here, away) : rename(away, here));
+    },
+    objects: () => objectsIn(url),
+    async close() {
+      app.logger.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await rm(directory, { recursive: true });
+    },
+  });
+}
+
+/** The list is asked for unsigned: the server takes a bucket's own path with a slash at its end only, which the SDK does not sign. */
+async function objectsIn(endpoint: string): Promise<Kept[]> {
+  const { awsKeyId: accessKeyId, awsSecretKey: secretAccessKey } = secrets;
+  const client = new S3Client({
+    endpoint,
+    forcePathStyle: true,
+    region: 'us-east-1',
+    credentials: { accessKeyId, secretAccessKey },
+  });
+  const listed = await (await fetch(`${endpoint}/${bucket}?list-type=2`)).text();
+  const keys = [...listed.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = '']) => key);
+  const kept = await Promise.all(
+    keys.map(async (key) => {
+      const object = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+      const text = (await object.Body?.transformToString()) ?? '';
+      return { key, text, about: object.Metadata ?? {}, type: object.ContentType };
+    }),
+  );
+  client.destroy();
+  return kept;
+}

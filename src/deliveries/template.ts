@@ -1,0 +1,64 @@
+import type { OutgoingMessage } from './kind.ts';
+
+/** What a template may name of a message. */
+type Described = Pick<
+  OutgoingMessage,
+  'id' | 'projectId' | 'installationId' | 'groupRef' | 'object' | 'createdAt'
+>;
+
+const timeOf = ({ createdAt }: Described): string => createdAt.toISOString();
+
+/** Each is the same at every attempt. */
+const values = {
+  id: ({ id }) => id,
+  object: ({ object }) => object,
+  groupRef: ({ groupRef }) => groupRef,
+  installationId: ({ installationId }) => installationId,
+  projectId: ({ projectId }) => projectId,
+  time: timeOf,
+  year: (message) => timeOf(message).slice(0, 4),
+  month: (message) => timeOf(message).slice(5, 7),
+  day: (message) => timeOf(message).slice(8, 10),
+  hour: (message) => timeOf(message).slice(11, 13),
+} satisfies Record<string, (message: Described) => string>;
+
+type Name = keyof typeof values;
+
+const placeholder = /\{\{(.*?)\}\}/gs;
+const known = Object.keys(values);
+
+/** For the descriptions of metadata. */
+export const placeholders = known.map((name) => `\`{{${name}}}\``).join(', ');
+
+/** What is wrong with a template, whatever it is for. */
+export function templateFault(template: string): string | undefined {
+  const unknown = namesIn(template).find((name) => !isName(name));
+  if (unknown !== undefined) {
+    return `has ${JSON.stringify(`{{${unknown}}}`)}: known are ${known.map((name) => `{{${name}}}`).join(', ')}`;
+  }
+  if (/[{}]/.test(literalOf(template)))
+    return 'has a brace that belongs to no {{name}}: write two before the name, and two behind it';
+  // eslint-disable-next-line no-control-regex
+  return /[\0-\x1f\x7f]/.test(template) ? 'has a control character, such as a line break' : undefined;
+}
+
+/** The names in their order. */
+export function namesIn(template: string): string[] {
+  return [...template.matchAll(placeholder)].map(([, name = '']) => name);
+}
+
+/** The template without its names. */
+export function literalOf(template: string, instead = ''): string {
+  return template.replaceAll(placeholder, instead);
+}
+
+/** `written` makes each value harmless where it will stand. What is empty stands as `-`. */
+export function fill(template: string, message: Described, written: (value: string) => string): string {
+  return template.replaceAll(placeholder, (_all, name: string) =>
+    isName(name) ? written(values[name](message)) || '-' : '',
+  );
+}
+
+function isName(name: string): name is Name {
+  return Object.hasOwn(values, name);
+}
