@@ -7,14 +7,15 @@ import { problem } from '../kit/problem.ts';
 import type { Principal, Projects } from '../projects/index.ts';
 import type { Deliveries } from './deliveries.ts';
 import { presentDestination } from './present.ts';
+import { kinds } from './kinds.ts';
 import {
-  CreateDestinationRequest,
-  Destination,
-  DestinationTest,
   DeleteDestinationQuery,
+  destinationSchemas,
+  DestinationTest,
   RotateDestinationRequest,
-  UpdateDestinationRequest,
 } from './schema.ts';
+
+const { CreateDestinationRequest, Destination, UpdateDestinationRequest } = destinationSchemas(kinds);
 
 const closed = { additionalProperties: false } as const;
 const tags = ['destinations'];

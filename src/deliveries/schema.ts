@@ -1,20 +1,12 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { optionalBody } from '../kit/optional-body-schema.ts';
 import { shownAs } from '../kit/document-schema.ts';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
-import { kinds } from './kinds.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) });
-
-/** What a kind asks for is checked by the kind, which names each path; the document shows the kinds. */
-const anyMembers = () => Type.Record(Type.String(), Type.Unknown(), { maxProperties: 100 });
-const Metadata = shownAs(anyMembers(), Type.Union(kinds.map(({ metadata }) => metadata)));
-const Secrets = shownAs(anyMembers(), Type.Union(kinds.map(({ secrets }) => secrets)));
-const SomeMetadata = shownAs(anyMembers(), Type.Union(kinds.map(({ metadata }) => Type.Partial(metadata))));
-const SomeSecrets = shownAs(anyMembers(), Type.Union(kinds.map(({ secrets }) => Type.Partial(secrets))));
 
 const DestinationName = Type.String({
   pattern: '^[A-Za-z0-9-]{1,64}$',
@@ -22,52 +14,73 @@ const DestinationName = Type.String({
     'Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case.',
 });
 
-const DestinationType = Type.Enum(
-  kinds.map(({ type }) => type),
-  { title: 'DestinationType' },
-);
-
-export const Destination = Type.Object(
-  {
-    id: Type.String(),
-    projectId: Type.String(),
-    name: Type.String(),
-    type: DestinationType,
-    metadata: Metadata,
-    status: Type.Enum(['active', 'disabled'], {
-      description: '`disabled`: what is to be delivered there waits until it is enabled.',
-    }),
-    reason: Type.Optional(Type.String({ description: 'Why it is disabled.' })),
-    failingSince: Type.Optional(time('Nothing succeeded since this failure.')),
-    secrets: Type.Optional(Secrets),
-    createTime: time(),
-    updateTime: time(),
-  },
-  { ...closed, title: 'Destination', description: 'Where a builder wants things delivered.' },
-);
-export type Destination = Static<typeof Destination>;
-
-export const CreateDestinationRequest = Type.Object(
-  { name: DestinationName, type: DestinationType, metadata: Metadata, secrets: Type.Optional(Secrets) },
-  { ...closed, title: 'CreateDestinationRequest' },
-);
-export type CreateDestinationRequest = Static<typeof CreateDestinationRequest>;
-
-export const UpdateDestinationRequest = Type.Object(
-  {
-    updateMask: UpdateMask,
-    destination: Type.Object(
-      {
-        name: Type.Optional(DestinationName),
-        metadata: Type.Optional(SomeMetadata),
-        secrets: Type.Optional(SomeSecrets),
-      },
-      closed,
+/** A destination on the wire. What a kind asks for is checked by the kind, which names each path; the document shows the kinds. */
+export function destinationSchemas(kinds: readonly Shape[]) {
+  const of = (shapes: readonly TObject[]) =>
+    shownAs(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 100 }), Type.Union([...shapes]));
+  const metadata = kinds.map((kind) => kind.metadata);
+  const secrets = kinds.map((kind) => kind.secrets);
+  const types = kinds.map(({ type }) => type);
+  const type = Type.Enum(types, { title: 'DestinationType' });
+  const some = (shapes: readonly TObject[]) => of(shapes.map((shape) => Type.Partial(shape)));
+  return {
+    Destination: destinationSchema(type, of(metadata), of(secrets)),
+    CreateDestinationRequest: Type.Object(
+      { name: DestinationName, type, metadata: of(metadata), secrets: Type.Optional(of(secrets)) },
+      { ...closed, title: 'CreateDestinationRequest' },
     ),
-  },
-  { ...closed, title: 'UpdateDestinationRequest' },
-);
-export type UpdateDestinationRequest = Static<typeof UpdateDestinationRequest>;
+    UpdateDestinationRequest: Type.Object(
+      {
+        updateMask: UpdateMask,
+        destination: Type.Object(
+          {
+            name: Type.Optional(DestinationName),
+            metadata: Type.Optional(some(metadata)),
+            secrets: Type.Optional(some(secrets)),
+          },
+          closed,
+        ),
+      },
+      { ...closed, title: 'UpdateDestinationRequest' },
+    ),
+  };
+}
+
+interface Shape {
+  type: string;
+  metadata: TObject;
+  secrets: TObject;
+}
+
+type Schemas = ReturnType<typeof destinationSchemas>;
+export type Destination = Static<Schemas['Destination']>;
+export type CreateDestinationRequest = Static<Schemas['CreateDestinationRequest']>;
+export type UpdateDestinationRequest = Static<Schemas['UpdateDestinationRequest']>;
+
+function destinationSchema<Kind extends TSchema, Members extends TSchema>(
+  type: Kind,
+  metadata: Members,
+  secrets: Members,
+) {
+  return Type.Object(
+    {
+      id: Type.String(),
+      projectId: Type.String(),
+      name: Type.String(),
+      type,
+      metadata,
+      status: Type.Enum(['active', 'disabled'], {
+        description: '`disabled`: what is to be delivered there waits until it is enabled.',
+      }),
+      reason: Type.Optional(Type.String({ description: 'Why it is disabled.' })),
+      failingSince: Type.Optional(time('Nothing succeeded since this failure.')),
+      secrets: Type.Optional(secrets),
+      createTime: time(),
+      updateTime: time(),
+    },
+    { ...closed, title: 'Destination', description: 'Where a builder wants things delivered.' },
+  );
+}
 
 const RotateOptions = Type.Object(
   {

@@ -1,40 +1,41 @@
 import type { OutgoingMessage } from './kind.ts';
+import { placeholders } from './template-schema.ts';
 
-/** What a template may name of a message. */
+type Name = (typeof placeholders)[number];
+/** What a template needs of a message. */
 type Described = Pick<
   OutgoingMessage,
-  'id' | 'projectId' | 'installationId' | 'groupRef' | 'object' | 'createdAt'
+  'id' | 'projectId' | 'installationId' | 'groupRef' | 'object' | 'createdAt' | 'notificationType'
 >;
 
 const timeOf = ({ createdAt }: Described): string => createdAt.toISOString();
 
 /** Each is the same at every attempt. */
-const values = {
+const values: Record<Name, (message: Described) => string> = {
   id: ({ id }) => id,
   object: ({ object }) => object,
   groupRef: ({ groupRef }) => groupRef,
   installationId: ({ installationId }) => installationId,
   projectId: ({ projectId }) => projectId,
+  type: topicOf,
   time: timeOf,
   year: (message) => timeOf(message).slice(0, 4),
   month: (message) => timeOf(message).slice(5, 7),
   day: (message) => timeOf(message).slice(8, 10),
   hour: (message) => timeOf(message).slice(11, 13),
-} satisfies Record<string, (message: Described) => string>;
+};
 
-type Name = keyof typeof values;
+/** What a message is: the type of a notification, or `read` for records. */
+export function topicOf({ notificationType }: Pick<OutgoingMessage, 'notificationType'>): string {
+  return notificationType ?? 'read';
+}
 
 const placeholder = /\{\{(.*?)\}\}/gs;
-const known = Object.keys(values);
-
-/** For the descriptions of metadata. */
-export const placeholders = known.map((name) => `\`{{${name}}}\``).join(', ');
-
 /** What is wrong with a template, whatever it is for. */
 export function templateFault(template: string): string | undefined {
   const unknown = namesIn(template).find((name) => !isName(name));
   if (unknown !== undefined) {
-    return `has ${JSON.stringify(`{{${unknown}}}`)}: known are ${known.map((name) => `{{${name}}}`).join(', ')}`;
+    return `has ${JSON.stringify(`{{${unknown}}}`)}: known are ${placeholders.map((name) => `{{${name}}}`).join(', ')}`;
   }
   if (/[{}]/.test(literalOf(template)))
     return 'has a brace that belongs to no {{name}}: write two before the name, and two behind it';

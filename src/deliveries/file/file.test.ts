@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -159,12 +159,14 @@ describe('deliveries/file', () => {
     expect(JSON.parse(lines[2]!)).toMatchObject({ id: message.id });
   });
 
-  it('does not wait at a pipe', async () => {
-    execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);
-    expect(await send({ name: 'pipe' })).toEqual({
+  it('writes to nothing that is no file, such as a socket', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(folder, 'socket.ndjson'), resolve));
+    expect(await send({ name: 'socket' })).toEqual({
       kind: 'failed',
       error: expect.stringMatching(/is no file: move away.*metadata\.name/) as string,
     });
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it.skipIf(process.getuid?.() === 0)('says where it may not write', async () => {

@@ -1,5 +1,5 @@
 import type { DeclaredKind, DestinationKind, OutgoingMessage } from '../kind.ts';
-import { fill } from '../template.ts';
+import { fill, topicOf } from '../template.ts';
 import { checkS3 } from './check.ts';
 import { outcomeOf } from './failure.ts';
 import { endpointOf, putObject } from './put.ts';
@@ -49,6 +49,7 @@ function aboutOf(message: OutgoingMessage, destinationId: string): Record<string
   const about = {
     'event-id': id,
     timestamp: createdAt.toISOString(),
+    topic: topicOf(message),
     projectId,
     destinationId,
     installationId,

@@ -125,6 +125,7 @@ describe('deliveries/s3', () => {
         about: {
           'event-id': message.id,
           timestamp: encodeURIComponent('2026-01-15T09:30:00.000Z'),
+          topic: 'read',
           projectid: message.projectId,
           destinationid: 'd1',
           installationid: message.installationId,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { placeholders } from '../template.ts';
+import { placeholderList } from '../template-schema.ts';
 
 export const defaultKeyTemplate = '{{time}}_{{id}}.json';
 
@@ -21,7 +21,7 @@ export const S3Metadata = Type.Object(
         minLength: 1,
         maxLength: 500,
         default: defaultKeyTemplate,
-        description: `The key of each object. It may name ${placeholders}, and must name \`{{id}}\`, so that no message takes the place of another.`,
+        description: `The key of each object. It may name ${placeholderList}, and must name \`{{id}}\`, so that no message takes the place of another.`,
         examples: ['{{object}}/{{year}}/{{month}}/{{day}}/{{id}}.json'],
       }),
     ),

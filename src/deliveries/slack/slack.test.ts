@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../test/free-port.ts';
+import { eventKinds, sentenceOf } from '../../events/index.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { parseAddressRules } from '../../kit/http/address.ts';
 import { createEgress } from '../../kit/http/egress.ts';
@@ -149,9 +150,22 @@ describe('deliveries/slack', () => {
     await send(undefined, testMessage([]));
     expect(channel.posted.map(({ text }) => text.split('\n')[0])).toEqual([
       ':package: 2 records of people for acme.',
-      ':package: 1 record of people for acme, sent again.',
+      ':package: 1 record of people for acme. (sent again)',
       ':wave: What is sent to this destination arrives here.',
     ]);
+  });
+
+  it('says a notification in the words of its type', async () => {
+    const data = { ...eventKinds['connection.created'].sample, groupRef: 'a<b' };
+    const body = JSON.stringify({ notificationType: 'connection.created', data });
+    await send(
+      undefined,
+      testMessage([], { notificationType: 'connection.created', body: async () => Buffer.from(body) }),
+    );
+    const [{ text }] = channel.posted as [Posted];
+    const sentence = sentenceOf('connection.created', data).replaceAll('<', '&lt;');
+    expect(text.split('\n')[0]).toBe(`:bell: ${sentence}`);
+    expect(bodyIn(text)).toBe(body);
   });
 
   it('shows what a customer wrote as it is: no mention, no link, no end of the block', () => {

@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../events/index.ts';
 import type { OutgoingMessage } from '../kind.ts';
 
 /** Slack cuts a text off behind some 16,000 characters without a word. */
@@ -6,16 +7,20 @@ const mostShown = 8_000;
 /** What stands in the channel: a sentence, and below it the message as JSON. */
 export function textOf(message: Told, body: string): string {
   const shown = body.length > mostShown ? `${body.slice(0, mostShown).toWellFormed()} …` : body;
-  return `${escaped(sentenceOf(message))}\n\`\`\`${escaped(withoutFence(shown))}\`\`\``;
+  return `${escaped(inWords(message, body))}\n\`\`\`${escaped(withoutFence(shown))}\`\`\``;
 }
 
-type Told = Pick<OutgoingMessage, 'records' | 'object' | 'groupRef' | 'replay'>;
+type Told = Pick<OutgoingMessage, 'records' | 'object' | 'groupRef' | 'replay' | 'notificationType'>;
 
-function sentenceOf({ records, object, groupRef, replay }: Told): string {
+function inWords({ records, object, groupRef, replay, notificationType }: Told, body: string): string {
+  const again = replay ? ' (sent again)' : '';
+  if (notificationType !== undefined) {
+    const { data } = JSON.parse(body) as { data: unknown };
+    return `:bell: ${sentenceOf(notificationType, data)}${again}`;
+  }
   if (records === 0) return ':wave: What is sent to this destination arrives here.';
   const what = records === 1 ? '1 record' : `${records} records`;
-  const again = replay ? ', sent again' : '';
-  return `:package: ${what} of ${object} for ${groupRef}${again}.`;
+  return `:package: ${what} of ${object} for ${groupRef}.${again}`;
 }
 
 /** The three characters that Slack gives a meaning, wherever they stand. */
