@@ -12,7 +12,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   const { ground, connections, operations, deliveries } = app;
   const reads = readDepsOf(app, config);
   const worker = createWorker(ground, {
-    kinds: [writeKind(app), readKind(reads), deliveries.kind],
+    kinds: [writeKind(app), readKind(reads), ...deliveries.kinds],
     shareOf: async ({ projectId, id }) =>
       (await deliveries.shareOf(projectId, id)) ?? connections.originOf(projectId, id),
     leaseMs: config.leaseMs,

@@ -10,6 +10,8 @@ import { createDestinations, type Destinations } from './destinations.ts';
 import { createKinds } from './kinds.ts';
 import { createKnownDestinations, type KnownDestinations } from './known.ts';
 import type { DestinationKind } from './kind.ts';
+import { replayKind } from './replay/kind.ts';
+import { createReplays, type Replays } from './replay/replays.ts';
 import { sendTest } from './send-test.ts';
 import type { DestinationTest } from './schema.ts';
 
@@ -46,8 +48,9 @@ export interface DeliveriesOptions {
 export interface Deliveries {
   readonly destinations: Destinations;
   readonly log: DeliveryLog;
+  readonly replays: Replays;
   /** The work of their lanes. */
-  readonly kind: RegisteredKind;
+  readonly kinds: readonly RegisteredKind[];
   /** Sends what was just made. */
   readonly handOver: Pick<HandOver, 'offer'>;
   /** By id or name; at most two seconds old. */
@@ -93,7 +96,8 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
   return {
     destinations,
     log: createDeliveryLog(database, announce),
-    kind: defineKind(kind),
+    replays: createReplays(database, announce),
+    kinds: [defineKind(kind), defineKind(replayKind({ ground, known, announce }))],
     handOver,
     async findDestination(projectId, nameOrId) {
       const row = await known.find(projectId, nameOrId);

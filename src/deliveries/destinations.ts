@@ -10,6 +10,7 @@ import type { CheckContext, DestinationKind } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
 import { faultsOf } from './metadata.ts';
 import { isFailingTooLong } from './next-attempt.ts';
+import { replayDeadLetters } from './replay/begin.ts';
 import type { CreateDestinationRequest, UpdateDestinationRequest } from './schema.ts';
 import { openSecrets, sealSecrets, type StoredSecrets } from './secrets.ts';
 import * as store from './store/destinations.ts';
@@ -28,7 +29,7 @@ export interface Destinations {
   disclose(row: Row): Promise<object>;
   /** New secrets; those of before are good for a while. */
   rotate(projectId: string, nameOrId: string, overlapMs: number): Promise<{ row: Row; secrets: object }>;
-  /** What waits goes on. */
+  /** What waits goes on, and what ran out of attempts is sent again. */
   enable(projectId: string, nameOrId: string): Promise<Row>;
   /** What comes waits. */
   disable(projectId: string, nameOrId: string): Promise<Row>;
@@ -79,6 +80,7 @@ function switches(deps: DestinationDeps): Pick<Destinations, 'enable' | 'disable
         const changed = await store.setDestinationStatus(tx, keyOfRow(row), 'active', null);
         // Whoever asks for this has mended it: what waits for a later attempt is tried now.
         await hurry(tx, projectId, row.id);
+        await replayDeadLetters(tx, projectId, row.id);
         if (!changed) return row;
         await pause(tx, projectId, row.id, false);
         await record(tx, {

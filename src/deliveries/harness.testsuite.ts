@@ -109,7 +109,7 @@ export function openDeliveryWorld(
     messages,
     async work(options) {
       const worker = createWorker(ground, {
-        kinds: [deliveries.kind],
+        kinds: deliveries.kinds,
         shareOf: async ({ projectId: project, id }) => (await deliveries.shareOf(project, id)) ?? id,
         pollMs: 50,
         ...options,

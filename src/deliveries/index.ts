@@ -5,5 +5,6 @@ export { createDeadLetterTeller } from './dead-letters.ts';
 export { createMessageKeeper, messagePartitions } from './keeper.ts';
 export { cutMessages, type Envelope, type MessageEntry, type NewMessage } from './messages.ts';
 export { keepMessages, messageColumns, messageParts, type StartedMessage } from './store/messages.ts';
+export { replayRoutes } from './replay/routes.ts';
 export { sealedDestinationColumns } from './secrets.ts';
 export { deliveryMetrics } from './metrics.ts';

@@ -121,7 +121,7 @@ export const DestinationTest = Type.Object(
 export type DestinationTest = Static<typeof DestinationTest>;
 
 const deliveryStatuses = ['pending', 'delivered', 'failed', 'canceled'] as const;
-const DeliveryStatus = Type.Enum([...deliveryStatuses], {
+export const DeliveryStatus = Type.Enum([...deliveryStatuses], {
   title: 'DeliveryStatus',
   description:
     '`pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted.',

@@ -25,26 +25,34 @@ export interface DeliveryRow {
 }
 
 /** Without a row of its own a delivery waits for its first attempt; for a destination that is gone none is made. */
-const columns = `m.id, m.destination_id, m.installation_id, m.group_ref, m.object, m.operation_id, m.records, m.bytes, m.created_at,
+const columnsAt = (
+  destination: string,
+): string => `m.id, ${destination} AS destination_id, m.installation_id, m.group_ref, m.object, m.operation_id, m.records, m.bytes, m.created_at,
   CASE WHEN coalesce(d.status, 'pending') <> 'pending' THEN d.status
-    WHEN EXISTS (SELECT FROM destination t WHERE t.project_id = m.project_id AND t.id = m.destination_id) THEN 'pending'
+    WHEN EXISTS (SELECT FROM destination t WHERE t.project_id = m.project_id AND t.id = ${destination}) THEN 'pending'
     ELSE 'canceled' END AS status,
   coalesce(d.attempts, 0) AS attempts, d.http_status, d.error, d.last_at, d.next_at`;
 
 // LIMIT keeps each look-up apart, so that no plan reads all of a partition that was empty once.
-const itsDelivery = `LEFT JOIN LATERAL (
-    SELECT * FROM delivery d WHERE d.project_id = m.project_id AND d.message_id = m.id AND d.destination_id = m.destination_id
+const itsDeliveryAt = (destination: string): string => `LEFT JOIN LATERAL (
+    SELECT * FROM delivery d WHERE d.project_id = m.project_id AND d.message_id = m.id AND d.destination_id = ${destination}
     LIMIT 1) d ON true`;
+const own = 'm.destination_id';
+const columns = columnsAt(own);
+const itsDelivery = itsDeliveryAt(own);
 const itsMessage = (of: string, id: string): string => `CROSS JOIN LATERAL (
     SELECT * FROM message m WHERE m.project_id = ${of}.project_id AND m.id = ${of}.${id} LIMIT 1) m`;
 
 const within = (id: string): string => `${id} < $2::uuid AND ${id} >= $3::uuid`;
 
-/** A list walks one index by falling id; what is asked for besides is looked at row by row. */
-const listBy = (walk: string, id: string): string => `SELECT ${columns}
+/**
+ * A list walks one index by falling id; what is asked for besides is looked at row by row. What a replay sent to another
+ * destination than the message's own is listed for that destination alone, so that an id stands once in a list.
+ */
+const listBy = (walk: string, id: string, destination = own): string => `SELECT ${columnsAt(destination)}
   FROM ${walk}
   WHERE ($5::text IS NULL OR m.group_ref = $5) AND ($6::text IS NULL OR m.group_ref = $6)
-    AND ($7::text IS NULL OR m.object = $7) AND ($8::uuid IS NULL OR m.destination_id = $8)
+    AND ($7::text IS NULL OR m.object = $7) AND ${destination} = coalesce($8::uuid, m.destination_id)
     AND ($9::uuid IS NULL OR m.installation_id = $9) AND ($10::uuid IS NULL OR m.operation_id = $10)
     AND ($11::text IS NULL OR coalesce(d.status, 'pending') = $11)
   ORDER BY ${id} DESC LIMIT $4`;
@@ -78,6 +86,7 @@ const lists = {
         AND ($8::uuid IS NULL OR d.destination_id = $8) AND ${within('d.message_id')} ORDER BY d.message_id DESC) d
       ${itsMessage('d', 'message_id')}`,
       'd.message_id',
+      'd.destination_id',
     ),
   ),
   /** What waits is what there is work for. */
@@ -86,8 +95,9 @@ const lists = {
     listBy(
       `(SELECT * FROM work w WHERE w.project_id = $1 AND w.kind = 'delivery' AND ($8::uuid IS NULL OR coalesce(w.home_id, w.lane_id) = $8)
         AND ${within('w.operation_id')} ORDER BY w.operation_id DESC) w
-      ${itsMessage('w', 'operation_id')} ${itsDelivery}`,
+      ${itsMessage('w', 'operation_id')} ${itsDeliveryAt('coalesce(w.home_id, w.lane_id)')}`,
       'w.operation_id',
+      'coalesce(w.home_id, w.lane_id)',
     ),
   ),
 };

@@ -8,12 +8,12 @@ const columns = `m.seq, m.installation_id, m.group_ref, m.object, m.destination_
 // LIMIT keeps each look-up apart, so that no plan reads all of a partition that was empty once.
 const load = statement(
   'messages_load',
-  `SELECT i.n::int AS n, ${columns}, coalesce(d.ended = 'delivered', false) AS replay
-  FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
+  `SELECT i.n::int AS n, ${columns}, coalesce(d.ended = 'delivered' OR d.replay_id IS NOT NULL, false) AS replay
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS i(project_id, id, lane_id, n)
   CROSS JOIN LATERAL (SELECT * FROM message m WHERE m.project_id = i.project_id AND m.id = i.id LIMIT 1) m
   LEFT JOIN LATERAL (
-    SELECT ended FROM delivery d
-    WHERE d.project_id = i.project_id AND d.message_id = i.id AND d.destination_id = m.destination_id LIMIT 1) d ON true`,
+    SELECT ended, replay_id FROM delivery d
+    WHERE d.project_id = i.project_id AND d.message_id = i.id AND d.destination_id = i.lane_id LIMIT 1) d ON true`,
 );
 const loadResult = statement(
   'message_result',
@@ -34,7 +34,7 @@ export interface MessageRow {
   links: boolean;
   keys: string;
   created_at: Date;
-  /** It was delivered there before. */
+  /** It was delivered there before, or a replay sends it there. */
   replay: boolean;
 }
 
@@ -46,6 +46,7 @@ export async function loadMessages(
   const rows = await db.rows<MessageRow & { n: number }>(load, [
     marked.map(({ projectId }) => projectId),
     marked.map(({ ref }) => ref),
+    marked.map(({ laneId }) => laneId),
   ]);
   return new Map(rows.map(({ n, ...row }) => [n - 1, row]));
 }

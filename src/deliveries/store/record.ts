@@ -10,7 +10,7 @@ const mostEntries = 20;
 /**
  * What the ends of attempts change, for a group in one statement: the deliveries, the counts of their operations when they
  * end, since when a destination fails, where that changes, and what ran out of attempts there. A delivery that ends another way
- * than before is counted there instead.
+ * than before is counted there instead. What a replay sends elsewhere is counted by the replay alone.
  */
 const recordGroup = statement(
   'deliveries_record',
@@ -22,12 +22,12 @@ const recordGroup = statement(
   ${recordParts},
   wakes AS (${woken('SELECT * FROM returned WHERE home_id IS NOT NULL')}),
   ended AS MATERIALIZED (
-    SELECT k.*, m.operation_id, m.records, d.ended AS before, CASE WHEN k.status IN ('delivered', 'failed') THEN k.status END AS after
+    SELECT k.*, CASE WHEN m.destination_id = k.lane_id THEN m.operation_id END AS operation_id, m.records, d.ended AS before, d.replay_id, CASE WHEN k.status IN ('delivered', 'failed') THEN k.status END AS after
     FROM (SELECT * FROM kept WHERE status IS NOT NULL) k
     LEFT JOIN LATERAL (
-      SELECT operation_id, records FROM message m WHERE m.project_id = k.project_id AND m.id = k.ref LIMIT 1) m ON true
+      SELECT operation_id, records, destination_id FROM message m WHERE m.project_id = k.project_id AND m.id = k.ref LIMIT 1) m ON true
     LEFT JOIN LATERAL (
-      SELECT d.ended FROM delivery d
+      SELECT d.ended, d.replay_id FROM delivery d
       WHERE d.project_id = k.project_id AND d.message_id = k.ref AND d.destination_id = k.lane_id LIMIT 1) d ON true),
   deliveries AS (
     INSERT INTO delivery AS d (project_id, message_id, destination_id, status, ended, attempts, http_status, error, log,
@@ -39,7 +39,15 @@ const recordGroup = statement(
       ended = coalesce(excluded.ended, d.ended), attempts = d.attempts + excluded.attempts,
       http_status = excluded.http_status, error = excluded.error,
       log = CASE WHEN jsonb_array_length(d.log) >= ${mostEntries} THEN d.log - 0 ELSE d.log END || excluded.log,
-      last_at = excluded.last_at, next_at = excluded.next_at),
+      last_at = excluded.last_at, next_at = excluded.next_at,
+      replay_id = CASE WHEN excluded.status = 'pending' THEN d.replay_id END),
+  replays AS (
+    UPDATE replay r SET delivered = r.delivered + s.delivered, failed = r.failed + s.failed, updated_at = now
+    FROM clock, (
+      SELECT project_id, replay_id, count(*) FILTER (WHERE status = 'delivered') AS delivered,
+        count(*) FILTER (WHERE status <> 'delivered') AS failed
+      FROM ended WHERE replay_id IS NOT NULL AND status <> 'pending' GROUP BY project_id, replay_id) s
+    WHERE r.project_id = s.project_id AND r.id = s.replay_id),
   changes AS MATERIALIZED (
     SELECT project_id, operation_id,
       sum(records * ((after = 'delivered')::int - coalesce((before = 'delivered')::int, 0)))::int AS succeeded,

@@ -16,6 +16,7 @@ const verbs = {
   read: ['paused', 'unpaused'],
   destination: ['created', 'updated', 'deleted', 'disclosed', 'rotated', 'enabled', 'disabled', 'tested'],
   delivery: ['retried'],
+  replay: ['started', 'canceled'],
 } as const;
 
 type Verbs = typeof verbs;
