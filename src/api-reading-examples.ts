@@ -37,6 +37,9 @@ const Delivery = {
   lastAttemptTime: at,
 };
 
+const replayId = '0192f0c1-000e-7000-8000-00000000000e';
+const slice = { destination: 'crm-records', object: 'people', from: at };
+
 const foundRecord = {
   id: '512',
   fields: { email: 'ada@example.com' },
@@ -86,5 +89,16 @@ export const readingExamples = {
   DestinationTest: { success: true, messageId: Delivery.id, status: 204, latencyMs: 38 },
   Delivery,
   DeliveryDetail: { ...Delivery, attempts: [{ time: at, status: 204, latencyMs: 38 }] },
+  ReplayRequest: { filter: slice, dryRun: false },
+  ReplayStarted: { replayId, count: 48_211, countIsComplete: true },
+  Replay: {
+    id: replayId,
+    projectId,
+    destinationId: Destination.id,
+    filter: { ...slice, destination: Destination.id },
+    status: 'running',
+    progress: { queued: 12_000, delivered: 11_310, failed: 4, pending: 686, reachedTime: at },
+    ...made,
+  },
   MessageResult: [foundRecord],
 };

@@ -71,6 +71,7 @@ const pathValues: Record<string, (refs: Refs) => string> = {
   operationId: (refs) => refs.operation,
   destination: (refs) => refs.destination,
   deliveryId: (refs) => refs.delivery,
+  replayId: (refs) => refs.replay,
   messageId: (refs) => refs.delivery,
   provider: () => 'hubspot',
   objectName: () => 'contacts',
@@ -163,6 +164,9 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
     destination: { metadata: { headers: { 'x-walked': 'yes' } } },
   }),
   rotateDestinationSecrets: () => ({ overlapHours: 1 }),
+  replayDeliveries: (refs) => ({
+    filter: { destination: refs.destination, groupRef: refs.group, object: 'none' },
+  }),
   resolveOperation: () => ({ resolution: 'notApplied' }),
   retryOperation: () => ({}),
   readRecords: (refs) => ({ groupRef: refs.group, mode: 'async' }),
@@ -211,6 +215,7 @@ export function nobody(): Refs {
     operation: newId(),
     destination: newId(),
     delivery: newId(),
+    replay: newId(),
     group: newId(),
   };
 }

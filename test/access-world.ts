@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { cutMessages, keepMessages } from '../src/deliveries/index.ts';
 import type { Database } from '../src/kit/db/database.ts';
+import { newId } from '../src/kit/ids.ts';
 import { install, deploy, type Customer } from './customer.ts';
 import { freePort } from './free-port.ts';
 import type { Answer, Platform } from './platform.ts';
@@ -22,6 +23,8 @@ export interface Refs {
   destination: string;
   /** One that failed for good. */
   delivery: string;
+  /** One that runs. */
+  replay: string;
   group: string;
 }
 
@@ -81,6 +84,7 @@ export async function fill(platform: Platform, projectName: string, database: Da
       publicKeyPem: keys.publicKey,
     }),
   );
+  const destination = (await makeDestination(platform)).id;
   const shared = {
     project: platform.projectId,
     integration: named('hubspot-crm')?.id ?? '',
@@ -89,7 +93,8 @@ export async function fill(platform: Platform, projectName: string, database: Da
     apiKey: (await makeKey({ scopes: ['read'] })).id,
     jwtKey: kid,
     providerApp: apps[0]?.id ?? '',
-    destination: (await makeDestination(platform)).id,
+    destination,
+    replay: await makeReplay(database, platform.projectId, destination),
   };
   const groupOf = async (groupRef: string): Promise<Refs> => {
     const contacts = { objectName: 'contacts', backfill: { defaultPeriod: { days: 1 } } };
@@ -129,6 +134,16 @@ async function makeDestination(platform: Platform): Promise<{ id: string }> {
   return must(
     await platform.call<{ id: string }>('POST', `/projects/${platform.projectId}/destinations`, body),
   );
+}
+
+/** No worker has heard of it. */
+async function makeReplay(database: Database, projectId: string, destinationId: string): Promise<string> {
+  const id = newId();
+  await database.raw(
+    `INSERT INTO replay (project_id, id, destination_id, filter, place, until) VALUES ($1, $2, $3, '{}', $2, $2)`,
+    [projectId, id, destinationId],
+  );
+  return id;
 }
 
 /** A delivery that can be sent again. */

@@ -55,6 +55,14 @@ describe(`test/fuzz with the seed ${seed}`, () => {
       `/projects/${platform.projectId}/integrations/${customer.integration}`,
     );
     const apiKey = await idOf('/api-keys', { label: 'fuzz', scopes: ['read'] });
+    const destination = 'crm-records';
+    const metadata = { url: 'http://127.0.0.1:9/' };
+    await idOf('/destinations', { name: destination, type: 'webhook', metadata });
+    const replay = await platform.call<{ replayId: string }>(
+      'POST',
+      `/projects/${platform.projectId}/deliveries:replay`,
+      { filter: { destination } },
+    );
     return {
       projectIdOrName: [platform.projectId],
       integrationId: [customer.integration],
@@ -64,6 +72,8 @@ describe(`test/fuzz with the seed ${seed}`, () => {
       operationId: [body.operationId],
       revisionId: [integration.body.latestRevision.id],
       id: [apiKey],
+      destination: [destination],
+      replayId: [replay.body.replayId],
       objectName: ['contacts', 'companies'],
       groupRef: ['acme'],
       consumerRef: ['acme-user'],
@@ -84,6 +94,7 @@ describe(`test/fuzz with the seed ${seed}`, () => {
       integrationId: [customer.integration],
       installationId: [none],
       connectionId: [none],
+      destination: [none],
     };
   }
 
