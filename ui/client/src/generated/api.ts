@@ -1084,6 +1084,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/deliveries:replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send many deliveries again
+         * @description Messages that are kept are sent again, the oldest first, with the same id and body and `x-svc-replay: true`, behind everything that is delivered for the first time. What waits for an attempt is left out. Messages that come later are not part of it.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["replayDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List replays, newest first
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listReplays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/replays/{replayId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a replay with its progress
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/replays/{replayId}:cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a replay
+         * @description Nothing more is sent: what waits for an attempt is as it was before. What was sent stays sent. Canceling again changes nothing.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["cancelReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/proxy-logs": {
         parameters: {
             query?: never;
@@ -1283,7 +1367,7 @@ export interface components {
          * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.
          * @enum {unknown}
          */
-        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried";
+        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled";
         /** AuditEntry */
         AuditEntry: {
             /** Format: uuid */
@@ -1523,8 +1607,8 @@ export interface components {
             /** @description Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case. */
             name: string;
             type: components["schemas"]["DestinationType"];
-            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
-            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
+            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["S3Metadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
+            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["S3Secrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
         };
         /** CreateInstallationRequest */
         CreateInstallationRequest: {
@@ -1785,7 +1869,7 @@ export interface components {
             projectId: string;
             name: string;
             type: components["schemas"]["DestinationType"];
-            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
+            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["S3Metadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
             /**
              * @description `disabled`: what is to be delivered there waits until it is enabled.
              * @enum {unknown}
@@ -1798,7 +1882,7 @@ export interface components {
              * @description Nothing succeeded since this failure.
              */
             failingSince?: string;
-            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
+            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["S3Secrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
             /** Format: date-time */
             createTime: string;
             /** Format: date-time */
@@ -1828,7 +1912,7 @@ export interface components {
          * DestinationType
          * @enum {unknown}
          */
-        DestinationType: "webhook" | "postgres" | "slack" | "file";
+        DestinationType: "webhook" | "postgres" | "s3" | "slack" | "file";
         /** DynamicMapping */
         DynamicMapping: {
             /** @description Field name in the builder's application. */
@@ -3069,6 +3153,86 @@ export interface components {
                 message: string;
             }[];
         };
+        /**
+         * Replay
+         * @description Messages that are sent again, the oldest first.
+         */
+        Replay: {
+            id: string;
+            projectId: string;
+            /** @description Where the messages are sent. */
+            destinationId: string;
+            filter: components["schemas"]["ReplayFilter"];
+            /**
+             * @description `done`: each message was delivered there, or ran out of attempts.
+             * @enum {unknown}
+             */
+            status: "running" | "done" | "canceled";
+            /** @description Why it was canceled. */
+            reason?: string;
+            progress: {
+                /** @description Messages that were queued until now. */
+                queued: number;
+                delivered: number;
+                /** @description Of those queued, what ran out of attempts. */
+                failed: number;
+                /** @description Of those queued, what waits for an attempt. */
+                pending: number;
+                /**
+                 * Format: date-time
+                 * @description Messages created before it were looked at.
+                 */
+                reachedTime?: string;
+            };
+            /** Format: date-time */
+            createTime: string;
+            /** Format: date-time */
+            updateTime: string;
+        };
+        /**
+         * ReplayFilter
+         * @description All that is named must hold.
+         */
+        ReplayFilter: {
+            /** @description What was for this destination: its id or name. */
+            destination?: string;
+            status?: components["schemas"]["DeliveryStatus"];
+            object?: string;
+            groupRef?: string;
+            installationId?: string;
+            /**
+             * Format: date-time
+             * @description Messages created at this time or later.
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Messages created before this time.
+             */
+            to?: string;
+        };
+        /** ReplayPage */
+        ReplayPage: {
+            results: components["schemas"]["Replay"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** ReplayRequest */
+        ReplayRequest: {
+            filter: components["schemas"]["ReplayFilter"];
+            /** @description Where they are sent, by id or name: the destination of the filter unless told. */
+            destination?: string;
+            /** @description Counts only. */
+            dryRun?: boolean;
+        };
+        /** ReplayStarted */
+        ReplayStarted: {
+            /** @description Missing for a `dryRun`. */
+            replayId?: string;
+            /** @description How many messages were found. */
+            count: number;
+            /** @description False where counting took too long: there may be more, and all are sent. */
+            countIsComplete: boolean;
+        };
         /** ResolveOperationRequest */
         ResolveOperationRequest: {
             records?: {
@@ -3127,6 +3291,58 @@ export interface components {
              */
             overlapHours: number;
         } | null;
+        /** S3Metadata */
+        S3Metadata: {
+            /**
+             * @description It must exist.
+             * @example crm-records
+             */
+            bucket: string;
+            /**
+             * @description The region of the bucket. Stores that know none want `us-east-1` or `auto`.
+             * @example eu-central-1
+             */
+            region: string;
+            /**
+             * @description The key of each object. It may name `{{id}}`, `{{object}}`, `{{groupRef}}`, `{{installationId}}`, `{{projectId}}`, `{{type}}`, `{{time}}`, `{{year}}`, `{{month}}`, `{{day}}`, `{{hour}}`, and must name `{{id}}`, so that no message takes the place of another.
+             * @default {{time}}_{{id}}.json
+             * @example {{object}}/{{year}}/{{month}}/{{day}}/{{id}}.json
+             */
+            keyTemplate: string;
+            /**
+             * @default STANDARD
+             * @example STANDARD_IA
+             */
+            storageClass: string;
+            /**
+             * @description Of a store other than Amazon’s. HTTPS.
+             * @example https://minio.example.com
+             */
+            endpointUrl?: string;
+            /**
+             * @description Names the bucket in the path and not in the host, as stores want whose host has no name for each bucket.
+             * @default false
+             */
+            pathStyle: boolean;
+        };
+        /** S3Secrets */
+        S3Secrets: {
+            /**
+             * @description The id of the access key.
+             * @example AKIAIOSFODNN7EXAMPLE
+             */
+            awsKeyId: string;
+            /**
+             * @description The access key.
+             * @example wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
+             */
+            awsSecretKey: string;
+            /**
+             * @description Of temporary keys. When they expire, deliveries fail until they are changed.
+             * @example IQoJb3JpZ2lu
+             */
+            awsSessionToken?: string;
+        };
         /**
          * Scope
          * @description `full` reaches everything of its project; the others what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.
@@ -3333,6 +3549,38 @@ export interface components {
                     tablePrefix?: string;
                 } | {
                     /**
+                     * @description It must exist.
+                     * @example crm-records
+                     */
+                    bucket?: string;
+                    /**
+                     * @description The region of the bucket. Stores that know none want `us-east-1` or `auto`.
+                     * @example eu-central-1
+                     */
+                    region?: string;
+                    /**
+                     * @description The key of each object. It may name `{{id}}`, `{{object}}`, `{{groupRef}}`, `{{installationId}}`, `{{projectId}}`, `{{type}}`, `{{time}}`, `{{year}}`, `{{month}}`, `{{day}}`, `{{hour}}`, and must name `{{id}}`, so that no message takes the place of another.
+                     * @default {{time}}_{{id}}.json
+                     * @example {{object}}/{{year}}/{{month}}/{{day}}/{{id}}.json
+                     */
+                    keyTemplate: string;
+                    /**
+                     * @default STANDARD
+                     * @example STANDARD_IA
+                     */
+                    storageClass: string;
+                    /**
+                     * @description Of a store other than Amazon’s. HTTPS.
+                     * @example https://minio.example.com
+                     */
+                    endpointUrl?: string;
+                    /**
+                     * @description Names the bucket in the path and not in the host, as stores want whose host has no name for each bucket.
+                     * @default false
+                     */
+                    pathStyle: boolean;
+                } | {
+                    /**
                      * @description The URL of an incoming webhook of Slack. Whoever may read the destination sees it, and can post with it.
                      * @example https://hooks.slack.com/services/T000/B000/XXXX
                      */
@@ -3363,6 +3611,22 @@ export interface components {
                      * @example a-long-password
                      */
                     password?: string;
+                } | {
+                    /**
+                     * @description The id of the access key.
+                     * @example AKIAIOSFODNN7EXAMPLE
+                     */
+                    awsKeyId?: string;
+                    /**
+                     * @description The access key.
+                     * @example wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
+                     */
+                    awsSecretKey?: string;
+                    /**
+                     * @description Of temporary keys. When they expire, deliveries fail until they are changed.
+                     * @example IQoJb3JpZ2lu
+                     */
+                    awsSessionToken?: string;
                 } | Record<string, never> | Record<string, never>;
             };
         };
@@ -3723,12 +3987,19 @@ export type RecordFailed = components['schemas']['RecordFailed'];
 export type RecordFields = components['schemas']['RecordFields'];
 export type RecordRefused = components['schemas']['RecordRefused'];
 export type RecordWritten = components['schemas']['RecordWritten'];
+export type Replay = components['schemas']['Replay'];
+export type ReplayFilter = components['schemas']['ReplayFilter'];
+export type ReplayPage = components['schemas']['ReplayPage'];
+export type ReplayRequest = components['schemas']['ReplayRequest'];
+export type ReplayStarted = components['schemas']['ReplayStarted'];
 export type ResolveOperationRequest = components['schemas']['ResolveOperationRequest'];
 export type ResolvedRecords = components['schemas']['ResolvedRecords'];
 export type RetryOperationRequest = components['schemas']['RetryOperationRequest'];
 export type Revision = components['schemas']['Revision'];
 export type RevisionWarnings = components['schemas']['RevisionWarnings'];
 export type RotateDestinationRequest = components['schemas']['RotateDestinationRequest'];
+export type S3Metadata = components['schemas']['S3Metadata'];
+export type S3Secrets = components['schemas']['S3Secrets'];
 export type Scope = components['schemas']['Scope'];
 export type SearchFilter = components['schemas']['SearchFilter'];
 export type SearchRequest = components['schemas']['SearchRequest'];
@@ -4664,7 +4935,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown. */
-                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried";
+                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled";
                 targetId?: string;
                 /** @description Done with this key. */
                 keyId?: string;
@@ -6010,6 +6281,132 @@ export interface operations {
                 };
             };
             400: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    replayDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayStarted"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listReplays: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Replay id. */
+                replayId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Messages that are sent again, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Replay id. */
+                replayId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Messages that are sent again, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
