@@ -18,7 +18,7 @@ export interface QueueTarget {
 const findTargets = statement(
   'bench_targets',
   `SELECT project_id AS "projectId", integration_id AS "integrationId", id AS "installationId", config_id AS "configId",
-    connection_id AS "laneId" FROM installations ORDER BY id`,
+    connection_id AS "laneId" FROM installation ORDER BY id`,
 );
 const findWork = statement(
   'bench_work',

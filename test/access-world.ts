@@ -167,7 +167,7 @@ async function failedDelivery(
   const [message] = await cutMessages(envelope, [entry], origin);
   if (!message) throw new Error('an entry makes a message');
   await keepMessages(database, [message]);
-  await database.raw('DELETE FROM work WHERE operation_id = $1', [message.id]);
+  await database.raw('DELETE FROM work WHERE ref = $1', [message.id]);
   await database.raw(
     `INSERT INTO delivery (project_id, message_id, destination_id, status, ended, attempts, first_at, last_at)
     VALUES ($1, $2, $3, 'failed', 'failed', 10, svc_now(), svc_now())

@@ -12,19 +12,19 @@ const owners: Record<string, string> = {
   turn: 'lanes',
   wake: 'lanes',
   work: 'lanes',
-  api_keys: 'projects',
-  integrations: 'projects',
-  jwt_keys: 'projects',
-  projects: 'projects',
-  provider_apps: 'projects',
-  revisions: 'projects',
+  api_key: 'projects',
+  integration: 'projects',
+  jwt_key: 'projects',
+  project: 'projects',
+  provider_app: 'projects',
+  revision: 'projects',
   budget: 'connections',
-  connections: 'connections',
-  consumers: 'connections',
-  groups: 'connections',
-  oauth_flows: 'connections',
-  configs: 'installations',
-  installations: 'installations',
+  connection: 'connections',
+  consumer: 'connections',
+  customer_group: 'connections',
+  oauth_flow: 'connections',
+  config: 'installations',
+  installation: 'installations',
   idempotency: 'operations',
   operation: 'operations',
   operation_log: 'operations',
@@ -42,7 +42,7 @@ const owners: Record<string, string> = {
   read_seen: 'actions',
   read_stale: 'actions',
   clock: 'kit',
-  master_keys: 'kit',
+  master_key: 'kit',
 };
 
 /** What another room's store does with a table, and why. */
@@ -51,27 +51,27 @@ const exceptions: Record<string, string> = {
     'a write that was repeated takes no place in a batch, which is decided as it joins',
   'actions reads record':
     'whether a record joined its batch is found by its place, after the answer was lost',
-  'actions reads installations':
+  'actions reads installation':
     'a run begins in the lane of the connection that the installation has in that transaction',
-  'actions reads integrations': 'the same; its provider is told with the operation',
+  'actions reads integration': 'the same; its provider is told with the operation',
   'actions writes record':
     'a record joins its open batch, claims its key and wakes the lane in one statement',
   'actions writes wake': 'an overdue batch wakes the lane that seals it',
-  'connections reads provider_apps':
+  'connections reads provider_app':
     'the app is shown with its connection, which a list must not ask for one by one',
   'deliveries reads work': 'what waits to be delivered is what there is work for',
   'deliveries writes work': 'a message and its work are kept together, in one statement',
-  'installations reads connections':
+  'installations reads connection':
     'the status is shown with the installation, and the row is held while one comes to it',
-  'installations reads consumers': 'an event names whose connection it is, as it is in the transaction',
-  'installations reads groups':
+  'installations reads consumer': 'an event names whose connection it is, as it is in the transaction',
+  'installations reads customer_group':
     'the name is shown with the installation, which a list must not ask for one by one',
-  'installations reads integrations': 'the target of an action is one joined row, read on the hot path',
-  'installations reads revisions': 'the same',
+  'installations reads integration': 'the target of an action is one joined row, read on the hot path',
+  'installations reads revision': 'the same',
   'lanes reads clock': 'not the table: a part of the statements that this fragment is put into',
   'operations reads ab_batch': 'the gauge of what waits counts open batches too, in one statement',
-  'operations reads connections': 'the gauge of what waits tells dead credentials apart in one statement',
-  'operations reads installations': 'an operation is shown to the group of its installation only',
+  'operations reads connection': 'the gauge of what waits tells dead credentials apart in one statement',
+  'operations reads installation': 'an operation is shown to the group of its installation only',
   'operations reads lane': 'an acceptance is marked under the lease of its lane, in one statement',
   'operations reads turn': 'the same, and a parked one is looked after by who accepted it',
   'operations reads work': 'the same',
@@ -87,15 +87,20 @@ interface Use {
   file: string;
 }
 
+/** As the migrations leave them, by name. */
 const tables = [
-  ...new Set(
-    globSync('migrations/*.sql', { cwd: root }).flatMap((file) =>
-      [...readFileSync(join(root, file), 'utf8').matchAll(/CREATE TABLE (\w+)\b(?! PARTITION OF)/g)].map(
-        ([, name = '']) => name,
+  ...globSync('migrations/*.sql', { cwd: root })
+    .toSorted()
+    .flatMap((file) => [
+      ...readFileSync(join(root, file), 'utf8').matchAll(
+        /^CREATE TABLE (?<made>\w+)\b(?! PARTITION OF)|^ALTER TABLE (?<from>\w+) RENAME TO (?<to>\w+)/gm,
       ),
-    ),
-  ),
-].filter((name) => !name.endsWith('_default'));
+    ])
+    .reduce((found, { groups: { made, from, to } = {} }) => {
+      if (from) found.delete(from);
+      return found.add(made ?? to ?? '');
+    }, new Set<string>()),
+];
 
 /** Every use of a table in the SQL of the sources. */
 function usesIn(file: string): Use[] {

@@ -12,15 +12,15 @@ const dueAtOnce = 100;
 const ticks = 30;
 const objectsEach = 10;
 
-const makeIntegration = `INSERT INTO integrations (project_id, id, name, provider, latest_revision_id)
+const makeIntegration = `INSERT INTO integration (project_id, id, name, provider, latest_revision_id)
   VALUES ($1, gen_random_uuid(), 'crm', 'hubspot', gen_random_uuid())`;
-const makeInstallations = `INSERT INTO installations (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
+const makeInstallations = `INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
   SELECT $1, gen_random_uuid(), i.id, 'g' || n, gen_random_uuid(), gen_random_uuid(), 'bench'
-  FROM integrations i, generate_series(1, $2::int) n`;
+  FROM integration i, generate_series(1, $2::int) n`;
 const makeFeeds = `INSERT INTO read_feed (project_id, installation_id, object, object_name, schedule, next_at, started_at, watermark)
   SELECT $1, i.id, 'object' || n, 'Object' || n, '0 */3 * * *', svc_now() + interval '1 hour' + random() * interval '3 hours',
     svc_now(), svc_now()
-  FROM installations i, generate_series(1, ${objectsEach}) n`;
+  FROM installation i, generate_series(1, ${objectsEach}) n`;
 /** Those that are next, wherever in the table they stand. */
 const makeDue = `UPDATE read_feed SET next_at = svc_now() WHERE (project_id, installation_id, object) IN (
   SELECT project_id, installation_id, object FROM read_feed WHERE next_at < 'infinity' ORDER BY next_at LIMIT ${dueAtOnce})`;

@@ -4,15 +4,6 @@ CREATE OR REPLACE FUNCTION svc_turn_key(order_key text) RETURNS text LANGUAGE sq
   SELECT left(encode(sha256(convert_to(order_key, 'UTF8')), 'hex'), 32)
 $$;
 
-CREATE OR REPLACE FUNCTION svc_hash_turn() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  NEW.order_key := svc_turn_key(NEW.order_key);
-  RETURN NEW;
-END $$;
--- Only keys in clear have a slash.
-CREATE OR REPLACE TRIGGER turn_hashed BEFORE INSERT ON turn FOR EACH ROW WHEN (NEW.order_key LIKE '%/%')
-  EXECUTE FUNCTION svc_hash_turn();
-
 -- The next one, not the first: of two that go away at once, each sees the other as standing. An acceptance that parks holds
 -- the turn it found, so that it is there, and seen, before that turn is gone. The lane is told: it may be another's.
 CREATE OR REPLACE FUNCTION svc_pass_turn() RETURNS trigger LANGUAGE plpgsql AS $$

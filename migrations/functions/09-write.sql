@@ -116,14 +116,14 @@ BEGIN
     SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY project_id, order_key ORDER BY seq) AS place FROM members) m
     WHERE place > 1),
   works AS (
-    INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline, state, ordered)
+    INSERT INTO work (project_id, ref, lane_id, kind, prio, due_at, deadline, state, ordered)
     SELECT g.project_id, g.id, g.lane_id, m.action_type, g.prio, moment, g.closed_at + g.deadline_s * interval '1 second',
       CASE WHEN g.id IN (SELECT id FROM behind) THEN 2 ELSE 0 END, g.id IN (SELECT id FROM members)
     FROM gone g JOIN masters m ON m.id = g.id ORDER BY g.seq
-    RETURNING project_id, operation_id, seq),
+    RETURNING project_id, ref, seq),
   turns AS (
     INSERT INTO turn (project_id, order_key, seq)
-    SELECT DISTINCT w.project_id, m.order_key, w.seq FROM works w JOIN members m ON m.id = w.operation_id)
+    SELECT DISTINCT w.project_id, m.order_key, w.seq FROM works w JOIN members m ON m.id = w.ref)
   SELECT g.lane_id FROM gone g;
 END $$;
 

@@ -7,12 +7,12 @@ END $$;
 CREATE OR REPLACE FUNCTION svc_read_stale_integration() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO read_stale (project_id, installation_id)
-    SELECT project_id, id FROM installations WHERE project_id = NEW.project_id AND integration_id = NEW.id;
+    SELECT project_id, id FROM installation WHERE project_id = NEW.project_id AND integration_id = NEW.id;
   RETURN NULL;
 END $$;
-CREATE OR REPLACE TRIGGER read_stale AFTER INSERT OR DELETE OR UPDATE OF config_id ON installations
+CREATE OR REPLACE TRIGGER read_stale AFTER INSERT OR DELETE OR UPDATE OF config_id ON installation
   FOR EACH ROW EXECUTE FUNCTION svc_read_stale_installation();
-CREATE OR REPLACE TRIGGER read_stale AFTER UPDATE OF latest_revision_id ON integrations
+CREATE OR REPLACE TRIGGER read_stale AFTER UPDATE OF latest_revision_id ON integration
   FOR EACH ROW EXECUTE FUNCTION svc_read_stale_integration();
 
 SELECT svc_ballast('read_feed', '{"object": "''ballast''", "object_name": "''ballast''"}'),

@@ -58,15 +58,15 @@ const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref,
   a.client_id AS app_client_id, a.external_ref AS app_external_ref, a.scopes AS app_scopes, a.metadata AS app_metadata,
   a.is_default AS app_is_default, a.created_at AS app_created_at, a.updated_at AS app_updated_at`;
 
-const tables = `connections c
-  JOIN groups g ON g.project_id = c.project_id AND g.group_ref = c.group_ref
-  JOIN consumers k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
-  LEFT JOIN provider_apps a ON a.project_id = c.project_id AND a.id = c.provider_app_id`;
+const tables = `connection c
+  JOIN customer_group g ON g.project_id = c.project_id AND g.group_ref = c.group_ref
+  JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+  LEFT JOIN provider_app a ON a.project_id = c.project_id AND a.id = c.provider_app_id`;
 
 const readMany = statement(
   'connections_read_many',
   `SELECT ${columns} FROM unnest($1::uuid[], $2::uuid[]) AS asked (project_id, id)
-   JOIN ${tables.replace('connections c', 'connections c ON c.project_id = asked.project_id AND c.id = asked.id')}`,
+   JOIN ${tables.replace('connection c', 'connection c ON c.project_id = asked.project_id AND c.id = asked.id')}`,
 );
 
 const find = statement(
@@ -95,28 +95,28 @@ const findDefault = statement(
 // The name given last wins; without one the known name stays. The row lock puts those who connect one group in line.
 const saveGroup = statement(
   'connections_save_group',
-  `INSERT INTO groups (project_id, group_ref, name) VALUES ($1, $2, coalesce($3::text, $2))
-   ON CONFLICT (project_id, group_ref) DO UPDATE SET name = coalesce($3::text, groups.name),
-     updated_at = CASE WHEN groups.name = coalesce($3::text, groups.name) THEN groups.updated_at ELSE svc_now() END`,
+  `INSERT INTO customer_group (project_id, group_ref, name) VALUES ($1, $2, coalesce($3::text, $2))
+   ON CONFLICT (project_id, group_ref) DO UPDATE SET name = coalesce($3::text, customer_group.name),
+     updated_at = CASE WHEN customer_group.name = coalesce($3::text, customer_group.name) THEN customer_group.updated_at ELSE svc_now() END`,
 );
 
 const saveConsumer = statement(
   'connections_save_consumer',
-  `INSERT INTO consumers (project_id, consumer_ref, name) VALUES ($1, $2, coalesce($3::text, $2))
-   ON CONFLICT (project_id, consumer_ref) DO UPDATE SET name = coalesce($3::text, consumers.name),
-     updated_at = CASE WHEN consumers.name = coalesce($3::text, consumers.name) THEN consumers.updated_at ELSE svc_now() END`,
+  `INSERT INTO consumer (project_id, consumer_ref, name) VALUES ($1, $2, coalesce($3::text, $2))
+   ON CONFLICT (project_id, consumer_ref) DO UPDATE SET name = coalesce($3::text, consumer.name),
+     updated_at = CASE WHEN consumer.name = coalesce($3::text, consumer.name) THEN consumer.updated_at ELSE svc_now() END`,
 );
 
 const findSame = statement(
   'connections_find_same',
-  `SELECT id FROM connections WHERE project_id = $1 AND group_ref = $2 AND provider = $3 AND consumer_ref = $4
+  `SELECT id FROM connection WHERE project_id = $1 AND group_ref = $2 AND provider = $3 AND consumer_ref = $4
      AND workspace_ref IS NOT DISTINCT FROM $5::text
    ORDER BY created_at DESC, id DESC LIMIT 1`,
 );
 
 const insert = statement(
   'connections_insert',
-  `INSERT INTO connections (project_id, id, provider, provider_app_id, group_ref, consumer_ref, workspace_ref,
+  `INSERT INTO connection (project_id, id, provider, provider_app_id, group_ref, consumer_ref, workspace_ref,
      provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, access_issued_at, access_expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
      svc_now() - $14::float8 * interval '1 ms', svc_now() + $15::float8 * interval '1 ms')`,
@@ -125,7 +125,7 @@ const insert = statement(
 // A refresh that is under way loses its fence: what it brings belongs to the old credentials.
 const replace = statement(
   'connections_replace',
-  `UPDATE connections SET provider_app_id = $3, workspace_ref = $4, provider_consumer_ref = $5, auth_scheme = $6,
+  `UPDATE connection SET provider_app_id = $3, workspace_ref = $4, provider_consumer_ref = $5, auth_scheme = $6,
      provider_metadata = $7, scopes = $8, credentials = $9, status = $10,
      access_issued_at = svc_now() - $11::float8 * interval '1 ms', access_expires_at = svc_now() + $12::float8 * interval '1 ms',
      generation = generation + 1, status_detail = NULL, refresh_lease = NULL, refresh_lease_until = NULL, unauthorized_at = NULL,
@@ -133,12 +133,12 @@ const replace = statement(
    WHERE project_id = $1 AND id = $2 RETURNING id`,
 );
 
-/** SQL: what an event tells of a row `c` that has the columns of `connections`, and `more`, a jsonb. */
+/** SQL: what an event tells of a row `c` that has the columns of `connection`, and `more`, a jsonb. */
 const toldOf = (
   more?: string,
 ): string => `c.group_ref, (jsonb_build_object('projectId', c.project_id, 'connectionId', c.id,
   'provider', c.provider, 'groupRef', c.group_ref, 'consumerRef', c.consumer_ref, 'consumerName',
-  (SELECT k.name FROM consumers k WHERE k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref))
+  (SELECT k.name FROM consumer k WHERE k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref))
   ${more === undefined ? '' : `|| ${more}`})::text AS told`;
 
 /** SQL: the columns of a {@link ToldRow}. */
@@ -146,31 +146,31 @@ export const told = toldOf();
 
 const readTold = statement(
   'connections_read_told',
-  `SELECT ${told} FROM connections c WHERE c.project_id = $1 AND c.id = $2`,
+  `SELECT ${told} FROM connection c WHERE c.project_id = $1 AND c.id = $2`,
 );
 
 const describe = statement(
   'connections_describe',
-  `UPDATE connections c SET workspace_ref = CASE WHEN $3::boolean THEN $4::text ELSE workspace_ref END,
+  `UPDATE connection c SET workspace_ref = CASE WHEN $3::boolean THEN $4::text ELSE workspace_ref END,
      provider_metadata = coalesce($5::json, provider_metadata), updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 RETURNING ${told}`,
 );
 
 const remove = statement(
   'connections_delete',
-  `DELETE FROM connections c WHERE project_id = $1 AND id = $2 RETURNING ${told}`,
+  `DELETE FROM connection c WHERE project_id = $1 AND id = $2 RETURNING ${told}`,
 );
 
 const markWorking = statement(
   'connections_mark_working',
-  `UPDATE connections SET status = 'working', updated_at = svc_now()
+  `UPDATE connection SET status = 'working', updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 AND status = 'created'`,
 );
 
 // One death, one event: who finds it dead already changes nothing.
 const markBad = statement(
   'connections_mark_bad',
-  `UPDATE connections c SET status = 'bad_credentials', status_detail = $4, refresh_lease = NULL, refresh_lease_until = NULL,
+  `UPDATE connection c SET status = 'bad_credentials', status_detail = $4, refresh_lease = NULL, refresh_lease_until = NULL,
      updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
      AND ($5::uuid IS NULL OR refresh_lease = $5)

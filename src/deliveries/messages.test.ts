@@ -115,7 +115,7 @@ describe('deliveries/messages', () => {
     await keepMessages(test.database, messages);
     const rows = await test.database.raw(
       `SELECT m.*, w.lane_id, w.kind, w.state, w.due_at <= svc_now() AS due, w.deadline - svc_now() > interval '30 days' AS lasts
-      FROM message m JOIN work w ON w.project_id = m.project_id AND w.operation_id = m.id ORDER BY m.seq`,
+      FROM message m JOIN work w ON w.project_id = m.project_id AND w.ref = m.id ORDER BY m.seq`,
     );
     expect(rows.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
     for (const [at, row] of rows.entries()) {

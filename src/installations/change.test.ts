@@ -51,7 +51,7 @@ const issuesOf = (answer: Answer) => answer.json.issues?.map(({ name }) => name)
 
 async function configs(): Promise<{ id: string; content: unknown }[]> {
   const rows = await on.ground.database.raw(
-    'SELECT id, content FROM configs WHERE installation_id = $1 ORDER BY id',
+    'SELECT id, content FROM config WHERE installation_id = $1 ORDER BY id',
     [id],
   );
   return rows as { id: string; content: unknown }[];

@@ -25,7 +25,7 @@ const install = (given: object, query = '', integration = 'crm') =>
 
 async function rows(): Promise<{ installations: number; configs: number }> {
   const [counted] = await on.ground.database.raw(
-    'SELECT (SELECT count(*)::int FROM installations) AS installations, (SELECT count(*)::int FROM configs) AS configs',
+    'SELECT (SELECT count(*)::int FROM installation) AS installations, (SELECT count(*)::int FROM config) AS configs',
   );
   return counted as { installations: number; configs: number };
 }

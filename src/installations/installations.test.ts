@@ -49,7 +49,7 @@ describe('installations/installations', () => {
       expect((await on.call('GET', `/connections/${connectionId}`)).status).toBe(200);
       expect((await on.call('DELETE', `/integrations/crm/installations/${second.id}`)).status).toBe(204);
       expect((await on.call('GET', `/connections/${connectionId}`)).status).toBe(404);
-      const left = await on.ground.database.raw('SELECT id FROM configs WHERE installation_id = ANY ($1)', [
+      const left = await on.ground.database.raw('SELECT id FROM config WHERE installation_id = ANY ($1)', [
         [first.id, second.id],
       ]);
       expect(left).toEqual([]);
@@ -109,7 +109,7 @@ describe('installations/installations', () => {
         '/events?type=installation.deleted&pageSize=1',
       );
       expect(deleted.json.results).toMatchObject([{ installationId: id }]);
-      expect(await on.ground.database.raw('SELECT id FROM configs WHERE installation_id = $1', [id])).toEqual(
+      expect(await on.ground.database.raw('SELECT id FROM config WHERE installation_id = $1', [id])).toEqual(
         [],
       );
     });

@@ -39,10 +39,10 @@ const columns = `n.project_id, n.id, n.integration_id, n.group_ref, n.connection
   coalesce(g.name, n.group_ref) AS group_name, coalesce(g.created_at, n.created_at) AS group_created_at,
   coalesce(g.updated_at, n.created_at) AS group_updated_at`;
 
-const tables = `installations n
-  JOIN configs c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
-  LEFT JOIN groups g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
-  LEFT JOIN connections k ON k.project_id = n.project_id AND k.id = n.connection_id`;
+const tables = `installation n
+  JOIN config c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
+  LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
+  LEFT JOIN connection k ON k.project_id = n.project_id AND k.id = n.connection_id`;
 
 const list = statement(
   'installations_list',
@@ -61,38 +61,38 @@ const read = statement(
 // Held until the transaction ends, so that the connection is not deleted while an installation is added.
 const holdConnection = statement(
   'installations_hold_connection',
-  `SELECT id FROM connections WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
+  `SELECT id FROM connection WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
 );
 
 const insert = statement(
   'installations_insert',
-  `INSERT INTO installations (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
+  `INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
    VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
 
 const insertConfig = statement(
   'installations_insert_config',
-  `INSERT INTO configs (project_id, installation_id, id, revision_id, created_by, content)
+  `INSERT INTO config (project_id, installation_id, id, revision_id, created_by, content)
    VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
 const follow = statement(
   'installations_follow',
-  `UPDATE installations SET config_id = $4, connection_id = $5, updated_at = svc_now()
+  `UPDATE installation SET config_id = $4, connection_id = $5, updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 AND config_id = $3 RETURNING id`,
 );
 
 const remove = statement(
   'installations_delete',
-  `WITH gone AS (DELETE FROM installations WHERE project_id = $1 AND id = $2 RETURNING id, connection_id),
-     configs_gone AS (DELETE FROM configs WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone))
+  `WITH gone AS (DELETE FROM installation WHERE project_id = $1 AND id = $2 RETURNING id, connection_id),
+     configs_gone AS (DELETE FROM config WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone))
    SELECT connection_id FROM gone`,
 );
 
 const removeOf = statement(
   'installations_delete_of_integration',
-  `WITH gone AS (DELETE FROM installations WHERE project_id = $1 AND integration_id = $2 RETURNING id)
-   DELETE FROM configs WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone)`,
+  `WITH gone AS (DELETE FROM installation WHERE project_id = $1 AND integration_id = $2 RETURNING id)
+   DELETE FROM config WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone)`,
 );
 
 const usage = statement(
@@ -100,25 +100,25 @@ const usage = statement(
   `SELECT count(*)::integer AS installations, count(*) FILTER (WHERE EXISTS (
        SELECT FROM json_each(c.content -> $3 -> 'objects') AS entry
        WHERE lower(entry.value ->> 'objectName') = lower($4)))::integer AS configured
-   FROM installations n
-   JOIN configs c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
+   FROM installation n
+   JOIN config c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
    WHERE n.project_id = $1 AND n.integration_id = $2`,
 );
 
 const installed = statement(
   'installations_exist_of',
-  `SELECT 1 FROM installations WHERE project_id = $1 AND integration_id = ANY ($2::uuid[]) LIMIT 1`,
+  `SELECT 1 FROM installation WHERE project_id = $1 AND integration_id = ANY ($2::uuid[]) LIMIT 1`,
 );
 
 const usesConnection = statement(
   'installations_use_connection',
-  `SELECT 1 FROM installations WHERE project_id = $1 AND connection_id = $2 LIMIT 1`,
+  `SELECT 1 FROM installation WHERE project_id = $1 AND connection_id = $2 LIMIT 1`,
 );
 
 // Writes no row while nothing fails: the counts are at their limit of ten.
 const endOperations = statement(
   'installations_end_operations',
-  `UPDATE installations SET last_operation_status = $3,
+  `UPDATE installation SET last_operation_status = $3,
      recent_operations = recent_operations * power(0.9, $4::float8) + 10 * (1 - power(0.9, $4::float8)),
      recent_failures = recent_failures * power(0.9, $4::float8)
        + 10 * (1 - power(0.9, $4::float8)) * $5::float8 / $4::float8

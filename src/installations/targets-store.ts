@@ -44,21 +44,21 @@ const load = statement(
      SELECT slot, project_id, installation_id FROM asked WHERE installation_id IS NOT NULL
      UNION ALL
      SELECT a.slot, a.project_id, n.id FROM asked a
-       JOIN installations n ON n.project_id = a.project_id AND n.integration_id = a.integration_id AND n.group_ref = a.group_ref
+       JOIN installation n ON n.project_id = a.project_id AND n.integration_id = a.integration_id AND n.group_ref = a.group_ref
      UNION ALL
      SELECT a.slot, a.project_id, n.id FROM asked a
-       JOIN integrations i ON i.project_id = a.project_id AND i.name = a.integration_name
-       JOIN installations n ON n.project_id = a.project_id AND n.integration_id = i.id AND n.group_ref = a.group_ref
+       JOIN integration i ON i.project_id = a.project_id AND i.name = a.integration_name
+       JOIN installation n ON n.project_id = a.project_id AND n.integration_id = i.id AND n.group_ref = a.group_ref
    )
    SELECT found.slot::integer AS slot, n.project_id, n.integration_id, i.name AS integration_name, i.provider, r.id AS revision_id,
      r.content AS manifest, r.retained, n.id AS installation_id, n.created_at, n.group_ref, n.config_id, c.content, n.connection_id,
      k.status AS connection_status, n.recent_operations, n.recent_failures
    FROM found
-   JOIN installations n ON n.project_id = found.project_id AND n.id = found.installation_id
-   JOIN integrations i ON i.project_id = n.project_id AND i.id = n.integration_id
-   JOIN revisions r ON r.project_id = i.project_id AND r.integration_id = i.id AND r.id = i.latest_revision_id
-   JOIN configs c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
-   LEFT JOIN connections k ON k.project_id = n.project_id AND k.id = n.connection_id`,
+   JOIN installation n ON n.project_id = found.project_id AND n.id = found.installation_id
+   JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id
+   JOIN revision r ON r.project_id = i.project_id AND r.integration_id = i.id AND r.id = i.latest_revision_id
+   JOIN config c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
+   LEFT JOIN connection k ON k.project_id = n.project_id AND k.id = n.connection_id`,
 );
 
 /** Existing targets, each with the index of its key. */

@@ -11,12 +11,12 @@ const read = statement(
         'groupName', g.name, 'consumerRef', c.consumer_ref, 'consumerName', k.name))
       || jsonb_build_object('config', f.content)
       || $3::jsonb)::text AS told
-   FROM installations n
-     JOIN integrations i ON i.project_id = n.project_id AND i.id = n.integration_id
-     JOIN configs f ON f.project_id = n.project_id AND f.installation_id = n.id AND f.id = n.config_id
-     LEFT JOIN groups g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
-     LEFT JOIN connections c ON c.project_id = n.project_id AND c.id = n.connection_id
-     LEFT JOIN consumers k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+   FROM installation n
+     JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id
+     JOIN config f ON f.project_id = n.project_id AND f.installation_id = n.id AND f.id = n.config_id
+     LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
+     LEFT JOIN connection c ON c.project_id = n.project_id AND c.id = n.connection_id
+     LEFT JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
    WHERE n.project_id = $1 AND n.id = $2`,
 );
 
@@ -49,10 +49,10 @@ const readSender = statement(
   'installations_read_sender',
   `SELECT coalesce(g.name, n.group_ref) AS "groupName", coalesce(c.consumer_ref, '') AS "consumerRef",
      coalesce(k.name, c.consumer_ref, '') AS "consumerName", c.workspace_ref AS workspace, n.updated_at AS "updatedAt"
-   FROM installations n
-     LEFT JOIN groups g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
-     LEFT JOIN connections c ON c.project_id = n.project_id AND c.id = n.connection_id
-     LEFT JOIN consumers k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+   FROM installation n
+     LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
+     LEFT JOIN connection c ON c.project_id = n.project_id AND c.id = n.connection_id
+     LEFT JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
    WHERE n.project_id = $1 AND n.id = $2`,
 );
 

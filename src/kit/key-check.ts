@@ -3,10 +3,10 @@ import { statement } from './db/statement.ts';
 import type { SealedColumn } from './rotation.ts';
 import type { Vault } from './vault.ts';
 
-const list = statement('master_keys_list', 'SELECT id, check_value FROM master_keys ORDER BY id');
+const list = statement('master_keys_list', 'SELECT id, check_value FROM master_key ORDER BY id');
 const insert = statement(
   'master_keys_insert',
-  'INSERT INTO master_keys (id, check_value) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
+  'INSERT INTO master_key (id, check_value) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
 );
 
 interface CheckRow {

@@ -106,7 +106,7 @@ describe('lanes/kinds', () => {
     const id = randomUUID();
     await test.database.raw('INSERT INTO reading VALUES ($1, 0, $2)', [id, pages]);
     await test.database.raw(
-      `INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline)
+      `INSERT INTO work (project_id, ref, lane_id, kind, prio, due_at, deadline)
       VALUES ($1, $2, $3, $4, $5, svc_now(), svc_now() + interval '1 hour')`,
       [projectId, id, laneId, kind, prio],
     );
@@ -118,7 +118,7 @@ describe('lanes/kinds', () => {
   }
   const rows = (id: string) =>
     test.database.raw(
-      'SELECT r.page, w.state, w.attempt, w.due_at > svc_now() AS waits FROM reading r LEFT JOIN work w ON w.operation_id = r.id WHERE r.id = $1',
+      'SELECT r.page, w.state, w.attempt, w.due_at > svc_now() AS waits FROM reading r LEFT JOIN work w ON w.ref = r.id WHERE r.id = $1',
       [id],
     );
   const until = (what: () => unknown) => expect.poll(what, { timeout: 10_000, interval: 20 });
@@ -158,7 +158,7 @@ describe('lanes/kinds', () => {
     const strange = await queue('newer', 1, laneId);
     const started = await queue('newer', 1);
     await test.database.raw(
-      'UPDATE work SET state = 1, attempt = 1, lease = gen_random_uuid() WHERE operation_id = $1',
+      'UPDATE work SET state = 1, attempt = 1, lease = gen_random_uuid() WHERE ref = $1',
       [started],
     );
     const known = await queue('test reading', 1, laneId);

@@ -23,7 +23,7 @@ describe('src/projects/bootstrap', () => {
     expect(answers.filter(({ created }) => created)).toHaveLength(1);
     expect(answers.filter(({ apiKey }) => apiKey !== undefined)).toHaveLength(1);
     expect(new Set(answers.map(({ projectId }) => projectId)).size).toBe(1);
-    expect(await test.database.raw('SELECT count(*)::int AS count FROM api_keys')).toEqual([{ count: 1 }]);
+    expect(await test.database.raw('SELECT count(*)::int AS count FROM api_key')).toEqual([{ count: 1 }]);
     expect(await bootstrap(test.database, { givenKey: generateApiKey().key })).toEqual({
       created: false,
       projectId: answers[0]!.projectId,

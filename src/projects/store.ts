@@ -15,25 +15,22 @@ interface ProjectRow {
 const organizationId = '00000000-0000-0000-0000-000000000000';
 const columns = 'id, name, app_name, allowed_origins, created_at, updated_at';
 
-const get = statement('projects_get', `SELECT ${columns} FROM projects WHERE id = $1`);
-const byName = statement('projects_by_name', `SELECT ${columns} FROM projects WHERE lower(name) = lower($1)`);
-const oldest = statement(
-  'projects_oldest',
-  `SELECT ${columns} FROM projects ORDER BY created_at, id LIMIT 1`,
-);
+const get = statement('projects_get', `SELECT ${columns} FROM project WHERE id = $1`);
+const byName = statement('projects_by_name', `SELECT ${columns} FROM project WHERE lower(name) = lower($1)`);
+const oldest = statement('projects_oldest', `SELECT ${columns} FROM project ORDER BY created_at, id LIMIT 1`);
 const insert = statement(
   'projects_insert',
-  `INSERT INTO projects (id, name, app_name) VALUES ($1, $2, $3) RETURNING ${columns}`,
+  `INSERT INTO project (id, name, app_name) VALUES ($1, $2, $3) RETURNING ${columns}`,
 );
 const update = statement(
   'projects_update',
-  `UPDATE projects SET name = coalesce($2, name), app_name = coalesce($3, app_name),
+  `UPDATE project SET name = coalesce($2, name), app_name = coalesce($3, app_name),
      allowed_origins = coalesce($4, allowed_origins), updated_at = svc_now()
    WHERE id = $1 RETURNING ${columns}`,
 );
 const withOrigins = statement(
   'projects_allowed_origins',
-  `SELECT id, name, allowed_origins AS origins FROM projects WHERE allowed_origins <> '{}'`,
+  `SELECT id, name, allowed_origins AS origins FROM project WHERE allowed_origins <> '{}'`,
 );
 const lock = statement(
   'projects_lock_bootstrap',

@@ -115,7 +115,7 @@ describe('test/faults/refresh', () => {
   /** The token ends by the clock of the database, and both nodes have had the time to see it. */
   async function expire(id: string): Promise<void> {
     await harness.ground.database.raw(
-      `UPDATE connections SET access_expires_at = svc_now() - interval '1 second' WHERE id = $1`,
+      `UPDATE connection SET access_expires_at = svc_now() - interval '1 second' WHERE id = $1`,
       [id],
     );
     await sleep(rereadMs);

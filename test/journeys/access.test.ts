@@ -167,7 +167,7 @@ describe('test/journeys/access', () => {
     expect(key).toMatch(/^svc_/);
     for (const path of [`/projects/default/api-keys/${id}`, '/projects/default/api-keys'])
       expect((await get(path, {})).text).not.toContain(key.slice(-20));
-    const rows = await test.database.raw('SELECT * FROM api_keys');
+    const rows = await test.database.raw('SELECT * FROM api_key');
     expect(JSON.stringify(rows)).not.toContain(key.slice(-20));
   });
 

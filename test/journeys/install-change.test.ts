@@ -74,7 +74,7 @@ describe('test/journeys/install-change', () => {
     const made = await installed('immutable');
     await patch(made.id, ['config.createdBy'], { config: { createdBy: 'builder:bob' } });
     const rows = await test.database.raw(
-      'SELECT id, content FROM configs WHERE installation_id = $1 ORDER BY id',
+      'SELECT id, content FROM config WHERE installation_id = $1 ORDER BY id',
       [made.id],
     );
     expect(rows).toHaveLength(2);

@@ -29,7 +29,7 @@ describe('test/journeys/rotate-keys', () => {
   async function seed(vault: Vault, count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, () => newId());
     await test.database.raw(
-      `INSERT INTO connections (project_id, id, provider, group_ref, consumer_ref, auth_scheme, status, credentials)
+      `INSERT INTO connection (project_id, id, provider, group_ref, consumer_ref, auth_scheme, status, credentials)
        SELECT $1, id, 'hubspot', 'g', 'c', 'oauth2/authorizationCode', 'working', sealed
        FROM unnest($2::uuid[], $3::bytea[]) AS given (id, sealed)`,
       [projectId, ids, ids.map((id) => vault.seal({ token: `${id}/0` }, placeOf(projectId, id)))],
@@ -38,7 +38,7 @@ describe('test/journeys/rotate-keys', () => {
   }
 
   const stored = async (id: string): Promise<Buffer> => {
-    const rows = await test.database.raw('SELECT credentials FROM connections WHERE id = $1', [id]);
+    const rows = await test.database.raw('SELECT credentials FROM connection WHERE id = $1', [id]);
     return rows[0]!['credentials'] as Buffer;
   };
 
@@ -64,7 +64,7 @@ describe('test/journeys/rotate-keys', () => {
         reads += 1;
         const token = `${id}/${writes}`;
         const sealed = vault.seal({ token }, placeOf(projectId, id));
-        await test.database.raw('UPDATE connections SET credentials = $2 WHERE id = $1', [id, sealed]);
+        await test.database.raw('UPDATE connection SET credentials = $2 WHERE id = $1', [id, sealed]);
         written.set(id, token);
         writes += 1;
       }
@@ -79,7 +79,7 @@ describe('test/journeys/rotate-keys', () => {
     expect([first.shut, second.shut, failures]).toEqual([[], [], 0]);
     expect(second).toMatchObject({
       isDone: true,
-      kept: [{ column: 'connections.credentials', keyId: 'new', count: 1_000 }],
+      kept: [{ column: 'connection.credentials', keyId: 'new', count: 1_000 }],
     });
     expect(writes).toBeGreaterThan(100);
     expect(reads).toBeGreaterThan(100);
@@ -99,9 +99,9 @@ describe('test/journeys/rotate-keys', () => {
     const database = {
       ...test.database,
       rows: async <Row>(statement: { name: string; text: string }, values?: readonly unknown[]) => {
-        if (statement.name === 'connections_sealed_swap' && isFirst) {
+        if (statement.name === 'connection_sealed_swap' && isFirst) {
           isFirst = false;
-          await test.database.raw('UPDATE connections SET credentials = $2 WHERE id = $1', [id, refreshed]);
+          await test.database.raw('UPDATE connection SET credentials = $2 WHERE id = $1', [id, refreshed]);
         }
         return test.database.rows<Row>(statement, values);
       },
@@ -115,7 +115,7 @@ describe('test/journeys/rotate-keys', () => {
     const [from, to] = await seed(vaultOf(oldKey), 2);
     const [lost] = await seed(vaultOf(generateMasterKey('lost')), 1);
     const moved = await stored(from!);
-    await test.database.raw('UPDATE connections SET credentials = $2 WHERE id = $1', [to, moved]);
+    await test.database.raw('UPDATE connection SET credentials = $2 WHERE id = $1', [to, moved]);
     const both = vaultOf(newKey, oldKey);
     const rotation = await rotateKeys(test.database, both, columns);
     expect(rotation).toMatchObject({ rewrapped: 1, isDone: false });
@@ -189,7 +189,7 @@ describe('test/journeys/rotate-keys', () => {
     await seed(vaultOf(oldKey), 3);
     const { code, said } = await rotate(newKey);
     expect(code).toBe(1);
-    expect(said).toContain('connections.credentials: 3 under old');
+    expect(said).toContain('connection.credentials: 3 under old');
     expect(said).toContain('the master key old is not configured');
     expect(said).not.toContain(newKey.slice(5));
     expect(await countOf('old')).toBe(3);

@@ -114,9 +114,7 @@ describe('test/journeys/start', () => {
     const failing = await start({ DATABASE_URL: database.url, SVC_DATA_DIR: join(blocked, 'data') });
     expect(await failing.ended).toBe(1);
     expect(failing.said()).toContain('a-file');
-    expect(await database.database.raw('SELECT count(*)::int AS count FROM api_keys')).toEqual([
-      { count: 0 },
-    ]);
+    expect(await database.database.raw('SELECT count(*)::int AS count FROM api_key')).toEqual([{ count: 0 }]);
     const SVC_DATA_DIR = join(folder, 'second');
     await ready(await start({ DATABASE_URL: database.url, SVC_DATA_DIR }));
     expect(await readFile(join(SVC_DATA_DIR, 'first-api-key'), 'utf8')).toMatch(/^svc_/);
@@ -125,7 +123,7 @@ describe('test/journeys/start', () => {
   it('a worker makes no key; migrate does; keys create makes one at any time', async () => {
     const database = await empty();
     const count = async () =>
-      (await database.database.raw('SELECT count(*)::int AS count FROM api_keys'))[0]?.['count'];
+      (await database.database.raw('SELECT count(*)::int AS count FROM api_key'))[0]?.['count'];
     const given = { DATABASE_URL: database.url, SVC_DATA_DIR: join(folder, 'third') };
     const worker = await start(given, ['worker']);
     await expect.poll(worker.said, { timeout: 60_000 }).toContain('svc worker is ready');

@@ -14,7 +14,7 @@ describe('test/journeys/write-sealed', () => {
     platform = await startPlatform({ databaseUrl: test.url });
     await deploy(platform);
     customer = await install(platform, 'hubspot-crm', 'acme');
-    const [row] = await test.database.raw('SELECT credentials FROM connections WHERE id = $1', [
+    const [row] = await test.database.raw('SELECT credentials FROM connection WHERE id = $1', [
       customer.connectionId,
     ]);
     good = row!['credentials'] as Buffer;
@@ -25,7 +25,7 @@ describe('test/journeys/write-sealed', () => {
   });
 
   const store = (credentials: Buffer) =>
-    test.database.raw('UPDATE connections SET credentials = $2 WHERE id = $1', [
+    test.database.raw('UPDATE connection SET credentials = $2 WHERE id = $1', [
       customer.connectionId,
       credentials,
     ]);

@@ -195,8 +195,8 @@ export async function endOf(world: BatchWorld): Promise<string[]> {
   if ((await openBatches(world)).size > 0) found.push('a batch never left');
   const rows = await database.raw(
     `SELECT r.operation_id, r.slot, r.entry, o.total, o.resource,
-      (SELECT count(*)::int FROM work w WHERE w.project_id = o.project_id AND w.operation_id = o.id) AS works,
-      (SELECT w.seq::int FROM work w WHERE w.project_id = o.project_id AND w.operation_id = o.id) AS seq
+      (SELECT count(*)::int FROM work w WHERE w.project_id = o.project_id AND w.ref = o.id) AS works,
+      (SELECT w.seq::int FROM work w WHERE w.project_id = o.project_id AND w.ref = o.id) AS seq
     FROM record r JOIN operation o ON o.project_id = r.project_id AND o.id = r.operation_id
     WHERE r.project_id = $1 ORDER BY r.operation_id, r.slot`,
     [common.projectId],

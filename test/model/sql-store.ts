@@ -39,7 +39,7 @@ export function createSqlStore(database: Database): LedgerStore {
         `SELECT o.id, o.status, w.state, w.lease,
           (SELECT json_agg(r.outcome ORDER BY r.slot) FROM record r
             WHERE r.project_id = o.project_id AND r.operation_id = o.id) AS outcomes
-        FROM operation o LEFT JOIN work w ON w.project_id = o.project_id AND w.operation_id = o.id
+        FROM operation o LEFT JOIN work w ON w.project_id = o.project_id AND w.ref = o.id
         WHERE o.project_id = $1 ORDER BY o.id`,
         [projectId],
       );

@@ -300,9 +300,7 @@ describe('write/lanes', () => {
     expect(await takeFrom(lane)).toEqual([]);
     await back(lane);
     expect(await claimAll()).toEqual([]);
-    const [sent] = await test.database.raw('SELECT seq FROM work WHERE operation_id = $1', [
-      marked?.operationId,
-    ]);
+    const [sent] = await test.database.raw('SELECT seq FROM work WHERE ref = $1', [marked?.operationId]);
     const item = {
       ...intake(),
       records: [],

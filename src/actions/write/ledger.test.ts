@@ -178,9 +178,7 @@ describe('write/ledger', () => {
       intake({ orderKeys: ['contact 1'] }),
       async ({ operationId }, context) => {
         expect(context.mayStillSend()).toBe(true);
-        duringSend = await test.database.raw('SELECT state, attempt FROM work WHERE operation_id = $1', [
-          operationId,
-        ]);
+        duringSend = await test.database.raw('SELECT state, attempt FROM work WHERE ref = $1', [operationId]);
         return [{ kind: 'applied', recordId: '7', data: { id: '7' } }];
       },
     );

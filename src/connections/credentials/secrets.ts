@@ -1,7 +1,7 @@
 import { sealedColumn } from '../../kit/rotation.ts';
 import type { Vault } from '../../kit/vault.ts';
 
-/** What is sealed in `connections.credentials`. */
+/** What is sealed in `connection.credentials`. */
 export type Secrets =
   | OAuthSecrets
   | ClientSecrets
@@ -79,7 +79,7 @@ const place = (projectId: string, id: string): string => `${projectId}/${id}/cre
 
 /** For the rotation of the master keys. */
 export const sealedCredentials = sealedColumn({
-  table: 'connections',
+  table: 'connection',
   rowId: { column: 'id', first: '00000000-0000-0000-0000-000000000000' },
   column: 'credentials',
   place: (projectId, id) => place(projectId, String(id)),

@@ -6,10 +6,10 @@ import type { ConnectionKey } from '../store.ts';
 // together. SKIP LOCKED and the hold leave each to one node, by the clock of the database.
 const claim = statement(
   'connections_claim_idle',
-  `UPDATE connections SET keep_alive_at = svc_now() + $4::float8 * interval '1 ms'
+  `UPDATE connection SET keep_alive_at = svc_now() + $4::float8 * interval '1 ms'
    WHERE (project_id, id) IN (
      SELECT c.project_id, c.id FROM unnest($1::text[], $2::float8[]) AS kept (provider, hours)
-       JOIN connections c ON c.provider = kept.provider
+       JOIN connection c ON c.provider = kept.provider
      WHERE c.status <> 'bad_credentials' AND (c.keep_alive_at IS NULL OR c.keep_alive_at < svc_now())
        AND c.auth_scheme IN ('oauth2/authorizationCode', 'oauth2/authorizationCodePKCE', 'oauth2/password')
        AND coalesce(c.access_issued_at, c.created_at) < svc_now() - interval '1 hour' * kept.hours * 0.8

@@ -42,25 +42,25 @@ interface FlowRow {
 
 const insert = statement(
   'oauth_flows_insert',
-  `INSERT INTO oauth_flows (project_id, state_hash, request, code_verifier, expires_at)
+  `INSERT INTO oauth_flow (project_id, state_hash, request, code_verifier, expires_at)
    VALUES ($1, $2, $3, $4, svc_now() + ${stateLifeSeconds} * interval '1 second')`,
 );
 
 const sweep = statement(
   'oauth_flows_sweep',
-  `DELETE FROM oauth_flows WHERE state_hash IN
-     (SELECT state_hash FROM oauth_flows WHERE expires_at < svc_now() ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)`,
+  `DELETE FROM oauth_flow WHERE state_hash IN
+     (SELECT state_hash FROM oauth_flow WHERE expires_at < svc_now() ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)`,
 );
 
 const find = statement(
   'oauth_flows_find',
-  `SELECT request FROM oauth_flows WHERE state_hash = $1 AND expires_at > svc_now()`,
+  `SELECT request FROM oauth_flow WHERE state_hash = $1 AND expires_at > svc_now()`,
 );
 
 // Taken by deleting: of two answers with one state, one finds it.
 const take = statement(
   'oauth_flows_take',
-  `DELETE FROM oauth_flows WHERE state_hash = $1 RETURNING project_id, request, code_verifier, expires_at > svc_now() AS live`,
+  `DELETE FROM oauth_flow WHERE state_hash = $1 RETURNING project_id, request, code_verifier, expires_at > svc_now() AS live`,
 );
 
 function verifierPlace(projectId: string, hash: Buffer): string {
@@ -69,7 +69,7 @@ function verifierPlace(projectId: string, hash: Buffer): string {
 
 /** For the rotation of the master keys. */
 export const sealedVerifiers = sealedColumn({
-  table: 'oauth_flows',
+  table: 'oauth_flow',
   rowId: { column: 'state_hash', first: Buffer.alloc(0) },
   column: 'code_verifier',
   place: (projectId, hash) => verifierPlace(projectId, Buffer.from(hash)),

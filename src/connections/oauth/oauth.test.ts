@@ -188,7 +188,7 @@ describe('connections/oauth', () => {
     const state = new URL((await start({})).text).searchParams.get('flow')!;
     await harness.shiftClock('-11 minutes');
     const rows = await harness.ground.database.raw(
-      'SELECT state_hash, request::text, code_verifier FROM oauth_flows',
+      'SELECT state_hash, request::text, code_verifier FROM oauth_flow',
     );
     expect(rows).toHaveLength(1);
     expect(rows[0]!['state_hash']).toEqual(createHash('sha256').update(state).digest());

@@ -138,10 +138,10 @@ describe('connections/refresh', () => {
       .poll(async () => (await control(salesforce.url, 'requests?path=token'))['requests'])
       .toHaveLength(1);
     const { database } = harness.ground;
-    await database.raw(`UPDATE connections SET refresh_lease = gen_random_uuid() WHERE id = $1`, [id]);
+    await database.raw(`UPDATE connection SET refresh_lease = gen_random_uuid() WHERE id = $1`, [id]);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await database.raw(
-      `UPDATE connections SET refresh_lease = NULL, status = 'bad_credentials' WHERE id = $1`,
+      `UPDATE connection SET refresh_lease = NULL, status = 'bad_credentials' WHERE id = $1`,
       [id],
     );
     await refreshing;
@@ -198,7 +198,7 @@ describe('connections/refresh', () => {
   it('uses a token in the last part of its life while it is renewed', async () => {
     const id = await connect('hubspot');
     await harness.ground.database.raw(
-      `UPDATE connections SET access_issued_at = svc_now() - interval '29 minutes', access_expires_at = svc_now() + interval '1 minute' WHERE id = $1`,
+      `UPDATE connection SET access_issued_at = svc_now() - interval '29 minutes', access_expires_at = svc_now() + interval '1 minute' WHERE id = $1`,
       [id],
     );
     const used = await second.credential(harness.projectId, id);
@@ -210,7 +210,7 @@ describe('connections/refresh', () => {
   it('takes over from a node that died with the lease', async () => {
     const id = await connect('hubspot');
     await harness.ground.database.raw(
-      `UPDATE connections SET refresh_lease = gen_random_uuid(), refresh_lease_until = svc_now() + interval '300 ms' WHERE id = $1`,
+      `UPDATE connection SET refresh_lease = gen_random_uuid(), refresh_lease_until = svc_now() + interval '300 ms' WHERE id = $1`,
       [id],
     );
     await first.refresh(harness.projectId, id, 'force');
@@ -245,7 +245,7 @@ describe('connections/refresh', () => {
       .poll(async () => (await control(salesforce.url, 'requests?path=token'))['requests'])
       .toHaveLength(1);
     await harness.ground.database.raw(
-      `UPDATE connections SET generation = 7, refresh_lease = NULL, refresh_lease_until = NULL WHERE id = $1`,
+      `UPDATE connection SET generation = 7, refresh_lease = NULL, refresh_lease_until = NULL WHERE id = $1`,
       [id],
     );
     await refreshing;
@@ -255,7 +255,7 @@ describe('connections/refresh', () => {
   it('does not open credentials that were moved from another row', async () => {
     const [one, other] = [await connect('hubspot'), await connect('hubspot')];
     await harness.ground.database.raw(
-      `UPDATE connections SET credentials = (SELECT credentials FROM connections WHERE id = $1) WHERE id = $2`,
+      `UPDATE connection SET credentials = (SELECT credentials FROM connection WHERE id = $1) WHERE id = $2`,
       [one, other],
     );
     await expect(second.credential(harness.projectId, other)).rejects.toMatchObject({
@@ -267,7 +267,7 @@ describe('connections/refresh', () => {
   it('never dials an API address that is not one of the provider', async () => {
     const id = await connect('salesforce');
     await harness.ground.database.raw(
-      `UPDATE connections SET provider_metadata = '{"instance_url":{"value":"https://evil.example.com","source":"token"}}' WHERE id = $1`,
+      `UPDATE connection SET provider_metadata = '{"instance_url":{"value":"https://evil.example.com","source":"token"}}' WHERE id = $1`,
       [id],
     );
     await expect(second.credential(harness.projectId, id)).rejects.toMatchObject({

@@ -7,7 +7,7 @@ import { told, toldIn, type ConnectionKey, type ToldRow } from '../store.ts';
 // One statement decides who refreshes: the generation must be the one that was found stale, and nobody may hold a lease.
 const take = statement(
   'connections_lease',
-  `UPDATE connections SET refresh_lease = $4, refresh_lease_until = svc_now() + $5::float8 * interval '1 ms'
+  `UPDATE connection SET refresh_lease = $4, refresh_lease_until = svc_now() + $5::float8 * interval '1 ms'
    WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
      AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
      AND ($6::float8 IS NULL OR unauthorized_at IS NULL OR unauthorized_at < svc_now() - $6::float8 * interval '1 ms')
@@ -17,20 +17,20 @@ const take = statement(
 // Only while it is ours: nobody took it over.
 const extend = statement(
   'connections_extend_lease',
-  `UPDATE connections SET refresh_lease_until = svc_now() + $4::float8 * interval '1 ms'
+  `UPDATE connection SET refresh_lease_until = svc_now() + $4::float8 * interval '1 ms'
    WHERE project_id = $1 AND id = $2 AND refresh_lease = $3 RETURNING id`,
 );
 
 const giveBack = statement(
   'connections_release',
-  `UPDATE connections SET refresh_lease = NULL, refresh_lease_until = NULL
+  `UPDATE connection SET refresh_lease = NULL, refresh_lease_until = NULL
    WHERE project_id = $1 AND id = $2 AND refresh_lease = $3`,
 );
 
 // Committed before use, and only over the pair that it came for: under the lease, or when nobody has one any more.
 const commit = statement(
   'connections_refreshed',
-  `UPDATE connections c SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
+  `UPDATE connection c SET credentials = $4, generation = generation + 1, status = 'created', status_detail = NULL,
      scopes = coalesce($5::text[], scopes), provider_metadata = coalesce($6::json, provider_metadata),
      access_issued_at = svc_now() - $7::float8 * interval '1 ms', access_expires_at = svc_now() + $8::float8 * interval '1 ms',
      refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now(),

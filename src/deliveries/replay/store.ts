@@ -79,7 +79,7 @@ const cancel = statement(
         AND w.kind = 'delivery' FOR UPDATE SKIP LOCKED) w
     CROSS JOIN LATERAL (
       SELECT * FROM delivery d
-      WHERE d.project_id = w.project_id AND d.message_id = w.operation_id AND d.destination_id = w.lane_id LIMIT 1) d
+      WHERE d.project_id = w.project_id AND d.message_id = w.ref AND d.destination_id = w.lane_id LIMIT 1) d
     WHERE d.replay_id = c.id),
   gone AS (DELETE FROM work w USING waiting i WHERE w.project_id = i.project_id AND w.seq = i.seq),
   back AS (

@@ -94,9 +94,9 @@ const lists = {
     'deliveries_pending',
     listBy(
       `(SELECT * FROM work w WHERE w.project_id = $1 AND w.kind = 'delivery' AND ($8::uuid IS NULL OR coalesce(w.home_id, w.lane_id) = $8)
-        AND ${within('w.operation_id')} ORDER BY w.operation_id DESC) w
-      ${itsMessage('w', 'operation_id')} ${itsDeliveryAt('coalesce(w.home_id, w.lane_id)')}`,
-      'w.operation_id',
+        AND ${within('w.ref')} ORDER BY w.ref DESC) w
+      ${itsMessage('w', 'ref')} ${itsDeliveryAt('coalesce(w.home_id, w.lane_id)')}`,
+      'w.ref',
       'coalesce(w.home_id, w.lane_id)',
     ),
   ),
@@ -117,7 +117,7 @@ const again = statement(
     WHERE d.project_id = $1 AND d.message_id = $2 AND d.destination_id = $3 AND d.status IN ('failed', 'delivered')
     RETURNING d.project_id, d.message_id, d.destination_id),
   works AS (
-    INSERT INTO work (project_id, operation_id, lane_id, kind, due_at, deadline)
+    INSERT INTO work (project_id, ref, lane_id, kind, due_at, deadline)
     SELECT project_id, message_id, destination_id, 'delivery', now, now + ${deadline} FROM clock, again
     RETURNING project_id, lane_id, due_at),
   wakes AS (${woken('SELECT * FROM works')})

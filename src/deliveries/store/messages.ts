@@ -66,20 +66,20 @@ export function messageParts(from: number, source: string): string {
     SELECT ${names}, now FROM clock, (SELECT * FROM messages ORDER BY n, slice) m
     RETURNING id, seq, created_at),
   message_works AS (
-    INSERT INTO work (project_id, operation_id, lane_id, home_id, kind, state, attempt, lease, due_at, deadline)
+    INSERT INTO work (project_id, ref, lane_id, home_id, kind, state, attempt, lease, due_at, deadline)
     SELECT project_id, id, coalesce(node, destination_id), CASE WHEN node IS NOT NULL THEN destination_id END, 'delivery',
       (node IS NOT NULL)::int, (node IS NOT NULL)::int, lease, now, now + ${deadline}
     FROM clock, (
       SELECT m.*, o.id AS node, o.lease FROM messages m
       LEFT JOIN nodes o ON o.id = m.node_id AND m.destination_id NOT IN (SELECT id FROM resting)
       ORDER BY n, slice) m
-    RETURNING project_id, operation_id, seq, lane_id, state, due_at),
+    RETURNING project_id, ref, seq, lane_id, state, due_at),
   message_wakes AS (${woken('SELECT * FROM message_works WHERE state = 0')}),
   started AS (
     SELECT m.n, json_agg(json_build_object('id', m.id, 'workSeq', w.seq::text, 'seq', r.seq::text,
       'createdAt', floor(extract(epoch FROM r.created_at) * 1000)::bigint)) AS started
     FROM (SELECT * FROM message_works WHERE state = 1) w
-    JOIN messages m ON m.id = w.operation_id JOIN message_rows r ON r.id = m.id
+    JOIN messages m ON m.id = w.ref JOIN message_rows r ON r.id = m.id
     GROUP BY m.n)`;
 }
 

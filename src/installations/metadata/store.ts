@@ -11,7 +11,7 @@ export interface RevisionRow {
 
 const readRevision = statement(
   'installations_read_revision',
-  `SELECT id, spec_version, content, created_at FROM revisions
+  `SELECT id, spec_version, content, created_at FROM revision
    WHERE project_id = $1 AND integration_id = $2 AND id = $3`,
 );
 

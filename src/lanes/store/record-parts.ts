@@ -8,13 +8,13 @@
 export const recordParts = `finished AS (
     DELETE FROM work w USING input i
     WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
-    RETURNING i.*, w.operation_id AS ref, coalesce(w.home_id, w.lane_id) AS lane_id, w.home_id, w.attempt, w.ordered,
+    RETURNING i.*, w.ref, coalesce(w.home_id, w.lane_id) AS lane_id, w.home_id, w.attempt, w.ordered,
       NULL::timestamptz AS due_at),
   returned AS (
     UPDATE work w SET state = 0, lease = NULL, attempt = w.attempt - (NOT i.spent)::int, lane_id = coalesce(w.home_id, w.lane_id),
       due_at = (SELECT now FROM clock) + i.wait_ms * interval '1 millisecond'
     FROM input i WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
-    RETURNING i.*, w.operation_id AS ref, w.lane_id, w.home_id, w.attempt, w.ordered, w.due_at),
+    RETURNING i.*, w.ref, w.lane_id, w.home_id, w.attempt, w.ordered, w.due_at),
   kept AS MATERIALIZED (SELECT * FROM finished UNION ALL SELECT * FROM returned),
   freed AS (
     DELETE FROM turn t USING finished f
@@ -26,7 +26,7 @@ export const woken = (source: string): string => `INSERT INTO wake (project_id, 
 
 /** A part that queues work of a kind: for each row of a source with n, project_id, ref, lane_id, prio, due_at and deadline. */
 export const queued = (kind: string, source: string): string => `works AS (
-    INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline)
+    INSERT INTO work (project_id, ref, lane_id, kind, prio, due_at, deadline)
     SELECT project_id, ref, lane_id, '${kind}', prio, due_at, deadline FROM (${source}) s ORDER BY n
     RETURNING project_id, lane_id, due_at),
   wakes AS (

@@ -13,7 +13,7 @@ const heldLanes = (condition: string): string => `held AS MATERIALIZED (
   FOR KEY SHARE OF l)`;
 
 const markedColumns = `m.project_id AS "projectId", m.seq, m.lane_id AS "laneId", m.of_node AS "isOfNode", m.lease, m.kind,
-  m.operation_id AS ref, m.attempt, m.expired,
+  m.ref, m.attempt, m.expired,
   (extract(epoch FROM m.deadline - (SELECT now FROM clock)) * 1000)::float8 AS "remainingMs"`;
 
 /**
@@ -67,7 +67,7 @@ const findStrayItems = statement(
   m AS MATERIALIZED (
     SELECT w.*, false AS expired, true AS of_node FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i(project_id, id, lease)
     CROSS JOIN LATERAL (${markedOrParked('w.lease = i.lease')}) w
-    WHERE w.operation_id <> ALL ($4::uuid[]) LIMIT 100)
+    WHERE w.ref <> ALL ($4::uuid[]) LIMIT 100)
   SELECT ${markedColumns} FROM m`,
 );
 

@@ -73,15 +73,15 @@ const acceptText = ({
     FROM unnest($17::int[], $18::int[], $19::json[], $20::text[]) AS r(n, slot, payload, reference)
     WHERE r.n::bigint IN (SELECT n FROM accepted)),
   works AS (
-    INSERT INTO work (project_id, operation_id, lane_id, kind, prio, due_at, deadline, state, attempt, lease, ordered)
+    INSERT INTO work (project_id, ref, lane_id, kind, prio, due_at, deadline, state, attempt, lease, ordered)
     SELECT project_id, id, lane_id, action_type, prio, now + due_s * interval '1 second', now + deadline_s * interval '1 second',
       CASE WHEN behind THEN 2 ELSE marked END, CASE WHEN behind THEN 0 ELSE marked END, lease, ordered
     FROM (SELECT *, (lease IS NOT NULL)::int AS marked, ${isBehind} AS behind FROM accepted) a, clock ORDER BY n
-    RETURNING project_id, operation_id, seq, state),
+    RETURNING project_id, ref, seq, state),
   ${turns}
   wakes AS (
     ${woken("SELECT project_id, lane_id, now + due_s * interval '1 second' AS due_at FROM accepted, clock WHERE lease IS NULL")})
-  SELECT operation_id, seq, state FROM works`;
+  SELECT ref AS operation_id, seq, state FROM works`;
 
 /**
  * Who parks holds a turn before its own until the commit: whoever takes that away sees then to whom it passes. A turn that
@@ -106,7 +106,7 @@ const behind = `wanted_turns AS MATERIALIZED (
 
 const turnsInsert = `turns AS (
     INSERT INTO turn (project_id, order_key, seq)
-    SELECT w.project_id, t.order_key, w.seq FROM wanted_turns t JOIN works w ON w.operation_id = t.id),`;
+    SELECT w.project_id, t.order_key, w.seq FROM wanted_turns t JOIN works w ON w.ref = t.id),`;
 
 const acceptGroup = statement(
   'ledger_accept',
@@ -133,9 +133,9 @@ const findOperations = statement(
 
 const findMarked = statement(
   'ledger_find_marked',
-  `SELECT w.operation_id, w.seq, w.state FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
+  `SELECT w.ref AS operation_id, w.seq, w.state FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
     AS i(project_id, id, operation_id, lease)
-  CROSS JOIN LATERAL (${markedOrParked('w.operation_id = i.operation_id AND w.lease = i.lease')}) w`,
+  CROSS JOIN LATERAL (${markedOrParked('w.ref = i.operation_id AND w.lease = i.lease')}) w`,
 );
 
 /**

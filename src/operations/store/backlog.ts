@@ -35,7 +35,7 @@ const backlogBy = (connection: (of: string) => string, limit: string): string =>
     SELECT l.kind, coalesce(c.provider, 'unknown') AS provider, c.id AS connection_id, l.waiting, l.in_flight,
       l.project_id, l.oldest
     FROM lanes l
-    LEFT JOIN connections c ON c.project_id = l.project_id AND c.id = l.lane_id
+    LEFT JOIN connection c ON c.project_id = l.project_id AND c.id = l.lane_id
     LEFT JOIN nodes n ON n.project_id = l.project_id AND n.id = l.lane_id
     WHERE n.id IS NULL
     UNION ALL
@@ -43,7 +43,7 @@ const backlogBy = (connection: (of: string) => string, limit: string): string =>
       (w.state <> 1)::int, (w.state = 1)::int, w.project_id, CASE WHEN w.state <> 1 THEN w.seq END
     FROM nodes n CROSS JOIN LATERAL (
       SELECT * FROM work WHERE project_id = n.project_id AND lane_id = n.id OFFSET 0) w
-    CROSS JOIN ${operationOf('w', 'operation_id')}),
+    CROSS JOIN ${operationOf('w', 'ref')}),
   sums AS MATERIALIZED (
     SELECT kind, provider, ${connection('connection_id')} AS connection_id, sum(waiting) AS waiting,
       sum(in_flight) AS in_flight, min(oldest) AS oldest, (array_agg(project_id ORDER BY oldest))[1] AS project_id
@@ -51,14 +51,14 @@ const backlogBy = (connection: (of: string) => string, limit: string): string =>
   queued AS (
     SELECT s.kind, s.provider, s.connection_id, s.waiting, s.in_flight, f.created_at AS oldest_at FROM sums s
     LEFT JOIN LATERAL (
-      SELECT coalesce(o.created_at, svc_uuid_moment(w.operation_id)) AS created_at FROM (
-        SELECT project_id, operation_id FROM work WHERE project_id = s.project_id AND seq = s.oldest LIMIT 1) w
-      LEFT JOIN ${operationOf('w', 'operation_id')} ON true) f ON true),
+      SELECT coalesce(o.created_at, svc_uuid_moment(w.ref)) AS created_at FROM (
+        SELECT project_id, ref FROM work WHERE project_id = s.project_id AND seq = s.oldest LIMIT 1) w
+      LEFT JOIN ${operationOf('w', 'ref')} ON true) f ON true),
   gathering AS (
     SELECT o.action_type, coalesce(c.provider, 'unknown'), ${connection('c.id')}, count(*), 0, min(o.created_at)
     FROM (SELECT * FROM ab_batch WHERE project_id <> '${firstProject}' OFFSET 0) b
     CROSS JOIN ${operationOf('b', 'id')}
-    LEFT JOIN connections c ON c.project_id = b.project_id AND c.id = b.lane_id
+    LEFT JOIN connection c ON c.project_id = b.project_id AND c.id = b.lane_id
     GROUP BY 1, 2, 3)
   SELECT kind, provider, connection_id, sum(waiting)::float8 AS waiting, sum(in_flight)::float8 AS in_flight,
     coalesce(extract(epoch FROM svc_now() - min(oldest_at)), 0)::float8 AS oldest_seconds

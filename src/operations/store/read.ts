@@ -65,7 +65,7 @@ const findOperation = statement(
   'operation_find',
   `SELECT ${columns} FROM operation o
   WHERE o.project_id = $1 AND o.id = $2 AND ($3::text IS NULL OR EXISTS (
-    SELECT FROM installations i
+    SELECT FROM installation i
     WHERE i.project_id = o.project_id AND i.id = o.installation_id AND i.group_ref = $3))`,
 );
 

@@ -110,7 +110,7 @@ async function deleteApp(database: Database, projectId: string, id: string): Pro
 /** For the rotation of the master keys. */
 export const sealedProjectColumns = [
   sealedColumn({
-    table: 'provider_apps',
+    table: 'provider_app',
     rowId: { column: 'id', first: '00000000-0000-0000-0000-000000000000' },
     column: 'client_secret',
     place: (projectId, id) => placeOf(projectId, String(id)),

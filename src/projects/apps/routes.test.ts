@@ -35,7 +35,7 @@ describe('src/projects/apps/routes', () => {
     const listed = await room.call('GET', path);
     expect(JSON.stringify([body, listed.body])).not.toContain('very-secret');
     const stored = await room.database.raw(
-      "SELECT encode(client_secret, 'escape') AS sealed FROM provider_apps",
+      "SELECT encode(client_secret, 'escape') AS sealed FROM provider_app",
     );
     expect(String(stored[0]!['sealed'])).not.toContain('very-secret');
   });

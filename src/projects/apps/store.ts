@@ -21,44 +21,44 @@ const columns =
 
 const list = statement(
   'provider_apps_list',
-  `SELECT ${columns} FROM provider_apps WHERE project_id = $1 ORDER BY created_at, id`,
+  `SELECT ${columns} FROM provider_app WHERE project_id = $1 ORDER BY created_at, id`,
 );
 const get = statement(
   'provider_apps_get',
-  `SELECT ${columns} FROM provider_apps WHERE project_id = $1 AND id = $2`,
+  `SELECT ${columns} FROM provider_app WHERE project_id = $1 AND id = $2`,
 );
 const byDefault = statement(
   'provider_apps_default',
-  `SELECT ${columns} FROM provider_apps WHERE project_id = $1 AND provider = $2
+  `SELECT ${columns} FROM provider_app WHERE project_id = $1 AND provider = $2
    ORDER BY is_default DESC, created_at, id LIMIT 1`,
 );
 const insert = statement(
   'provider_apps_insert',
-  `INSERT INTO provider_apps (project_id, id, provider, client_id, client_secret, external_ref, scopes, metadata)
+  `INSERT INTO provider_app (project_id, id, provider, client_id, client_secret, external_ref, scopes, metadata)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
 );
 const update = statement(
   'provider_apps_update',
-  `UPDATE provider_apps SET provider = $3, client_id = $4, client_secret = $5, external_ref = $6, scopes = $7,
+  `UPDATE provider_app SET provider = $3, client_id = $4, client_secret = $5, external_ref = $6, scopes = $7,
      metadata = $8, updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 RETURNING ${columns}`,
 );
 // Two statements, since the index holds one default of a provider at any moment.
 const unmark = statement(
   'provider_apps_unmark',
-  'UPDATE provider_apps SET is_default = false WHERE project_id = $1 AND provider = $2 AND is_default',
+  'UPDATE provider_app SET is_default = false WHERE project_id = $1 AND provider = $2 AND is_default',
 );
 const mark = statement(
   'provider_apps_mark',
-  `UPDATE provider_apps SET is_default = true WHERE project_id = $1 AND provider = $2 AND id = $3`,
+  `UPDATE provider_app SET is_default = true WHERE project_id = $1 AND provider = $2 AND id = $3`,
 );
 // A provider that has apps has a default: the oldest, where none was chosen.
 const settle = statement(
   'provider_apps_settle',
-  `UPDATE provider_apps SET is_default = true WHERE project_id = $1 AND id IN (
-     SELECT DISTINCT ON (a.provider) a.id FROM provider_apps a
+  `UPDATE provider_app SET is_default = true WHERE project_id = $1 AND id IN (
+     SELECT DISTINCT ON (a.provider) a.id FROM provider_app a
      WHERE a.project_id = $1 AND NOT EXISTS (
-       SELECT FROM provider_apps d WHERE d.project_id = $1 AND d.provider = a.provider AND d.is_default)
+       SELECT FROM provider_app d WHERE d.project_id = $1 AND d.provider = a.provider AND d.is_default)
      ORDER BY a.provider, a.created_at, a.id)`,
 );
 const lockAll = statement(
@@ -67,11 +67,11 @@ const lockAll = statement(
 );
 const lock = statement(
   'provider_apps_lock',
-  `SELECT ${columns} FROM provider_apps WHERE project_id = $1 AND id = $2 FOR UPDATE`,
+  `SELECT ${columns} FROM provider_app WHERE project_id = $1 AND id = $2 FOR UPDATE`,
 );
 const remove = statement(
   'provider_apps_delete',
-  'DELETE FROM provider_apps WHERE project_id = $1 AND id = $2 RETURNING id',
+  'DELETE FROM provider_app WHERE project_id = $1 AND id = $2 RETURNING id',
 );
 
 export type ProviderAppValues = Omit<ProviderAppRow, 'is_default' | 'created_at' | 'updated_at'>;

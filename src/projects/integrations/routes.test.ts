@@ -14,15 +14,15 @@ describe('src/projects/integrations/routes', () => {
     room = await openRoom();
   });
   beforeEach(async () => {
-    await room.database.raw('DELETE FROM revisions');
-    await room.database.raw('DELETE FROM integrations');
+    await room.database.raw('DELETE FROM revision');
+    await room.database.raw('DELETE FROM integration');
   });
   afterAll(() => room.close());
 
   const deploy = async (sourceYaml: string, query = '') =>
     room.call('PUT', `${batch}${query}`, { sourceYaml });
   const revisions = async (): Promise<number> =>
-    (await room.database.raw('SELECT count(*)::int AS count FROM revisions'))[0]!['count'] as number;
+    (await room.database.raw('SELECT count(*)::int AS count FROM revision'))[0]!['count'] as number;
 
   it('deploys a manifest and answers the integrations with their revisions', async () => {
     const { status, headers, body } = await deploy(yaml('crmSync', writes));
@@ -62,7 +62,7 @@ describe('src/projects/integrations/routes', () => {
     expect(next.id).toBe(first.id);
     expect(next.latestRevision.id).not.toBe(first.latestRevision.id);
     expect(await revisions()).toBe(2);
-    const kept = await room.database.raw('SELECT destructive FROM revisions ORDER BY id');
+    const kept = await room.database.raw('SELECT destructive FROM revision ORDER BY id');
     expect(kept).toEqual([{ destructive: false }, { destructive: true }]);
   });
 
@@ -231,7 +231,7 @@ describe('src/projects/integrations/routes', () => {
     const { id } = (await deploy(yaml('mine'))).body[0];
     const deleteInstallations = statement(
       'test_delete_installations',
-      'DELETE FROM installations WHERE integration_id = $1',
+      'DELETE FROM installation WHERE integration_id = $1',
     );
     let fails = true;
     room.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
@@ -240,15 +240,15 @@ describe('src/projects/integrations/routes', () => {
       if (fails) throw new Error('not now');
     });
     await room.database.raw(
-      `INSERT INTO installations (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
+      `INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
        VALUES ($1, $2, $2, 'g', $2, $2, 'api:test')`,
       [room.projectId, id],
     );
     expect((await room.call('DELETE', `${base}/mine`)).status).toBe(500);
-    expect(await room.database.raw('SELECT id FROM installations')).toHaveLength(1);
+    expect(await room.database.raw('SELECT id FROM installation')).toHaveLength(1);
     fails = false;
     expect((await room.call('DELETE', `${base}/mine`)).status).toBe(204);
-    expect(await room.database.raw('SELECT id FROM installations')).toEqual([]);
+    expect(await room.database.raw('SELECT id FROM installation')).toEqual([]);
     expect(await revisions()).toBe(0);
     expect((await room.call('GET', `${base}/mine`)).status).toBe(404);
   });

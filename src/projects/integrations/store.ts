@@ -39,32 +39,32 @@ interface IntegrationRow {
 
 const select = `SELECT i.id, i.project_id, i.name, i.provider, i.created_at, i.updated_at,
     r.id AS revision_id, r.spec_version, r.content, r.retained, r.created_at AS revision_created_at
-  FROM integrations i
-  JOIN revisions r ON r.project_id = i.project_id AND r.integration_id = i.id AND r.id = i.latest_revision_id`;
+  FROM integration i
+  JOIN revision r ON r.project_id = i.project_id AND r.integration_id = i.id AND r.id = i.latest_revision_id`;
 
 const list = statement('integrations_list', `${select} WHERE i.project_id = $1 ORDER BY i.name`);
 const byId = statement('integrations_by_id', `${select} WHERE i.project_id = $1 AND i.id = $2`);
 const byName = statement('integrations_by_name', `${select} WHERE i.project_id = $1 AND i.name = $2`);
 const insert = statement(
   'integrations_insert',
-  `INSERT INTO integrations (project_id, id, name, provider, latest_revision_id) VALUES ($1, $2, $3, $4, $5)`,
+  `INSERT INTO integration (project_id, id, name, provider, latest_revision_id) VALUES ($1, $2, $3, $4, $5)`,
 );
 const insertRevisionRow = statement(
   'revisions_insert',
-  `INSERT INTO revisions (project_id, integration_id, id, spec_version, content, destructive, retained)
+  `INSERT INTO revision (project_id, integration_id, id, spec_version, content, destructive, retained)
    VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
 const point = statement(
   'integrations_point',
-  `UPDATE integrations SET latest_revision_id = $3, updated_at = svc_now() WHERE project_id = $1 AND id = $2`,
+  `UPDATE integration SET latest_revision_id = $3, updated_at = svc_now() WHERE project_id = $1 AND id = $2`,
 );
 const remove = statement(
   'integrations_delete',
-  'DELETE FROM integrations WHERE project_id = $1 AND id = $2 RETURNING id',
+  'DELETE FROM integration WHERE project_id = $1 AND id = $2 RETURNING id',
 );
 const removeRevisions = statement(
   'revisions_delete',
-  'DELETE FROM revisions WHERE project_id = $1 AND integration_id = $2',
+  'DELETE FROM revision WHERE project_id = $1 AND integration_id = $2',
 );
 const now = statement('integrations_now', 'SELECT svc_now() AS now');
 const lock = statement(

@@ -33,7 +33,7 @@ describe('src/projects/keys/api-key-routes', () => {
     const again = await room.call('GET', `${keys}/${body.id}`);
     expect(again.body).not.toHaveProperty('key');
     expect((await room.call('GET', keys)).body.every((each: object) => !('key' in each))).toBe(true);
-    const stored = await room.database.raw('SELECT row_to_json(k)::text AS row FROM api_keys k');
+    const stored = await room.database.raw('SELECT row_to_json(k)::text AS row FROM api_key k');
     const secret = body.key.split('_').slice(2).join('_').slice(0, 30);
     expect(stored.every(({ row }) => !String(row).includes(secret))).toBe(true);
   });

@@ -33,37 +33,37 @@ const loadApiKeyRows = statement(
   'api_keys_load',
   `SELECT k.id, k.project_id, p.name AS project_name, k.secret_hash, k.scopes, k.group_ref,
      k.active AND coalesce(k.expires_at > svc_now(), true) AS active
-   FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = ANY($1)`,
+   FROM api_key k JOIN project p ON p.id = k.project_id WHERE k.id = ANY($1)`,
 );
 const insertApiKeyRow = statement(
   'api_keys_insert',
-  `INSERT INTO api_keys (project_id, id, secret_hash, label, scopes, group_ref, expires_at)
+  `INSERT INTO api_key (project_id, id, secret_hash, label, scopes, group_ref, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${apiKeyColumns}`,
 );
 const listApiKeyRows = statement(
   'api_keys_list',
-  `SELECT ${apiKeyColumns} FROM api_keys
+  `SELECT ${apiKeyColumns} FROM api_key
    WHERE project_id = $1 AND ($2::boolean IS NULL OR active = $2) ORDER BY created_at, id`,
 );
 const getApiKeyRow = statement(
   'api_keys_get',
-  `SELECT ${apiKeyColumns} FROM api_keys WHERE project_id = $1 AND id = $2`,
+  `SELECT ${apiKeyColumns} FROM api_key WHERE project_id = $1 AND id = $2`,
 );
 const updateApiKeyRow = statement(
   'api_keys_update',
-  `UPDATE api_keys SET label = coalesce($3, label), active = coalesce($4, active), scopes = coalesce($5, scopes),
+  `UPDATE api_key SET label = coalesce($3, label), active = coalesce($4, active), scopes = coalesce($5, scopes),
      expires_at = CASE WHEN $6::boolean THEN $7::timestamptz ELSE expires_at END, updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 RETURNING ${apiKeyColumns}`,
 );
 const deleteApiKeyRow = statement(
   'api_keys_delete',
-  'DELETE FROM api_keys WHERE project_id = $1 AND id = $2 RETURNING id',
+  'DELETE FROM api_key WHERE project_id = $1 AND id = $2 RETURNING id',
 );
 
 /** At most once a minute each; `ages` in milliseconds. */
 export const touchApiKeys = statement(
   'api_keys_touch',
-  `UPDATE api_keys k SET last_used_at = svc_now() - used.age * interval '1 ms'
+  `UPDATE api_key k SET last_used_at = svc_now() - used.age * interval '1 ms'
    FROM unnest($1::text[], $2::float8[]) AS used(id, age)
    WHERE k.id = used.id AND coalesce(k.last_used_at < svc_now() - interval '1 minute', true)`,
 );

@@ -34,24 +34,24 @@ const loadJwtKeyRows = statement(
   'jwt_keys_load',
   `SELECT k.id, k.project_id, p.name AS project_name, k.public_key_pem, k.issuer, k.audience,
      k.active AND coalesce(k.expires_at > svc_now(), true) AS active
-   FROM jwt_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = ANY($1)`,
+   FROM jwt_key k JOIN project p ON p.id = k.project_id WHERE k.id = ANY($1)`,
 );
 const insertJwtKeyRow = statement(
   'jwt_keys_insert',
-  `INSERT INTO jwt_keys (project_id, id, label, algorithm, public_key_pem, issuer, audience, expires_at)
+  `INSERT INTO jwt_key (project_id, id, label, algorithm, public_key_pem, issuer, audience, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 const listJwtKeyRows = statement(
   'jwt_keys_list',
-  `SELECT ${jwtKeyColumns} FROM jwt_keys WHERE project_id = $1 AND (active OR NOT $2::boolean) ORDER BY id`,
+  `SELECT ${jwtKeyColumns} FROM jwt_key WHERE project_id = $1 AND (active OR NOT $2::boolean) ORDER BY id`,
 );
 const getJwtKeyRow = statement(
   'jwt_keys_get',
-  `SELECT ${jwtKeyColumns} FROM jwt_keys WHERE project_id = $1 AND id = $2`,
+  `SELECT ${jwtKeyColumns} FROM jwt_key WHERE project_id = $1 AND id = $2`,
 );
 const updateJwtKeyRow = statement(
   'jwt_keys_update',
-  `UPDATE jwt_keys SET label = coalesce($3, label), active = coalesce($4, active),
+  `UPDATE jwt_key SET label = coalesce($3, label), active = coalesce($4, active),
      issuer = CASE WHEN $5::boolean THEN $6::text ELSE issuer END,
      audience = CASE WHEN $7::boolean THEN $8::text ELSE audience END,
      expires_at = CASE WHEN $9::boolean THEN $10::timestamptz ELSE expires_at END, updated_at = svc_now()
@@ -59,13 +59,13 @@ const updateJwtKeyRow = statement(
 );
 const deleteJwtKeyRow = statement(
   'jwt_keys_delete',
-  'DELETE FROM jwt_keys WHERE project_id = $1 AND id = $2 RETURNING id',
+  'DELETE FROM jwt_key WHERE project_id = $1 AND id = $2 RETURNING id',
 );
 
 /** At most once a minute each; `ages` in milliseconds. */
 export const touchJwtKeys = statement(
   'jwt_keys_touch',
-  `UPDATE jwt_keys k SET last_used_at = svc_now() - used.age * interval '1 ms'
+  `UPDATE jwt_key k SET last_used_at = svc_now() - used.age * interval '1 ms'
    FROM unnest($1::text[], $2::float8[]) AS used(id, age)
    WHERE k.id = used.id AND coalesce(k.last_used_at < svc_now() - interval '1 minute', true)`,
 );

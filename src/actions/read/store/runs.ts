@@ -22,8 +22,8 @@ const begun = `started AS MATERIALIZED (
       'connectionId', n.connection_id, 'provider', i.provider, 'read', json_build_object('type', s.type,
         'since', ${msOf('s.since')}, 'until', ${msOf('s.until')}, 'pages', 0, 'processed', 0)) AS request
     FROM source s
-    JOIN installations n ON n.project_id = s.project_id AND n.id = s.installation_id
-    JOIN integrations i ON i.project_id = n.project_id AND i.id = n.integration_id),
+    JOIN installation n ON n.project_id = s.project_id AND n.id = s.installation_id
+    JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id),
   runs AS (
     INSERT INTO read_run (project_id, id, installation_id, object, object_name, type, since, until)
     SELECT project_id, id, installation_id, object, object_name, type, since, until FROM started),

@@ -248,7 +248,7 @@ describe('actions/write/auto-batch/auto-batch', () => {
   it('ends a batch that cannot become work, and lets the others of its connection leave', async () => {
     await test.database.raw(`
       CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN IF (SELECT count(*) FROM record r WHERE r.operation_id = NEW.operation_id AND r.payload->>'n' = '7') > 0
+        BEGIN IF (SELECT count(*) FROM record r WHERE r.operation_id = NEW.ref AND r.payload->>'n' = '7') > 0
           THEN RAISE 'no room' USING ERRCODE = '54000'; END IF; RETURN NEW; END $$;
       CREATE TRIGGER no_room BEFORE INSERT ON work FOR EACH ROW EXECUTE FUNCTION no_room()`);
     const [node] = await startNodes(1);

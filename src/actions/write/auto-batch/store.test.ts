@@ -89,7 +89,7 @@ describe('actions/write/auto-batch/store', () => {
     const id = await gather({ maxDelaySeconds: 60 });
     await shift('11 seconds');
     expect(await sealNow()).toBe(1);
-    expect(await count(test.database, 'work WHERE operation_id = $1', [id])).toBe(1);
+    expect(await count(test.database, 'work WHERE ref = $1', [id])).toBe(1);
   });
 
   it('removes a batch that nobody came into, with its operation', async () => {
@@ -112,12 +112,12 @@ describe('actions/write/auto-batch/store', () => {
     expect(last && (await fillOf([last]))).toBe(1);
     expect(await sealNow()).toBe(2);
     const rows = await test.database.raw(
-      'SELECT w.operation_id, o.total FROM work w JOIN operation o ON o.id = w.operation_id WHERE w.project_id = $1 ORDER BY w.seq',
+      'SELECT w.ref, o.total FROM work w JOIN operation o ON o.id = w.ref WHERE w.project_id = $1 ORDER BY w.seq',
       [projectId],
     );
     expect(rows).toEqual([
-      { operation_id: firsts[0]?.batchId, total: 100 },
-      { operation_id: seconds[0]?.batchId, total: 100 },
+      { ref: firsts[0]?.batchId, total: 100 },
+      { ref: seconds[0]?.batchId, total: 100 },
     ]);
   });
 
