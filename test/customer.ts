@@ -265,7 +265,7 @@ export async function connect(
 /** A connected group with an installation of the integration. */
 export async function install(
   platform: Platform,
-  integration: 'hubspot-crm' | 'salesforce-crm' | 'hubspot-no-proxy',
+  integration: 'hubspot-crm' | 'hubspot-links' | 'salesforce-crm' | 'hubspot-no-proxy',
   groupRef: string,
   content: Record<string, unknown> = {},
   { skipSampling = false } = {},

@@ -38,6 +38,20 @@ integrations:
         - objectName: tickets
           destination: nowhere
           optionalFieldsAuto: all
+  - name: hubspot-links
+    provider: hubspot
+    read:
+      objects:
+        - objectName: contacts
+          destination: inbox
+          schedule: '*/30 * * * *'
+          requiredFields: [{ fieldName: lastname }]
+          backfill: { defaultPeriod: { fullHistory: true } }
+          associations: { objects: [companies, deals], schedule: '0 */6 * * *' }
+        - objectName: companies
+          mapToName: accounts
+          destination: inbox
+          requiredFields: [{ fieldName: name }]
   - name: salesforce-crm
     provider: salesforce
     read:
@@ -60,6 +74,14 @@ export interface ReadStateBody {
   paused?: { reason: string; note?: string };
   lastRun?: { operationId: string; status: string; emitted: number; delivered: number };
   backfill?: { operationId: string; status: string; emitted: number; delivered: number };
+  associations?: {
+    objects: string[];
+    schedule?: string;
+    nextRunTime?: string;
+    paused?: { reason: string };
+    failures?: number;
+    lastRun?: { operationId: string; status: string; recordsProcessed: number; emitted: number };
+  };
 }
 export type ReadOperation = OperationBody & {
   metadata: {
@@ -122,7 +144,7 @@ export class ReadWorld {
 
   async customer(
     content: Record<string, unknown>,
-    integration: 'hubspot-crm' | 'salesforce-crm' = 'hubspot-crm',
+    integration: 'hubspot-crm' | 'hubspot-links' | 'salesforce-crm' = 'hubspot-crm',
     options: { skipSampling?: boolean } = {},
   ): Promise<Customer> {
     const made = await install(this.first, integration, `reads-${++this.#group}`, content, options);

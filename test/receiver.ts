@@ -22,11 +22,19 @@ export interface DataMessage {
   result?: DataEntry[];
 }
 
+interface Association {
+  id: string;
+  objectName: string;
+  rawObjectName: string;
+  providerAssociationMetadata: { associationTypes: unknown[] };
+}
+
 export interface DataEntry {
   id?: string;
   deleted?: boolean;
   fields: Record<string, unknown>;
   mappedFields: Record<string, unknown>;
+  associations?: Record<string, Association[]>;
   raw: { id: string; properties: Record<string, unknown> } & Record<string, unknown>;
 }
 

@@ -38,6 +38,7 @@ const owners: Record<string, string> = {
   ab_turn: 'actions',
   proxy_log: 'actions',
   read_feed: 'actions',
+  read_link: 'actions',
   read_run: 'actions',
   read_seen: 'actions',
   read_stale: 'actions',

@@ -10,7 +10,7 @@ import { installProperty, planProperty } from './properties.ts';
 import { addCustomType } from './schemas.ts';
 import type { ObjectType, Row } from './types.ts';
 import { timeOf } from './values.ts';
-import { archiveRow, textOf } from './write.ts';
+import { archiveRow, linkRecords, textOf } from './write.ts';
 
 /** POST /__sim/settings: searchLagMs, searchLagJitterMs, freezeIndex, shuffle, echoTraceId, enforceRequired, goneAccounts, accessLifeMs. */
 export function controlSettings(hub: Hub, input: JsonObject): JsonObject {
@@ -44,8 +44,9 @@ export function controlSchema(hub: Hub, input: JsonObject): JsonObject {
 }
 
 /**
- * POST /__sim/data: `{object, records: [{id?, properties, createdAt?, updatedAt?, archived?}], delete?: [ids]}`,
- * unchecked, also of `owners`. A record whose id is known is updated; times are ISO 8601 or ms.
+ * POST /__sim/data: `{object, records: [{id?, properties, createdAt?, updatedAt?, archived?}], delete?: [ids],
+ * associate?, disassociate?: [{id, to, toIds}]}`, unchecked, also of `owners`. A record whose id is known is updated; times
+ * are ISO 8601 or ms.
  */
 export function controlData(hub: Hub, input: JsonObject): JsonObject {
   if (input['object'] === OWNERS) return controlOwners(hub, input);
@@ -55,7 +56,19 @@ export function controlData(hub: Hub, input: JsonObject): JsonObject {
     const row = tableOf(hub, type).get(id);
     if (row) archiveRow(hub, type, row);
   }
+  for (const one of objectsIn(input['associate'])) associate(hub, type, one);
+  for (const one of objectsIn(input['disassociate'])) disassociate(hub, type, one);
   return { object: type.plural, ids };
+}
+
+function associate(hub: Hub, from: ObjectType, { id, to, toIds }: JsonObject): void {
+  const type = hub.portal.links.types.unlabelled(from, typeOf(hub, textOf(to) ?? ''));
+  for (const toId of strings(toIds)) linkRecords(hub, type, textOf(id) ?? '', toId);
+}
+
+function disassociate(hub: Hub, from: ObjectType, { id, to, toIds }: JsonObject): void {
+  const other = typeOf(hub, textOf(to) ?? '');
+  for (const toId of strings(toIds)) hub.portal.links.remove(from, textOf(id) ?? '', other, toId);
 }
 
 function putRecord(hub: Hub, type: ObjectType, input: JsonObject): Row {

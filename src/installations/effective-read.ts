@@ -28,7 +28,19 @@ export interface EffectiveReadObject {
   backfill: { days: number | undefined; filters: readonly FieldFilter[] } | undefined;
   /** Whether deleted records are delivered, too. */
   deletions: boolean;
+  /** What records are delivered with; missing where nothing is asked for. */
+  associations: EffectiveAssociations | undefined;
 }
+
+export interface EffectiveAssociations {
+  /** The provider's names of the associated objects, each once. */
+  objects: readonly string[];
+  /** When changes of them alone are looked for, in UTC. Without one they are delivered with the record only. */
+  schedule: string | undefined;
+}
+
+/** Where an object has a schedule of its own and its associations have none. */
+const daily = '0 0 * * *';
 
 /** Required ∪ selected ∪ mapped. A field that the manifest maps is delivered under the builder's name alone. */
 export function effectiveReadObject(
@@ -65,7 +77,19 @@ export function effectiveReadObject(
     filters: config?.fieldFilters ?? [],
     backfill: backfillOf(declared, config),
     deletions: declared?.deletedRecords?.enabled === 'always',
+    associations: associationsOf(declared, config),
   };
+}
+
+function associationsOf(
+  declared: ManifestReadObject | undefined,
+  config: ReadObjectConfig | undefined,
+): EffectiveAssociations | undefined {
+  const objects = config?.associations?.objects ?? declared?.associations?.objects ?? [];
+  if (objects.length === 0) return undefined;
+  const own = config?.associations?.schedule ?? declared?.associations?.schedule;
+  const isScheduled = (config?.schedule ?? declared?.schedule) !== undefined;
+  return { objects, schedule: own ?? (isScheduled ? daily : undefined) };
 }
 
 /** `fullHistory: true` wins over days. Filters of the backfill stand instead of those of the object. */

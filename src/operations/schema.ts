@@ -90,7 +90,9 @@ export const Operation = Type.Object(
         read: Type.Optional(
           Type.Object(
             {
-              type: Type.Enum(['scheduled', 'backfill', 'triggered']),
+              type: Type.Enum(['scheduled', 'backfill', 'triggered', 'associations'], {
+                description: '`associations`: a run that looks for changes of associations alone.',
+              }),
               since: Type.Optional(time('Changed after this time; missing: since ever.')),
               until: time('Changed at this time or before.'),
               pages: Type.Integer(),

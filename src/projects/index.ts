@@ -7,6 +7,11 @@ export { providerCatalogueRoutes } from './catalogue-routes.ts';
 export { withRetained, type RetainedObject } from './integrations/retained.ts';
 export type { Integration } from './integrations/store.ts';
 export { isFieldPath } from './manifest/rules/fields.ts';
-export { readScheduleMinutes, scheduleFault, scheduleGap } from './manifest/schedule.ts';
+export {
+  associationScheduleMinutes,
+  readScheduleMinutes,
+  scheduleFault,
+  scheduleGap,
+} from './manifest/schedule.ts';
 export { createProjects, type Projects } from './projects.ts';
 export { projectRoutes } from './routes.ts';

@@ -202,6 +202,7 @@ function factsOf(catalog: Catalog): ManifestCatalog {
         ...(defaultModule === undefined ? {} : { defaultModule }),
         reads: abilities.read,
         writes: abilities.write.length > 0,
+        readsAssociations: abilities.readAssociations,
       };
     },
   };

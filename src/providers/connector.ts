@@ -216,6 +216,43 @@ export interface ReadAbility {
   judgeCount(answer: HttpAnswer): { count: number } | { failure: Failure };
 }
 
+/** A record that another one is associated with. `types`: how, as the provider tells it. */
+export interface AssociatedRecord {
+  id: string;
+  types: readonly Record<string, unknown>[];
+}
+
+/** A record whose associations are asked for, from a place on where one answer does not hold all of them. */
+export interface AssociationsOf {
+  id: string;
+  after?: string;
+}
+
+/**
+ * Reads what records are associated with. The provider may change that and move no time of change: then it is found by
+ * comparing. All of it is pure.
+ */
+export interface ReadAssociationsAbility {
+  /** The most records of one request. */
+  recordsPerRead: number;
+  /** Why the records of the object have no associations with those of the other. */
+  refusal(objectName: string, to: string): Failure | undefined;
+  build(objectName: string, to: string, of: readonly AssociationsOf[]): ProviderRequest;
+  /** Those of each record that was asked for; `more`: where the rest is to be asked for. */
+  judge(
+    of: readonly AssociationsOf[],
+    answer: HttpAnswer,
+  ): { found: Map<string, AssociatedRecord[]>; more: AssociationsOf[] } | { failure: Failure };
+  /** The records of one page by their ids, as they are now. */
+  buildRecords(query: ReadQuery, ids: readonly string[]): ProviderRequest[];
+  /** A record that is not there any more is left out. */
+  judgeRecords(
+    query: ReadQuery,
+    ids: readonly string[],
+    answers: readonly HttpAnswer[],
+  ): { records: ReadRecord[] } | { failure: Failure };
+}
+
 /** The code for one provider. It has an ability exactly when the member is present. */
 export interface Connector {
   /** Judges any answer that is not a success, by the provider's own bodies and codes. */
@@ -233,4 +270,5 @@ export interface Connector {
   resolve?: ResolveAbility;
   describe?: DescribeAbility;
   read?: ReadAbility;
+  readAssociations?: ReadAssociationsAbility;
 }

@@ -30,6 +30,8 @@ export interface Abilities {
   ifEmpty: boolean;
   describe: boolean;
   read: boolean;
+  /** What the records that are read are associated with. */
+  readAssociations: boolean;
   /** The most records of one call; 1 without batch. */
   batchLimit: number;
 }
@@ -48,6 +50,7 @@ export function abilitiesOf(provider: string | undefined): Abilities {
     ifEmpty: connector?.currentFields !== undefined,
     describe: connector?.describe !== undefined,
     read: connector?.read !== undefined,
+    readAssociations: connector?.readAssociations !== undefined,
     batchLimit: connector?.batchLimit ?? 1,
   };
 }

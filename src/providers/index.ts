@@ -1,7 +1,9 @@
 export { fieldLevels } from './answer.ts';
 export { loadCatalog, type Catalog } from './catalog.ts';
 export type {
+  AssociatedRecord,
   Association,
+  AssociationsOf,
   Connector,
   CurrentFields,
   CurrentFieldsAbility,
@@ -10,6 +12,7 @@ export type {
   ProviderClient,
   ProviderRequest,
   ReadAbility,
+  ReadAssociationsAbility,
   ReadPage,
   ReadQuery,
   ReadRecord,

@@ -44,12 +44,14 @@ interface Choice {
   deleted: boolean;
   seen: Seen;
   repeatedFrom: number | undefined;
+  /** What else a record is delivered with. */
+  also?: ((id: string) => Record<string, unknown>) | undefined;
 }
 
 /** The entries of a page, without what was delivered before, and the hashes of what the next run will find again. Pure. */
 export function entriesOf(
   records: readonly ReadRecord[],
-  { shape, deleted, seen, repeatedFrom }: Choice,
+  { shape, deleted, seen, repeatedFrom, also }: Choice,
 ): Page {
   const entries: MessageEntry[] = [];
   const repeated: Buffer[] = [];
@@ -60,13 +62,15 @@ export function entriesOf(
     const hash = isRepeated || seen.size > 0 ? hashOf(record, deleted) : undefined;
     if (hash && isRepeated) repeated.push(hash);
     if (hash && seen.has(hash.toString('latin1'))) continue;
-    entries.push({ json: jsonOf(record, shape, deleted), key: keyOf(record, at, deleted) });
+    entries.push({ json: jsonOf(record, shape, deleted, also), key: keyOf(record, at, deleted) });
   }
   return { entries, hashes: Buffer.concat(repeated) };
 }
 
-function jsonOf(record: ReadRecord, shape: Shape, deleted: boolean): string {
-  return JSON.stringify(deleted ? { id: record.id, deleted: true, raw: record.raw } : shape.entryOf(record));
+function jsonOf(record: ReadRecord, shape: Shape, deleted: boolean, also: Choice['also']): string {
+  if (deleted) return JSON.stringify({ id: record.id, deleted: true, raw: record.raw });
+  const entry = shape.entryOf(record);
+  return JSON.stringify(also ? { ...entry, ...also(record.id) } : entry);
 }
 
 /** Times of one form, so that of two the later one is the greater text; versions that are no time say nothing of their order. */

@@ -49,31 +49,43 @@ async function followInstallation(
 ): Promise<string[]> {
   const place = { projectId, installationId };
   const objects = target ? effectiveReadObjects(target) : [];
-  await keepOnly(
-    tx,
-    place,
-    objects.map(({ objectName }) => objectName),
-  );
-  if (objects.length === 0) return [];
   const now = await timeOf(tx);
-  const wanted = objects.map((object) => wantedFeed(object, installationId, now));
+  const wanted = objects.flatMap((object) => wantedFeeds(object, installationId, now));
+  await keepOnly(tx, place, wanted);
+  if (objects.length === 0) return [];
   const lanes: string[] = [];
-  for (const { objectName, startedAt, isNew } of await upsert(tx, place, wanted)) {
+  for (const { objectName, kind, startedAt, isNew } of await upsert(tx, place, wanted)) {
     const object = objects.find((one) => one.objectName === objectName);
-    if (isNew && object) lanes.push(...(await beginHistory(tx, place, object, startedAt)));
+    if (isNew && object && kind === 'records')
+      lanes.push(...(await beginHistory(tx, place, object, startedAt)));
   }
   return lanes;
 }
 
-/** What is not declared any more, or switched off, has no time at which it is due. */
-export function wantedFeed(
-  { objectName, schedule, disabled, declared }: EffectiveReadObject,
+/**
+ * What is not declared any more, or switched off, has no time at which it is due. Comparing begins at once: what changed
+ * before cannot be told from what did not.
+ */
+export function wantedFeeds(
+  { objectName, schedule, disabled, declared, associations }: EffectiveReadObject,
   installationId: string,
   now: number,
-): WantedFeed {
-  const own = disabled || !declared ? undefined : schedule;
+): WantedFeed[] {
+  const isOff = disabled || !declared;
+  const own = isOff ? undefined : schedule;
   const next = own === undefined ? undefined : nextRun({ schedule: own, installationId, objectName }, now);
-  return { objectName, schedule: own, nextRun: next, removed: !declared };
+  const common = { objectName, removed: !declared };
+  const records = { ...common, kind: 'records', targets: '', schedule: own, nextRun: next } as const;
+  if (associations?.schedule === undefined) return [records];
+  const targets = associations.objects.map((name) => name.toLowerCase()).toSorted();
+  const compared = {
+    ...common,
+    kind: 'associations',
+    targets: targets.join(' '),
+    schedule: isOff ? undefined : associations.schedule,
+    nextRun: isOff ? undefined : { tickAt: now, dueAt: now },
+  } as const;
+  return [records, compared];
 }
 
 /** Everything until the feed began; what changes later is read by its schedule. */

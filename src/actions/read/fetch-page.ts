@@ -13,7 +13,7 @@ import { sendOrExplain } from '../send.ts';
 /** A page, with the cursor that it was read by; or why there is none. `begin`: the read begins again. */
 export type Fetched = { page: ReadPage; cursor: string } | { failure: Failure; begin?: true };
 
-interface Caller {
+export interface Caller {
   read: ReadAbility;
   client: ProviderClient;
   mayStillSend(): boolean;

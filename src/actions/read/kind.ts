@@ -88,7 +88,8 @@ async function recordTold({ ground }: ReadDeps, ends: readonly RunEnd[]): Promis
 }
 
 function mayTell({ done, type, status, waits }: RunEnd): boolean {
-  return waits || (done && (type !== 'scheduled' || status !== 'success'));
+  const isByItself = type === 'scheduled' || type === 'associations';
+  return waits || (done && (!isByItself || status !== 'success'));
 }
 
 async function tell(tx: Queryable, end: RunEnd, paused: boolean): Promise<void> {

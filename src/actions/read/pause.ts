@@ -39,12 +39,8 @@ export async function pauseReads(
     const begun = await followOne(tx, target);
     const feeds = feedsNamed(target, await list(tx, target.projectId, target.installationId), objects);
     const how = { as: objects ? ('object' as const) : ('installation' as const), note };
-    const paused = await pause(
-      tx,
-      target,
-      feeds.map(({ object }) => object),
-      how,
-    );
+    const names = [...new Set(feeds.map(({ object }) => object))];
+    const paused = await pause(tx, target, names, how);
     if (paused.length > 0) await audit(tx, target, 'paused', paused, note);
     return begun;
   });
@@ -62,8 +58,9 @@ export async function unpauseReads(
   await deps.ground.database.transaction(async (tx) => {
     const feeds = feedsNamed(target, await list(tx, projectId, installationId), objects);
     const now = await timeOf(tx);
-    const due = feeds.map(({ object, objectName, schedule }) => ({
+    const due = feeds.map(({ object, kind, objectName, schedule }) => ({
       object,
+      kind,
       nextRun: schedule === null ? undefined : nextRun({ schedule, installationId, objectName }, now),
     }));
     const resumed = await unpause(tx, target, due, note);
@@ -89,10 +86,10 @@ function feedsNamed(
   objects: readonly string[] | undefined,
 ): FeedRow[] {
   if (!objects) return [...feeds];
-  return objects.map((name) => {
+  return objects.flatMap((name) => {
     const named = effectiveReadObjectNamed(target, name)?.objectName ?? name;
-    const feed = feeds.find(({ object }) => object === named.toLowerCase());
-    if (feed) return feed;
+    const found = feeds.filter(({ object }) => object === named.toLowerCase());
+    if (found.length > 0) return found;
     throw problem('object-not-in-config', { detail: `The installation reads no object ${name}.` });
   });
 }

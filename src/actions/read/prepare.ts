@@ -23,8 +23,10 @@ import {
   type ProviderClient,
   type ReadAbility,
 } from '../../providers/index.ts';
+import { associatedObjects } from './associations.ts';
 import { descriptionsOf } from '../descriptions.ts';
 import { failureBeforeSend } from '../send.ts';
+import type { Associating } from './fetch-associations.ts';
 import { shapeOf, type Shape } from './shape.ts';
 import type { Run, RunItem, RunType } from './store/runs.ts';
 
@@ -52,6 +54,8 @@ export interface Prepared {
   asked: EffectiveReadObject;
   read: ReadAbility;
   client: ProviderClient;
+  /** Missing where no associations are asked for. */
+  associating: Associating | undefined;
   object: ObjectDescription;
   shape: Shape;
   destination: FoundDestination;
@@ -82,11 +86,16 @@ export async function prepare(
   if ('held' in destination) return { place, ...destination };
   const ready = await askable(deps, target, run);
   if ('held' in ready) return { place, ...ready };
+  const associating = associatingOf(target, asked);
+  if (run.type === 'associations' && !associating)
+    return { place, held: ended(`associations of ${run.objectName} are not asked for any more`) };
   const sender = await senderOf(deps.ground.database, projectId, installationId);
   if (!sender) return { place, held: ended('the installation was deleted') };
   const shape = shapeOf(asked, ready.object);
   const envelope = envelopeOf(target, asked, run, sender);
-  return { prepared: { run, target, asked, ...ready, shape, destination: destination.found, envelope } };
+  return {
+    prepared: { run, target, asked, ...ready, associating, shape, destination: destination.found, envelope },
+  };
 }
 
 export function placeIn({ provider, connectionId, groupRef }: Target): Place {
@@ -115,6 +124,13 @@ async function destinationOf(
   return found && fault === undefined ? { found } : waiting(`${fault}; the read waits until there is one`);
 }
 
+function associatingOf(target: Target, asked: EffectiveReadObject): Associating | undefined {
+  const ability = connectorOf(target.provider)?.readAssociations;
+  if (!ability || !asked.associations) return undefined;
+  const isCompared = asked.associations.schedule !== undefined;
+  return { ability, objects: associatedObjects(target, asked), isCompared };
+}
+
 type Askable = Pick<Prepared, 'read' | 'client' | 'object' | 'waitMs'>;
 
 async function askable(
@@ -140,10 +156,12 @@ async function askable(
   }
 }
 
-const priorityOf = { triggered: 'read', scheduled: 'read', backfill: 'backfill' } as const satisfies Record<
-  RunType,
-  string
->;
+const priorityOf = {
+  triggered: 'read',
+  scheduled: 'read',
+  backfill: 'backfill',
+  associations: 'backfill',
+} as const satisfies Record<RunType, string>;
 
 function envelopeOf(
   { projectId, provider, groupRef, installationId }: Target,
@@ -166,6 +184,7 @@ function envelopeOf(
     ...(workspace === null ? {} : { workspace }),
     operationId,
     operationTime: new Date(until).toISOString(),
-    readType: type,
+    // Who receives it sees what a schedule brings; only the operation tells of the rhythm.
+    readType: type === 'associations' ? 'scheduled' : type,
   };
 }

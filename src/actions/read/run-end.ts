@@ -57,7 +57,7 @@ export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOpti
       return { end: { ...base, waitMs }, heard };
     },
     whole(counts, missing) {
-      const result = wordsOf(run.objectName, counts);
+      const result = wordsOf(run, counts);
       const lost = missing.map((name) =>
         line('warning', `the provider has no field ${name}; it was left out`),
       );
@@ -68,7 +68,7 @@ export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOpti
         status: 'success',
         result,
         logs: [...lost, line('info', result)],
-        ...(run.type === 'scheduled' ? { watermark: run.until } : {}),
+        ...(run.type === 'scheduled' || run.type === 'associations' ? { watermark: run.until } : {}),
       };
     },
   };
@@ -141,9 +141,11 @@ function afterFailure(base: RunEnd, run: Run, failure: Failure, random = Math.ra
   return { ...failed, done: true, status: 'failure', result, pauseAfter };
 }
 
-function wordsOf(objectName: string, { emitted, processed, page }: Counts): string {
+function wordsOf({ objectName, type }: Run, { emitted, processed, page }: Counts): string {
   const repeated = processed - emitted;
   const pages = page === 1 ? '1 page' : `${page} pages`;
+  if (type === 'associations')
+    return `[${objectName}] ${processed} ${processed === 1 ? 'record' : 'records'} compared in ${pages}; the associations of ${emitted} had changed`;
   const known = repeated > 0 ? `; ${repeated} had been delivered before` : '';
   return `[${objectName}] ${processed} ${processed === 1 ? 'record' : 'records'} read in ${pages}${known}`;
 }

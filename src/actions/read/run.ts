@@ -6,10 +6,12 @@ import type { Ran, WorkContext } from '../../lanes/index.ts';
 import type { ReadDetails } from '../../operations/index.ts';
 import type { Failure, ReadPage, ReadQuery } from '../../providers/index.ts';
 import { entriesInTurns, seenIn, type Seen } from './entries.ts';
-import { countOf, fetchPage, type Fetched } from './fetch-page.ts';
+import { countOf, type Caller } from './fetch-page.ts';
+import { alsoOf, fetchLinked, rememberedOf, type LinkedPage } from './linked-page.ts';
 import { placeIn, prepare, type Prepared, type ReadDeps } from './prepare.ts';
 import { endsOf, type RunEnds, type RunningItem } from './run-end.ts';
 import type { RunEnd } from './store/ends.ts';
+import { forgetLinks } from './store/links.ts';
 import { seenBy, type Kept, type Page } from './store/pages.ts';
 import type { Run } from './store/runs.ts';
 import { windowOf, type Window } from './window.ts';
@@ -59,9 +61,15 @@ export async function runRead(
       ? []
       : await seenBy(deps.ground.database, { ...item, ...run }, run.operationId);
   const reading: Reading = { ...prepared, item, ends, context, window, seen: seenIn(seen), deps, keepPage };
-  if (isWhole(run)) return { end: ends.whole(run, prepared.shape.missing) };
+  if (isWhole(run)) return { end: await whole(reading, run) };
   const refused = prepared.read.refusal(queryOf(reading, run.deleted));
   return refused ? ends.failed(refused) : readPages(reading);
+}
+
+/** Whoever has looked at every record knows which ones are gone. */
+async function whole({ run, item, ends, shape, deps }: Reading, place: Place): Promise<RunEnd> {
+  if (run.type === 'associations') await forgetLinks(deps.ground.database, { ...item, ...run });
+  return ends.whole(place, shape.missing);
 }
 
 /** The last page is kept, and no more than that. */
@@ -74,7 +82,8 @@ function queryOf({ object, shape, asked, window, run, limit }: Reading, deleted:
   const filters = run.type === 'backfill' ? (asked.backfill?.filters ?? asked.filters) : asked.filters;
   return {
     object,
-    fields: shape.fields,
+    // To compare associations, the ids are enough.
+    fields: run.type === 'associations' ? [] : shape.fields,
     ...(since === undefined ? {} : { since }),
     until,
     filters: deleted ? [] : filters,
@@ -87,7 +96,7 @@ function queryOf({ object, shape, asked, window, run, limit }: Reading, deleted:
 type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'estimated'>;
 
 async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
-  const { run, ends, shape } = reading;
+  const { run, ends } = reading;
   const pages = pagesFrom(reading, run.cursor === null ? await beginning(reading) : run);
   for (let next = pages.next(); ;) {
     const { value: read, done } = await next;
@@ -97,7 +106,7 @@ async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
     next.catch(() => undefined);
     const outcome = await keep(reading, read.kept);
     if (!outcome || 'error' in outcome) return unkept(reading, outcome);
-    if (read.taken.cursor === null) return { end: ends.whole(read.taken, shape.missing), heard: 'answer' };
+    if (read.taken.cursor === null) return { end: await whole(reading, read.taken), heard: 'answer' };
     if (done) return { end: ends.later(Math.max(read.waitMs, reading.waitMs())), heard: 'answer' };
   }
 }
@@ -128,7 +137,7 @@ async function* pagesFrom(reading: Reading, begun: Place): AsyncGenerator<ReadOn
     if (goesOn) next = fetchAt(reading, following);
     // Nobody waits for it if this page cannot be kept.
     next.catch(() => undefined);
-    const read = { ...(await take(reading, place.deleted, following, page)), waitMs };
+    const read = { ...(await take(reading, place.deleted, following, fetched)), waitMs };
     if (!goesOn) return read;
     yield read;
     place = read.taken;
@@ -174,15 +183,22 @@ async function beginning(reading: Reading): Promise<Place> {
   return { ...run, estimated, cursor: read.begin(query, (estimated ?? 0) >= deps.settings.bulkFrom) };
 }
 
-const callerOf = ({ read, client, context }: Reading): Parameters<typeof fetchPage>[0] => ({
+const callerOf = ({ read, client, context }: Reading): Caller => ({
   read,
   client,
   mayStillSend: () => context.mayStillSend(),
 });
 
-async function fetchAt(reading: Reading, { cursor, deleted }: Place): Promise<Fetched> {
+async function fetchAt(
+  reading: Reading,
+  { cursor, deleted }: Place,
+): Promise<LinkedPage | { failure: Failure; begin?: true }> {
+  const { item, run, associating, shape, deps } = reading;
   const query = queryOf(reading, deleted);
-  const fetched = await fetchPage(callerOf(reading), query, cursor ?? '');
+  const { projectId } = item;
+  const { database } = deps.ground;
+  const choice = { database, associating, run, projectId, fields: shape.fields };
+  const fetched = await fetchLinked(callerOf(reading), choice, query, cursor ?? '');
   if (query.limit !== undefined) reading.limit = query.limit;
   return fetched;
 }
@@ -190,8 +206,9 @@ async function fetchAt(reading: Reading, { cursor, deleted }: Place): Promise<Fe
 /** Where the run goes on behind a page: the deleted records come after those that stand. No cursor: it is whole. */
 function behind(reading: Reading, place: Place, { next }: ReadPage): Place {
   const after = { ...place, page: place.page + 1, cursor: next ?? null };
-  // Nothing of the history was delivered that could have been deleted since.
-  const wantsDeletions = reading.asked.deletions && reading.run.type !== 'backfill';
+  // Nothing of the history was delivered that could have been deleted since; comparing is about what stands.
+  const isAboutChanges = reading.run.type === 'scheduled' || reading.run.type === 'triggered';
+  const wantsDeletions = reading.asked.deletions && isAboutChanges;
   if (next !== undefined || place.deleted || !wantsDeletions) return after;
   return { ...after, deleted: true, cursor: reading.read.begin(queryOf(reading, true), false) };
 }
@@ -201,14 +218,15 @@ async function take(
   reading: Reading,
   deleted: boolean,
   following: Place,
-  { records }: ReadPage,
+  { page: { records }, listed, associated }: LinkedPage,
 ): Promise<{ kept: Page; taken: Place }> {
-  const { item, run, target, asked, destination, envelope, window, shape, seen, deps } = reading;
+  const { item, run, target, asked, destination, envelope, window, shape, seen, deps, associating } = reading;
   const { entries, hashes } = await entriesInTurns(records, {
     shape,
     deleted,
     seen,
     repeatedFrom: window.repeatedFrom,
+    also: associating && associated && alsoOf(associating, associated),
   });
   const made = await cutMessages(envelope, entries, {
     projectId: item.projectId,
@@ -222,14 +240,16 @@ async function take(
   });
   const taken: Place = {
     ...following,
-    processed: following.processed + records.length,
+    processed: following.processed + listed,
     emitted: following.emitted + entries.length,
   };
   const { operationId } = run;
   const { projectId, seq, lease } = item;
   const { groupRef, connectionId, provider } = target;
   const request = { groupRef, connectionId, provider, read: detailsOf(run, taken) };
-  return { taken, kept: { ...taken, projectId, operationId, seq, lease, request, hashes, made } };
+  const links = associated && rememberedOf(associated, new Set(entries.map(({ key }) => key.id)));
+  const kept = { ...taken, projectId, operationId, seq, lease, request, hashes, made };
+  return { taken, kept: links ? { ...kept, links } : kept };
 }
 
 /** What the operation tells of the run. */

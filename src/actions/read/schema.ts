@@ -78,6 +78,33 @@ const RunSummary = Type.Object(
 );
 export type RunSummary = Static<typeof RunSummary>;
 
+const Paused = Type.Object(
+  {
+    reason: Type.Enum(['object', 'installation', 'failures', 'removed'], {
+      description:
+        '`object`, `installation`: by a call; `failures`: by itself, after too many failures; `removed`: a deploy took the object away.',
+    }),
+    since: time('Since when.'),
+    note: Type.Optional(Type.String()),
+  },
+  closed,
+);
+
+/** How changes of associations alone are looked for. */
+const AssociationsState = Type.Object(
+  {
+    objects: Type.Array(Type.String(), { description: "The provider's names of the associated objects." }),
+    schedule: Type.Optional(
+      Type.String({ description: 'Cron with five fields, in UTC. Missing: they are not compared.' }),
+    ),
+    paused: Type.Optional(Paused),
+    nextRunTime: Type.Optional(time('When they are compared next.')),
+    failures: Type.Optional(count('Runs that failed one after the other.')),
+    lastRun: Type.Optional(RunSummary),
+  },
+  { ...closed, title: 'AssociationsState' },
+);
+
 /** How one object of an installation is read. */
 export const ReadState = Type.Object(
   {
@@ -88,24 +115,13 @@ export const ReadState = Type.Object(
     ),
     destination: Type.Optional(Type.String()),
     disabled: Type.Boolean(),
-    paused: Type.Optional(
-      Type.Object(
-        {
-          reason: Type.Enum(['object', 'installation', 'failures', 'removed'], {
-            description:
-              '`object`, `installation`: by a call; `failures`: by itself, after too many failures; `removed`: a deploy took the object away.',
-          }),
-          since: time('Since when.'),
-          note: Type.Optional(Type.String()),
-        },
-        closed,
-      ),
-    ),
+    paused: Type.Optional(Paused),
     watermark: time('Every change until then was read by the schedule.'),
     nextRunTime: Type.Optional(time('When the next scheduled run begins.')),
     failures: count('Scheduled runs that failed one after the other.'),
     lastRun: Type.Optional(RunSummary),
     backfill: Type.Optional(RunSummary),
+    associations: Type.Optional(AssociationsState),
   },
   { ...closed, title: 'ReadState' },
 );

@@ -22,8 +22,10 @@ export async function readStates(
     await Promise.all(ids.map(async (id) => [id, summaryOf(await operationOf(deps, target, id))] as const)),
   );
   return effectiveReadObjects(target).flatMap((asked) => {
-    const feed = feeds.find(({ object }) => object === asked.objectName.toLowerCase());
-    return feed ? [stateOf(asked, feed, runs)] : [];
+    const own = feeds.filter(({ object }) => object === asked.objectName.toLowerCase());
+    const feed = own.find(({ kind }) => kind === 'records');
+    const compared = own.find(({ kind }) => kind === 'associations');
+    return feed ? [{ ...stateOf(asked, feed, runs), ...associationsOf(asked, compared, runs) }] : [];
   });
 }
 
@@ -45,7 +47,7 @@ function stateOf(
   feed: FeedRow,
   runs: ReadonlyMap<string, RunSummary>,
 ): ReadState {
-  const { schedule, paused, pausedAt, note, watermark, nextAt, failures } = feed;
+  const { schedule, watermark, nextAt, failures } = feed;
   const lastRun = runs.get(feed.lastRunId ?? '');
   const backfill = runs.get(feed.backfillId ?? '');
   return {
@@ -54,14 +56,40 @@ function stateOf(
     ...(schedule === null ? {} : { schedule }),
     ...(destination === undefined ? {} : { destination }),
     disabled,
-    ...(paused && pausedAt
-      ? { paused: { reason: paused, since: pausedAt.toISOString(), ...(note === null ? {} : { note }) } }
-      : {}),
+    ...pauseOf(feed),
     watermark: watermark.toISOString(),
     ...(nextAt ? { nextRunTime: nextAt.toISOString() } : {}),
     failures,
     ...(lastRun ? { lastRun } : {}),
     ...(backfill ? { backfill } : {}),
+  };
+}
+
+function pauseOf({ paused, pausedAt, note }: FeedRow): Pick<ReadState, 'paused'> {
+  if (!paused || !pausedAt) return {};
+  return { paused: { reason: paused, since: pausedAt.toISOString(), ...(note === null ? {} : { note }) } };
+}
+
+/** Of what records are associated with; `feed` is missing where that is not compared. */
+function associationsOf(
+  { associations }: Asked,
+  feed: FeedRow | undefined,
+  runs: ReadonlyMap<string, RunSummary>,
+): Pick<ReadState, 'associations'> {
+  if (!associations) return {};
+  const objects = [...associations.objects];
+  if (!feed) return { associations: { objects } };
+  const { schedule, nextAt, failures } = feed;
+  const lastRun = runs.get(feed.lastRunId ?? '');
+  return {
+    associations: {
+      objects,
+      ...(schedule === null ? {} : { schedule }),
+      ...pauseOf(feed),
+      ...(nextAt ? { nextRunTime: nextAt.toISOString() } : {}),
+      failures,
+      ...(lastRun ? { lastRun } : {}),
+    },
   };
 }
 
@@ -88,7 +116,9 @@ export async function backfillProgress(
 ): Promise<BackfillProgress> {
   const target = await targetAt(deps, principal, place);
   const asked = effectiveReadObjectNamed(target, objectName);
-  const feed = (await feedsOf(deps, target)).find(({ object }) => object === asked?.objectName.toLowerCase());
+  const own = asked?.objectName.toLowerCase();
+  const feeds = await feedsOf(deps, target);
+  const feed = feeds.find(({ object, kind }) => object === own && kind === 'records');
   if (!feed?.backfillId) throw problem('not-found', { detail: `There is no backfill of ${objectName}.` });
   return progressOf(await operationOf(deps, target, feed.backfillId));
 }

@@ -8,20 +8,21 @@ export interface Window {
   repeatedFrom?: number;
 }
 
-/** Longer than a backfill takes. */
+/** Longer than a run through all records takes. */
 const longestBackfillMs = 90 * 24 * 3_600_000;
 
 /**
  * A change may show at the provider only some time after the time that it carries. So a scheduled run looks back so far before
  * the end of the one before it, and leaves out what that one delivered. It does not look back before its feed began, unless a
  * backfill reads what was before. A backfill takes each record as it finds it: one that changes before its page is read would
- * otherwise be missing where no schedule follows.
+ * otherwise be missing where no schedule follows. So does a run that compares associations.
  */
 export function windowOf(
   { type, since, until, feedSince }: Pick<Run, 'type' | 'since' | 'until' | 'feedSince'>,
   lagMs: number,
 ): Window {
-  if (type === 'backfill') return { ...after(since), until: until + longestBackfillMs };
+  if (type === 'backfill' || type === 'associations')
+    return { ...after(since), until: until + longestBackfillMs };
   if (type === 'triggered') return { ...after(since), until };
   const from = (since ?? until) - lagMs;
   return { since: feedSince === null ? from : Math.max(from, feedSince), until, repeatedFrom: until - lagMs };

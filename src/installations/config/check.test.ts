@@ -23,7 +23,11 @@ const manifest: ManifestIntegration = {
   },
   write: { objects: [{ objectName: 'contact' }] },
 };
-const context: CheckContext = { provider: 'hubspot', manifest, abilities: { ifEmpty: true, delete: true } };
+const context: CheckContext = {
+  provider: 'hubspot',
+  manifest,
+  abilities: { ifEmpty: true, delete: true, readAssociations: true },
+};
 
 function issuesOf(content: Partial<ConfigContent>, changed: Partial<CheckContext> = {}): [string, string][] {
   const issues = checkContent({ provider: 'hubspot', ...content }, { ...context, ...changed });
@@ -241,11 +245,15 @@ describe('installations/config/check', () => {
     });
     it('§2.5 deletionSettings: accepted when the provider can delete, and switched off always', () => {
       expect(issuesOf(enabling(true))).toEqual([]);
-      expect(issuesOf(enabling(false), { abilities: { ifEmpty: false, delete: false } })).toEqual([]);
+      expect(
+        issuesOf(enabling(false), { abilities: { ifEmpty: false, delete: false, readAssociations: true } }),
+      ).toEqual([]);
     });
     it('§2.5 deletionSettings: refused when the provider cannot delete', () => {
       expect(
-        issuesOf(enabling(true), { abilities: { ifEmpty: false, delete: false } }).map(([name]) => name),
+        issuesOf(enabling(true), {
+          abilities: { ifEmpty: false, delete: false, readAssociations: true },
+        }).map(([name]) => name),
       ).toEqual(['write.objects.contact.deletionSettings.enabled']);
     });
     it.each<FieldSetting>([
@@ -268,7 +276,7 @@ describe('installations/config/check', () => {
       ]);
     });
     it('§2.5 field setting: refuses ifEmpty for a provider without it', () => {
-      const abilities = { ifEmpty: false, delete: true };
+      const abilities = { ifEmpty: false, delete: true, readAssociations: true };
       expect(issuesOf(settingEmail({ writeOnUpdate: 'ifEmpty' }), { abilities })).toEqual([
         [
           'write.objects.contact.selectedFieldSettings.email.writeOnUpdate',

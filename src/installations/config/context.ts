@@ -8,7 +8,7 @@ export interface CheckContext {
   provider: string;
   /** The integration in its latest revision. */
   manifest: ManifestIntegration;
-  abilities: Pick<Abilities, 'ifEmpty' | 'delete'>;
+  abilities: Pick<Abilities, 'ifEmpty' | 'delete' | 'readAssociations'>;
   /** The content in force before a change: what it names may stay after a later revision dropped it. */
   previous?: ConfigContent | undefined;
 }

@@ -1,5 +1,10 @@
 import type { Issue } from '../../kit/problem.ts';
-import { isFieldPath, readScheduleMinutes, scheduleFault } from '../../projects/index.ts';
+import {
+  associationScheduleMinutes,
+  isFieldPath,
+  readScheduleMinutes,
+  scheduleFault,
+} from '../../projects/index.ts';
 import type { ManifestReadObject } from '../../projects/schema.ts';
 import type { CheckContext } from './context.ts';
 import { bodyIssue, contentPath } from './issue.ts';
@@ -8,7 +13,8 @@ import { objectNamed, objectNameIssues } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig } from './schema.ts';
 
 /** The rules of the read config (§2.4, §7.3). */
-export function readIssues(content: ConfigContent, { manifest, previous }: CheckContext): Issue[] {
+export function readIssues(content: ConfigContent, context: CheckContext): Issue[] {
+  const { manifest, previous } = context;
   const objects = content.read?.objects ?? {};
   const declared = manifest.read?.objects ?? [];
   const path = `${contentPath}.read.objects`;
@@ -21,7 +27,7 @@ export function readIssues(content: ConfigContent, { manifest, previous }: Check
     ...objectNameIssues(path, objects, known),
     ...Object.entries(objects).flatMap(([key, config]) => {
       const manifestObject = objectNamed(declared, config.objectName);
-      return objectIssues(`${path}.${key}`, config, manifestObject);
+      return objectIssues(`${path}.${key}`, config, manifestObject, context);
     }),
   ];
 }
@@ -30,6 +36,7 @@ function objectIssues(
   path: string,
   config: ReadObjectConfig,
   declared: ManifestReadObject | undefined,
+  context: CheckContext,
 ): Issue[] {
   return [
     ...scheduleIssues(path, config),
@@ -40,12 +47,34 @@ function objectIssues(
     ...fieldPathIssues(path, config),
     ...mappingIssues(path, config, declared),
     ...valueMappingIssues(`${path}.selectedValueMappings`, config),
+    ...associationIssues(`${path}.associations`, config, context),
   ];
 }
 
 function scheduleIssues(path: string, { schedule }: ReadObjectConfig): Issue[] {
   const fault = schedule === undefined ? undefined : scheduleFault(schedule, readScheduleMinutes);
   return fault === undefined ? [] : [bodyIssue(`${path}.schedule`, fault.reason, schedule)];
+}
+
+function associationIssues(
+  path: string,
+  { associations }: ReadObjectConfig,
+  { provider, abilities }: CheckContext,
+): Issue[] {
+  if (!associations) return [];
+  const { objects = [], schedule } = associations;
+  if (!abilities.readAssociations)
+    return [bodyIssue(path, `has no effect: the connector of ${provider} reads no associations`)];
+  const fault = schedule === undefined ? undefined : scheduleFault(schedule, associationScheduleMinutes);
+  const names = objects.map((name) => name.toLowerCase());
+  return [
+    ...(fault === undefined ? [] : [bodyIssue(`${path}.schedule`, fault.reason, schedule)]),
+    ...objects.flatMap((name, index) =>
+      names.indexOf(name.toLowerCase()) === index
+        ? []
+        : [bodyIssue(`${path}.objects[${index}]`, 'stands twice', name)],
+    ),
+  ];
 }
 
 /** `fullHistory: true` wins over days; otherwise days are needed (docs/contract.md, Configuration). */

@@ -66,6 +66,23 @@ export const DynamicMapping = named('DynamicMapping', {
   fieldName: Type.Optional(name('Field name at the provider; when present, the customer is not asked.')),
 });
 
+/** What the records are delivered with. */
+const ReadAssociationsConfig = named('ReadAssociationsConfig', {
+  objects: Type.Optional(
+    Type.Array(name('Name of an associated object at the provider.'), {
+      maxItems: 20,
+      description: 'Replace those of the integration; none: `[]`.',
+    }),
+  ),
+  schedule: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'When changes of associations alone are looked for: cron expression with five fields, at most every hour.',
+    }),
+  ),
+});
+
 /** How one object is read (§2.4). */
 export const ReadObjectConfig = named('ReadObjectConfig', {
   objectName: name('Name of the object at the provider.'),
@@ -96,6 +113,7 @@ export const ReadObjectConfig = named('ReadObjectConfig', {
   selectedFieldsAuto: Type.Optional(choice('all')),
   backfill: Type.Optional(Backfill),
   fieldFilters: Type.Optional(Type.Array(FieldFilter, { maxItems: most.filters })),
+  associations: Type.Optional(ReadAssociationsConfig),
 });
 export type ReadObjectConfig = Static<typeof ReadObjectConfig>;
 

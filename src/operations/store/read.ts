@@ -6,7 +6,7 @@ import type { StoredResolution } from './written.ts';
 
 /** Kept under `read` in the request of a read; times in milliseconds since the epoch. */
 export interface ReadDetails {
-  type: 'scheduled' | 'backfill' | 'triggered';
+  type: 'scheduled' | 'backfill' | 'triggered' | 'associations';
   since: number | null;
   until: number;
   pages: number;

@@ -1,14 +1,20 @@
 import type { ManifestCatalog, ProviderFacts } from './rules/context.ts';
 import { checkManifest } from './validate.ts';
 
-const both = { modules: ['crm', 'marketing'], defaultModule: 'crm', reads: true, writes: true };
+const both = {
+  modules: ['crm', 'marketing'],
+  defaultModule: 'crm',
+  reads: true,
+  writes: true,
+  readsAssociations: false,
+};
 const providers = new Map<string, ProviderFacts>([
-  ['hubspot', both],
+  ['hubspot', { ...both, readsAssociations: true }],
   ['salesforce', both],
   ['salesloft', { ...both, modules: [] }],
   ['google', { ...both, modules: ['calendar', 'gmail'] }],
-  ['snowflake', { modules: [], reads: true, writes: false }],
-  ['notion', { modules: [], reads: false, writes: false }],
+  ['snowflake', { modules: [], reads: true, writes: false, readsAssociations: false }],
+  ['notion', { modules: [], reads: false, writes: false, readsAssociations: false }],
 ]);
 const catalog: ManifestCatalog = { find: (name) => providers.get(name), names: () => [...providers.keys()] };
 

@@ -12,6 +12,8 @@ const dates = Array.from({ length: 8 * 366 }, (_, index) => new Date(Date.UTC(20
 /** The least minutes between two ticks; a shorter one would outrun a read. */
 export const readScheduleMinutes = 10;
 export const watchScheduleMinutes = 60;
+/** Each time, all records of an object are looked at. */
+export const associationScheduleMinutes = 60;
 
 /** Why the cron text is no schedule, or undefined. Times are UTC, so that no clock change moves two ticks together. */
 export function scheduleFault(text: string, leastMinutes: number): ScheduleFault | undefined {

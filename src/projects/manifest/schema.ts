@@ -30,6 +30,20 @@ const Backfill = Type.Object(
   { ...closed, title: 'ManifestBackfill' },
 );
 
+/** What the records that are read are associated with, and when that is compared. */
+const ManifestAssociations = Type.Object(
+  {
+    objects: Type.Array(name("The provider's name of an associated object."), { minItems: 1, maxItems: 20 }),
+    schedule: Type.Optional(
+      Type.String({
+        description:
+          'When changes of associations alone are looked for: cron with five fields, in UTC, an hour apart or more. Missing: once a day where the object has a schedule.',
+      }),
+    ),
+  },
+  { ...closed, title: 'ManifestAssociations' },
+);
+
 const Delivery = Type.Object(
   {
     mode: Type.Optional(Type.Union([Type.Literal('auto'), Type.Literal('onRequest')])),
@@ -58,6 +72,7 @@ export const ManifestReadObject = Type.Object(
     deletedRecords: Type.Optional(
       switchedOn('Records that were deleted at the provider are delivered, too, with `deleted: true`.'),
     ),
+    associations: Type.Optional(ManifestAssociations),
     delivery: Type.Optional(Delivery),
   },
   { ...closed, title: 'ManifestReadObject' },

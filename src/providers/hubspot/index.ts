@@ -3,6 +3,7 @@ import { currentFields } from './current-fields.ts';
 import { describe } from './describe.ts';
 import { failureOf } from './failure.ts';
 import { read } from './read.ts';
+import { readAssociations } from './read-associations.ts';
 import { resolve } from './resolve.ts';
 import { batchLimit, write } from './write.ts';
 
@@ -17,4 +18,5 @@ export const hubspot: Connector = {
   resolve,
   describe,
   read,
+  readAssociations,
 };

@@ -2,6 +2,7 @@ import { invalidCall, type Failure } from '../failure.ts';
 
 // One version per API area. v3 is the family whose answers were recorded; it is served until September 2027.
 const objectsApi = '/crm/v3/objects';
+const associationsApi = '/crm/v4/associations';
 const propertiesApi = '/crm/v3/properties';
 export const schemasPath = '/crm-object-schemas/v3/schemas';
 
@@ -14,6 +15,10 @@ export function objectPath(objectName: string, rest = ''): string {
 
 export function recordPath(objectName: string, id: string): string {
   return objectPath(objectName, `/${checked(id)}`);
+}
+
+export function associationsPath(from: string, to: string): string {
+  return `${associationsApi}/${checked(from)}/${checked(to)}/batch/read`;
 }
 
 export function propertiesPath(objectName: string): string {

@@ -1,6 +1,13 @@
 import type { HttpAnswer } from '../../kit/http/client.ts';
 import { bodyOf, isObject, isSuccess, objectsOf, textOf, type JsonObject } from '../answer.ts';
-import type { ProviderRequest, ReadAbility, ReadJudgement, ReadQuery, ReadRecord } from '../connector.ts';
+import type {
+  ProviderRequest,
+  ReadAbility,
+  ReadJudgement,
+  ReadPage,
+  ReadQuery,
+  ReadRecord,
+} from '../connector.ts';
 import { invalidCall, type Failure } from '../failure.ts';
 import { countOf, isWithin, passes, recordsWithIds, refusalOfQuery, timeOf, timeTextOf } from '../read.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
@@ -109,7 +116,7 @@ function nextOf(query: ReadQuery, cursor: string, { rows, after }: Listed): { ne
 }
 
 /** The values of the records by their ids, where a list or a search has no room to name the properties. */
-function detailRequests(query: ReadQuery, ids: readonly string[]): ProviderRequest[] {
+export function detailRequests(query: ReadQuery, ids: readonly string[]): ProviderRequest[] {
   const parts = Array.from({ length: Math.ceil(ids.length / detailsPerRead) }, (_part, at) =>
     ids.slice(at * detailsPerRead, (at + 1) * detailsPerRead),
   );
@@ -121,12 +128,12 @@ function detailRequests(query: ReadQuery, ids: readonly string[]): ProviderReque
 }
 
 /** A record that was archived in between is missing from the details, and is left out. */
-function detailedPage(
+export function detailedPage(
   query: ReadQuery,
   asked: ReadonlySet<string>,
   details: readonly HttpAnswer[],
   more: { next?: string },
-): ReadJudgement {
+): { page: ReadPage } | { failure: Failure } {
   const records: ReadRecord[] = [];
   for (const answer of details) {
     const failure = failureOfDetails(answer);
@@ -140,8 +147,8 @@ function detailedPage(
   return { page: { records, ...more } };
 }
 
-/** An id that is not there is an entry under `errors`; any other entry leaves records unread. */
-function failureOfDetails(answer: HttpAnswer): Failure | undefined {
+/** What is not there is an entry under `errors`; any other entry leaves something unread. */
+export function failureOfDetails(answer: HttpAnswer): Failure | undefined {
   const body = isSuccess(answer) ? bodyOf(answer) : undefined;
   const entries = isObject(body) ? objectsOf(body['errors']) : [];
   return entries
@@ -154,7 +161,7 @@ function pageOf(
   rows: readonly Row[],
   answer: HttpAnswer,
   more: { next?: string },
-): ReadJudgement {
+): { page: ReadPage } | { failure: Failure } {
   const found = rows.map((row) => recordOf(query, row));
   if (!found.every((one) => one !== undefined)) return { failure: failureOf(answer) };
   const records = found

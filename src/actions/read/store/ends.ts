@@ -22,7 +22,7 @@ export interface RunEnd extends End, Ended {
   result: string | null;
   /** The attempt failed, and no page came of it. */
   failed: boolean;
-  /** Milliseconds since the epoch: everything until then was read. Missing unless a scheduled run ended whole. */
+  /** Milliseconds since the epoch: everything until then was read. Missing unless a run of a schedule ended whole. */
   watermark?: number;
   /** After so many scheduled runs that failed one after the other, the feed is paused. */
   pauseAfter: number;
@@ -61,8 +61,8 @@ const recordEnds = statement(
       paused = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused, 'failures') ELSE f.paused END,
       paused_at = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END
     FROM clock, ended e
-    WHERE e.type = 'scheduled' AND f.project_id = e.project_id AND f.installation_id = e.installation_id
-      AND f.object = e.object AND f.run_id = e.id
+    WHERE e.type IN ('scheduled', 'associations') AND f.project_id = e.project_id
+      AND f.installation_id = e.installation_id AND f.object = e.object AND f.run_id = e.id
     RETURNING e.n, f.paused = 'failures' AND f.paused_at = now AS paused),
   forgotten AS (
     DELETE FROM read_seen s USING ended e

@@ -2,6 +2,8 @@ import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { msOf, timestampOf } from './times.ts';
 
+/** What a feed reads: records that changed, or what all of them are associated with. */
+export type FeedKind = 'records' | 'associations';
 export type Pause = 'object' | 'installation' | 'failures' | 'removed';
 
 const takeStale = statement(
@@ -35,6 +37,9 @@ export async function takeStaleInstallation(
 /** A feed as config and manifest want it. Times are milliseconds since the epoch. */
 export interface WantedFeed {
   objectName: string;
+  kind: FeedKind;
+  /** The associated objects; where they or the schedule change, the next time is `nextRun`. */
+  targets: string;
   /** Missing: it is not read by a schedule. */
   schedule: string | undefined;
   nextRun: { tickAt: number; dueAt: number } | undefined;
@@ -50,6 +55,8 @@ export async function timeOf(db: Queryable): Promise<number> {
   return row?.now ?? Date.now();
 }
 
+const isSame = 'f.schedule IS NOT DISTINCT FROM excluded.schedule AND f.targets = excluded.targets';
+
 /**
  * An object that comes to a paused installation is paused with it. A schedule that stays the same keeps its next time. What
  * was paused as removed goes on when it is declared again.
@@ -58,26 +65,27 @@ const upsertFeeds = statement(
   'read_feeds_upsert',
   `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
   wanted AS (
-    SELECT i.object_name, i.schedule, i.removed, ${timestampOf('i.tick_ms')} AS tick_at,
+    SELECT i.object_name, i.kind, i.targets, i.schedule, i.removed, ${timestampOf('i.tick_ms')} AS tick_at,
       coalesce(${timestampOf('i.due_ms')}, 'infinity') AS next_at, lower(i.object_name) AS object
-    FROM unnest($3::text[], $4::text[], $5::float8[], $6::float8[], $7::boolean[]) AS i(object_name, schedule, tick_ms, due_ms, removed)),
+    FROM unnest($3::text[], $4::text[], $5::float8[], $6::float8[], $7::boolean[], $8::text[], $9::text[])
+      AS i(object_name, schedule, tick_ms, due_ms, removed, kind, targets)),
   resting AS (
     SELECT EXISTS (SELECT FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND paused = 'installation') AS is)
-  INSERT INTO read_feed AS f (project_id, installation_id, object, object_name, schedule, tick_at, next_at, started_at, watermark,
-    paused, paused_at)
-  SELECT $1, $2, w.object, w.object_name, w.schedule, w.tick_at, w.next_at,
+  INSERT INTO read_feed AS f (project_id, installation_id, object, kind, targets, object_name, schedule, tick_at, next_at, started_at,
+    watermark, paused, paused_at)
+  SELECT $1, $2, w.object, w.kind, w.targets, w.object_name, w.schedule, w.tick_at, w.next_at,
     now, now, CASE WHEN w.removed THEN 'removed' WHEN r.is THEN 'installation' END, CASE WHEN w.removed OR r.is THEN now END
-  FROM wanted w, resting r, clock ORDER BY w.object
-  ON CONFLICT (project_id, installation_id, object) DO UPDATE SET
-    object_name = excluded.object_name, schedule = excluded.schedule,
+  FROM wanted w, resting r, clock ORDER BY w.object, w.kind
+  ON CONFLICT (project_id, installation_id, object, kind) DO UPDATE SET
+    targets = excluded.targets, object_name = excluded.object_name, schedule = excluded.schedule,
     paused = CASE WHEN excluded.paused = 'removed' THEN coalesce(f.paused, 'removed')
       WHEN f.paused = 'removed' THEN NULL ELSE f.paused END,
     paused_at = CASE WHEN excluded.paused = 'removed' THEN coalesce(f.paused_at, excluded.paused_at)
       WHEN f.paused = 'removed' THEN NULL ELSE f.paused_at END,
-    tick_at = CASE WHEN f.schedule IS NOT DISTINCT FROM excluded.schedule THEN coalesce(f.tick_at, excluded.tick_at)
+    tick_at = CASE WHEN ${isSame} THEN coalesce(f.tick_at, excluded.tick_at)
       ELSE excluded.tick_at END,
-    next_at = CASE WHEN f.schedule IS NOT DISTINCT FROM excluded.schedule THEN f.next_at ELSE excluded.next_at END
-  RETURNING object_name AS "objectName", ${msOf('started_at')} AS "startedAt", xmax = 0 AS "isNew"`,
+    next_at = CASE WHEN ${isSame} THEN f.next_at ELSE excluded.next_at END
+  RETURNING object_name AS "objectName", kind, ${msOf('started_at')} AS "startedAt", xmax = 0 AS "isNew"`,
 );
 
 /** Answers with the feeds, and which of them are new. */
@@ -85,7 +93,7 @@ export function upsert(
   tx: Queryable,
   { projectId, installationId }: FeedPlace,
   feeds: readonly WantedFeed[],
-): Promise<{ objectName: string; startedAt: number; isNew: boolean }[]> {
+): Promise<{ objectName: string; kind: FeedKind; startedAt: number; isNew: boolean }[]> {
   return tx.rows(upsertFeeds, [
     projectId,
     installationId,
@@ -94,16 +102,25 @@ export function upsert(
     feeds.map(({ nextRun }) => nextRun?.tickAt ?? null),
     feeds.map(({ nextRun }) => nextRun?.dueAt ?? null),
     feeds.map(({ removed }) => removed),
+    feeds.map(({ kind }) => kind),
+    feeds.map(({ targets }) => targets),
   ]);
 }
 
 const dropOthers = statement(
   'read_feeds_drop',
   `WITH dropped AS (
-    DELETE FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND object <> ALL ($3::text[])
-    RETURNING project_id, installation_id, object)
+    DELETE FROM read_feed f WHERE project_id = $1 AND installation_id = $2
+      AND NOT EXISTS (SELECT FROM unnest($3::text[], $4::text[]) AS i(object, kind) WHERE i.object = f.object AND i.kind = f.kind)
+    RETURNING project_id, installation_id, object, kind),
+  unlinked AS (
+    DELETE FROM read_link l USING (SELECT object FROM dropped UNION SELECT unnest($3::text[])) d
+    WHERE l.project_id = $1 AND l.installation_id = $2 AND l.object = d.object
+      AND NOT EXISTS (
+        SELECT FROM unnest($3::text[], $4::text[]) AS i(object, kind) WHERE i.object = d.object AND i.kind = 'associations'))
   DELETE FROM read_seen s USING dropped d
-  WHERE s.project_id = d.project_id AND s.installation_id = d.installation_id AND s.object = d.object`,
+  WHERE s.project_id = d.project_id AND s.installation_id = d.installation_id AND s.object = d.object
+    AND d.kind = 'records'`,
 );
 
 interface FeedPlace {
@@ -111,18 +128,19 @@ interface FeedPlace {
   installationId: string;
 }
 
-/** Forgets the feeds of all other objects. */
+/** Forgets all other feeds, and what was remembered for them. */
 export async function keepOnly(
   tx: Queryable,
   { projectId, installationId }: FeedPlace,
-  objectNames: readonly string[],
+  feeds: readonly Pick<WantedFeed, 'objectName' | 'kind'>[],
 ): Promise<void> {
-  await tx.rows(dropOthers, [projectId, installationId, objectNames.map((name) => name.toLowerCase())]);
+  const objects = feeds.map(({ objectName }) => objectName.toLowerCase());
+  await tx.rows(dropOthers, [projectId, installationId, objects, feeds.map(({ kind }) => kind)]);
 }
 
 const setBackfill = statement(
   'read_feed_backfill',
-  `UPDATE read_feed SET backfill_id = $4 WHERE project_id = $1 AND installation_id = $2 AND object = $3`,
+  `UPDATE read_feed SET backfill_id = $4 WHERE project_id = $1 AND installation_id = $2 AND object = $3 AND kind = 'records'`,
 );
 
 export async function noteBackfill(
@@ -137,6 +155,7 @@ export async function noteBackfill(
 /** A feed as it stands. */
 export interface FeedRow {
   object: string;
+  kind: FeedKind;
   objectName: string;
   schedule: string | null;
   /** Missing while nothing is due. */
@@ -152,10 +171,10 @@ export interface FeedRow {
 
 const listFeeds = statement(
   'read_feeds_list',
-  `SELECT object, object_name AS "objectName", schedule,
+  `SELECT object, kind, object_name AS "objectName", schedule,
     CASE WHEN next_at < 'infinity' AND paused IS NULL THEN next_at END AS "nextAt", watermark, paused, paused_at AS "pausedAt", note, failures,
     last_run_id AS "lastRunId", backfill_id AS "backfillId"
-  FROM read_feed WHERE project_id = $1 AND installation_id = $2 ORDER BY object`,
+  FROM read_feed WHERE project_id = $1 AND installation_id = $2 ORDER BY object, kind`,
 );
 
 export function list(db: Queryable, projectId: string, installationId: string): Promise<FeedRow[]> {
@@ -177,15 +196,16 @@ export async function pause(
   { as, note }: { as: 'object' | 'installation'; note: string | undefined },
 ): Promise<string[]> {
   const values = [projectId, installationId, objects, as, note ?? null];
-  return (await tx.rows<{ object: string }>(pauseFeeds, values)).map(({ object }) => object);
+  const rows = await tx.rows<{ object: string }>(pauseFeeds, values);
+  return [...new Set(rows.map(({ object }) => object))];
 }
 
 const unpauseFeeds = statement(
   'read_feeds_unpause',
-  `UPDATE read_feed f SET paused = NULL, paused_at = NULL, note = $6, failures = 0,
+  `UPDATE read_feed f SET paused = NULL, paused_at = NULL, note = $7, failures = 0,
     next_at = coalesce(${timestampOf('i.due_ms')}, 'infinity'), tick_at = ${timestampOf('i.tick_ms')}
-  FROM unnest($3::text[], $4::float8[], $5::float8[]) AS i(object, tick_ms, due_ms)
-  WHERE f.project_id = $1 AND f.installation_id = $2 AND f.object = i.object AND f.paused <> 'removed'
+  FROM unnest($3::text[], $4::float8[], $5::float8[], $6::text[]) AS i(object, tick_ms, due_ms, kind)
+  WHERE f.project_id = $1 AND f.installation_id = $2 AND f.object = i.object AND f.kind = i.kind AND f.paused <> 'removed'
   RETURNING f.object`,
 );
 
@@ -193,7 +213,7 @@ const unpauseFeeds = statement(
 export async function unpause(
   tx: Queryable,
   { projectId, installationId }: FeedPlace,
-  feeds: readonly { object: string; nextRun: WantedFeed['nextRun'] }[],
+  feeds: readonly { object: string; kind: FeedKind; nextRun: WantedFeed['nextRun'] }[],
   note: string | undefined,
 ): Promise<string[]> {
   const rows = await tx.rows<{ object: string }>(unpauseFeeds, [
@@ -202,7 +222,8 @@ export async function unpause(
     feeds.map(({ object }) => object),
     feeds.map(({ nextRun }) => nextRun?.tickAt ?? null),
     feeds.map(({ nextRun }) => nextRun?.dueAt ?? null),
+    feeds.map(({ kind }) => kind),
     note ?? null,
   ]);
-  return rows.map(({ object }) => object);
+  return [...new Set(rows.map(({ object }) => object))];
 }

@@ -8,6 +8,7 @@ import {
   type StartedMessage,
 } from '../../../deliveries/index.ts';
 import { moveOperations, type ReadDetails } from '../../../operations/index.ts';
+import { linkColumns, linkParts, type Link } from './links.ts';
 
 /** What the operation of a read keeps. */
 export interface ReadRequestKept {
@@ -35,13 +36,16 @@ export interface Page {
   request: ReadRequestKept;
   /** Records that the next run will find again. */
   hashes: Buffer;
+  /** What is remembered of the associations of records; missing where nothing is. */
+  links?: readonly Link[];
   made: readonly NewMessage[];
 }
 
+const firstOfMessages = 13;
+const firstOfLinks = firstOfMessages + messageColumns([]).length;
+
 /** The place of a run, its messages and their deliveries are one commit, while the fence of the run holds. */
-const keepPages = statement(
-  'read_page',
-  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
       $9::bigint[], $10::bigint[], $11::json[], $12::text[]) WITH ORDINALITY
@@ -56,9 +60,10 @@ const keepPages = statement(
   seen AS (
     INSERT INTO read_seen (project_id, installation_id, object, run_id, page, hashes)
     SELECT project_id, installation_id, object, id, page, decode(hashes, 'base64') FROM moved WHERE hashes <> ''),
-  ${messageParts(13, 'moved')}
-  SELECT m.n::int, s.started FROM moved m LEFT JOIN started s ON s.n = m.n`,
-);
+  ${also}${messageParts(firstOfMessages, 'moved')}
+  SELECT m.n::int, s.started FROM moved m LEFT JOIN started s ON s.n = m.n`;
+const keepPages = statement('read_page', keepText(''));
+const keepLinked = statement('read_page_linked', keepText(`${linkParts(firstOfLinks, 'moved')},\n  `));
 
 /** Of a page that was kept, the messages that are started. */
 export type Kept = StartedMessage[];
@@ -66,7 +71,10 @@ export type Kept = StartedMessage[];
 /** Undefined for a page that was not kept: its run is in other hands, or is further. */
 export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept | undefined)[]> {
   const column = <T>(read: (page: Page) => T): T[] => pages.map(read);
-  const rows = await db.rows<{ n: number; started: Kept | null }>(keepPages, [
+  const numbered = <Part>(parts: (page: Page) => readonly Part[]): (Part & { n: number })[] =>
+    pages.flatMap((page, at) => parts(page).map((part) => Object.assign({}, part, { n: at + 1 })));
+  const links = numbered(({ links: some = [] }) => some);
+  const rows = await db.rows<{ n: number; started: Kept | null }>(links.length > 0 ? keepLinked : keepPages, [
     column((one) => one.projectId),
     column((one) => one.operationId),
     column((one) => one.seq),
@@ -79,7 +87,8 @@ export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept
     column((one) => one.estimated),
     column((one) => JSON.stringify(one.request)),
     column((one) => one.hashes.toString('base64')),
-    ...messageColumns(pages.flatMap(({ made }, at) => made.map((message) => ({ ...message, n: at + 1 })))),
+    ...messageColumns(numbered(({ made }) => made)),
+    ...(links.length > 0 ? linkColumns(links) : []),
   ]);
   const kept = new Map(rows.map(({ n, started }) => [n, started ?? []]));
   return pages.map((_, at) => kept.get(at + 1));

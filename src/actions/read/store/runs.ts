@@ -2,13 +2,14 @@ import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { queued, type Marked } from '../../../lanes/index.ts';
 import { beginOperations, logLines } from '../../../operations/index.ts';
+import type { FeedKind } from './feeds.ts';
 import { msOf, timestampOf } from './times.ts';
 
-/** What makes a run begin: the schedule, the history of a new feed, or a request. */
-export type RunType = 'scheduled' | 'backfill' | 'triggered';
+/** What makes a run begin: the schedule, the history of a new feed, a request, or the rhythm in which associations are compared. */
+export type RunType = 'scheduled' | 'backfill' | 'triggered' | 'associations';
 
-/** Where among the work of a connection: behind what somebody waits for, and behind writes; history comes last. */
-const priorities: Record<RunType, number> = { triggered: 2, scheduled: 2, backfill: 3 };
+/** Where among the work of a connection: behind what somebody waits for, and behind writes; what goes through all records comes last. */
+const priorities: Record<RunType, number> = { triggered: 2, scheduled: 2, backfill: 3, associations: 3 };
 
 /** Runs do not expire; they end by what happens to them. */
 const deadline = `(SELECT now FROM clock) + interval '10 years'`;
@@ -51,7 +52,7 @@ const begin = statement(
 /** The due time of a feed as it was seen. A node that moved the feed before finds it changed, so that a tick has one run. */
 const dueFeeds = statement(
   'read_due',
-  `SELECT project_id AS "projectId", installation_id AS "installationId", object, object_name AS "objectName", schedule,
+  `SELECT project_id AS "projectId", installation_id AS "installationId", object, kind, object_name AS "objectName", schedule,
     extract(epoch FROM next_at)::text AS seen, ${msOf('svc_now()')} AS now
   FROM read_feed WHERE next_at <= svc_now() AND next_at < 'infinity' AND paused IS NULL ORDER BY next_at LIMIT $1`,
 );
@@ -61,24 +62,26 @@ const fireFeeds = statement(
   'read_fire',
   `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
   input AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::float8[], $7::float8[]) WITH ORDINALITY
-      AS i(project_id, installation_id, object, seen, id, tick_ms, next_ms, n)),
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::float8[], $7::float8[], $8::text[])
+      WITH ORDINALITY AS i(project_id, installation_id, object, seen, id, tick_ms, next_ms, kind, n)),
   locked AS MATERIALIZED (
     SELECT i.n, f.tick_at FROM input i CROSS JOIN LATERAL (
       SELECT f.tick_at FROM read_feed f
-      WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object
+      WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object AND f.kind = i.kind
         AND extract(epoch FROM f.next_at)::text = i.seen AND f.paused IS NULL
       FOR NO KEY UPDATE SKIP LOCKED) f),
   moved AS (
     UPDATE read_feed f SET tick_at = ${timestampOf('i.tick_ms')}, next_at = coalesce(${timestampOf('i.next_ms')}, 'infinity'),
       last_run_id = CASE WHEN f.run_id IS NULL THEN i.id ELSE f.last_run_id END, run_id = coalesce(f.run_id, i.id)
     FROM input i JOIN locked l ON l.n = i.n
-    WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object
-    RETURNING i.n, i.id AS new_id, f.project_id, f.installation_id, f.object, f.object_name, f.run_id, f.watermark,
+    WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object AND f.kind = i.kind
+    RETURNING i.n, i.id AS new_id, f.project_id, f.installation_id, f.object, f.kind, f.object_name, f.run_id, f.watermark,
       l.tick_at AS fired_at),
   source AS MATERIALIZED (
-    SELECT n, project_id, installation_id, object, object_name, run_id AS id, 'scheduled' AS type, watermark AS since,
-      (SELECT now FROM clock) AS until, ${priorities.scheduled}::smallint AS prio
+    SELECT n, project_id, installation_id, object, object_name, run_id AS id,
+      CASE kind WHEN 'associations' THEN 'associations' ELSE 'scheduled' END AS type,
+      CASE kind WHEN 'associations' THEN NULL ELSE watermark END AS since, (SELECT now FROM clock) AS until,
+      CASE kind WHEN 'associations' THEN ${priorities.associations} ELSE ${priorities.scheduled} END::smallint AS prio
     FROM moved WHERE run_id = new_id),
   ${begun},
   ${logLines(
@@ -116,6 +119,7 @@ export interface DueFeed {
   projectId: string;
   installationId: string;
   object: string;
+  kind: FeedKind;
   objectName: string;
   schedule: string;
   seen: string;
@@ -147,6 +151,7 @@ export function fire(
     firings.map(({ id }) => id),
     firings.map(({ tickAt }) => tickAt ?? null),
     firings.map(({ nextAt }) => nextAt ?? null),
+    firings.map(({ feed }) => feed.kind),
   ]);
 }
 
@@ -195,7 +200,8 @@ const loadRuns = statement(
     FROM read_run r WHERE r.project_id = i.project_id AND r.id = i.id LIMIT 1) r
   LEFT JOIN LATERAL (
     SELECT f.started_at, f.backfill_id, f.paused FROM read_feed f
-    WHERE f.project_id = r.project_id AND f.installation_id = r."installationId" AND f.object = r.object LIMIT 1) f ON true`,
+    WHERE f.project_id = r.project_id AND f.installation_id = r."installationId" AND f.object = r.object
+      AND f.kind = CASE r.type WHEN 'associations' THEN 'associations' ELSE 'records' END LIMIT 1) f ON true`,
 );
 
 export async function loadRunItems(db: Queryable, marked: readonly Marked[]): Promise<RunItem[]> {

@@ -7,6 +7,7 @@ export interface ProviderFacts {
   defaultModule?: string;
   reads: boolean;
   writes: boolean;
+  readsAssociations: boolean;
 }
 
 export interface ManifestCatalog {

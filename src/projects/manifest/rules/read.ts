@@ -1,5 +1,5 @@
 import { failed, warned, type Finding, type Path } from '../finding.ts';
-import { readScheduleMinutes, scheduleFault, scheduleGap } from '../schedule.ts';
+import { associationScheduleMinutes, readScheduleMinutes, scheduleFault, scheduleGap } from '../schedule.ts';
 import type { ManifestIntegration, ManifestReadObject } from '../schema.ts';
 import { duplicateObjects, soundObjects, type RuleContext } from './context.ts';
 import { checkFields } from './fields.ts';
@@ -13,6 +13,7 @@ export function checkRead(integration: ManifestIntegration, path: Path, context:
   return [
     ...duplicateObjects(objects),
     ...objects.flatMap(({ value, path: at }) => checkReadObject(integration, value, at)),
+    ...objects.flatMap(({ value, path: at }) => checkAssociations(integration, value, at, context)),
   ];
 }
 
@@ -140,6 +141,31 @@ function checkAlwaysEnabled(
     );
   }
   return findings;
+}
+
+function checkAssociations(
+  { provider }: ManifestIntegration,
+  { associations }: ManifestReadObject,
+  path: Path,
+  { catalog }: RuleContext,
+): Finding[] {
+  if (!associations) return [];
+  const at = [...path, 'associations'];
+  // A provider that nobody knows is told of by itself.
+  if (catalog.find(provider)?.readsAssociations === false) {
+    return [failed('provider-ability', at, `the connector of ${provider} reads no associations`)];
+  }
+  const { objects, schedule } = associations;
+  const fault = schedule === undefined ? undefined : scheduleFault(schedule, associationScheduleMinutes);
+  const names = objects.map((name) => name.toLowerCase());
+  return [
+    ...(fault ? [failed('schedule', [...at, 'schedule'], fault.reason, fault.suggestion)] : []),
+    ...objects.flatMap((name, index) =>
+      names.indexOf(name.toLowerCase()) === index
+        ? []
+        : [failed('object-duplicate', [...at, 'objects', index], `the object ${name} stands twice`)],
+    ),
+  ];
 }
 
 function checkDelivery({ delivery }: ManifestReadObject, path: Path): Finding[] {
