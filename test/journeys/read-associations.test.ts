@@ -13,6 +13,9 @@ describe('test/journeys/read-associations', () => {
   const linked = (more: Record<string, unknown> = {}): Promise<Customer> =>
     world.customer({ read: { objects: { contacts: { objectName: 'contacts', ...more } } } }, 'hubspot-links');
 
+  /** Once a day, behind some ticks of the records. */
+  const inFiveHours = (): string => `0 ${(new Date(world.now()).getUTCHours() + 5) % 24} * * *`;
+
   const made = async (object: string, ...all: Record<string, string>[]): Promise<string[]> => {
     const records = all.map((properties) => ({ properties }));
     const { ids } = await simulator<{ ids: string[] }>(world.first.hubspot, 'POST', '/data', {
@@ -30,19 +33,19 @@ describe('test/journeys/read-associations', () => {
     simulator(world.first.hubspot, 'POST', '/data', { object: 'contacts', [how]: [{ id, to, toIds }] });
 
   /** The run that compares next, or the first one, once it has ended and its messages have arrived. */
-  async function compared(at: Customer, before?: string): Promise<ReadOperation> {
+  async function compared(at: Customer, object: string, before?: string): Promise<ReadOperation> {
     const id = await world.until('a run that compares', async () => {
-      const { associations } = await world.stateOf(at, 'contacts');
+      const { associations } = await world.stateOf(at, object);
       const run = associations?.lastRun?.operationId;
       return run !== before && run;
     });
     return world.delivered(at, id);
   }
-  async function toComparing(at: Customer): Promise<ReadOperation> {
-    const { associations } = await world.stateOf(at, 'contacts');
+  async function toComparing(at: Customer, object: string): Promise<ReadOperation> {
+    const { associations } = await world.stateOf(at, object);
     const minutes = (Date.parse(associations!.nextRunTime!) - world.now()) / 60_000 + 0.05;
     await world.pass(minutes);
-    return compared(at, associations!.lastRun!.operationId);
+    return compared(at, object, associations!.lastRun!.operationId);
   }
   const arrived = (at: Customer, id: string) =>
     world.receiver.entries({ groupRef: at.groupRef }).filter(({ raw }) => raw.id === id);
@@ -88,14 +91,16 @@ describe('test/journeys/read-associations', () => {
     const [ann = '', ben = ''] = await made('contacts', { lastname: 'Ann' }, { lastname: 'Ben' });
     const [acme = '', beta = ''] = await made('companies', { name: 'Acme' }, { name: 'Beta' });
     await link('associate', ann, 'companies', [acme]);
-    const at = await linked();
+    const at = await linked({ associations: { schedule: inFiveHours() } });
     await world.history(at, 'contacts');
-    const first = await compared(at);
+    const first = await compared(at, 'contacts');
     expect(first.metadata.read).toMatchObject({ type: 'associations', emitted: 0 });
-    const before = arrived(at, ann).length;
+    // What changed around the beginning comes with the first run, too.
+    await world.tick(at, 'contacts');
+    const [before, beforeOfBen] = [arrived(at, ann).length, arrived(at, ben).length];
     await link('associate', ann, 'companies', [beta]);
     expect((await world.tick(at, 'contacts')).metadata.read.emitted).toBe(0);
-    const run = await toComparing(at);
+    const run = await toComparing(at, 'contacts');
     expect(run).toMatchObject({
       status: 'success',
       metadata: { read: { type: 'associations', emitted: 1 } },
@@ -109,12 +114,12 @@ describe('test/journeys/read-associations', () => {
     });
     const message = world.receiver.received.find(({ body }) => body.operationId === run.id);
     expect(message?.body).toMatchObject({ readType: 'scheduled', objectName: 'contacts' });
-    expect(arrived(at, ben)).toHaveLength(1);
+    expect(arrived(at, ben)).toHaveLength(beforeOfBen);
     // It is known now; and that one is gone again is a change, too.
     await link('disassociate', ann, 'companies', [acme, beta]);
-    expect((await toComparing(at)).metadata.read.emitted).toBe(1);
+    expect((await toComparing(at, 'contacts')).metadata.read.emitted).toBe(1);
     expect(arrived(at, ann).at(-1)?.associations).toEqual({ accounts: [], deals: [] });
-    expect((await toComparing(at)).metadata.read.emitted).toBe(0);
+    expect((await toComparing(at, 'contacts')).metadata.read.emitted).toBe(0);
   }, 90_000);
 
   it('reads all associations of a record that has more than one answer holds', async () => {
@@ -136,6 +141,34 @@ describe('test/journeys/read-associations', () => {
       .map(({ body }) => JSON.parse(body) as { inputs: { id: string; after?: string }[] });
     expect(bodies).toContainEqual({ inputs: [{ id: hub, after: '500' }] });
     expect(bodies).toContainEqual({ inputs: [{ id: hub, after: '1000' }] });
+  }, 60_000);
+
+  it('goes on at its page when the provider fails between two, also where nothing else is scheduled', async () => {
+    const companies = await made(
+      'companies',
+      ...Array.from({ length: 250 }, (_, n) => ({ name: `Page ${n}` })),
+    );
+    const [ann = ''] = await made('contacts', { lastname: 'Ann' });
+    const last = companies.at(-1)!;
+    const associations = { objects: ['contacts'], schedule: inFiveHours() };
+    const at = await world.customer(
+      { read: { objects: { companies: { objectName: 'companies', associations } } } },
+      'hubspot-links',
+    );
+    const first = await compared(at, 'companies');
+    await link('associate', ann, 'companies', [last]);
+    await simulator(world.first.hubspot, 'POST', '/faults', {
+      path: '/crm/v4/associations/companies/contacts',
+      contains: `"${last}"`,
+      fault: { kind: 'status', status: 502 },
+    });
+    const { result: run, requests } = await during(world.first.hubspot, () => toComparing(at, 'companies'));
+    const { pages, emitted } = run.metadata.read;
+    expect([pages, emitted]).toEqual([first.metadata.read.pages, 1]);
+    const listed = requests.filter(({ path }) => path.startsWith('/crm/v3/objects/companies?'));
+    expect(listed.filter(({ path }) => !path.includes('after='))).toHaveLength(1);
+    expect(listed).toHaveLength(pages + 1);
+    expect(arrived(at, last)).toMatchObject([{ associations: { contacts: [{ id: ann }] } }]);
   }, 60_000);
 
   it('takes what the config says instead: other objects, another rhythm, or none', async () => {

@@ -18,6 +18,7 @@ integrations:
             - { fieldName: lastname, mapToName: "$['name']['last']" }
           deletedRecords: { enabled: always }
           backfill: { defaultPeriod: { fullHistory: true } }
+          associations: { objects: [companies], schedule: '0 */6 * * *' }
 `;
 
 interface DestinationBody extends ProblemBody {
@@ -141,4 +142,30 @@ describe('test/journeys/tables', () => {
     expect(wrong).toEqual([]);
     expect([...rows.values()].every((row) => row['installation_id'] === at.installationId)).toBe(true);
   }, 120_000);
+
+  it('writes a row again when its associations alone changed', async () => {
+    const [before] = await people(`WHERE associations = '{"companies": []}' LIMIT 1`);
+    const id = String(before?.['record_id']);
+    const data = (body: object): Promise<{ ids: string[] }> =>
+      simulator(first.hubspot, 'POST', '/data', body);
+    const { ids: toIds } = await data({ object: 'companies', records: [{ properties: { name: 'Acme' } }] });
+    const comparing = async (): Promise<unknown> =>
+      (
+        await test.database.raw(
+          `SELECT FROM read_feed WHERE kind = 'associations' AND watermark > started_at`,
+        )
+      ).length;
+    await expect.poll(comparing, { timeout: 30_000 }).toBe(1);
+    await data({ object: 'contacts', associate: [{ id, to: 'companies', toIds }] });
+    await simulator(first.hubspot, 'POST', '/clock', { advanceMs: 7 * 3_600_000 });
+    await test.database.raw(`UPDATE clock SET shift = shift + interval '7 hours'`);
+    const row = async (): Promise<Record<string, unknown> | undefined> =>
+      (await people(`WHERE record_id = '${id}'`))[0];
+    await expect
+      .poll(async () => (await row())?.['associations'], { timeout: 30_000 })
+      .toMatchObject({ companies: [{ id: toIds[0], rawObjectName: 'companies' }] });
+    const after = await row();
+    expect(after?.['_svc_version']).toBe(before?.['_svc_version']);
+    expect(BigInt(String(after?.['_svc_seq']))).toBeGreaterThan(BigInt(String(before?.['_svc_seq'])));
+  }, 90_000);
 });
