@@ -21,6 +21,3 @@ CREATE TABLE read_link (
   seen_at timestamptz NOT NULL,
   PRIMARY KEY (project_id, installation_id, object, record_id)
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
-INSERT INTO read_link (project_id, installation_id, object, record_id, digests, seen_at)
-  SELECT '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'ballast', 'ballast', '', 'infinity'
-  FROM generate_series(1, 5000);

@@ -48,6 +48,7 @@ const owners: Record<string, string> = {
 
 /** What another room's store does with a table, and why. */
 const exceptions: Record<string, string> = {
+  'actions reads clock': 'not the table: a part of the statement that the fragment is put into',
   'actions reads idempotency':
     'a write that was repeated takes no place in a batch, which is decided as it joins',
   'actions reads record':

@@ -16,4 +16,5 @@ CREATE OR REPLACE TRIGGER read_stale AFTER UPDATE OF latest_revision_id ON integ
   FOR EACH ROW EXECUTE FUNCTION svc_read_stale_integration();
 
 SELECT svc_ballast('read_feed', '{"object": "''ballast''", "object_name": "''ballast''"}'),
-  svc_ballast('read_run', '{"object": "''ballast''", "object_name": "''ballast''", "type": "''triggered''"}');
+  svc_ballast('read_run', '{"object": "''ballast''", "object_name": "''ballast''", "type": "''triggered''"}'),
+  svc_ballast('read_link', '{"object": "''ballast''"}');

@@ -163,4 +163,19 @@ describe('src/projects/manifest/rules/read', () => {
     const text = withRead(`          delivery: { ${delivery} }\n`);
     expect(check(text).errors.map((issue) => issue.rule)).toEqual([rule]);
   });
+
+  it.each([
+    ['a rhythm under an hour', "objects: [companies], schedule: '*/30 * * * *'", 'schedule'],
+    ['an object twice', 'objects: [companies, Companies]', 'object-duplicate'],
+    ['no object', 'objects: []', 'too-few'],
+  ])('refuses associations with %s', (_name, associations, rule) => {
+    const text = withRead(`          associations: { ${associations} }\n`);
+    expect(check(text).errors.map((issue) => issue.rule)).toEqual([rule]);
+  });
+
+  it('refuses associations where the connector reads none', () => {
+    const asked = '          associations: { objects: [Account] }\n';
+    expect(found(withRead(asked, 'salesforce'))).toContain(`provider-ability ${objectAt}.associations 9:11`);
+    expect(check(withRead(asked)).errors).toEqual([]);
+  });
 });
