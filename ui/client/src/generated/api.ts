@@ -1362,6 +1362,34 @@ export interface components {
                 associationTypeId: number;
             }[];
         };
+        /** AssociationsState */
+        AssociationsState: {
+            /** @description The provider's names of the associated objects. */
+            objects: string[];
+            /** @description Cron with five fields, in UTC. Missing: they are not compared. */
+            schedule?: string;
+            paused?: {
+                /**
+                 * @description `object`, `installation`: by a call; `failures`: by itself, after too many failures; `removed`: a deploy took the object away.
+                 * @enum {unknown}
+                 */
+                reason: "object" | "installation" | "failures" | "removed";
+                /**
+                 * Format: date-time
+                 * @description Since when. RFC 3339, UTC.
+                 */
+                since: string;
+                note?: string;
+            };
+            /**
+             * Format: date-time
+             * @description When they are compared next. RFC 3339, UTC.
+             */
+            nextRunTime?: string;
+            /** @description Runs that failed one after the other. */
+            failures?: number;
+            lastRun?: components["schemas"]["ReadRunSummary"];
+        };
         /**
          * AuditAction
          * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.
@@ -2074,6 +2102,7 @@ export interface components {
                 /** @enum {string} */
                 enabled: "always";
             };
+            associations?: components["schemas"]["ManifestAssociations"];
             delivery?: components["schemas"]["ManifestDelivery"];
             /** @description The provider's label of the object; where it cannot be asked, the manifest's name. */
             displayName: string;
@@ -2247,6 +2276,12 @@ export interface components {
             enabled: "always";
             includeFullRecords?: boolean;
         };
+        /** ManifestAssociations */
+        ManifestAssociations: {
+            objects: string[];
+            /** @description When changes of associations alone are looked for: cron with five fields, in UTC, an hour apart or more. Missing: once a day where the object has a schedule. */
+            schedule?: string;
+        };
         /** ManifestBackfill */
         ManifestBackfill: {
             defaultPeriod: {
@@ -2337,6 +2372,7 @@ export interface components {
                 /** @enum {string} */
                 enabled: "always";
             };
+            associations?: components["schemas"]["ManifestAssociations"];
             delivery?: components["schemas"]["ManifestDelivery"];
         };
         /** ManifestSource */
@@ -2542,8 +2578,11 @@ export interface components {
                 };
                 /** @description Of a read: its range, and what became of the records. */
                 read?: {
-                    /** @enum {unknown} */
-                    type: "scheduled" | "backfill" | "triggered";
+                    /**
+                     * @description `associations`: a run that looks for changes of associations alone.
+                     * @enum {unknown}
+                     */
+                    type: "scheduled" | "backfill" | "triggered" | "associations";
                     /** @description Changed after this time; missing: since ever. RFC 3339, UTC. */
                     since?: string;
                     /** @description Changed at this time or before. RFC 3339, UTC. */
@@ -2678,6 +2717,7 @@ export interface components {
             selectedFieldsAuto?: "all";
             backfill?: components["schemas"]["Backfill"];
             fieldFilters?: components["schemas"]["FieldFilter"][];
+            associations?: components["schemas"]["ReadAssociationsConfig"];
         };
         /** PartialSubscribeObjectConfig */
         PartialSubscribeObjectConfig: {
@@ -2996,6 +3036,13 @@ export interface components {
         ReadAccepted: {
             operationId: string;
         };
+        /** ReadAssociationsConfig */
+        ReadAssociationsConfig: {
+            /** @description Replace those of the integration; none: `[]`. */
+            objects?: string[];
+            /** @description When changes of associations alone are looked for: cron expression with five fields, at most every hour. */
+            schedule?: string;
+        };
         /** ReadObjectConfig */
         ReadObjectConfig: {
             /** @description Name of the object at the provider. */
@@ -3025,6 +3072,7 @@ export interface components {
             selectedFieldsAuto?: "all";
             backfill?: components["schemas"]["Backfill"];
             fieldFilters?: components["schemas"]["FieldFilter"][];
+            associations?: components["schemas"]["ReadAssociationsConfig"];
         };
         /** ReadRequest */
         ReadRequest: {
@@ -3100,6 +3148,7 @@ export interface components {
             failures: number;
             lastRun?: components["schemas"]["ReadRunSummary"];
             backfill?: components["schemas"]["ReadRunSummary"];
+            associations?: components["schemas"]["AssociationsState"];
         };
         /** RecordDone */
         RecordDone: {
@@ -3867,6 +3916,7 @@ export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyOpts = components['schemas']['ApiKeyOpts'];
 export type ApiKeyPage = components['schemas']['ApiKeyPage'];
 export type Association = components['schemas']['Association'];
+export type AssociationsState = components['schemas']['AssociationsState'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditEntryPage = components['schemas']['AuditEntryPage'];
@@ -3929,6 +3979,7 @@ export type IntegrationPage = components['schemas']['IntegrationPage'];
 export type JwtKey = components['schemas']['JwtKey'];
 export type JwtKeyPage = components['schemas']['JwtKeyPage'];
 export type ManifestAssociationChangeEvent = components['schemas']['ManifestAssociationChangeEvent'];
+export type ManifestAssociations = components['schemas']['ManifestAssociations'];
 export type ManifestBackfill = components['schemas']['ManifestBackfill'];
 export type ManifestDelivery = components['schemas']['ManifestDelivery'];
 export type ManifestField = components['schemas']['ManifestField'];
@@ -3978,6 +4029,7 @@ export type ProxyConfig = components['schemas']['ProxyConfig'];
 export type ProxyLogEntry = components['schemas']['ProxyLogEntry'];
 export type ProxyLogEntryPage = components['schemas']['ProxyLogEntryPage'];
 export type ReadAccepted = components['schemas']['ReadAccepted'];
+export type ReadAssociationsConfig = components['schemas']['ReadAssociationsConfig'];
 export type ReadObjectConfig = components['schemas']['ReadObjectConfig'];
 export type ReadRequest = components['schemas']['ReadRequest'];
 export type ReadRunSummary = components['schemas']['ReadRunSummary'];
