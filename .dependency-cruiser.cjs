@@ -15,6 +15,7 @@ const order = [
 // The rooms inside connections, lowest first; below them `schema.ts` and `store.ts`, above them what stands beside them.
 const inConnections = ['budget', 'credentials', 'tokens', 'proof', 'oauth', 'refresh', 'keep-alive'];
 const top = [
+  'cli',
   'server',
   'api-description',
   'api-reading-examples',
@@ -75,7 +76,7 @@ module.exports = {
     {
       name: 'enter-a-room-by-its-door',
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: '\\.(test|testsuite)\\.ts$' },
+      from: { path: '^src/([^/]+)/', pathNot: ['\\.(test|testsuite)\\.ts$', '^src/cli/'] },
       to: {
         path: '^src/(?!kit/)([^/]+)/.+',
         pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', '^src/actions/[^/]+/index\\.ts$', '/schema\\.ts$'],
@@ -88,27 +89,41 @@ module.exports = {
       to: { pathNot: ['schema\\.ts$', 'node_modules/typebox/'] },
     },
     {
-      name: 'cli-and-ui-see-only-schemas',
+      name: 'cli-sees-schemas-the-client-and-what-needs-no-database',
       severity: 'error',
-      from: { path: '^(cli|ui)/' },
-      to: { path: '^src/', pathNot: 'schema\\.ts$' },
+      from: { path: '^src/cli/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: '^(src|ui)/',
+        pathNot: [
+          '^src/cli/',
+          'schema\\.ts$',
+          '^src/(projects/manifest|providers)/index\\.ts$',
+          '^ui/client/src/index\\.ts$',
+        ],
+      },
+    },
+    {
+      name: 'ui-stands-alone',
+      severity: 'error',
+      from: { path: '^ui/', pathNot: '^ui/[^/]+/test/' },
+      to: { path: '^(src|simulator|test|scripts)/' },
     },
     {
       name: 'simulator-stands-alone',
       severity: 'error',
       from: { path: '^simulator/' },
-      to: { path: '^(src|cli|ui|test)/', pathNot: '^test/client' },
+      to: { path: '^(src|ui|test)/', pathNot: '^test/client' },
     },
     {
       name: 'src-never-sees-the-simulator',
       severity: 'error',
-      from: { path: '^src/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(simulator|cli|ui|bench)/' },
+      from: { path: '^src/', pathNot: ['\\.test\\.ts$', '^src/cli/'] },
+      to: { path: '^(simulator|ui|bench)/' },
     },
     {
       name: 'not-to-test',
       severity: 'error',
-      from: { pathNot: '(\\.test\\.ts$|\\.testsuite\\.ts$|^test/|^bench/)' },
+      from: { pathNot: '(\\.test\\.ts$|\\.testsuite\\.ts$|^test/|^bench/|^ui/[^/]+/test/)' },
       to: { path: '(\\.test\\.ts$|\\.testsuite\\.ts$|^test/)' },
     },
   ],

@@ -12,10 +12,10 @@ const headings = (path: string, form: RegExp): Set<string> =>
 const paths = globSync(
   [
     '*.md',
-    '{docs,src,simulator,bench,test,scripts,examples}/**/*.{ts,md,mjs,sql,yaml}',
+    '{docs,src,ui,simulator,bench,test,scripts,examples}/**/*.{ts,md,mjs,sql,yaml}',
     'migrations/**/*.{sql,json}',
   ],
-  { cwd: root, exclude: (path) => path.includes('node_modules') },
+  { cwd: root, exclude: (path) => /node_modules|\/dist\b/.test(path) },
 ).map((path) => path.replaceAll('\\', '/'));
 /** Their examples lead nowhere. */
 const exempt = new Set([

@@ -12,6 +12,7 @@ const steps: { name: string; command: string[] }[] = [
   { name: 'types', command: ['tsc', '--noEmit'] },
   { name: 'types of the client', command: ['tsc', '-p', 'ui/client'] },
   { name: 'types of its tests', command: ['tsc', '-p', 'ui/client/test'] },
+  { name: 'types of the command line', command: ['tsc', '-p', 'src/cli'] },
   { name: 'import directions', command: ['npm', 'run', '--silent', 'imports'] },
   { name: 'dead code', command: ['knip'] },
   { name: 'migrations', command: [node, 'scripts/check-migrations.ts'] },

@@ -3,7 +3,7 @@ import { sqlState, type Database } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
-import { abilitiesOf, type Catalog } from '../providers/index.ts';
+import type { Catalog } from '../providers/index.ts';
 import { checkOrigins, createAllowedOrigins, type AllowedOrigins } from './allowed-origins.ts';
 import { createProviderApps, type ProviderApps, type ProviderAppSecrets } from './apps/provider-apps.ts';
 import { credentialOf, type Headers } from './auth/credential.ts';
@@ -22,7 +22,7 @@ import type { DestinationsHook } from './integrations/lost-destinations.ts';
 import type { Integration } from './integrations/store.ts';
 import { createApiKeys, type ApiKeys } from './keys/api-keys.ts';
 import { createJwtKeys, type JwtKeys } from './keys/jwt-keys.ts';
-import type { ManifestCatalog } from './manifest/rules/context.ts';
+import { factsOf } from './manifest/facts.ts';
 import type { ApiKey, Project } from './schema.ts';
 import * as store from './store.ts';
 
@@ -184,26 +184,6 @@ function keeping(
       origins.forget();
       if (name !== undefined) await Promise.all([apiKeys.forgetProject(id), jwtKeys.forgetProject(id)]);
       return updated;
-    },
-  };
-}
-
-/** What the manifest's rules ask the catalogue. */
-function factsOf(catalog: Catalog): ManifestCatalog {
-  return {
-    names: () => catalog.list().map(({ name }) => name),
-    find(name) {
-      const provider = catalog.find(name);
-      if (!provider) return undefined;
-      const { modules = {}, defaultModule } = provider;
-      const abilities = abilitiesOf(name);
-      return {
-        modules: Object.keys(modules),
-        ...(defaultModule === undefined ? {} : { defaultModule }),
-        reads: abilities.read,
-        writes: abilities.write.length > 0,
-        readsAssociations: abilities.readAssociations,
-      };
     },
   };
 }
