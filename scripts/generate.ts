@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { problemKinds } from '../src/kit/problem-catalogue.ts';
 import type { ProblemKind } from '../src/kit/problem-kind.ts';
 import { variables } from '../src/config.ts';
+import { eventKinds, eventTypes, sentenceOf } from '../src/events/index.ts';
 import type { Variable } from '../src/kit/variable.ts';
 import { loadCatalog } from '../src/providers/index.ts';
 import { clientTypes } from './client-types.ts';
@@ -85,6 +86,20 @@ ${rows.join('\n')}
 `;
 }
 
+const eventsHead = '## Events';
+
+/** The page on notifications: what stands before the events is written by hand. */
+async function notificationsPage(): Promise<string> {
+  const path = join(root, 'docs/notifications.md');
+  const [written = ''] = (await readFile(path, 'utf8')).split(`${eventsHead}\n`);
+  const events = eventTypes.map((type) => {
+    const { when, sample } = eventKinds[type];
+    const body = JSON.stringify({ notificationType: type, data: sample }, null, 2);
+    return `### ${type}\n\n${when}\n\n\`\`\`json\n${body}\n\`\`\`\n\nIn words: *${sentenceOf(type, sample)}*\n`;
+  });
+  return `${written}${eventsHead}\n\n${events.join('\n')}`;
+}
+
 async function wanted(): Promise<Map<string, string>> {
   const kinds = Object.entries<ProblemKind>(problemKinds).sort(([a], [b]) => a.localeCompare(b));
   const document = await openApiDocument();
@@ -93,6 +108,7 @@ async function wanted(): Promise<Map<string, string>> {
     ...(await clientTypes(document)),
     ['docs/configuration.md', configurationPage()],
     ['docs/providers.md', await providersPage()],
+    ['docs/notifications.md', await notificationsPage()],
     ['docs/errors/README.md', errorIndex(kinds)],
     ...kinds.map(([code, kind]): [string, string] => [`docs/errors/${code}.md`, errorPage(code, kind)]),
   ]);

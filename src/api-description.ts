@@ -31,6 +31,7 @@ export const apiTags: readonly { name: string; description: string }[] = [
   },
   { name: 'destinations', description: 'Where messages are delivered.' },
   { name: 'deliveries', description: 'What became of messages.' },
+  { name: 'notifications', description: 'Which events are told, and where.' },
   { name: 'operations', description: 'What became of writes and reads.' },
   { name: 'proxy', description: 'The calls that went through to a provider as they were.' },
 ];

@@ -47,6 +47,15 @@ const foundRecord = {
   raw: { id: '512', properties: { email: 'ada@example.com', firstname: 'Ada' } },
 };
 
+const Topic = { id: '0192f0c1-000d-7000-8000-00000000000d', name: 'alerts', projectId, ...made };
+const NotificationRoute = {
+  eventTypes: ['connection.error', 'read.schedule.paused', 'write.async.done'],
+  destination: Destination.name,
+};
+const eventTopic = { eventType: 'connection.error', topicId: Topic.id };
+const topicDestination = { topicId: Topic.id, destinationId: Destination.id };
+const routeId = '0192f0c1-000e-7000-8000-00000000000e';
+
 export const readingExamples = {
   ReadRequest: { groupRef: 'acme', mode: 'async', sinceTimestamp: at },
   ReadAccepted: { operationId },
@@ -101,4 +110,12 @@ export const readingExamples = {
     ...made,
   },
   MessageResult: [foundRecord],
+  TopicRequest: { name: Topic.name },
+  Topic,
+  CreateNotificationEventTopicRouteRequest: eventTopic,
+  NotificationEventTopicRoute: { id: routeId, ...eventTopic, projectId, createTime: at },
+  CreateTopicDestinationRouteRequest: topicDestination,
+  TopicDestinationRoute: { id: routeId, ...topicDestination, projectId, createTime: at },
+  SetNotificationsRequest: { routes: [NotificationRoute] },
+  Notifications: { routes: [NotificationRoute], byTopics: [] },
 };

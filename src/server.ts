@@ -4,7 +4,7 @@ import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
 import { readRoutes, readStateRoutes, searchRoutes, type ReadDeps } from './actions/read/index.ts';
 import { retryRoutes, writeRoutes } from './actions/write/index.ts';
 import { callbackRoutes, connectionRoutes } from './connections/index.ts';
-import { deliveryRoutes, destinationRoutes, replayRoutes } from './deliveries/index.ts';
+import { deliveryRoutes, destinationRoutes, notificationRoutes, replayRoutes } from './deliveries/index.ts';
 import { installationRoutes } from './installations/index.ts';
 import { auditRoutes, eventRoutes } from './events/index.ts';
 import { drained } from './kit/http/draining.ts';
@@ -99,6 +99,7 @@ function managementRoutes(app: App, reads: ReadDeps): (server: HttpServer) => Pr
     await scope.register(destinationRoutes(app));
     await scope.register(deliveryRoutes(app));
     await scope.register(replayRoutes(app));
+    await scope.register(notificationRoutes(app));
     await scope.register(proxyLogRoutes(app));
   };
 }

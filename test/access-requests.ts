@@ -72,6 +72,9 @@ const pathValues: Record<string, (refs: Refs) => string> = {
   destination: (refs) => refs.destination,
   deliveryId: (refs) => refs.delivery,
   replayId: (refs) => refs.replay,
+  topicId: (refs) => refs.topic,
+  'notification-event-topic-routes/routeId': (refs) => refs.eventTopicRoute,
+  'topic-destination-routes/routeId': (refs) => refs.topicDestinationRoute,
   messageId: (refs) => refs.delivery,
   provider: () => 'hubspot',
   objectName: () => 'contacts',
@@ -90,12 +93,14 @@ const queryValues: Record<string, (refs: Refs) => string> = {
   installationId: (refs) => refs.installation,
   operationId: (refs) => refs.operation,
   destination: (refs) => refs.destination,
+  destinationId: (refs) => refs.destination,
+  topicId: (refs) => refs.topic,
   projectId: (refs) => refs.project,
 };
 
 /** Parameters that name no thing of a project. A new parameter must be listed here or above. */
 const plainParameters = new Set(
-  `action active code consumerRef destructive dryRun error error_description excludeReadOnly flow from
+  `action active code consumerRef destructive dryRun error error_description eventType excludeReadOnly flow from
    idempotency-key includeBody includeCreds includeRefreshToken includeSecrets method object pageSize pageToken path
    provider refresh secret since skipSampling state status to type until`.split(/\s+/),
 );
@@ -167,6 +172,16 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
   replayDeliveries: (refs) => ({
     filter: { destination: refs.destination, groupRef: refs.group, object: 'none' },
   }),
+  createTopic: () => ({ name: 'walked' }),
+  updateTopic: () => ({ name: 'walked-on' }),
+  createNotificationEventTopicRoute: (refs) => ({
+    eventType: 'connection.deleted',
+    topicId: refs.topic,
+  }),
+  createTopicDestinationRoute: (refs) => ({ topicId: refs.topic, destinationId: refs.destination }),
+  setNotifications: (refs) => ({
+    routes: [{ eventTypes: ['connection.error'], destination: refs.destination }],
+  }),
   resolveOperation: () => ({ resolution: 'notApplied' }),
   retryOperation: () => ({}),
   readRecords: (refs) => ({ groupRef: refs.group, mode: 'async' }),
@@ -216,6 +231,9 @@ export function nobody(): Refs {
     destination: newId(),
     delivery: newId(),
     replay: newId(),
+    topic: newId(),
+    eventTopicRoute: newId(),
+    topicDestinationRoute: newId(),
     group: newId(),
   };
 }

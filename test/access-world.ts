@@ -25,6 +25,10 @@ export interface Refs {
   delivery: string;
   /** One that runs. */
   replay: string;
+  /** A topic without routes, and the routes of another one. */
+  topic: string;
+  eventTopicRoute: string;
+  topicDestinationRoute: string;
   group: string;
 }
 
@@ -95,6 +99,7 @@ export async function fill(platform: Platform, projectName: string, database: Da
     providerApp: apps[0]?.id ?? '',
     destination,
     replay: await makeReplay(database, platform.projectId, destination),
+    ...(await makeTopics(platform, destination)),
   };
   const groupOf = async (groupRef: string): Promise<Refs> => {
     const contacts = { objectName: 'contacts', backfill: { defaultPeriod: { days: 1 } } };
@@ -144,6 +149,21 @@ async function makeReplay(database: Database, projectId: string, destinationId: 
     [projectId, id, destinationId],
   );
   return id;
+}
+
+async function makeTopics(
+  platform: Platform,
+  destinationId: string,
+): Promise<Pick<Refs, 'topic' | 'eventTopicRoute' | 'topicDestinationRoute'>> {
+  const make = async (path: string, body: object): Promise<string> =>
+    must(await platform.call<{ id: string }>('POST', `/projects/${platform.projectId}/${path}`, body)).id;
+  const topicId = await make('topics', { name: 'routed' });
+  const eventType = 'read.triggered.error';
+  return {
+    topic: await make('topics', { name: 'alone' }),
+    eventTopicRoute: await make('notification-event-topic-routes', { eventType, topicId }),
+    topicDestinationRoute: await make('topic-destination-routes', { topicId, destinationId }),
+  };
 }
 
 /** A delivery that can be sent again. */

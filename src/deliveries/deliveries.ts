@@ -8,6 +8,7 @@ import { deliveryKind, type DeliveryDeps } from './delivery-kind.ts';
 import { createHandOver, type HandOver } from './hand-over.ts';
 import { createDestinations, type Destinations } from './destinations.ts';
 import { createKinds } from './kinds.ts';
+import { createNotificationRoutes, type NotificationRoutes } from './notifications/index.ts';
 import { createKnownDestinations, type KnownDestinations } from './known.ts';
 import type { DestinationKind } from './kind.ts';
 import { replayKind } from './replay/kind.ts';
@@ -49,6 +50,8 @@ export interface Deliveries {
   readonly destinations: Destinations;
   readonly log: DeliveryLog;
   readonly replays: Replays;
+  /** Which events are told, and where. */
+  readonly notifications: NotificationRoutes;
   /** The work of their lanes. */
   readonly kinds: readonly RegisteredKind[];
   /** Sends what was just made. */
@@ -95,6 +98,7 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
   const handOver = createHandOver({ ground, known, kinds }, kind, options);
   return {
     destinations,
+    notifications: createNotificationRoutes(database, (type) => kinds.get(type)?.recordsOnly === true),
     log: createDeliveryLog(database, announce),
     replays: createReplays(database, announce),
     kinds: [defineKind(kind), defineKind(replayKind({ ground, known, announce }))],

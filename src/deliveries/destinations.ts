@@ -10,6 +10,7 @@ import type { CheckContext, DestinationKind } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
 import { faultsOf } from './metadata.ts';
 import { isFailingTooLong } from './next-attempt.ts';
+import { forgetRoutesTo } from './notifications/index.ts';
 import { replayDeadLetters } from './replay/begin.ts';
 import type { CreateDestinationRequest, UpdateDestinationRequest } from './schema.ts';
 import { openSecrets, sealSecrets, type StoredSecrets } from './secrets.ts';
@@ -218,6 +219,7 @@ async function remove(
       const detail = `${waiting} deliveries wait for the destination ${row.name}.`;
       throw problem('deliveries-waiting', { detail });
     }
+    await forgetRoutesTo(tx, projectId, row.id);
     // What waits ends as canceled when its lane is looked at.
     await pause(tx, projectId, row.id, false);
     const details = { name: row.name, type: row.type, canceledDeliveries: waiting ?? 0 };

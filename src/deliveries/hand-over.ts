@@ -187,6 +187,7 @@ function itemOf(message: NewMessage, row: StartedMessage, lane: NodeLane): Deliv
       installation_id: installationId,
       group_ref: groupRef,
       object,
+      event_type: null,
       destination_id: destinationId,
       records,
       encoding: encodings.plain,

@@ -17,6 +17,7 @@ export interface OutgoingMessage {
   projectId: string;
   /** Of two messages the one accepted later has the greater. */
   seq: string;
+  /** Empty, as the next two, where a notification concerns none. */
   installationId: string;
   groupRef: string;
   object: string;

@@ -23,9 +23,10 @@ export function outgoingOf(
     projectId,
     attempt,
     seq: row.seq,
-    installationId: row.installation_id,
-    groupRef: row.group_ref,
-    object: row.object,
+    installationId: row.installation_id ?? '',
+    groupRef: row.group_ref ?? '',
+    object: row.object ?? '',
+    ...(row.event_type === null ? {} : { notificationType: row.event_type }),
     createdAt: row.created_at,
     records: row.records,
     get keys() {

@@ -1,4 +1,5 @@
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import { EventTypeName } from '../events/schema.ts';
 import { optionalBody } from '../kit/optional-body-schema.ts';
 import { shownAs } from '../kit/document-schema.ts';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
@@ -132,10 +133,11 @@ const deliveryMembers = {
   id: Type.String({ description: 'The `webhook-id`.' }),
   projectId: Type.String(),
   destinationId: Type.String(),
-  installationId: Type.String(),
-  groupRef: Type.String(),
-  objectName: Type.String(),
-  operationId: Type.Optional(Type.String()),
+  notificationType: Type.Optional(EventTypeName),
+  installationId: Type.Optional(Type.String()),
+  groupRef: Type.Optional(Type.String()),
+  objectName: Type.Optional(Type.String({ description: 'Of records; a notification has none.' })),
+  operationId: Type.Optional(Type.String({ description: 'Of records: the read that they came with.' })),
   status: DeliveryStatus,
   numRecords: Type.Integer(),
   bytes: Type.Integer({ description: 'Of the body.' }),

@@ -3,5 +3,5 @@ export { auditRoutes } from './audit/routes.ts';
 export { eventKinds, eventTypes, sentenceOf, type EventType } from './event-kinds.ts';
 export { auditPartitions, createEventKeeper } from './keeper.ts';
 export { assertReaches, confine, reaches, wholeProject, type Reach } from './reach.ts';
-export { record, type Told } from './record.ts';
+export { eventsFrom, record, type Told } from './record.ts';
 export { eventRoutes } from './routes.ts';

@@ -5,7 +5,7 @@ import type { AuditAction } from './audit/schema.ts';
 import { insertAuditEntry } from './audit/store.ts';
 import { insertEvent, type Told } from './store.ts';
 
-export type { Told } from './store.ts';
+export { eventsFrom, type Told } from './store.ts';
 
 /** An entry of the audit log. `details` never holds a secret. */
 interface Audited {

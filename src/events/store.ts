@@ -9,6 +9,13 @@ const insert = statement(
    VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
 
+/** The columns of an event that a source of {@link eventsFrom} has. */
+const columns = 'project_id, id, type, group_ref, connection_id, installation_id, data';
+
+/** A part of a statement that records events together with what they tell, for a source with the columns of an event. */
+export const eventsFrom = (source: string): string => `told_events AS (
+    INSERT INTO event (${columns}) SELECT ${columns} FROM (${source}) s)`;
+
 const list = statement(
   'events_list',
   `SELECT id, type, connection_id, installation_id, data, created_at FROM event

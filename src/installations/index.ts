@@ -9,5 +9,5 @@ export { createInstallations, type Installations } from './installations.ts';
 export { installationRoutes } from './routes.ts';
 export { recordOperationsEnd, type OperationsEnded } from './store.ts';
 export { problemOfFailure } from './provider-problem.ts';
-export { senderOf, toldOf, type Sender } from './told-store.ts';
+export { senderOf, toldInstallation, toldOf, type Sender } from './told-store.ts';
 export type { Target } from './targets.ts';

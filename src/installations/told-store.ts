@@ -2,22 +2,29 @@ import type { Told } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 
-// The installation as an event shows it. A connection that is gone is left out.
+/**
+ * The block of an installation in what is told of it, as SQL of one row with group_ref, connection_id, config_id and block, for
+ * expressions of its project and its id. A connection that is gone is left out.
+ */
+export const toldInstallation = (
+  projectId: string,
+  id: string,
+): string => `SELECT n.group_ref, n.connection_id, n.config_id,
+    jsonb_strip_nulls(jsonb_build_object('projectId', n.project_id, 'provider', i.provider, 'integrationId', i.id,
+      'integrationName', i.name, 'installationId', n.id, 'connectionId', n.connection_id, 'groupRef', n.group_ref,
+      'groupName', g.name, 'consumerRef', c.consumer_ref, 'consumerName', k.name)) AS block
+  FROM installation n
+    JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id
+    LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
+    LEFT JOIN connection c ON c.project_id = n.project_id AND c.id = n.connection_id
+    LEFT JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+  WHERE n.project_id = ${projectId} AND n.id = ${id}`;
+
 const read = statement(
   'installations_read_told',
-  `SELECT n.group_ref, n.connection_id,
-     (jsonb_strip_nulls(jsonb_build_object('projectId', n.project_id, 'provider', i.provider, 'integrationId', i.id,
-        'integrationName', i.name, 'installationId', n.id, 'connectionId', n.connection_id, 'groupRef', n.group_ref,
-        'groupName', g.name, 'consumerRef', c.consumer_ref, 'consumerName', k.name))
-      || jsonb_build_object('config', f.content)
-      || $3::jsonb)::text AS told
-   FROM installation n
-     JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id
-     JOIN config f ON f.project_id = n.project_id AND f.installation_id = n.id AND f.id = n.config_id
-     LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
-     LEFT JOIN connection c ON c.project_id = n.project_id AND c.id = n.connection_id
-     LEFT JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
-   WHERE n.project_id = $1 AND n.id = $2`,
+  `SELECT n.group_ref, n.connection_id, (n.block || jsonb_build_object('config', f.content) || $3::jsonb)::text AS told
+  FROM (${toldInstallation('$1', '$2')}) n
+  JOIN config f ON f.project_id = $1 AND f.installation_id = $2 AND f.id = n.config_id`,
 );
 
 /** What is to be told of an installation, and `more`, in the transaction of the change: after it, or before a deletion. */

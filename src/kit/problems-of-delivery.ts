@@ -21,6 +21,12 @@ export const deliveryProblems = {
     'Wait: it is attempted by itself at `nextAttemptTime`. POST …/destinations/{name}:enable tries all that waits there at once.',
     'Only what was delivered, or failed for good, can be sent again by hand. Nothing was changed.',
   ),
+  'destination-takes-records-only': kind(
+    422,
+    'The destination takes records only',
+    'Name a destination of another type, such as a webhook.',
+    'A table of a database has no place for what happened. Nothing was changed.',
+  ),
   'read-not-configured': kind(
     422,
     'The integration does not read',

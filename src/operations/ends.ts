@@ -1,3 +1,4 @@
+import type { Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createInstallationStatus } from './installation-status.ts';
 import { countAttempt, tellEnd } from './outcomes.ts';
@@ -7,22 +8,28 @@ import { placeOf, type WorkItem } from './work.ts';
 
 /** How the ends of attempts are kept in the ledger, and who is told of them: a part of a kind of the lanes. */
 export interface Ends {
-  record: typeof record;
+  record(db: Queryable, settled: readonly Settlement[]): Promise<boolean[]>;
   recorded(settled: readonly Ended[]): void;
   about(of: WorkItem | Settlement): Record<string, unknown>;
   /** Tells the installations what they were not told yet. */
   close(): Promise<void>;
 }
 
-export function endsOf({ database, metrics, log }: Pick<Ground, 'database' | 'metrics' | 'log'>): Ends {
+/** `announce` tells the workers that there may be something to deliver. */
+export function endsOf(
+  { database, metrics, log }: Pick<Ground, 'database' | 'metrics' | 'log'>,
+  announce: () => void = () => undefined,
+): Ends {
+  const telling = new Set<string>();
   const installationStatus = createInstallationStatus(database, log);
   return {
-    record,
+    record: (db, settled) => record(db, settled, telling),
     recorded(settled) {
       for (const one of settled) countAttempt(metrics, one);
       const ended = settled.filter(({ done }) => done);
       for (const one of ended) tellEnd(log, one);
       installationStatus.note(ended);
+      if (ended.some(({ projectId, eventId }) => eventId !== undefined && telling.has(projectId))) announce();
     },
     about: (of) => ({
       projectId: of.projectId,

@@ -53,7 +53,7 @@ export function createOperations(ground: Ground): Operations {
   const { database, log } = ground;
   const acceptor = createAcceptor(database);
   const announcer = createAnnouncer(database, log);
-  const ends = endsOf(ground);
+  const ends = endsOf(ground, () => announcer.announce());
   const listeners = new Set<(laneId: string) => void>();
 
   function announce(laneId: string): void {

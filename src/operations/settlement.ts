@@ -40,6 +40,8 @@ export interface Settlement {
   /** The first of this attempt. */
   failure?: Failure;
   log?: LogEntry;
+  /** Of the event that tells of the end of an asynchronous write, if somebody is told. */
+  eventId?: string;
   /** What the caller gets, for the idempotency key of the operation. */
   answer?: Answer & { key: KeyClaim };
 }
@@ -58,4 +60,5 @@ export type Ended = Pick<
   | 'spent'
   | 'status'
   | 'failure'
+  | 'eventId'
 > & { errors: readonly OperationError[] };

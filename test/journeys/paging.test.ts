@@ -21,6 +21,9 @@ const lists = [
   `${base}/provider-apps`,
   `${base}/api-keys`,
   `${base}/jwt-keys`,
+  `${base}/topics`,
+  `${base}/notification-event-topic-routes`,
+  `${base}/topic-destination-routes`,
 ];
 
 describe('test/journeys/paging', () => {
@@ -35,6 +38,17 @@ describe('test/journeys/paging', () => {
     for (const name of ['slack', 'github', 'linear'])
       await made('POST', `${base}/provider-apps`, { provider: name, clientId: name, clientSecret: 's' });
     for (const label of groups) await made('POST', `${base}/api-keys`, { label, scopes: ['read'] });
+    const destination = await made('POST', `${base}/destinations`, {
+      name: 'told',
+      type: 'webhook',
+      metadata: { url: 'https://told.example.com/' },
+    });
+    for (const name of ['one', 'two', 'three']) {
+      const { id: topicId } = await made('POST', `${base}/topics`, { name });
+      const eventType = 'connection.error';
+      await made('POST', `${base}/notification-event-topic-routes`, { eventType, topicId });
+      await made('POST', `${base}/topic-destination-routes`, { topicId, destinationId: destination.id });
+    }
   });
   afterAll(async () => {
     await platform?.stop();

@@ -13,7 +13,7 @@ import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.
 import type { ItemResult } from './sender.ts';
 import { describeProgress, describeResult } from './sentence.ts';
 
-/** Turns what a sender said of an item into what the ledger records; pure but for the id of the log line. */
+/** Turns what a sender said of an item into what the ledger records; pure but for ids of the log line and the event. */
 export function settle(item: WorkItem, result: ItemResult, policy: RetryPolicy): Settlement {
   return settleBy(mayTryAgain, item, result, policy);
 }
@@ -136,6 +136,7 @@ function finish(item: WorkItem, outcomes: readonly RecordOutcome[]): Settlement 
     errors: counts.errors,
     outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
     log: logEntry(item, status === 'success' ? 'info' : 'error', text, counts.errors, resolutionOf(outcomes)),
+    ...(item.request['mode'] === 'asynchronous' ? { eventId: newId() } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Reach } from '../../events/index.ts';
+import type { EventType, Reach } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement, type Statement } from '../../kit/db/statement.ts';
 import { woken } from '../../lanes/index.ts';
@@ -9,9 +9,10 @@ import { deadline } from './messages.ts';
 export interface DeliveryRow {
   id: string;
   destination_id: string;
-  installation_id: string;
-  group_ref: string;
-  object: string;
+  installation_id: string | null;
+  group_ref: string | null;
+  object: string | null;
+  event_type: EventType | null;
   operation_id: string | null;
   records: number;
   bytes: number;
@@ -27,7 +28,7 @@ export interface DeliveryRow {
 /** Without a row of its own a delivery waits for its first attempt; for a destination that is gone none is made. */
 const columnsAt = (
   destination: string,
-): string => `m.id, ${destination} AS destination_id, m.installation_id, m.group_ref, m.object, m.operation_id, m.records, m.bytes, m.created_at,
+): string => `m.id, ${destination} AS destination_id, m.installation_id, m.group_ref, m.object, m.event_type, m.operation_id, m.records, m.bytes, m.created_at,
   CASE WHEN coalesce(d.status, 'pending') <> 'pending' THEN d.status
     WHEN EXISTS (SELECT FROM destination t WHERE t.project_id = m.project_id AND t.id = ${destination}) THEN 'pending'
     ELSE 'canceled' END AS status,

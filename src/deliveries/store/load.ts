@@ -1,8 +1,9 @@
+import type { EventType } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { Marked } from '../../lanes/index.ts';
 
-const columns = `m.seq, m.installation_id, m.group_ref, m.object, m.destination_id, m.records, m.encoding, m.body,
+const columns = `m.seq, m.installation_id, m.group_ref, m.object, m.event_type, m.destination_id, m.records, m.encoding, m.body,
   m.result IS NOT NULL AS links, m.keys::text AS keys, m.created_at`;
 
 // LIMIT keeps each look-up apart, so that no plan reads all of a partition that was empty once.
@@ -23,9 +24,12 @@ const loadResult = statement(
 /** A message as it is stored. */
 export interface MessageRow {
   seq: string;
-  installation_id: string;
-  group_ref: string;
-  object: string;
+  /** Null where a notification concerns none. */
+  installation_id: string | null;
+  group_ref: string | null;
+  object: string | null;
+  /** Null for records. */
+  event_type: EventType | null;
   destination_id: string;
   records: number;
   encoding: number;

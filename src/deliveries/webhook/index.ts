@@ -73,6 +73,7 @@ function headersOf(
       at: new Date(),
       body,
     }),
+    ...(message.notificationType ? { 'webhook-event-type': message.notificationType } : {}),
     ...(message.replay ? { 'x-svc-replay': 'true' } : {}),
   };
 }

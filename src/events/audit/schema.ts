@@ -17,6 +17,10 @@ const verbs = {
   destination: ['created', 'updated', 'deleted', 'disclosed', 'rotated', 'enabled', 'disabled', 'tested'],
   delivery: ['retried'],
   replay: ['started', 'canceled'],
+  topic: ['created', 'updated', 'deleted'],
+  eventTopicRoute: ['created', 'deleted'],
+  topicDestinationRoute: ['created', 'deleted'],
+  notifications: ['changed'],
 } as const;
 
 type Verbs = typeof verbs;

@@ -1,8 +1,24 @@
+import { eventsFrom } from '../../events/index.ts';
+import { toldInstallation } from '../../installations/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
-import { statement } from '../../kit/db/statement.ts';
+import { statement, type Statement } from '../../kit/db/statement.ts';
 import { recordParts } from '../../lanes/index.ts';
 import type { Settlement } from '../settlement.ts';
 import { storable, storableJson } from './text.ts';
+
+/** Projects that have a route for the end of an asynchronous write. */
+const isTold = (project: string): string =>
+  `EXISTS (SELECT FROM notified w WHERE w.event_type = 'write.async.done' AND w.project_id = ${project})`;
+
+/** What the statement has only where somebody may be told of the ends. */
+interface RecordParts {
+  /** CTEs before the input, and when it is taken at all. */
+  guard: string;
+  unless: string;
+  told: string;
+  /** The rows of the answer beside those of what was kept, and whether somebody was told. */
+  answer: string;
+}
 
 /**
  * Everything that the end of an attempt changes, for a group of items in one statement (docs/invariants.md, 10). An item whose
@@ -10,13 +26,14 @@ import { storable, storableJson } from './text.ts';
  * (`svc_pass_turn`). What a record is looked for by comes from one table (`outcomes`): of two, the plan for a small
  * partition takes the slot alone, and reads the whole index once it has grown.
  */
-const recordGroup = statement(
-  'work_record',
+const recordText = ({ guard, unless, told, answer }: RecordParts): string =>
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  ${guard}
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[],
       $8::text[], $9::json[], $10::int[], $11::int[], $12::int[]) WITH ORDINALITY
-      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, succeeded, failed, unknown, n)),
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, succeeded, failed, unknown, n)
+    ${unless}),
   ${recordParts},
   outcomes AS MATERIALIZED (
     SELECT k.project_id, k.ref AS operation_id, x.slot, x.outcome, x.record_id
@@ -43,16 +60,117 @@ const recordGroup = statement(
     FROM unnest($21::bigint[], $22::text[], $23::text[], $24::smallint[], $25::json[]) AS x(n, principal, key, status, response)
     JOIN kept k ON k.n = x.n
     WHERE d.project_id = k.project_id AND d.principal = x.principal AND d.key = x.key AND d.operation_id = k.ref)
-  SELECT n FROM kept`,
+  ${told}
+  SELECT ${answer}`;
+
+/** While nobody is told, this alone is paid for it: a look at the routes, once for a group. */
+const recordUntold = statement(
+  'work_record',
+  recordText({
+    guard: `routes AS MATERIALIZED (SELECT ${isTold('ANY ($26::uuid[])')} AS told),`,
+    unless: 'WHERE NOT (SELECT told FROM routes)',
+    told: '',
+    answer: 'n, false AS told FROM kept UNION ALL SELECT NULL, true FROM routes WHERE told',
+  }),
 );
 
-/** Records the ends of attempts; answers for each, in order, whether its fence held. */
-export async function record(db: Queryable, settled: readonly Settlement[]): Promise<boolean[]> {
+/** A body beyond this is told without the results of its records. */
+const mostResultBytes = 200_000;
+/** Of the message of a failure, in the list of all. */
+const mostErrorCharacters = 500;
+
+/**
+ * The same, and an event for each asynchronous write that has ended. Its records are as they were before the statement, or
+ * as this one leaves them. An installation that is gone leaves nothing to be told.
+ */
+const recordTold = statement(
+  'work_record_told',
+  recordText({
+    guard: '',
+    unless: '',
+    told: `, ending AS MATERIALIZED (
+    SELECT k.project_id, k.ref, x.id, x.installation_id, x.object
+    FROM unnest($26::bigint[], $27::uuid[], $28::uuid[], $29::text[]) AS x(n, id, installation_id, object)
+    JOIN kept k ON k.n = x.n WHERE ${isTold('k.project_id')}),
+  results AS MATERIALIZED (
+    SELECT e.id, bool_and(r.outcome->>'kind' = 'applied') AS success,
+      coalesce(jsonb_agg(r.record_id ORDER BY r.slot) FILTER (WHERE r.record_id IS NOT NULL), '[]') AS ids,
+      coalesce(jsonb_agg(left(f->>'category' || ': ' || (f->>'message'), ${mostErrorCharacters}) ORDER BY r.slot)
+        FILTER (WHERE f IS NOT NULL), '[]') AS errors,
+      jsonb_agg(jsonb_strip_nulls(jsonb_build_object('index', r.slot, 'reference', r.reference,
+        'success', r.outcome->>'kind' = 'applied', 'recordId', r.record_id,
+        'errors', CASE WHEN f IS NOT NULL THEN jsonb_build_array(jsonb_build_object('category', f->'category',
+          'retryable', f->'retryable', 'message', f->'message', 'provider', f->'provider',
+          'existingRecordId', f->'existingRecordId')) END)) ORDER BY r.slot) AS records
+    FROM ending e CROSS JOIN LATERAL (
+      SELECT r.slot, r.reference, coalesce(o.outcome, r.outcome)::jsonb AS outcome,
+        CASE WHEN o.outcome IS NULL THEN r.record_id ELSE o.record_id END AS record_id
+      FROM (SELECT * FROM record r WHERE r.project_id = e.project_id AND r.operation_id = e.ref OFFSET 0) r
+      LEFT JOIN outcomes o ON o.project_id = e.project_id AND o.operation_id = e.ref AND o.slot = r.slot) r
+    CROSS JOIN LATERAL (SELECT r.outcome->'failure' AS f) f
+    GROUP BY e.id),
+  ${eventsFrom(`
+    SELECT e.project_id, e.id, 'write.async.done' AS type, n.group_ref, n.connection_id, e.installation_id,
+      (n.block || jsonb_build_object('objectName', e.object, 'operationId', e.ref, 'success', r.success,
+        'successfulRecordIds', r.ids, 'errors', r.errors) || CASE
+          WHEN octet_length(r.records::text) < ${mostResultBytes} THEN jsonb_build_object('results', r.records)
+          ELSE '{}' END)::json AS data
+    FROM ending e JOIN results r ON r.id = e.id
+    CROSS JOIN LATERAL (${toldInstallation('e.project_id', 'e.installation_id')}) n`)}`,
+    answer: 'n, EXISTS (SELECT FROM ending) AS told FROM kept',
+  }),
+);
+
+/**
+ * Records the ends of attempts; answers for each, in order, whether its fence held. `telling` remembers projects of whose ends
+ * somebody is told; it only spares a statement, since each looks at the routes itself.
+ */
+export async function record(
+  db: Queryable,
+  settled: readonly Settlement[],
+  telling: Set<string> = new Set(),
+): Promise<boolean[]> {
+  const common = columnsOf(settled);
+  const ended = settled.flatMap((one, at) =>
+    one.eventId === undefined ? [] : [{ ...one, eventId: one.eventId, n: at + 1 }],
+  );
+  const projects = [...new Set(ended.map(({ projectId }) => projectId))];
+  if (!projects.some((id) => telling.has(id))) {
+    const kept = await keep(db, recordUntold, [...common, projects]);
+    if (!kept.told) return heldIn(settled, kept.held);
+  }
+  const { held, told } = await keep(db, recordTold, [
+    ...common,
+    ended.map(({ n }) => n),
+    ended.map(({ eventId }) => eventId),
+    ended.map(({ installationId }) => installationId),
+    ended.map(({ resource }) => resource),
+  ]);
+  for (const id of projects)
+    if (told) telling.add(id);
+    else telling.delete(id);
+  return heldIn(settled, held);
+}
+
+async function keep(
+  db: Queryable,
+  by: Statement,
+  values: readonly unknown[],
+): Promise<{ held: ReadonlySet<number>; told: boolean }> {
+  const rows = await db.rows<{ n: string | null; told: boolean }>(by, values);
+  return { held: new Set(rows.map(({ n }) => Number(n))), told: rows.some(({ told }) => told) };
+}
+
+function heldIn(settled: readonly Settlement[], held: ReadonlySet<number>): boolean[] {
+  return settled.map((_, at) => held.has(at + 1));
+}
+
+function columnsOf(settled: readonly Settlement[]): unknown[] {
   const column = <T>(read: (settlement: Settlement) => T): T[] => settled.map(read);
   const outcomes = settled.flatMap(({ outcomes: list }, at) => list.map((one) => ({ n: at + 1, ...one })));
   const logs = settled.flatMap(({ log }, at) => (log ? [{ n: at + 1, ...log }] : []));
   const answers = settled.flatMap(({ answer }, at) => (answer ? [{ n: at + 1, ...answer }] : []));
-  const kept = await db.rows<{ n: string }>(recordGroup, [
+  return [
     column((one) => one.projectId),
     column((one) => one.seq),
     column((one) => one.lease),
@@ -80,7 +198,5 @@ export async function record(db: Queryable, settled: readonly Settlement[]): Pro
     answers.map((one) => one.key.key),
     answers.map((one) => one.status),
     answers.map((one) => JSON.stringify(one.body)),
-  ]);
-  const held = new Set(kept.map((row) => Number(row.n)));
-  return settled.map((_, at) => held.has(at + 1));
+  ];
 }

@@ -1168,6 +1168,176 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show which events are told, and where
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["getNotifications"];
+        /**
+         * Say which events are told, and where
+         * @description Replaces what an earlier call said; the same call again changes nothing. It stands beside the topics and their routes: a destination is told once, however many routes lead there.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        put: operations["setNotifications"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List topics, newest first
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listTopics"];
+        put?: never;
+        /**
+         * Create a topic
+         * @description Events are routed to topics, and topics to destinations.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/topics/{topicId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a topic and its routes
+         * @description Notifications that are made already are delivered.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteTopic"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a topic
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        patch: operations["updateTopic"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/notification-event-topic-routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the routes from events to topics, newest first
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listNotificationEventTopicRoutes"];
+        put?: never;
+        /**
+         * Route events of a type to a topic
+         * @description A route that exists already is answered as it is.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createNotificationEventTopicRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/topic-destination-routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the routes from topics to destinations, newest first
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listTopicDestinationRoutes"];
+        put?: never;
+        /**
+         * Route a topic to a destination
+         * @description A route that exists already is answered as it is.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createTopicDestinationRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/notification-event-topic-routes/{routeId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a route from events to a topic
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteNotificationEventTopicRoute"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/topic-destination-routes/{routeId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a route from a topic to a destination
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteTopicDestinationRoute"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/proxy-logs": {
         parameters: {
             query?: never;
@@ -1395,7 +1565,7 @@ export interface components {
          * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.
          * @enum {unknown}
          */
-        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled";
+        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
         /** AuditEntry */
         AuditEntry: {
             /** Format: uuid */
@@ -1684,6 +1854,11 @@ export interface components {
              */
             expiresAt?: string;
         };
+        /** CreateNotificationEventTopicRouteRequest */
+        CreateNotificationEventTopicRouteRequest: {
+            eventType: components["schemas"]["EventType"];
+            topicId: string;
+        };
         /** CreateProjectRequest */
         CreateProjectRequest: {
             /** @description Unique over the service; kept in lower case. */
@@ -1710,6 +1885,11 @@ export interface components {
              * @enum {boolean}
              */
             isDefault?: true;
+        };
+        /** CreateTopicDestinationRouteRequest */
+        CreateTopicDestinationRouteRequest: {
+            topicId: string;
+            destinationId: string;
         };
         /** CreatedJwtKey */
         CreatedJwtKey: {
@@ -1772,9 +1952,12 @@ export interface components {
             id: string;
             projectId: string;
             destinationId: string;
-            installationId: string;
-            groupRef: string;
-            objectName: string;
+            notificationType?: components["schemas"]["EventType"];
+            installationId?: string;
+            groupRef?: string;
+            /** @description Of records; a notification has none. */
+            objectName?: string;
+            /** @description Of records: the read that they came with. */
             operationId?: string;
             status: components["schemas"]["DeliveryStatus"];
             numRecords: number;
@@ -1812,9 +1995,12 @@ export interface components {
             id: string;
             projectId: string;
             destinationId: string;
-            installationId: string;
-            groupRef: string;
-            objectName: string;
+            notificationType?: components["schemas"]["EventType"];
+            installationId?: string;
+            groupRef?: string;
+            /** @description Of records; a notification has none. */
+            objectName?: string;
+            /** @description Of records: the read that they came with. */
             operationId?: string;
             status: components["schemas"]["DeliveryStatus"];
             numRecords: number;
@@ -2458,6 +2644,38 @@ export interface components {
         MessageResult: {
             [key: string]: unknown;
         }[];
+        /**
+         * NotificationEventTopicRoute
+         * @description Events of this type go to this topic.
+         */
+        NotificationEventTopicRoute: {
+            id: string;
+            eventType: components["schemas"]["EventType"];
+            topicId: string;
+            projectId: string;
+            /** Format: date-time */
+            createTime: string;
+        };
+        /** NotificationEventTopicRoutePage */
+        NotificationEventTopicRoutePage: {
+            results: components["schemas"]["NotificationEventTopicRoute"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** NotificationRoute */
+        NotificationRoute: {
+            eventTypes: components["schemas"]["EventType"][];
+            /** @description Its name, or its id; answers have the name. */
+            destination: string;
+        };
+        /**
+         * Notifications
+         * @description Which events are told, and where; each destination is told once.
+         */
+        Notifications: {
+            routes: components["schemas"]["NotificationRoute"][];
+            /** @description What the topics of the project lead to; it is changed where they are. */
+            byTopics: components["schemas"]["NotificationRoute"][];
+        };
         /** OAuth2ClientCredentials */
         OAuth2ClientCredentials: {
             /** @description The client id. */
@@ -3419,6 +3637,10 @@ export interface components {
             /** @description The same. */
             result: components["schemas"]["FoundRecord"][];
         };
+        /** SetNotificationsRequest */
+        SetNotificationsRequest: {
+            routes: components["schemas"]["NotificationRoute"][];
+        };
         /** SlackMetadata */
         SlackMetadata: {
             /**
@@ -3527,6 +3749,47 @@ export interface components {
                 /** @description A regular expression with the group `result`. */
                 capture?: string;
             }[];
+        };
+        /**
+         * Topic
+         * @description What stands between events and destinations.
+         */
+        Topic: {
+            id: string;
+            /** @description Letters, digits and dashes, at most 64; once in a project, whatever its case. */
+            name: string;
+            projectId: string;
+            /** Format: date-time */
+            createTime: string;
+            /** Format: date-time */
+            updateTime?: string;
+        };
+        /**
+         * TopicDestinationRoute
+         * @description What comes to this topic goes to this destination.
+         */
+        TopicDestinationRoute: {
+            id: string;
+            topicId: string;
+            destinationId: string;
+            projectId: string;
+            /** Format: date-time */
+            createTime: string;
+        };
+        /** TopicDestinationRoutePage */
+        TopicDestinationRoutePage: {
+            results: components["schemas"]["TopicDestinationRoute"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** TopicPage */
+        TopicPage: {
+            results: components["schemas"]["Topic"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** TopicRequest */
+        TopicRequest: {
+            /** @description Letters, digits and dashes, at most 64; once in a project, whatever its case. */
+            name: string;
         };
         /** UpdateApiKeyRequest */
         UpdateApiKeyRequest: {
@@ -3938,8 +4201,10 @@ export type CreateDestinationRequest = components['schemas']['CreateDestinationR
 export type CreateInstallationRequest = components['schemas']['CreateInstallationRequest'];
 export type CreateIntegrationRequest = components['schemas']['CreateIntegrationRequest'];
 export type CreateJwtKeyRequest = components['schemas']['CreateJwtKeyRequest'];
+export type CreateNotificationEventTopicRouteRequest = components['schemas']['CreateNotificationEventTopicRouteRequest'];
 export type CreateProjectRequest = components['schemas']['CreateProjectRequest'];
 export type CreateProviderAppRequest = components['schemas']['CreateProviderAppRequest'];
+export type CreateTopicDestinationRouteRequest = components['schemas']['CreateTopicDestinationRouteRequest'];
 export type CreatedJwtKey = components['schemas']['CreatedJwtKey'];
 export type CreatedProject = components['schemas']['CreatedProject'];
 export type CustomAuthInput = components['schemas']['CustomAuthInput'];
@@ -3993,6 +4258,10 @@ export type ManifestUpdateEvent = components['schemas']['ManifestUpdateEvent'];
 export type ManifestWatchSchema = components['schemas']['ManifestWatchSchema'];
 export type ManifestWriteObject = components['schemas']['ManifestWriteObject'];
 export type MessageResult = components['schemas']['MessageResult'];
+export type NotificationEventTopicRoute = components['schemas']['NotificationEventTopicRoute'];
+export type NotificationEventTopicRoutePage = components['schemas']['NotificationEventTopicRoutePage'];
+export type NotificationRoute = components['schemas']['NotificationRoute'];
+export type Notifications = components['schemas']['Notifications'];
 export type OAuth2ClientCredentials = components['schemas']['OAuth2ClientCredentials'];
 export type OAuth2Opts = components['schemas']['OAuth2Opts'];
 export type OAuth2PasswordCredentials = components['schemas']['OAuth2PasswordCredentials'];
@@ -4056,6 +4325,7 @@ export type Scope = components['schemas']['Scope'];
 export type SearchFilter = components['schemas']['SearchFilter'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type SearchResult = components['schemas']['SearchResult'];
+export type SetNotificationsRequest = components['schemas']['SetNotificationsRequest'];
 export type SlackMetadata = components['schemas']['SlackMetadata'];
 export type SlackSecrets = components['schemas']['SlackSecrets'];
 export type SubscribeObjectConfig = components['schemas']['SubscribeObjectConfig'];
@@ -4063,6 +4333,11 @@ export type Support = components['schemas']['Support'];
 export type Token = components['schemas']['Token'];
 export type TokenInput = components['schemas']['TokenInput'];
 export type TokenMetadataFields = components['schemas']['TokenMetadataFields'];
+export type Topic = components['schemas']['Topic'];
+export type TopicDestinationRoute = components['schemas']['TopicDestinationRoute'];
+export type TopicDestinationRoutePage = components['schemas']['TopicDestinationRoutePage'];
+export type TopicPage = components['schemas']['TopicPage'];
+export type TopicRequest = components['schemas']['TopicRequest'];
 export type UpdateApiKeyRequest = components['schemas']['UpdateApiKeyRequest'];
 export type UpdateConfigContent = components['schemas']['UpdateConfigContent'];
 export type UpdateConnectionRequest = components['schemas']['UpdateConnectionRequest'];
@@ -4987,7 +5262,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown. */
-                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled";
+                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
                 targetId?: string;
                 /** @description Done with this key. */
                 keyId?: string;
@@ -6455,6 +6730,394 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Replay"];
                 };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getNotifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Which events are told, and where; each destination is told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    setNotifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetNotificationsRequest"];
+            };
+        };
+        responses: {
+            /** @description Which events are told, and where; each destination is told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listTopics: {
+        parameters: {
+            query?: {
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"][] | components["schemas"]["TopicPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopicRequest"];
+            };
+        };
+        responses: {
+            /** @description What stands between events and destinations. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Topic id. */
+                topicId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Topic id. */
+                topicId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopicRequest"];
+            };
+        };
+        responses: {
+            /** @description What stands between events and destinations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listNotificationEventTopicRoutes: {
+        parameters: {
+            query?: {
+                topicId?: string;
+                /** @description What happened. */
+                eventType?: "connection.created" | "connection.refreshed" | "connection.updated" | "connection.deleted" | "connection.error" | "installation.created" | "installation.updated" | "installation.deleted" | "read.backfill.done" | "read.backfill.error" | "read.schedule.paused" | "read.triggered.done" | "read.triggered.error" | "read.waiting" | "write.async.done" | "destination.webhook.disabled" | "destination.deliveries.failed";
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationEventTopicRoute"][] | components["schemas"]["NotificationEventTopicRoutePage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createNotificationEventTopicRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateNotificationEventTopicRouteRequest"];
+            };
+        };
+        responses: {
+            /** @description Events of this type go to this topic. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationEventTopicRoute"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listTopicDestinationRoutes: {
+        parameters: {
+            query?: {
+                topicId?: string;
+                destinationId?: string;
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicDestinationRoute"][] | components["schemas"]["TopicDestinationRoutePage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createTopicDestinationRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTopicDestinationRouteRequest"];
+            };
+        };
+        responses: {
+            /** @description What comes to this topic goes to this destination. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicDestinationRoute"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteNotificationEventTopicRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Route id. */
+                routeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteTopicDestinationRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Route id. */
+                routeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];

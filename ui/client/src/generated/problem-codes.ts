@@ -14,6 +14,7 @@ export type ProblemCode =
   | 'delete-not-enabled'
   | 'deliveries-waiting'
   | 'delivery-pending'
+  | 'destination-takes-records-only'
   | 'egress-refused'
   | 'expectation-failed'
   | 'filter-invalid'
