@@ -171,12 +171,14 @@ describe('test/journeys/metrics', () => {
     const named = new Set(rows.map(([, name]) => name));
     const own = [...help.matchAll(/^# TYPE (svc_\w+) /gm)].map(([, name]) => name);
     expect(own.filter((name) => !named.has(name))).toEqual([]);
-    const [, alerts = ''] = /```yaml\n(groups:.*?)```/s.exec(page) ?? [];
-    const { groups } = parse(alerts) as { groups: { rules: { expr: string }[] }[] };
-    const used = groups.flatMap(({ rules }) =>
-      rules.flatMap(({ expr }) => [...expr.matchAll(/svc_\w+?(?=_count\b|\W)/g)]),
+    const files = await Promise.all(
+      ['deploy/prometheus/alerts.yaml', 'deploy/grafana/svc.json'].map((path) => readFile(path, 'utf8')),
     );
-    expect(used.length).toBeGreaterThan(3);
-    for (const [name] of used) expect(named).toContain(name);
+    const rules = [...(JSON.stringify(parse(files[0] ?? '')).match(/"expr":".*?[^\\]"/g) ?? [])];
+    const panels = files[1]?.match(/"expr": ".*"/g) ?? [];
+    const text = [...rules, ...panels].join('\n');
+    const used = [...text.matchAll(/\b((?:svc|nodejs)_\w+?)(?:_count|_bucket)?(?=[{[) ])/g)];
+    expect(used.length).toBeGreaterThan(30);
+    for (const [, name] of used) expect(named).toContain(name);
   });
 });
