@@ -54,9 +54,13 @@ export function literalOf(template: string, instead = ''): string {
 }
 
 /** `written` makes each value harmless where it will stand. What is empty stands as `-`. */
-export function fill(template: string, message: Described, written: (value: string) => string): string {
+export function fill(
+  template: string,
+  message: Described,
+  written: (value: string, name: string) => string,
+): string {
   return template.replaceAll(placeholder, (_all, name: string) =>
-    isName(name) ? written(values[name](message)) || '-' : '',
+    isName(name) ? written(values[name](message), name) || '-' : '',
   );
 }
 

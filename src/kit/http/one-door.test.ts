@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '../..');
 const harmless: Record<string, readonly string[]> = {
   'node:http': ['createServer', 'STATUS_CODES'],
   'node:net': ['createServer', 'isIP'],
+  '@cloudamqp/amqp-client/amqp-view': ['AMQPView'],
   pg: ['DatabaseError', 'escapeIdentifier', 'escapeLiteral'],
 };
 const dialing =
@@ -19,6 +20,10 @@ const exempt: Record<string, { from: string; why: string }> = {
   'deliveries/postgres/session.ts': {
     from: 'pg',
     why: 'speaks with a database on a socket that the door dialled',
+  },
+  'deliveries/amqp/wire.ts': {
+    from: '@cloudamqp/amqp-client/amqp-base-client',
+    why: 'speaks with a broker on a socket that the door dialled; this part of the driver opens none',
   },
   'deliveries/s3/put.ts': {
     from: '@aws-sdk/client-s3',

@@ -1470,6 +1470,32 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AmqpMetadata */
+        AmqpMetadata: {
+            /**
+             * @description `amqps://host:port/vhost`, without user and password. `amqp:` is not encrypted.
+             * @example amqps://rabbit.example.com/crm
+             */
+            url: string;
+            /**
+             * @description It must exist. The empty one takes the name of a queue for the routing key.
+             * @example crm-records
+             */
+            exchange: string;
+            /**
+             * @description The routing key of each message. It may name `{{id}}`, `{{object}}`, `{{groupRef}}`, `{{installationId}}`, `{{projectId}}`, `{{type}}`, `{{time}}`, `{{year}}`, `{{month}}`, `{{day}}`, `{{hour}}`.
+             * @default {{type}}.{{object}}
+             * @example {{type}}.{{object}}
+             */
+            routingKeyTemplate: string;
+        };
+        /** AmqpSecrets */
+        AmqpSecrets: {
+            /** @example svc */
+            username: string;
+            /** @example a-long-password */
+            password: string;
+        };
         /** ApiKey */
         ApiKey: {
             /** @description The public part of the key, by which it is managed. */
@@ -1805,8 +1831,8 @@ export interface components {
             /** @description Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case. */
             name: string;
             type: components["schemas"]["DestinationType"];
-            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["S3Metadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
-            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["S3Secrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
+            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["S3Metadata"] | components["schemas"]["AmqpMetadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
+            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["S3Secrets"] | components["schemas"]["AmqpSecrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
         };
         /** CreateInstallationRequest */
         CreateInstallationRequest: {
@@ -2083,7 +2109,7 @@ export interface components {
             projectId: string;
             name: string;
             type: components["schemas"]["DestinationType"];
-            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["S3Metadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
+            metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["S3Metadata"] | components["schemas"]["AmqpMetadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
             /**
              * @description `disabled`: what is to be delivered there waits until it is enabled.
              * @enum {unknown}
@@ -2096,7 +2122,7 @@ export interface components {
              * @description Nothing succeeded since this failure.
              */
             failingSince?: string;
-            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["S3Secrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
+            secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["S3Secrets"] | components["schemas"]["AmqpSecrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
             /** Format: date-time */
             createTime: string;
             /** Format: date-time */
@@ -2126,7 +2152,7 @@ export interface components {
          * DestinationType
          * @enum {unknown}
          */
-        DestinationType: "webhook" | "postgres" | "s3" | "slack" | "file";
+        DestinationType: "webhook" | "postgres" | "s3" | "amqp" | "slack" | "file";
         /** DynamicMapping */
         DynamicMapping: {
             /** @description Field name in the builder's application. */
@@ -3893,6 +3919,23 @@ export interface components {
                     pathStyle: boolean;
                 } | {
                     /**
+                     * @description `amqps://host:port/vhost`, without user and password. `amqp:` is not encrypted.
+                     * @example amqps://rabbit.example.com/crm
+                     */
+                    url?: string;
+                    /**
+                     * @description It must exist. The empty one takes the name of a queue for the routing key.
+                     * @example crm-records
+                     */
+                    exchange?: string;
+                    /**
+                     * @description The routing key of each message. It may name `{{id}}`, `{{object}}`, `{{groupRef}}`, `{{installationId}}`, `{{projectId}}`, `{{type}}`, `{{time}}`, `{{year}}`, `{{month}}`, `{{day}}`, `{{hour}}`.
+                     * @default {{type}}.{{object}}
+                     * @example {{type}}.{{object}}
+                     */
+                    routingKeyTemplate: string;
+                } | {
+                    /**
                      * @description The URL of an incoming webhook of Slack. Whoever may read the destination sees it, and can post with it.
                      * @example https://hooks.slack.com/services/T000/B000/XXXX
                      */
@@ -3939,6 +3982,11 @@ export interface components {
                      * @example IQoJb3JpZ2lu
                      */
                     awsSessionToken?: string;
+                } | {
+                    /** @example svc */
+                    username?: string;
+                    /** @example a-long-password */
+                    password?: string;
                 } | Record<string, never> | Record<string, never>;
             };
         };
@@ -4175,6 +4223,8 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AmqpMetadata = components['schemas']['AmqpMetadata'];
+export type AmqpSecrets = components['schemas']['AmqpSecrets'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyOpts = components['schemas']['ApiKeyOpts'];
 export type ApiKeyPage = components['schemas']['ApiKeyPage'];
