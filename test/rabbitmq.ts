@@ -50,6 +50,7 @@ export async function startRabbitmq(
   await settle(folder, { port, tlsPort, vhost, users });
   const child = spawn(program, {
     stdio: 'ignore',
+    cwd: folder,
     env: {
       PATH: process.env['PATH'],
       HOME: folder,
