@@ -51,6 +51,7 @@ export async function startRabbitmq(
   const child = spawn(program, {
     stdio: 'ignore',
     cwd: folder,
+    detached: true,
     env: {
       PATH: process.env['PATH'],
       HOME: folder,
@@ -68,7 +69,8 @@ export async function startRabbitmq(
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
+    // The script waits for the broker that it started.
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     await ended;
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
