@@ -54,6 +54,9 @@ ALTER TABLE operation_log ADD CONSTRAINT operation_log_severity CHECK (severity 
 -- Partitions are made by `svc_keep_partitions` for every table.
 DROP FUNCTION IF EXISTS svc_ensure_partitions(timestamptz), svc_retire_defaults(bigint), svc_rotate_proxy_log(integer),
   svc_rotate_audit_log(integer), svc_rotate_messages(integer);
+-- Have other parameters now.
+DROP FUNCTION IF EXISTS svc_ab_seal(uuid[], uuid[], uuid[]), svc_ab_take(uuid[], uuid[], integer[], boolean[], uuid[], uuid[],
+  uuid[], uuid[], text[], text[], json[], smallint[], uuid[], double precision[], double precision[]);
 
 -- Keys of turns come hashed; only nodes that are gone by now sent them in clear.
 DROP TRIGGER IF EXISTS turn_hashed ON turn;

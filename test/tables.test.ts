@@ -93,20 +93,22 @@ interface Use {
   file: string;
 }
 
+const madeOrRenamed =
+  /^CREATE TABLE (?<made>\w+)\b(?! PARTITION OF)|^ALTER TABLE (?<from>\w+) RENAME TO (?<to>\w+)/gm;
+
 /** As the migrations leave them, by name. */
-const tables = [
-  ...globSync('migrations/*.sql', { cwd: root })
-    .toSorted()
-    .flatMap((file) => [
-      ...readFileSync(join(root, file), 'utf8').matchAll(
-        /^CREATE TABLE (?<made>\w+)\b(?! PARTITION OF)|^ALTER TABLE (?<from>\w+) RENAME TO (?<to>\w+)/gm,
-      ),
-    ])
-    .reduce((found, { groups: { made, from, to } = {} }) => {
+function tablesMade(): string[] {
+  const found = new Set<string>();
+  for (const file of globSync('migrations/*.sql', { cwd: root }).toSorted())
+    for (const { groups: { made, from, to } = {} } of readFileSync(join(root, file), 'utf8').matchAll(
+      madeOrRenamed,
+    )) {
       if (from) found.delete(from);
-      return found.add(made ?? to ?? '');
-    }, new Set<string>()),
-];
+      found.add(made ?? to ?? '');
+    }
+  return [...found];
+}
+const tables = tablesMade();
 
 /** Every use of a table in the SQL of the sources. */
 function usesIn(file: string): Use[] {

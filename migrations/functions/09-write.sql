@@ -1,71 +1,78 @@
--- Hands out `counts[n]` places for each key. Keys stand in their order, so
--- that callers lock the heads in one order. `delays` and `deadlines` have one element for each place, key after key;
--- `spare` two ids for each key. `checked`: a place of this key was missed, so the head's batch may be gone.
+-- Hands out places for each of the requests, which stand in the order of their keys, so that callers lock the heads in one
+-- order. A batch holds `batch_size` records. Of a request: `delays` and `deadlines` have one element for each place that it wants,
+-- `spare_ids` the ids of batches that it may open; `missed`: a place of this key was missed, so the head's batch may be gone.
 -- Commits without the flush: the insert that depends on it flushes this, too; a place that a crash takes back was nobody's.
-CREATE OR REPLACE FUNCTION svc_ab_take(projects uuid[], keys uuid[], counts integer[], checked boolean[], lanes uuid[],
-  integrations uuid[], installations uuid[], configs uuid[], actions text[], resources text[], requests json[],
-  prios smallint[], spare uuid[], delays double precision[], deadlines double precision[])
+CREATE OR REPLACE FUNCTION svc_ab_take(requests json, batch_size integer)
 RETURNS TABLE (n integer, batch_id uuid, first_slot integer, places integer) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   moment timestamptz := svc_now();
+  asked record;
   head_batch uuid;
   head_taken integer;
   head_close timestamptz;
   wanted integer;
   opened integer;
-  done integer := 0;
+  done integer;
   full_projects uuid[] := '{}';
   full_batches uuid[] := '{}';
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  FOR k IN 1 .. cardinality(keys) LOOP
+  FOR asked IN SELECT * FROM ROWS FROM (json_to_recordset(requests) AS (project_id uuid, key uuid, missed boolean, lane_id uuid,
+      integration_id uuid, installation_id uuid, config_id uuid, action_type text, resource text, request json, prio smallint,
+      spare_ids uuid[], delays double precision[], deadlines double precision[])) WITH ORDINALITY AS r(project_id, key, missed,
+      lane_id, integration_id, installation_id, config_id, action_type, resource, request, prio, spare_ids, delays, deadlines, n)
+    ORDER BY r.n
+  LOOP
     LOOP
       SELECT h.batch_id, h.taken, h.close_at INTO head_batch, head_taken, head_close FROM ab_head h
-        WHERE h.project_id = projects[k] AND h.key = keys[k] FOR NO KEY UPDATE;
+        WHERE h.project_id = asked.project_id AND h.key = asked.key FOR NO KEY UPDATE;
       EXIT WHEN FOUND;
-      INSERT INTO ab_head (project_id, key, taken, close_at) VALUES (projects[k], keys[k], 100, '-infinity')
+      INSERT INTO ab_head (project_id, key, taken, close_at) VALUES (asked.project_id, asked.key, batch_size, '-infinity')
         ON CONFLICT DO NOTHING;
     END LOOP;
-    IF checked[k] AND NOT EXISTS (SELECT FROM ab_batch b WHERE b.project_id = projects[k] AND b.id = head_batch) THEN
-      head_taken := 100;
+    IF asked.missed AND NOT EXISTS (
+      SELECT FROM ab_batch b WHERE b.project_id = asked.project_id AND b.id = head_batch) THEN
+      head_taken := batch_size;
     END IF;
-    wanted := counts[k];
+    wanted := cardinality(asked.delays);
     opened := 0;
+    done := 0;
     WHILE wanted > 0 LOOP
-      IF head_taken >= 100 OR head_close <= moment THEN
-        IF head_taken < 100 THEN
-          full_projects := full_projects || projects[k];
+      IF head_taken >= batch_size OR head_close <= moment THEN
+        IF head_taken < batch_size THEN
+          full_projects := full_projects || asked.project_id;
           full_batches := full_batches || head_batch;
         END IF;
         opened := opened + 1;
-        head_batch := spare[k * 2 - 2 + opened];
+        head_batch := asked.spare_ids[opened];
         head_taken := 0;
-        head_close := moment + delays[done + 1] * interval '1 second';
+        head_close := moment + asked.delays[done + 1] * interval '1 second';
         INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource,
           status, total, created_at, updated_at)
-        VALUES (projects[k], head_batch, integrations[k], installations[k], configs[k], actions[k], requests[k],
-          resources[k], 'in_progress', 0, moment, moment);
+        VALUES (asked.project_id, head_batch, asked.integration_id, asked.installation_id, asked.config_id, asked.action_type,
+          asked.request, asked.resource, 'in_progress', 0, moment, moment);
         INSERT INTO ab_batch (project_id, id, key, lane_id, prio, close_at, latest_at, deadline_s)
-        VALUES (projects[k], head_batch, keys[k], lanes[k], prios[k], least(head_close, moment + interval '10 seconds'),
-          head_close, deadlines[done + 1]);
-        INSERT INTO wake (project_id, lane_id, due_at) VALUES (projects[k], lanes[k], moment + interval '10 seconds');
+        VALUES (asked.project_id, head_batch, asked.key, asked.lane_id, asked.prio,
+          least(head_close, moment + interval '10 seconds'), head_close, asked.deadlines[done + 1]);
+        INSERT INTO wake (project_id, lane_id, due_at)
+        VALUES (asked.project_id, asked.lane_id, moment + interval '10 seconds');
       END IF;
-      n := k;
+      n := asked.n;
       batch_id := head_batch;
       first_slot := head_taken;
-      places := least(wanted, 100 - head_taken);
+      places := least(wanted, batch_size - head_taken);
       RETURN NEXT;
       wanted := wanted - places;
       done := done + places;
       head_taken := head_taken + places;
-      IF head_taken = 100 THEN
-        full_projects := full_projects || projects[k];
+      IF head_taken = batch_size THEN
+        full_projects := full_projects || asked.project_id;
         full_batches := full_batches || head_batch;
       END IF;
     END LOOP;
     UPDATE ab_head h SET batch_id = head_batch, taken = head_taken, close_at = head_close
-      WHERE h.project_id = projects[k] AND h.key = keys[k];
+      WHERE h.project_id = asked.project_id AND h.key = asked.key;
   END LOOP;
   IF cardinality(full_batches) > 0 THEN
     UPDATE ab_batch b SET handed_out = true, close_at = least(b.close_at, moment + interval '2 seconds')
@@ -176,11 +183,11 @@ BEGIN
   END LOOP;
 END $$;
 
--- Seals what is due, or holds 100 records, in the lanes that the caller holds: the batch becomes work, an empty one
+-- Seals what is due, or holds `batch_size` records, in the lanes that the caller holds: the batch becomes work, an empty one
 -- nothing. Whatever was inserted before the lock is counted after it, in a later snapshot; whatever comes after it finds
 -- no batch. A batch never leaves before an earlier one of its key: a full one waits, for two seconds at most, until the one
 -- before it is full or due. Answers with the lanes, once for each batch.
-CREATE OR REPLACE FUNCTION svc_ab_seal(projects uuid[], lanes uuid[], leases uuid[])
+CREATE OR REPLACE FUNCTION svc_ab_seal(projects uuid[], lanes uuid[], leases uuid[], batch_size integer)
 RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
@@ -203,7 +210,7 @@ BEGIN
     ORDER BY b.seq LIMIT 200),
   judged AS (
     SELECT o.*, o.close_at <= moment OR (o.handed_out AND (
-      SELECT count(*) FROM record r WHERE r.project_id = o.project_id AND r.operation_id = o.id) = 100) AS is_ready
+      SELECT count(*) FROM record r WHERE r.project_id = o.project_id AND r.operation_id = o.id) = batch_size) AS is_ready
     FROM open o),
   chosen AS MATERIALIZED (
     SELECT project_id, id FROM (

@@ -1,5 +1,5 @@
 import { record } from '../events/index.ts';
-import { sqlState, type Queryable } from '../kit/db/database.ts';
+import { isTaken, type Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
 import { hurry, pause } from '../lanes/index.ts';
@@ -294,10 +294,8 @@ function assertName(name: string): void {
   throw refuse([{ in: 'body', name: 'name', detail: 'must not have the form of an id', value: name }]);
 }
 
-const uniqueViolation = '23505';
-
 function takenOr(error: unknown, name: string): unknown {
-  if (sqlState(error) !== uniqueViolation) return error;
+  if (!isTaken(error)) return error;
   return problem('already-exists', { detail: `There is a destination ${name} already.`, cause: error });
 }
 

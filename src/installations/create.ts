@@ -1,5 +1,5 @@
 import { assertReaches, record } from '../events/index.ts';
-import { sqlState } from '../kit/db/database.ts';
+import { isTaken } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
@@ -19,8 +19,6 @@ import { verifyAtProvider } from './verify.ts';
 import type { Principal } from '../projects/index.ts';
 
 const defaultCreatedBy = 'api:create-installation';
-const uniqueViolation = '23505';
-
 /** Installs an integration for a group (§4.1). Nothing is saved when anything is refused. */
 export async function createInstallation(
   room: Room,
@@ -60,7 +58,7 @@ export async function createInstallation(
       return readInstallation(tx, reach, made.id);
     })
     .catch((error: unknown) => {
-      throw sqlState(error) === uniqueViolation ? alreadyInstalled(integration.name, groupRef) : error;
+      throw isTaken(error) ? alreadyInstalled(integration.name, groupRef) : error;
     });
   if (!row) throw problem('internal', { detail: 'The installation was saved and could not be read.' });
   forgetTarget(room, scope, row);

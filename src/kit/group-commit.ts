@@ -164,3 +164,30 @@ async function fatesAfterLoss<Item, Result>(
     return result === undefined ? { error } : { result };
   });
 }
+
+const largestGroup = 128;
+/** A large item goes alone: a group of them would be one giant statement. */
+const aloneFrom = 256 * 1024;
+
+type IntakeOptions<Item, Result> = Omit<
+  GroupCommitOptions<Item, Result>,
+  'maxGroup' | 'maxInFlight' | 'maxWaiting' | 'maxWeight' | 'weigh'
+> & {
+  /** The characters of an item. */
+  weigh(item: Item): number;
+};
+
+/** A group commit for what callers bring: of bounded size, with large items by themselves. */
+export function createIntakeCommit<Item, Result>(
+  options: IntakeOptions<Item, Result>,
+): GroupCommit<Item, Result> {
+  const common = { ...options, maxWaiting: 4_096, maxWeight: 64 * 1024 * 1024 };
+  const shared = createGroupCommit<Item, Result>({ ...common, maxGroup: largestGroup, maxInFlight: 2 });
+  const alone = createGroupCommit<Item, Result>({ ...common, maxGroup: 1, maxInFlight: 1 });
+  return {
+    submit: (item) => (options.weigh(item) > aloneFrom ? alone : shared).submit(item),
+    async drain() {
+      await Promise.all([shared.drain(), alone.drain()]);
+    },
+  };
+}

@@ -2,15 +2,15 @@ import { crashPoint } from '../kit/crash-point.ts';
 import {
   faultOf,
   isDatabaseAway,
+  isTaken,
   isUnanswered,
   isUnreached,
-  sqlState,
   type Database,
 } from '../kit/db/database.ts';
-import { createGroupCommit } from '../kit/group-commit.ts';
+import { pauseBriefly, repeatWhileAway } from '../kit/db/lost-commit.ts';
+import { createIntakeCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
-import { sleep } from '../kit/retry.ts';
 import { findEarlierUse } from './keys.ts';
 import { findAccepted, insertGroup, parked, type AcceptRow } from './store/accept.ts';
 import type { EarlierUse, Intake } from './work.ts';
@@ -32,13 +32,6 @@ export interface Acceptor {
   drain(): Promise<void>;
 }
 
-const maxGroup = 128;
-const maxInFlight = 2;
-const maxWaiting = 4_096;
-/** Of the payloads that wait for their group. */
-const maxWaitingCharacters = 64 * 1024 * 1024;
-/** A large request goes alone: a group of them would be one giant statement. */
-const aloneFromCharacters = 256 * 1024;
 /**
  * A commit whose answer was lost is looked for and repeated for this long, on a silent wire once; then the caller gets
  * `database-unavailable`.
@@ -47,37 +40,30 @@ const recoverForMs = 3_000;
 
 /** Accepts through group commit: the statement of a group is one autocommit transaction (docs/invariants.md, 10). */
 export function createAcceptor(database: Database): Acceptor {
-  const common = {
+  const group = createIntakeCommit<AcceptRow, Accepted>({
     commit: async (rows: readonly AcceptRow[]): Promise<Accepted[]> => {
       const inserted = await insertGroup(database, rows);
       crashPoint('after-accept');
       return rows.map((row) => answer(row, inserted));
     },
-    maxWaiting,
-    weigh: ({ payloads }: AcceptRow) => lengthOf(payloads),
-    maxWeight: maxWaitingCharacters,
-    bisectOn: (error: unknown) => faultOf(error) === 'data',
+    weigh: ({ payloads }) => payloads.reduce((length, payload) => length + payload.length, 0),
+    bisectOn: (error) => faultOf(error) === 'data',
     // Each of them would wait as long again to be told the same.
     failsAll: isUnanswered,
-    recover: (rows: readonly AcceptRow[], error: unknown) => recover(database, rows, error),
-  };
-  const shared = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup, maxInFlight });
-  const alone = createGroupCommit<AcceptRow, Accepted>({ ...common, maxGroup: 1, maxInFlight: 1 });
+    recover: (rows, error) => recover(database, rows, error),
+  });
   return {
     async accept(intake, lease, operationId = newId()) {
       if (intake.records.length === 0) throw new Error('an operation needs at least one record');
       const payloads = intake.records.map((record) => JSON.stringify(record));
       const row = { ...intake, operationId, lease, payloads };
-      const group = lengthOf(payloads) > aloneFromCharacters ? alone : shared;
       const accepted = await group.submit(row);
       if (accepted || !row.key) return accepted;
       const earlier = await findEarlierUse(database, row.projectId, row.key);
       // Without an earlier use the key is free again, or the lane was lost; in the second case this comes to nothing, too.
       return earlier ? { operationId: earlier.operationId, seq: '', earlier } : group.submit(row);
     },
-    async drain() {
-      await Promise.all([shared.drain(), alone.drain()]);
-    },
+    drain: () => group.drain(),
   };
 }
 
@@ -88,10 +74,6 @@ function answer(row: AcceptRow, found: Map<string, { seq: string; state: number 
   return { operationId: row.operationId, seq: accepted.seq, waits: accepted.state === parked };
 }
 
-function lengthOf(payloads: readonly string[]): number {
-  return payloads.reduce((length, payload) => length + payload.length, 0);
-}
-
 /**
  * The answer to a commit was lost. What is there was committed; what is not is inserted again under the same ids, which
  * fails, and is looked for again, if the first statement was still on its way.
@@ -99,26 +81,24 @@ function lengthOf(payloads: readonly string[]): number {
 async function recover(database: Database, rows: readonly AcceptRow[], error: unknown): Promise<Accepted[]> {
   // Nothing was sent, so there is nothing to look for: whoever waits is told at once.
   if (isUnreached(error)) throw error;
+  if (!mayHaveCommitted(error)) throw error;
+  const look = async (): Promise<Accepted[]> => {
+    const found = await findAccepted(database, rows);
+    const missing = rows.filter((row) => !found.has(row.operationId));
+    const inserted = missing.length > 0 ? await insertGroup(database, missing) : new Map<string, never>();
+    // The first statement may have ended meanwhile; then a key stands for its own row.
+    const keyed = missing.filter((row) => row.key && !inserted.has(row.operationId));
+    const own = keyed.length > 0 ? await findAccepted(database, keyed) : new Map<string, never>();
+    return rows.map((row) => answer(row, new Map([...found, ...inserted, ...own])));
+  };
   const endsAt = performance.now() + recoverForMs;
-  let last = error;
-  while (mayHaveCommitted(last) && performance.now() < endsAt) {
-    await sleep(100 + Math.random() * 200);
-    try {
-      const found = await findAccepted(database, rows);
-      const missing = rows.filter((row) => !found.has(row.operationId));
-      const inserted = missing.length > 0 ? await insertGroup(database, missing) : new Map<string, never>();
-      // The first statement may have ended meanwhile; then a key stands for its own row.
-      const keyed = missing.filter((row) => row.key && !inserted.has(row.operationId));
-      const own = keyed.length > 0 ? await findAccepted(database, keyed) : new Map<string, never>();
-      return rows.map((row) => answer(row, new Map([...found, ...inserted, ...own])));
-    } catch (next) {
-      last = next;
-    }
-  }
-  throw isDatabaseAway(last) ? problem('database-unavailable', { cause: last }) : last;
+  await pauseBriefly();
+  return repeatWhileAway(endsAt, look, mayHaveCommitted).catch((last: unknown) => {
+    throw isDatabaseAway(last) ? problem('database-unavailable', { cause: last }) : last;
+  });
 }
 
-/** 23505: the first statement was on its way after all. */
+/** Taken: the first statement was on its way after all. */
 function mayHaveCommitted(error: unknown): boolean {
-  return isDatabaseAway(error) || sqlState(error) === '23505';
+  return isDatabaseAway(error) || isTaken(error);
 }

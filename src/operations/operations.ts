@@ -7,7 +7,8 @@ import { createAcceptor, type Accepted } from './accept.ts';
 import { createBacklogReader, type BacklogReader } from './backlog.ts';
 import { endsOf, type Ends } from './ends.ts';
 import { findEarlierUse } from './keys.ts';
-import { createReader, type Reader, type Viewer } from './read.ts';
+import type { Reach } from '../events/index.ts';
+import { createReader, type Reader } from './read.ts';
 import { resolveRecords } from './resolve.ts';
 import type { OperationRecord, ResolveRequest } from './schema.ts';
 import type { EarlierUse, Intake, KeyClaim } from './work.ts';
@@ -28,12 +29,7 @@ export interface Operations extends Reader, BacklogReader {
   /** What an idempotency key stands for, if it does; throws `idempotency-key-reused` for another request. */
   earlierUse(projectId: string, claim: KeyClaim): Promise<EarlierUse | undefined>;
   /** Records what `by` found out about records of unknown outcome; answers the records that the request concerns. */
-  resolve(
-    viewer: Viewer,
-    operationId: string,
-    by: string,
-    request: ResolveRequest,
-  ): Promise<OperationRecord[]>;
+  resolve(reach: Reach, operationId: string, by: string, request: ResolveRequest): Promise<OperationRecord[]>;
   /** Called with the lane after each commit of queued work; the worker of the same process wants to know. */
   onQueued(listener: (laneId: string) => void): void;
   /** The lane has new work: tells the workers of all nodes. */
@@ -76,8 +72,8 @@ export function createOperations(ground: Ground): Operations {
     },
     earlierUse: (projectId, claim) => findEarlierUse(database, projectId, claim),
     acceptMarked: acceptor.accept,
-    resolve: async (viewer, operationId, by, request) =>
-      resolveRecords(database, await reader.get(viewer, operationId), by, request),
+    resolve: async (reach, operationId, by, request) =>
+      resolveRecords(database, await reader.get(reach, operationId), by, request),
     ends,
     announce,
     onQueued: (listener) => void listeners.add(listener),

@@ -1,5 +1,5 @@
 import { confine, record, type Reach } from '../events/index.ts';
-import { sqlState, type Database } from '../kit/db/database.ts';
+import { isTaken, type Database } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
@@ -75,8 +75,6 @@ export interface ProjectsOptions {
   /** Origins whose pages may call from a browser, whatever the project. */
   allowedOrigins?: readonly string[];
 }
-
-const uniqueViolation = '23505';
 
 export function createProjects(
   ground: Pick<Ground, 'database' | 'vault' | 'log' | 'metrics'>,
@@ -198,7 +196,7 @@ async function orTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw sqlState(error) === uniqueViolation ? taken(name, error) : error;
+    throw isTaken(error) ? taken(name, error) : error;
   }
 }
 

@@ -11,13 +11,21 @@ export const mutants: Mutant[] = [
   {
     name: 'batch of 101',
     changes: [
-      { file: autoBatchSql, find: 'IF head_taken >= 100 OR', replace: 'IF head_taken >= 101 OR' },
       {
         file: autoBatchSql,
-        find: 'places := least(wanted, 100 - head_taken)',
-        replace: 'places := least(wanted, 101 - head_taken)',
+        find: 'IF head_taken >= batch_size OR',
+        replace: 'IF head_taken > batch_size OR',
       },
-      { file: autoBatchSql, find: 'IF head_taken = 100 THEN', replace: 'IF head_taken = 101 THEN' },
+      {
+        file: autoBatchSql,
+        find: 'places := least(wanted, batch_size - head_taken)',
+        replace: 'places := least(wanted, batch_size + 1 - head_taken)',
+      },
+      {
+        file: autoBatchSql,
+        find: 'IF head_taken = batch_size THEN',
+        replace: 'IF head_taken = batch_size + 1 THEN',
+      },
     ],
     tests: autoBatchTests,
   },
@@ -26,11 +34,11 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: autoBatchSql,
-        find: '      n := k;\n',
-        replace: `      head_close := moment + delays[done + 1] * interval '1 second';
+        find: '      n := asked.n;\n',
+        replace: `      head_close := moment + asked.delays[done + 1] * interval '1 second';
       UPDATE ab_batch b SET close_at = head_close, latest_at = head_close
-        WHERE b.project_id = projects[k] AND b.id = head_batch AND NOT b.handed_out;
-      n := k;\n`,
+        WHERE b.project_id = asked.project_id AND b.id = head_batch AND NOT b.handed_out;
+      n := asked.n;\n`,
       },
     ],
     tests: autoBatchTests,

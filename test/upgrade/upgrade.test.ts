@@ -48,7 +48,7 @@ describe('a database of the release before', () => {
     expect(await catalogueOf(test.database)).toEqual(await catalogueOf(fresh.database));
     await fresh.drop();
     expect(await upgrade(test)).toEqual([]);
-  });
+  }, 60_000);
 
   it('is refused when it is of a release before that', async () => {
     test = await released();
@@ -60,16 +60,15 @@ describe('a database of the release before', () => {
 
   it('works: what ended is there, what waited goes on, and more can be written', async () => {
     test = await released();
+    const ids = await test.database.raw('SELECT id, total, status FROM operation ORDER BY id');
+    const waiting = ids.filter(({ status }) => status === 'in_progress');
     platform = await startPlatform({ databaseUrl: test.url, env: { SVC_BOOTSTRAP_API_KEY: firstKey } });
-    const { call, apiKey } = platform;
-    expect(apiKey).toBe(firstKey);
+    const { call } = platform;
     const base = '/projects/default/';
-    const ids = await test.database.raw('SELECT id, total FROM operation ORDER BY id');
-    const found = (id: unknown) => call<OperationBody>('GET', `${base}operations/${String(id)}`);
-    const before = await Promise.all(ids.map(async ({ id }) => (await found(id)).body));
-    const waiting = before.filter(({ status }) => status === 'in_progress');
-    expect(before).toHaveLength(10);
-    expect(waiting).toHaveLength(4);
+    const statusOf = async (id: unknown): Promise<string> =>
+      (await call<OperationBody>('GET', `${base}operations/${String(id)}`)).body.status;
+    for (const { id, status } of ids.filter((one) => !waiting.includes(one)))
+      expect(await statusOf(id)).toBe(status);
     const records = await call<{ results: { recordId?: string }[] }>(
       'GET',
       `${base}operations/${String(ids.find(({ total }) => total === 2)?.['id'])}/records`,
@@ -88,8 +87,8 @@ describe('a database of the release before', () => {
     expect(written).toMatchObject({ status: 200, body: { result: { success: true } } });
     // The batches leave after an hour.
     await test.database.raw(`UPDATE clock SET shift = shift + interval '60 minutes'`);
-    const ended = async (): Promise<string[]> =>
-      (await Promise.all(waiting.map(({ id }) => found(id)))).map(({ body }) => body.status);
+    const ended = (): Promise<string[]> => Promise.all(waiting.map(({ id }) => statusOf(id)));
+    expect(waiting).toHaveLength(4);
     await expect.poll(ended, { timeout: 30_000 }).not.toContain('in_progress');
   }, 60_000);
 });

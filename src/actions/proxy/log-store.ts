@@ -1,5 +1,5 @@
 import type { Reach } from '../../events/index.ts';
-import { sqlState, type Queryable } from '../../kit/db/database.ts';
+import { isTaken, type Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 
 /** Whose call it was. */
@@ -59,8 +59,6 @@ const insert = statement(
    JOIN unnest(${arrays(targetColumns, 2 + callColumns.length)}) WITH ORDINALITY AS t(${listed(targetColumns)}, n) USING (n)`,
 );
 
-const uniqueViolation = '23505';
-
 const search = statement(
   'proxy_log_search',
   `SELECT ${names} FROM proxy_log
@@ -92,7 +90,7 @@ export async function insertLogRows<Target extends object>(
       ...targetColumns.map(([name]) => targets.map((target) => target[name])),
     ]);
   } catch (error) {
-    if (sqlState(error) !== uniqueViolation) throw error;
+    if (!isTaken(error)) throw error;
   }
 }
 

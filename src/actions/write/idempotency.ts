@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { wholeProject } from '../../events/index.ts';
 import { problem, Problem, renderProblem } from '../../kit/problem.ts';
 import type { EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../operations/index.ts';
 import type { Principal } from '../../projects/index.ts';
@@ -70,7 +71,7 @@ export async function replay(
     return { status: 200, body: { operationId }, replayed: true };
   if (!ended) throw problem('idempotency-key-in-flight', { retryAfterSeconds: 1, extra: { operationId } });
   // Nobody was answered: the node died, and another found out, or gave up, what became of it.
-  const written = await operations.written({ projectId }, operationId);
+  const written = await operations.written(wholeProject(projectId), operationId);
   return { ...rendered(answerOfHistory(written), requestId), replayed: true };
 }
 

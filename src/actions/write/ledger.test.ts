@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { confine, wholeProject } from '../../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { newId } from '../../kit/ids.ts';
 import {
@@ -42,13 +43,13 @@ describe('write/ledger', () => {
 
   const ended = (operationId: string): Promise<void> =>
     until('the operation ends', async () => {
-      return (await operations.get({ projectId }, operationId)).status !== 'in_progress';
+      return (await operations.get(wholeProject(projectId), operationId)).status !== 'in_progress';
     });
 
   it('carries queued work to its end and tells about it', async () => {
     const { operationId } = await operations.acceptQueued(intake({ records: [{ reference: 'a' }, {}] }));
     await ended(operationId);
-    const operation = await operations.get({ projectId }, operationId);
+    const operation = await operations.get(wholeProject(projectId), operationId);
     expect(operation).toMatchObject({
       status: 'success',
       actionType: 'write',
@@ -58,16 +59,18 @@ describe('write/ledger', () => {
       metadata: { objects: ['contacts'], retry: { attempts: 1 }, successfulRecordIds: ['r0', 'r1'] },
       errors: [],
     });
-    const { results, pagination } = await operations.records({ projectId }, operationId, { pageSize: 1 });
+    const { results, pagination } = await operations.records(wholeProject(projectId), operationId, {
+      pageSize: 1,
+    });
     expect(results).toEqual([
       { index: 0, reference: 'a', recordId: 'r0', success: true, errors: [], resolution: 'applied' },
     ]);
-    const next = await operations.records({ projectId }, operationId, {
+    const next = await operations.records(wholeProject(projectId), operationId, {
       pageSize: 1,
       pageToken: pagination.nextPageToken,
     });
     expect(next).toMatchObject({ results: [{ index: 1, success: true }], pagination: { done: true } });
-    expect(await operations.logs({ projectId }, operationId)).toMatchObject([
+    expect(await operations.logs(wholeProject(projectId), operationId)).toMatchObject([
       { severity: 'info', message: { msg: '[contacts] 2 records created.', operation_id: operationId } },
     ]);
     expect(await count(test.database, 'work')).toBe(0);
@@ -107,12 +110,12 @@ describe('write/ledger', () => {
     await ended(operationId);
     answer = applied;
     expect(attempts).toEqual([[0, 1, 2], [1, 2], [2]]);
-    expect(await operations.get({ projectId }, operationId)).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), operationId)).toMatchObject({
       status: 'success',
       counts: { succeeded: 3, failed: 0 },
       metadata: { retry: { attempts: 3 }, successfulRecordIds: ['x0', 'x1', 'r2'] },
     });
-    const logs = await operations.logs({ projectId }, operationId);
+    const logs = await operations.logs(wholeProject(projectId), operationId);
     expect(logs.map((log) => log.severity)).toEqual(['warning', 'warning', 'info']);
   });
 
@@ -120,13 +123,16 @@ describe('write/ledger', () => {
     answer = (item) => (item.attempt === 1 ? failed(item, true, 300) : applied(item));
     const { operationId } = await operations.acceptQueued(intake());
     await until('the first attempt ends', async () => {
-      return (await operations.get({ projectId }, operationId)).metadata.retry.attempts === 1;
+      return (await operations.get(wholeProject(projectId), operationId)).metadata.retry.attempts === 1;
     });
-    const waiting = await operations.get({ projectId }, operationId);
+    const waiting = await operations.get(wholeProject(projectId), operationId);
     expect(waiting).toMatchObject({ status: 'in_progress', errors: [{ index: 0, category: 'rateLimit' }] });
     await ended(operationId);
     answer = applied;
-    expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'success', errors: [] });
+    expect(await operations.get(wholeProject(projectId), operationId)).toMatchObject({
+      status: 'success',
+      errors: [],
+    });
   });
 
   it('keeps an outcome unknown when a later attempt is known not to have been applied', async () => {
@@ -138,7 +144,7 @@ describe('write/ledger', () => {
     const { operationId } = await operations.acceptQueued(intake());
     await ended(operationId);
     answer = applied;
-    expect(await operations.get({ projectId }, operationId)).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), operationId)).toMatchObject({
       status: 'failure',
       counts: { failed: 0, unknown: 1 },
       errors: [{ category: 'unknownOutcome' }],
@@ -150,7 +156,7 @@ describe('write/ledger', () => {
     const { operationId } = await operations.acceptQueued(intake());
     await ended(operationId);
     answer = applied;
-    expect(await operations.get({ projectId }, operationId)).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), operationId)).toMatchObject({
       status: 'failure',
       result: '[contacts] validation: email is not an address',
       errors: [{ index: 0, category: 'validation', retryable: false, message: 'email is not an address' }],
@@ -165,7 +171,7 @@ describe('write/ledger', () => {
     const { operationId } = await operations.acceptQueued(intake());
     await ended(operationId);
     answer = applied;
-    expect(await operations.get({ projectId }, operationId)).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), operationId)).toMatchObject({
       status: 'failure',
       errors: [{ category: 'unknownOutcome', retryable: false }],
       counts: { unknown: 1 },
@@ -184,7 +190,7 @@ describe('write/ledger', () => {
     );
     expect(duringSend).toEqual([{ state: 1, attempt: 1 }]);
     expect(performed).toMatchObject({ recorded: true, outcomes: [{ data: { id: '7' } }] });
-    expect(await operations.get({ projectId }, performed.operationId)).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), performed.operationId)).toMatchObject({
       status: 'success',
       metadata: { successfulRecordIds: ['7'] },
     });
@@ -195,7 +201,9 @@ describe('write/ledger', () => {
   it('records a synchronous write whose sending broke off as unknown', async () => {
     const performed = await operations.perform(intake(), () => Promise.reject(new Error('cut')));
     expect(performed.outcomes).toMatchObject([{ kind: 'unknown' }]);
-    expect(await operations.get({ projectId }, performed.operationId)).toMatchObject({ status: 'failure' });
+    expect(await operations.get(wholeProject(projectId), performed.operationId)).toMatchObject({
+      status: 'failure',
+    });
   });
 
   it('leaves a synchronous write whose record could not be looked for to a worker, which ends it', async () => {
@@ -204,9 +212,11 @@ describe('write/ledger', () => {
     const { operationId } = await node.perform(intake(), () =>
       Promise.resolve([{ kind: 'unknown', failure }]),
     );
-    expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'in_progress' });
+    expect(await operations.get(wholeProject(projectId), operationId)).toMatchObject({
+      status: 'in_progress',
+    });
     await ended(operationId);
-    expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'success' });
+    expect(await operations.get(wholeProject(projectId), operationId)).toMatchObject({ status: 'success' });
     await node.close();
   });
 
@@ -230,13 +240,15 @@ describe('write/ledger', () => {
   it('hides operations of other projects, other groups and none at all alike', async () => {
     const { operationId } = await operations.acceptQueued(intake());
     const hidden = { code: 'not-found' };
-    await expect(operations.get({ projectId: newId() }, operationId)).rejects.toMatchObject(hidden);
-    await expect(operations.get({ projectId, groupRef: 'other' }, operationId)).rejects.toMatchObject(hidden);
-    await expect(operations.logs({ projectId, groupRef: 'other' }, operationId)).rejects.toMatchObject(
-      hidden,
-    );
-    await expect(operations.get({ projectId }, newId())).rejects.toMatchObject(hidden);
-    await expect(operations.get({ projectId }, 'no id')).rejects.toMatchObject(hidden);
+    await expect(operations.get(wholeProject(newId()), operationId)).rejects.toMatchObject(hidden);
+    await expect(
+      operations.get(confine({ projectId, groupRef: 'other' }), operationId),
+    ).rejects.toMatchObject(hidden);
+    await expect(
+      operations.logs(confine({ projectId, groupRef: 'other' }), operationId),
+    ).rejects.toMatchObject(hidden);
+    await expect(operations.get(wholeProject(projectId), newId())).rejects.toMatchObject(hidden);
+    await expect(operations.get(wholeProject(projectId), 'no id')).rejects.toMatchObject(hidden);
   });
 
   it('refuses alone the row that the database refuses, not those that arrived with it', async () => {
@@ -257,7 +269,7 @@ describe('write/ledger', () => {
     ]);
     for (const { operationId } of accepted) {
       await ended(operationId);
-      expect(await operations.get({ projectId }, operationId)).toMatchObject({ status: 'success' });
+      expect(await operations.get(wholeProject(projectId), operationId)).toMatchObject({ status: 'success' });
     }
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { wholeProject } from '../../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import {
   injectErrors,
@@ -69,7 +70,7 @@ describe('write/recording', () => {
     workers.push(worker);
     await worker.start();
   }
-  const operation = (id: string) => operations.get({ projectId }, id);
+  const operation = (id: string) => operations.get(wholeProject(projectId), id);
   const ended = (id: string, timeoutMs = 15_000): Promise<void> =>
     until('the operation ends', async () => (await operation(id)).status !== 'in_progress', timeoutMs);
 

@@ -3,6 +3,9 @@ import { shownAs } from '../../kit/document-schema.ts';
 import { ProblemBody } from '../../kit/problem-schema.ts';
 import { OperationFailure } from '../../operations/schema.ts';
 
+/** Of one batch, however it came together. */
+export const mostRecords = 100;
+
 const closed = { additionalProperties: false } as const;
 
 /** Provider field names to values; exact numbers are kept as sent. */
@@ -48,7 +51,7 @@ export const WriteRequest = Type.Object(
       }),
     ),
     record: Type.Optional(RecordFields),
-    batch: Type.Optional(Type.Array(BatchItem, { minItems: 1, maxItems: 100 })),
+    batch: Type.Optional(Type.Array(BatchItem, { minItems: 1, maxItems: mostRecords })),
     associations: Type.Optional(Type.Array(AssociationInput)),
     headers: Type.Optional(
       Type.Array(Type.Object({ key: Type.String({ minLength: 1 }), value: Type.String() }, closed), {
@@ -74,8 +77,7 @@ export const WriteRequest = Type.Object(
         },
         {
           ...closed,
-          description:
-            'Gathers single asynchronous creates and updates into batches of up to 100; `operationId` is that of the batch.',
+          description: `Gathers single asynchronous creates and updates into batches of up to ${mostRecords}; \`operationId\` is that of the batch.`,
         },
       ),
     ),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wholeProject } from '../../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { startForwarder, type Forwarder } from '../../../test/forwarder.ts';
 import { openDatabase, type Database } from '../../kit/db/database.ts';
@@ -51,7 +52,7 @@ describe('write/stray', () => {
     wire.heal();
     await until('nothing is left', async () => (await count(test.database, 'work')) === 0);
     const [row] = await test.database.raw("SELECT id FROM operation WHERE resource = 'lost'");
-    expect(await operations.get({ projectId }, String(row?.['id']))).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), String(row?.['id']))).toMatchObject({
       status: 'failure',
       result: expect.stringContaining('nothing was sent') as string,
       counts: { failed: 1, unknown: 0 },
@@ -68,6 +69,8 @@ describe('write/stray', () => {
       return [{ kind: 'applied', recordId: 'r' }];
     });
     expect(slow).toMatchObject({ recorded: true });
-    expect(await operations.get({ projectId }, slow.operationId)).toMatchObject({ status: 'success' });
+    expect(await operations.get(wholeProject(projectId), slow.operationId)).toMatchObject({
+      status: 'success',
+    });
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wholeProject } from '../../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { declaredStatements } from '../../kit/db/statement.ts';
 import { newId } from '../../kit/ids.ts';
@@ -191,7 +192,7 @@ describe('write/turns', () => {
     expect(await count(test.database, 'work WHERE state = 2')).toBe(1);
     await test.database.raw(`UPDATE clock SET shift = '70 seconds'`);
     await until('the second failed', async () => {
-      return (await operations.get({ projectId }, operationId)).status === 'failure';
+      return (await operations.get(wholeProject(projectId), operationId)).status === 'failure';
     });
     expect(sent).toEqual([1]);
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
+import { wholeProject } from '../../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { sleep } from '../../kit/retry.ts';
 import type { Failure } from '../../providers/index.ts';
@@ -58,7 +59,8 @@ describe('write/worker', () => {
   }
   const queue = async (given: Partial<Intake> = {}): Promise<string> =>
     (await operations.acceptQueued(intake(given))).operationId;
-  const statusOf = async (id: string): Promise<string> => (await operations.get({ projectId }, id)).status;
+  const statusOf = async (id: string): Promise<string> =>
+    (await operations.get(wholeProject(projectId), id)).status;
   const ended = (id: string): Promise<void> =>
     until('the operation ends', async () => (await statusOf(id)) !== 'in_progress');
   const allDone = (timeoutMs?: number): Promise<void> =>
@@ -153,7 +155,7 @@ describe('write/worker', () => {
     expect(performance.now() - startedAt).toBeLessThan(400);
     await ended(slow);
     expect(performance.now() - startedAt).toBeGreaterThan(1_100);
-    expect(await operations.get({ projectId }, slow)).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), slow)).toMatchObject({
       status: 'success',
       metadata: { retry: { attempts: 1 } },
     });
@@ -166,7 +168,7 @@ describe('write/worker', () => {
     const startedAt = performance.now();
     await ended(id);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
-    const operation = await operations.get({ projectId }, id);
+    const operation = await operations.get(wholeProject(projectId), id);
     expect(operation.status).toBe('failure');
     expect(operation.result).toMatch(/^\[contacts\] rateLimit: too many requests/);
     expect(operation.metadata.retry.attempts).toBeGreaterThan(2);
@@ -180,11 +182,11 @@ describe('write/worker', () => {
     const id = await queue({ deadlineSeconds: 3_600 });
     await until(
       'the first attempt ends',
-      async () => (await operations.logs({ projectId }, id)).length === 1,
+      async () => (await operations.logs(wholeProject(projectId), id)).length === 1,
     );
     await sleep(300);
     expect(calls).toBe(1);
-    const { nextAttempt, lastAttempt } = (await operations.get({ projectId }, id)).metadata.retry;
+    const { nextAttempt, lastAttempt } = (await operations.get(wholeProject(projectId), id)).metadata.retry;
     expect(Date.parse(nextAttempt ?? '') - Date.parse(lastAttempt ?? '')).toBe(1_800_000);
     await test.database.raw("UPDATE clock SET shift = '31 minutes'");
     worker.hint();
@@ -200,7 +202,7 @@ describe('write/worker', () => {
     await work(handlerOf((item) => (calls++, applied(item))));
     await ended(id);
     expect(calls).toBe(0);
-    expect(await operations.get({ projectId }, id)).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), id)).toMatchObject({
       status: 'failure',
       counts: { failed: 1, unknown: 0 },
       metadata: { retry: { attempts: 0 } },
@@ -216,7 +218,7 @@ describe('write/worker', () => {
     await work(handlerOf((item) => (sent++, applied(item))));
     await ended(id);
     expect(sent).toBe(1);
-    expect(await operations.get({ projectId }, id)).toMatchObject({ counts: { unknown: 1 } });
+    expect(await operations.get(wholeProject(projectId), id)).toMatchObject({ counts: { unknown: 1 } });
   });
 
   it('finishes what is under way before a graceful stop, and leaves the rest for others', async () => {
@@ -262,7 +264,7 @@ describe('write/worker', () => {
     await until('the handler is aborted', () => aborted === 1);
     expect(contexts).toEqual([false]);
     await ended(id);
-    expect(await operations.get({ projectId }, id)).toMatchObject({
+    expect(await operations.get(wholeProject(projectId), id)).toMatchObject({
       status: 'failure',
       counts: { unknown: 1 },
     });
@@ -300,7 +302,7 @@ describe('write/worker', () => {
     const id = await sendAndDie();
     await work(handlerOf(applied));
     await ended(id);
-    expect(await operations.get({ projectId }, id)).toMatchObject({ counts: { unknown: 1 } });
+    expect(await operations.get(wholeProject(projectId), id)).toMatchObject({ counts: { unknown: 1 } });
     await until(
       'its lane is removed',
       async () => (await count(test.database, "lane WHERE kind = 'node'")) === 0,

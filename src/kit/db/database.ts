@@ -295,6 +295,11 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
+/** A unique value that another row has. */
+export function isTaken(error: unknown): boolean {
+  return sqlState(error) === '23505';
+}
+
 function originOf(error: unknown): unknown {
   return error instanceof Problem ? error.cause : error;
 }

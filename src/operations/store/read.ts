@@ -1,3 +1,4 @@
+import type { Reach } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { LogEntry, StoredOutcome } from '../settlement.ts';
@@ -89,12 +90,11 @@ const listRecords = statement(
   WHERE project_id = $1 AND operation_id = $2 AND slot > $3 ORDER BY slot LIMIT $4`,
 );
 
-/** The operation, unless it belongs to another group than the given one. */
+/** The operation, where it can be reached. */
 export async function find(
   db: Queryable,
-  projectId: string,
+  { projectId, groupRef }: Reach,
   id: string,
-  groupRef: string | undefined,
 ): Promise<OperationRow | undefined> {
   return (await db.rows<OperationRow>(findOperation, [projectId, id, groupRef ?? null]))[0];
 }

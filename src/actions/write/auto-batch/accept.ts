@@ -1,19 +1,11 @@
 import { crashPoint } from '../../../kit/crash-point.ts';
-import { faultOf, isDatabaseAway, isUnanswered, sqlState, type Database } from '../../../kit/db/database.ts';
-import { createGroupCommit } from '../../../kit/group-commit.ts';
+import { faultOf, isTaken, isUnanswered, type Database } from '../../../kit/db/database.ts';
+import { repeatWhileAway } from '../../../kit/db/lost-commit.ts';
+import { createIntakeCommit } from '../../../kit/group-commit.ts';
 import { newId } from '../../../kit/ids.ts';
 import { problem } from '../../../kit/problem.ts';
-import { sleep } from '../../../kit/retry.ts';
 import { findEarlierUse } from '../../../operations/index.ts';
-import {
-  batchKeyOf,
-  maxPerGroup,
-  placesOf,
-  requestsOf,
-  type AutoBatchIntake,
-  type Entry,
-  type Place,
-} from './places.ts';
+import { batchKeyOf, placesOf, requestsOf, type AutoBatchIntake, type Entry, type Place } from './places.ts';
 import { closeOthers, findOwn, findStanding, insert, take } from './store.ts';
 
 /** Where a record went. `full`: all places of its batch are handed out, it may leave. */
@@ -30,12 +22,6 @@ export interface Gatherer {
   drain(): Promise<void>;
 }
 
-const maxInFlight = 2;
-const maxWaiting = 4_096;
-/** Of the payloads that wait for their group. */
-const maxWaitingCharacters = 64 * 1024 * 1024;
-/** A large record goes alone: a group of them would be one giant statement. */
-const aloneFromCharacters = 256 * 1024;
 /** A group that loses its answers, or its places, for this long fails with `database-unavailable`. */
 const recoverForMs = 10_000;
 
@@ -52,28 +38,22 @@ interface Gathering {
 
 /** Gathers single records into batches: a group takes its places without a flush, and commits its records with one (docs/invariants.md, 17). */
 export function createGatherer(database: Database): Gatherer {
-  const common = {
-    maxWaiting,
-    weigh: ({ payload }: Entry) => payload.length,
-    maxWeight: maxWaitingCharacters,
-    commit: (entries: readonly Entry[]) => gather(database, entries),
-    bisectOn: (error: unknown) => faultOf(error) === 'data',
+  const group = createIntakeCommit<Entry, Fate>({
+    weigh: ({ payload }) => payload.length,
+    commit: (entries) => gather(database, entries),
+    bisectOn: (error) => faultOf(error) === 'data',
     failsAll: isUnanswered,
     answerLast: true,
-  };
-  const shared = createGroupCommit<Entry, Fate>({ ...common, maxGroup: maxPerGroup, maxInFlight });
-  const alone = createGroupCommit<Entry, Fate>({ ...common, maxGroup: 1, maxInFlight: 1 });
+  });
   return {
     async accept(intake) {
       const payload = JSON.stringify(intake.record);
       const entry = { ...intake, id: newId(), batchKey: batchKeyOf(intake), payload };
-      const fate = await (payload.length > aloneFromCharacters ? alone : shared).submit(entry);
+      const fate = await group.submit(entry);
       if ('refused' in fate) throw fate.refused;
       return fate;
     },
-    async drain() {
-      await Promise.all([shared.drain(), alone.drain()]);
-    },
+    drain: () => group.drain(),
   };
 }
 
@@ -161,19 +141,5 @@ async function replay({ database, fates }: Gathering, { id, projectId, key }: En
   }
 }
 
-/** A place that is another's. */
-function isTaken(error: unknown): boolean {
-  return sqlState(error) === '23505';
-}
-
-/** Repeats a statement whose answer was lost, or that the database could not do now; each of ours may be repeated. */
-async function persist<T>({ endsAt }: Gathering, work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() > endsAt) throw error;
-      await sleep(100 + Math.random() * 200);
-    }
-  }
-}
+const persist = <T>({ endsAt }: Gathering, work: () => Promise<T>): Promise<T> =>
+  repeatWhileAway(endsAt, work);

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { wholeProject } from '../../../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
 import { openDatabase, type Database } from '../../../kit/db/database.ts';
 import { applied, createWorker, failed, handlerOf, type Worker } from '../harness.testsuite.ts';
@@ -89,7 +90,7 @@ describe('actions/write/auto-batch/auto-batch', () => {
     const left = new Set(ids);
     return until('the operations end', async () => {
       for (const id of left) {
-        const { status } = await nodes[0]!.operations.get({ projectId }, id);
+        const { status } = await nodes[0]!.operations.get(wholeProject(projectId), id);
         if (status === 'in_progress') return false;
         left.delete(id);
       }
@@ -107,7 +108,7 @@ describe('actions/write/auto-batch/auto-batch', () => {
     await ended(ids);
     expect(done).toHaveLength(1);
     expect(numbers(done[0]!).toSorted((x, y) => x - y)).toEqual(Array.from({ length: 100 }, (_, n) => n));
-    const operation = await a!.operations.get({ projectId }, ids[0]!);
+    const operation = await a!.operations.get(wholeProject(projectId), ids[0]!);
     expect(operation).toMatchObject({
       status: 'success',
       result: '[contacts] 100 records created.',
@@ -143,7 +144,7 @@ describe('actions/write/auto-batch/auto-batch', () => {
     await shift('3 minutes 30 seconds');
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect(done).toEqual([]);
-    expect(await node!.operations.get({ projectId }, first)).toMatchObject({
+    expect(await node!.operations.get(wholeProject(projectId), first)).toMatchObject({
       status: 'in_progress',
       counts: { succeeded: 0 },
     });
@@ -262,12 +263,12 @@ describe('actions/write/auto-batch/auto-batch', () => {
     await ended([...bad, good]);
     await test.database.raw('DROP FUNCTION no_room CASCADE');
     expect(done.map(numbers)).toEqual([[8]]);
-    expect(await node!.operations.get({ projectId }, bad[0]!)).toMatchObject({
+    expect(await node!.operations.get(wholeProject(projectId), bad[0]!)).toMatchObject({
       status: 'failure',
       counts: { total: 2, failed: 2 },
       result: expect.stringContaining('no room') as string,
     });
-    const { results } = await node!.operations.records({ projectId }, bad[0]!, { pageSize: 10 });
+    const { results } = await node!.operations.records(wholeProject(projectId), bad[0]!, { pageSize: 10 });
     expect(results).toMatchObject([{ success: false }, { success: false }]);
     expect(await count(test.database, 'ab_turn')).toBe(0);
   });
@@ -287,9 +288,9 @@ describe('actions/write/auto-batch/auto-batch', () => {
       Array.from({ length: 100 }, (_, n) => accept(node, { ...key, record: { n, reference: `ref ${n}` } })),
     );
     await ended(ids);
-    const operation = await node!.operations.get({ projectId }, ids[0]!);
+    const operation = await node!.operations.get(wholeProject(projectId), ids[0]!);
     expect(operation).toMatchObject({ status: 'success', counts: { total: 100, succeeded: 99, failed: 1 } });
-    const { results } = await node!.operations.records({ projectId }, ids[0]!, { pageSize: 100 });
+    const { results } = await node!.operations.records(wholeProject(projectId), ids[0]!, { pageSize: 100 });
     expect(results.filter(({ success }) => !success)).toMatchObject([
       { reference: 'ref 41', errors: [{ message: 'no' }] },
     ]);
@@ -331,7 +332,7 @@ describe('actions/write/auto-batch/auto-batch', () => {
     await until('it waits', async () => (await count(test.database, 'work WHERE state = 0')) === 1);
     await shift('2 hours 1 minute');
     await ended([id]);
-    expect(await node!.operations.get({ projectId }, id)).toMatchObject({
+    expect(await node!.operations.get(wholeProject(projectId), id)).toMatchObject({
       status: 'failure',
       counts: { failed: 2 },
     });

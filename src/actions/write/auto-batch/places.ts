@@ -25,6 +25,7 @@ export interface PlaceRequest {
   entries: Entry[];
   /** Whether a place of this key was missed: the batch that the head names may be gone. */
   missed: boolean;
+  /** A group (`createIntakeCommit`) has no more entries than two batches hold. */
   spareIds: [string, string];
 }
 
@@ -41,9 +42,6 @@ export interface Place {
   batchId: string;
   slot: number;
 }
-
-/** At most this many entries of a key in one group, so that two new batches always hold them. */
-export const maxPerGroup = 128;
 
 /** Names what the records of one batch share. Everything that a provider call is made of is in the request. */
 export function batchKeyOf({

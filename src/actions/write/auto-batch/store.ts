@@ -3,13 +3,12 @@ import { statement } from '../../../kit/db/statement.ts';
 import { crashPoint } from '../../../kit/crash-point.ts';
 import { gathering, woken, type Gathers, type LaneKey } from '../../../lanes/index.ts';
 import { claimKeys, keyColumns, storable, turnKey } from '../../../operations/index.ts';
+import { mostRecords } from '../schema.ts';
 import type { Entry, Place, PlaceRequest, Range } from './places.ts';
 
 const takePlaces = statement(
   'ab_take',
-  `SELECT n, batch_id AS "batchId", first_slot AS "firstSlot", places FROM svc_ab_take($1::uuid[], $2::uuid[], $3::int[],
-    $4::boolean[], $5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[], $9::text[], $10::text[], $11::json[], $12::smallint[],
-    $13::uuid[], $14::float8[], $15::float8[])`,
+  `SELECT n, batch_id AS "batchId", first_slot AS "firstSlot", places FROM svc_ab_take($1::json, ${mostRecords})`,
 );
 
 /**
@@ -79,7 +78,7 @@ const closeOtherBatches = statement(
 
 const sealBatches = statement(
   'ab_seal',
-  'SELECT lane_id AS "laneId" FROM svc_ab_seal($1::uuid[], $2::uuid[], $3::uuid[])',
+  `SELECT lane_id AS "laneId" FROM svc_ab_seal($1::uuid[], $2::uuid[], $3::uuid[], ${mostRecords})`,
 );
 
 /** For batches whose lane does not know of them, as after an older node gave it back. */
@@ -120,25 +119,23 @@ export async function closeOthers(db: Queryable, entries: readonly Entry[]): Pro
 
 /** Hands out places, in the order of the requests; they stand in the order of project and key. */
 export function take(db: Queryable, requests: readonly PlaceRequest[]): Promise<Range[]> {
-  const column = <T>(read: (request: PlaceRequest) => T): T[] => requests.map(read);
-  const entries = requests.flatMap((request) => request.entries);
-  return db.rows(takePlaces, [
-    column((one) => one.first.projectId),
-    column((one) => one.batchKey),
-    column((one) => one.entries.length),
-    column((one) => one.missed),
-    column((one) => one.first.laneId),
-    column((one) => one.first.integrationId),
-    column((one) => one.first.installationId),
-    column((one) => one.first.configId),
-    column((one) => one.first.actionType),
-    column((one) => one.first.resource),
-    column((one) => JSON.stringify(one.first.request)),
-    column((one) => one.first.prio ?? 1),
-    requests.flatMap((one) => one.spareIds),
-    entries.map((entry) => entry.maxDelaySeconds),
-    entries.map((entry) => entry.deadlineSeconds),
-  ]);
+  const asked = requests.map(({ batchKey, first, entries, missed, spareIds }) => ({
+    project_id: first.projectId,
+    key: batchKey,
+    missed,
+    lane_id: first.laneId,
+    integration_id: first.integrationId,
+    installation_id: first.installationId,
+    config_id: first.configId,
+    action_type: first.actionType,
+    resource: first.resource,
+    request: first.request,
+    prio: first.prio ?? 1,
+    spare_ids: spareIds,
+    delays: entries.map((entry) => entry.maxDelaySeconds),
+    deadlines: entries.map((entry) => entry.deadlineSeconds),
+  }));
+  return db.rows(takePlaces, [JSON.stringify(asked)]);
 }
 
 /** Inserts the records that still find their batch; answers for each whether it is in, and whether its batch may be full. */
