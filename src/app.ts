@@ -7,7 +7,7 @@ import {
   sealedConnectionColumns,
   type Connections,
 } from './connections/index.ts';
-import { auditPartitions } from './events/index.ts';
+import { auditPartitions, eventPartitions } from './events/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
 import { openDatabase } from './kit/db/database.ts';
 import { startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
@@ -54,7 +54,13 @@ export interface App {
 }
 
 const migrations = join(import.meta.dirname, '../migrations');
-const partitions = [...auditPartitions, ...historyPartitions, ...messagePartitions, ...proxyLogPartitions];
+const partitions = [
+  ...auditPartitions,
+  ...eventPartitions,
+  ...historyPartitions,
+  ...messagePartitions,
+  ...proxyLogPartitions,
+];
 
 /** The database of this process: the external one, or the embedded one, started or adopted. */
 export async function prepareDatabase(

@@ -193,6 +193,25 @@ export const variables = {
     read: integer(1, 36_500),
     about: 'How long the audit log is kept, in days; it goes by whole months.',
   }),
+  operationKeepDays: variable({
+    name: 'SVC_OPERATION_KEEP_DAYS',
+    default: '400',
+    read: integer(31, 36_500),
+    about:
+      'How long operations with their records, attempts and logs are kept, in days; they go by whole months. A month of which something is unfinished stays.',
+  }),
+  eventKeepDays: variable({
+    name: 'SVC_EVENT_KEEP_DAYS',
+    default: '30',
+    read: integer(1, 3_650),
+    about: 'How long events are kept, in days.',
+  }),
+  proxyLogKeepDays: variable({
+    name: 'SVC_PROXY_LOG_KEEP_DAYS',
+    default: '7',
+    read: integer(1, 365),
+    about: 'How long the log of proxied calls is kept, in days.',
+  }),
   readFailures: variable({
     name: 'SVC_READ_FAILURES_UNTIL_PAUSE',
     default: '10',

@@ -21,11 +21,11 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   deliveries.onQueued((destinationId) => worker.hint(destinationId));
   await worker.start();
   const periodic = [
-    createHousekeeping(ground.database, ground.log),
+    createHousekeeping(ground.database, ground.log, config.operationKeepDays),
     createBatchKeeper(ground),
     connections.keepAlive,
     createScheduler(reads),
-    createEventKeeper(ground, config.auditKeepDays),
+    createEventKeeper(ground, { audit: config.auditKeepDays, events: config.eventKeepDays }),
     createMessageKeeper(ground, config.messageKeepDays),
     createDeadLetterTeller(ground),
   ];

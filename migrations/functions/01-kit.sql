@@ -34,17 +34,17 @@ BEGIN
   EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part, floor, ceiling);
 END $$;
 
--- Makes the partitions of `parent` for this month or day and `ahead` more. Drops those whose last day is `keep_days` or more
--- ago, and what the default partition has from before; NULL keeps everything.
+-- Makes the partitions of `parent` for this month or day and `ahead` more, by the clock that ids are made by. Drops those whose
+-- last day is `keep_days` or more ago by svc_now(), and what the default partition has from before; NULL keeps everything.
 CREATE OR REPLACE FUNCTION svc_keep_partitions(parent text, unit text, ahead integer, key text, fillfactor integer,
   keep_days integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  today date := (now() AT TIME ZONE 'UTC')::date;
+  today date := (svc_now() AT TIME ZONE 'UTC')::date;
   part text;
   first text;
   past timestamp;
 BEGIN
-  PERFORM svc_make_partition(parent, unit, date_trunc(unit, today::timestamp) + n * ('1 ' || unit)::interval, key, fillfactor)
+  PERFORM svc_make_partition(parent, unit, date_trunc(unit, now() AT TIME ZONE 'UTC') + n * ('1 ' || unit)::interval, key, fillfactor)
   FROM generate_series(0, ahead) n;
   FOR part IN SELECT relid::regclass::text FROM pg_partition_tree(parent) WHERE isleaf LOOP
     first := substring(part FROM '^' || parent || '_(\d{8}|\d{6})$');

@@ -3,7 +3,8 @@ import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { control, createHarness, type Harness } from './harness.testsuite.ts';
 import type { Event, EventPage } from '../events/schema.ts';
 import { eventRoutes } from '../events/routes.ts';
-import { forgetEvents } from '../events/store.ts';
+import { eventPartitions } from '../events/index.ts';
+import { keepPartitions } from '../kit/db/partitions.ts';
 
 describe('connections/events', () => {
   let hubspot: Awaited<ReturnType<typeof startHubspot>>;
@@ -122,11 +123,14 @@ describe('connections/events', () => {
   });
 
   it('forgets what is more than 30 days ago', async () => {
-    const count = (await events()).length;
-    expect(await forgetEvents(harness.ground.database, 100)).toBe(0);
+    const { database } = harness.ground;
+    const before = await events();
+    await keepPartitions(database, eventPartitions, 30);
+    expect(await events()).toEqual(before);
     await harness.shiftClock('31 days');
-    expect(await forgetEvents(harness.ground.database, 3)).toBe(3);
-    expect(await events()).toHaveLength(count - 3);
+    await keepPartitions(database, eventPartitions, 30);
+    expect(await events()).toEqual([]);
     await harness.shiftClock('-31 days');
+    await keepPartitions(database, eventPartitions, 30);
   });
 });

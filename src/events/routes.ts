@@ -21,7 +21,7 @@ export function eventRoutes({ ground, projects }: EventDeps): (server: HttpServe
       url: '/projects/:projectIdOrName/events',
       schema: {
         operationId: 'listEvents',
-        summary: 'List what happened to connections and installations in the last 30 days, newest first',
+        summary: 'List what happened to connections, installations and destinations, newest first',
         tags: ['connections'],
         params: Type.Object({ projectIdOrName: Type.String({ description: 'Project id or name.' }) }),
         querystring: EventQuery,

@@ -24,13 +24,6 @@ const list = statement(
    ORDER BY id DESC LIMIT $6`,
 );
 
-const forget = statement(
-  'events_forget',
-  `DELETE FROM event WHERE (project_id, id) IN (
-     SELECT project_id, id FROM event WHERE id < svc_uuid_floor(svc_now() - interval '30 days') LIMIT $1)
-   RETURNING id`,
-);
-
 /** What an event says, and which connection and installation it is about. */
 export interface Told {
   type: EventType;
@@ -68,9 +61,4 @@ export function listEvents(db: Queryable, reach: Reach, filter: EventFilter): Pr
   const { before, type = null, connectionId = null, limit } = filter;
   const values = [reach.projectId, before, type, connectionId, reach.groupRef ?? null, limit];
   return db.rows<EventRow>(list, values);
-}
-
-/** Drops events of more than 30 days ago, at most so many; returns how many. */
-export async function forgetEvents(db: Queryable, atMost: number): Promise<number> {
-  return (await db.rows(forget, [atMost])).length;
 }

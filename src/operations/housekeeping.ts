@@ -1,6 +1,7 @@
 import type { Database } from '../kit/db/database.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
+import { daysOfOldestUnfinished } from './store/backlog.ts';
 import { forgetExpired } from './store/keys.ts';
 
 export interface Housekeeping {
@@ -22,8 +23,16 @@ const partitionsAgainMs = 60_000;
 const keysEveryMs = 60_000;
 const keysAtOnce = 1_000;
 
+/** Nothing is dropped of the month in which the oldest unfinished operation was accepted, or of a later one. */
+export async function keepHistory(database: Database, keepDays?: number): Promise<void> {
+  if (keepDays === undefined) return keepPartitions(database, historyPartitions);
+  const needed = await daysOfOldestUnfinished(database);
+  await keepPartitions(database, historyPartitions, Math.max(keepDays, needed + 1));
+}
+
 /** What keeps the tables of the ledger fit: partitions ahead of time, and old idempotency keys gone. */
-export function createHousekeeping(database: Database, log: Logger): Housekeeping {
+/** `keepDays`: of operations; without it all are kept. */
+export function createHousekeeping(database: Database, log: Logger, keepDays?: number): Housekeeping {
   const timers: NodeJS.Timeout[] = [];
   const told = new Set<string>();
 
@@ -43,9 +52,7 @@ export function createHousekeeping(database: Database, log: Logger): Housekeepin
   let making: Promise<void> | undefined;
   let nextPartitions: NodeJS.Timeout | undefined;
   async function partitions(): Promise<void> {
-    const made = await attempt('making history partitions', () =>
-      keepPartitions(database, historyPartitions),
-    );
+    const made = await attempt('making history partitions', () => keepHistory(database, keepDays));
     if (stopped) return;
     nextPartitions = setTimeout(() => void partitions(), made ? partitionsEveryMs : partitionsAgainMs);
     nextPartitions.unref();

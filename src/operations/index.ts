@@ -7,7 +7,7 @@ export { beginOperations, countParts, endOperations, logLines, moveOperations } 
 export { storable, storableJson } from './store/text.ts';
 export { turnKey } from './store/turn-key.ts';
 export { withdraw, type ParkedWrite } from './store/turns.ts';
-export { createHousekeeping, historyPartitions } from './housekeeping.ts';
+export { createHousekeeping, historyPartitions, keepHistory } from './housekeeping.ts';
 export { operationMetrics } from './outcomes.ts';
 export { operationRoutes } from './routes.ts';
 export type { BacklogRow } from './backlog.ts';

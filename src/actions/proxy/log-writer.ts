@@ -17,6 +17,11 @@ export interface LogEntry {
   totalMs: number;
 }
 
+export interface ProxyLogOptions {
+  logRequests?: 'all' | 'problems';
+  proxyLogKeepDays: number;
+}
+
 /** Writes a line for every call, in batches, after the call has ended. Bodies are never kept. */
 export interface ProxyLog {
   note(entry: LogEntry): void;
@@ -32,10 +37,12 @@ const everyMs = 500;
 const rowsPerBatch = 2_000;
 /** With the database away, the oldest lines beyond this are dropped. */
 const mostWaiting = 50_000;
-const keepDays = 7;
 const rotateEveryMs = 3_600_000;
 
-export function createProxyLog({ database, log }: Ground, logRequests: 'all' | 'problems' = 'all'): ProxyLog {
+export function createProxyLog(
+  { database, log }: Ground,
+  { logRequests = 'all', proxyLogKeepDays: keepDays }: ProxyLogOptions,
+): ProxyLog {
   const closing = new AbortController();
   let waiting: LogEntry[] = [];
   /** The batch under way. A failed batch is tried again unchanged: either all of it was written, or nothing. */

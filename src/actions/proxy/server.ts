@@ -8,7 +8,7 @@ import type { Logger } from '../../kit/log.ts';
 import { problem, refuse, type Problem } from '../../kit/problem.ts';
 import { breakBody } from './body.ts';
 import { proxyCall, type ProxyDeps } from './call.ts';
-import { createProxyLog } from './log-writer.ts';
+import { createProxyLog, type ProxyLogOptions } from './log-writer.ts';
 import { answerProblem, refuseOnSocket, tellRefusal } from './refuse.ts';
 
 export interface ProxyServer {
@@ -17,9 +17,8 @@ export interface ProxyServer {
   close(): Promise<void>;
 }
 
-interface ProxyOptions {
+interface ProxyOptions extends ProxyLogOptions {
   trustedProxies?: readonly string[];
-  logRequests?: 'all' | 'problems';
 }
 
 /**
@@ -28,10 +27,10 @@ interface ProxyOptions {
  */
 export function createProxyServer(
   rooms: Omit<ProxyDeps, 'proxyLog' | 'isTrusted'>,
-  options: ProxyOptions = {},
+  options: ProxyOptions,
 ): ProxyServer {
   const { ground } = rooms;
-  const proxyLog = createProxyLog(ground, options.logRequests);
+  const proxyLog = createProxyLog(ground, options);
   const isTrusted = parseTrustedProxies(options.trustedProxies ?? []);
   const deps: ProxyDeps = { ...rooms, proxyLog, isTrusted };
   const server: Server = createServer({

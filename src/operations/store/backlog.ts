@@ -106,3 +106,17 @@ export async function oldestSnapshotSeconds(db: Queryable): Promise<number> {
   const [row] = await db.rows<{ seconds: number }>(oldestSnapshot);
   return row?.seconds ?? 0;
 }
+
+/** Work rows are few; the history is looked at by key. */
+const oldestUnfinished = statement(
+  'backlog_oldest_unfinished',
+  `SELECT extract(epoch FROM svc_now() - o.created_at)::float8 / 86400 AS days FROM (
+    SELECT project_id, operation_id FROM work WHERE project_id <> '${firstProject}' ORDER BY operation_id OFFSET 0) w
+  CROSS JOIN ${operationOf('w', 'operation_id')} LIMIT 1`,
+);
+
+/** Since its acceptance, in whole days; 0 when there is none. */
+export async function daysOfOldestUnfinished(db: Queryable): Promise<number> {
+  const [row] = await db.rows<{ days: number }>(oldestUnfinished);
+  return Math.max(0, Math.ceil(row?.days ?? 0));
+}

@@ -516,7 +516,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened to connections and installations in the last 30 days, newest first
+         * List what happened to connections, installations and destinations, newest first
          * @description Scopes: `full`, `read`.
          */
         get: operations["listEvents"];

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { proxyLogPartitions } from '../src/actions/proxy/index.ts';
+import { messagePartitions } from '../src/deliveries/index.ts';
+import { auditPartitions, eventPartitions } from '../src/events/index.ts';
+import { newId } from '../src/kit/ids.ts';
+import { keepPartitions, type PartitionedTable } from '../src/kit/db/partitions.ts';
+import { historyPartitions, keepHistory } from '../src/operations/index.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+const tables = [
+  ...auditPartitions,
+  ...eventPartitions,
+  ...historyPartitions,
+  ...messagePartitions,
+  ...proxyLogPartitions,
+];
+const agedDays = 31;
+
+/** A month of history, and a clock that moves a month. */
+describe('test/retention', () => {
+  let test: TestDatabase;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    await keepPartitions(test.database, tables);
+  });
+  afterAll(() => test.drop());
+
+  const namesOf = async (): Promise<string[]> =>
+    (
+      await test.database.raw(
+        `SELECT relid::regclass::text AS name FROM unnest($1::text[]) parent CROSS JOIN pg_partition_tree(parent::regclass) WHERE isleaf`,
+        [tables.map(({ table }) => table)],
+      )
+    ).map(({ name }) => String(name));
+  const shift = (days: number): Promise<unknown> =>
+    test.database.raw(`UPDATE clock SET shift = make_interval(days => $1)`, [days]);
+  /** When the last moment of a partition is; undefined for a default one. */
+  const endOf = (name: string, { by }: PartitionedTable): Date | undefined => {
+    const [, year, month, day] = /_(\d{4})(\d\d)(\d\d)?$/.exec(name) ?? [];
+    if (year === undefined) return undefined;
+    return new Date(by === 'day' ? Date.UTC(+year, +month! - 1, +day! + 1) : Date.UTC(+year, +month!, 1));
+  };
+  const tableOf = (name: string): PartitionedTable =>
+    tables.find(({ table }) => name.replace(/_(\d{6,8}|default)$/, '') === table)!;
+
+  it('drops the partitions that are older than their days, and nothing else', async () => {
+    const keepDays: Record<string, number> = {
+      event: 30,
+      message: 30,
+      delivery: 30,
+      proxy_log: 7,
+      audit_log: 400,
+      operation: 31,
+      record: 31,
+      operation_log: 31,
+    };
+    for (const { table, by } of tables)
+      for (let ago = 1; ago <= 40; ago += by === 'day' ? 1 : 20)
+        await test.database.raw(
+          `SELECT svc_make_partition($1, $2, date_trunc($2, (now() - make_interval(days => $3)) AT TIME ZONE 'UTC'), NULL, NULL)`,
+          [table, by, ago],
+        );
+    const before = await namesOf();
+    await shift(agedDays);
+    for (const table of tables) {
+      if (historyPartitions.includes(table)) continue;
+      await keepPartitions(test.database, [table], keepDays[table.table]);
+    }
+    await keepHistory(test.database, 31);
+    const now = new Date(Date.now() + agedDays * 86_400_000);
+    const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
+    const expected = before.filter((name) => {
+      const table = tableOf(name);
+      const end = endOf(name, table);
+      return !end || end.getTime() > midnight - (keepDays[table.table]! - 1) * 86_400_000;
+    });
+    const after = await namesOf();
+    expect(after.toSorted()).toEqual(expected.toSorted());
+    expect(expected.length).toBeLessThan(before.length - 60);
+    await shift(0);
+    await keepPartitions(test.database, tables);
+  });
+
+  it('a month of operations stays while one of it, or from before, is unfinished', async () => {
+    const [projectId, id] = [newId(), newId()];
+    await test.database.raw(
+      `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, total)
+      VALUES ($1, $2, $1, $1, $1, 'read', '{}', 'contacts', 'in_progress', 1)`,
+      [projectId, id],
+    );
+    await test.database.raw(
+      `INSERT INTO work (project_id, operation_id, lane_id, kind, due_at, deadline) VALUES ($1, $2, $1, 'read', 'infinity', 'infinity')`,
+      [projectId, id],
+    );
+    const isThere = async (): Promise<boolean> =>
+      (await test.database.raw('SELECT FROM operation WHERE id = $1', [id])).length > 0;
+    await shift(100);
+    await keepHistory(test.database, 31);
+    expect(await isThere()).toBe(true);
+    await test.database.raw('DELETE FROM work WHERE project_id = $1', [projectId]);
+    await keepHistory(test.database, 31);
+    expect(await isThere()).toBe(false);
+    await shift(0);
+  });
+});
