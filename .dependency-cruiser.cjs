@@ -11,6 +11,7 @@ const order = [
   'operations',
   'deliveries',
   'actions',
+  'retention',
 ];
 // The rooms inside connections, lowest first; below them `schema.ts` and `store.ts`, above them what stands beside them.
 const inConnections = ['budget', 'credentials', 'tokens', 'proof', 'oauth', 'refresh', 'keep-alive'];

@@ -109,6 +109,13 @@ export const readingExamples = {
     progress: { queued: 12_000, delivered: 11_310, failed: 4, pending: 686, reachedTime: at },
     ...made,
   },
+  Storage: {
+    projectId,
+    kinds: [
+      { kind: 'operations', keepDays: 400, rows: 812, bytes: 1_204_880, isEstimate: false },
+      { kind: 'messages', keepDays: 30, rows: 1_204_000, bytes: 911_730_400, isEstimate: true },
+    ],
+  },
   MessageResult: [foundRecord],
   TopicRequest: { name: Topic.name },
   Topic,

@@ -38,6 +38,7 @@ import {
   sealedDestinationColumns,
   type Deliveries,
 } from './deliveries/index.ts';
+import { createRetention, type History, type Retention } from './retention/index.ts';
 import type { Config } from './config.ts';
 
 /** The rooms, built in their order upon one ground. Nothing listens and nothing works yet. */
@@ -50,6 +51,7 @@ export interface App {
   operations: Operations;
   deliveries: Deliveries;
   writes: Writes;
+  retention: Retention;
   close(): Promise<void>;
 }
 
@@ -129,6 +131,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     operations,
     deliveries,
     writes,
+    retention: createRetention(ground.database, historiesOf(config)),
     close: async () => {
       await Promise.all([writes.close(), deliveries.close()]);
       // Whoever asked for something to be queued was answered, or is gone.
@@ -178,6 +181,17 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
     limits: config.limits,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
   };
+}
+
+/** What grows, by the names under which it is shown. */
+function historiesOf(config: Config): History[] {
+  return [
+    { kind: 'operations', tables: historyPartitions, keepDays: config.operationKeepDays },
+    { kind: 'messages', tables: messagePartitions, keepDays: config.messageKeepDays },
+    { kind: 'events', tables: eventPartitions, keepDays: config.eventKeepDays },
+    { kind: 'proxyLogs', tables: proxyLogPartitions, keepDays: config.proxyLogKeepDays },
+    { kind: 'auditLog', tables: auditPartitions, keepDays: config.auditKeepDays },
+  ];
 }
 
 /** What reads work with. */

@@ -3,12 +3,14 @@ import { Gauge, Registry, type CollectFunction } from 'prom-client';
 import { oldestCachedMs } from './kit/cache.ts';
 import type { Ground } from './kit/ground.ts';
 import type { Deliveries } from './deliveries/index.ts';
+import type { Retention } from './retention/index.ts';
 import type { BacklogRow, Operations } from './operations/index.ts';
 
 interface Measured {
   ground: Pick<Ground, 'metrics' | 'database'>;
   operations: Pick<Operations, 'backlog' | 'backlogByConnection'>;
   deliveries: Pick<Deliveries, 'deadLetters'>;
+  retention: Pick<Retention, 'held'>;
 }
 
 const ofWork = {
@@ -29,8 +31,13 @@ const ofWork = {
   },
 } as const;
 
+const ofStorage = [
+  { name: 'svc_storage_bytes', help: 'What is kept, with its indexes.', read: 'bytes' },
+  { name: 'svc_storage_rows', help: 'Rows that are kept, as PostgreSQL last counted.', read: 'rows' },
+] as const;
+
 /** Registers the gauges of the database, the caches and the queues. */
-export function registerGauges({ ground, operations, deliveries }: Measured): void {
+export function registerGauges({ ground, operations, deliveries, retention }: Measured): void {
   const registers = [ground.metrics.registry];
   const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
     new Gauge({ name, help, registers, collect });
@@ -75,6 +82,19 @@ export function registerGauges({ ground, operations, deliveries }: Measured): vo
       else this.remove();
     },
   );
+  for (const { name, help, read } of ofStorage) {
+    const gauge: Gauge<'kind'> = new Gauge({
+      name,
+      help,
+      registers,
+      labelNames: ['kind'],
+      async collect() {
+        const found = await retention.held();
+        gauge.reset();
+        for (const held of found ?? []) gauge.set({ kind: held.kind }, held[read]);
+      },
+    });
+  }
   one(
     'svc_dead_letters',
     'Deliveries that ran out of attempts and are kept; counted to 100,000.',

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { retentionRoutes } from './retention/index.ts';
 import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
 import { readRoutes, readStateRoutes, searchRoutes, type ReadDeps } from './actions/read/index.ts';
 import { retryRoutes, writeRoutes } from './actions/write/index.ts';
@@ -99,6 +100,7 @@ function managementRoutes(app: App, reads: ReadDeps): (server: HttpServer) => Pr
     await scope.register(destinationRoutes(app));
     await scope.register(deliveryRoutes(app));
     await scope.register(replayRoutes(app));
+    await scope.register(retentionRoutes(app));
     await scope.register(notificationRoutes(app));
     await scope.register(proxyLogRoutes(app));
   };

@@ -89,7 +89,7 @@ describe('test/retention', () => {
       [projectId, id],
     );
     await test.database.raw(
-      `INSERT INTO work (project_id, operation_id, lane_id, kind, due_at, deadline) VALUES ($1, $2, $1, 'read', 'infinity', 'infinity')`,
+      `INSERT INTO work (project_id, ref, lane_id, kind, due_at, deadline) VALUES ($1, $2, $1, 'read', 'infinity', 'infinity')`,
       [projectId, id],
     );
     const isThere = async (): Promise<boolean> =>

@@ -94,17 +94,18 @@ interface Use {
 }
 
 const madeOrRenamed =
-  /^CREATE TABLE (?<made>\w+)\b(?! PARTITION OF)|^ALTER TABLE (?<from>\w+) RENAME TO (?<to>\w+)/gm;
+  /^CREATE TABLE (?<made>\w+)\b(?! PARTITION OF)|^ALTER TABLE (?<from>\w+) RENAME TO (?<to>\w+)|^DROP TABLE (?<gone>\w+)/gm;
 
 /** As the migrations leave them, by name. */
 function tablesMade(): string[] {
   const found = new Set<string>();
   for (const file of globSync('migrations/*.sql', { cwd: root }).toSorted())
-    for (const { groups: { made, from, to } = {} } of readFileSync(join(root, file), 'utf8').matchAll(
+    for (const { groups: { made, from, to, gone } = {} } of readFileSync(join(root, file), 'utf8').matchAll(
       madeOrRenamed,
     )) {
-      if (from) found.delete(from);
-      found.add(made ?? to ?? '');
+      for (const name of [from, gone]) if (name) found.delete(name);
+      const there = made ?? to;
+      if (there) found.add(there);
     }
   return [...found];
 }

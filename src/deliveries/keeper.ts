@@ -8,8 +8,24 @@ interface MessageKeeper {
 }
 
 export const messagePartitions: PartitionedTable[] = [
-  { table: 'message', key: 'id', by: 'day', ahead: 7, hasDefault: true, fillfactor: 100 },
-  { table: 'delivery', key: 'message_id', by: 'day', ahead: 7, hasDefault: true, fillfactor: 90 },
+  {
+    table: 'message',
+    key: 'id',
+    by: 'day',
+    ahead: 7,
+    hasDefault: true,
+    fillfactor: 100,
+    large: ['body', 'result', 'keys'],
+  },
+  {
+    table: 'delivery',
+    key: 'message_id',
+    by: 'day',
+    ahead: 7,
+    hasDefault: true,
+    fillfactor: 90,
+    large: ['log', 'error'],
+  },
 ];
 
 const everyMs = 60 * 60_000;

@@ -9,11 +9,11 @@ interface EventKeeper {
 }
 
 export const auditPartitions: PartitionedTable[] = [
-  { table: 'audit_log', key: 'id', by: 'month', ahead: 12 },
+  { table: 'audit_log', key: 'id', by: 'month', ahead: 12, large: ['details'] },
 ];
 
 export const eventPartitions: PartitionedTable[] = [
-  { table: 'event', key: 'id', by: 'day', ahead: 7, hasDefault: true, fillfactor: 100 },
+  { table: 'event', key: 'id', by: 'day', ahead: 7, hasDefault: true, fillfactor: 100, large: ['data'] },
 ];
 
 const everyMs = 60 * 60_000;

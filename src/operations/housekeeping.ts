@@ -11,11 +11,11 @@ export interface Housekeeping {
 
 export const historyPartitions: PartitionedTable[] = (
   [
-    ['operation', 'id'],
-    ['record', 'operation_id'],
-    ['operation_log', 'operation_id'],
+    ['operation', 'id', ['request', 'result', 'errors']],
+    ['record', 'operation_id', ['payload', 'outcome']],
+    ['operation_log', 'operation_id', ['message']],
   ] as const
-).map(([table, key]) => ({ table, key, by: 'month', ahead: 3, fillfactor: 80 }));
+).map(([table, key, large]) => ({ table, key, by: 'month', ahead: 3, fillfactor: 80, large }));
 
 const partitionsEveryMs = 60 * 60_000;
 /** After a failure. */

@@ -30,7 +30,7 @@ export interface ProxyLog {
 }
 
 export const proxyLogPartitions: PartitionedTable[] = [
-  { table: 'proxy_log', key: 'id', by: 'day', ahead: 7, hasDefault: true },
+  { table: 'proxy_log', key: 'id', by: 'day', ahead: 7, hasDefault: true, large: ['path'] },
 ];
 
 const everyMs = 500;

@@ -14,6 +14,8 @@ export interface PartitionedTable {
   hasDefault?: boolean;
   /** For rows that are updated, and plans that must not be those of a small table (`svc_make_partition`). */
   fillfactor?: number;
+  /** Columns that make up most of a row. */
+  large?: readonly string[];
 }
 
 /** Default partitions of up to so many bytes are emptied at once. */

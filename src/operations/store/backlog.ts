@@ -111,8 +111,8 @@ export async function oldestSnapshotSeconds(db: Queryable): Promise<number> {
 const oldestUnfinished = statement(
   'backlog_oldest_unfinished',
   `SELECT extract(epoch FROM svc_now() - o.created_at)::float8 / 86400 AS days FROM (
-    SELECT project_id, operation_id FROM work WHERE project_id <> '${firstProject}' ORDER BY operation_id OFFSET 0) w
-  CROSS JOIN ${operationOf('w', 'operation_id')} LIMIT 1`,
+    SELECT project_id, ref FROM work WHERE project_id <> '${firstProject}' ORDER BY ref OFFSET 0) w
+  CROSS JOIN ${operationOf('w', 'ref')} LIMIT 1`,
 );
 
 /** Since its acceptance, in whole days; 0 when there is none. */

@@ -1168,6 +1168,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what a project holds, by kind
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/notifications": {
         parameters: {
             query?: never;
@@ -2278,6 +2298,12 @@ export interface components {
             /** @description RFC 3339, UTC. */
             updateTime?: string;
         };
+        /**
+         * HistoryKind
+         * @description `operations`: with their records, attempts and logs. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call.
+         * @enum {unknown}
+         */
+        HistoryKind: "operations" | "messages" | "events" | "proxyLogs" | "auditLog";
         /** HydratedField */
         HydratedField: {
             fieldName?: string;
@@ -3677,6 +3703,23 @@ export interface components {
         };
         /** SlackSecrets */
         SlackSecrets: Record<string, never>;
+        /**
+         * Storage
+         * @description What a project holds.
+         */
+        Storage: {
+            projectId: string;
+            kinds: {
+                kind: components["schemas"]["HistoryKind"];
+                /** @description How long the operator of this service keeps them. */
+                keepDays: number;
+                rows: number;
+                /** @description About, as they are stored: without indexes, compressed. */
+                bytes: number;
+                /** @description There are more than are counted (50,000). */
+                isEstimate: boolean;
+            }[];
+        };
         /** SubscribeObjectConfig */
         SubscribeObjectConfig: {
             /** @description Name of the object at the provider. */
@@ -4282,6 +4325,7 @@ export type FileMetadata = components['schemas']['FileMetadata'];
 export type FileSecrets = components['schemas']['FileSecrets'];
 export type FoundRecord = components['schemas']['FoundRecord'];
 export type Group = components['schemas']['Group'];
+export type HistoryKind = components['schemas']['HistoryKind'];
 export type HydratedField = components['schemas']['HydratedField'];
 export type HydratedReadObject = components['schemas']['HydratedReadObject'];
 export type HydratedRevision = components['schemas']['HydratedRevision'];
@@ -4378,6 +4422,7 @@ export type SearchResult = components['schemas']['SearchResult'];
 export type SetNotificationsRequest = components['schemas']['SetNotificationsRequest'];
 export type SlackMetadata = components['schemas']['SlackMetadata'];
 export type SlackSecrets = components['schemas']['SlackSecrets'];
+export type Storage = components['schemas']['Storage'];
 export type SubscribeObjectConfig = components['schemas']['SubscribeObjectConfig'];
 export type Support = components['schemas']['Support'];
 export type Token = components['schemas']['Token'];
@@ -6779,6 +6824,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a project holds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -1,0 +1,10 @@
+import type { PartitionedTable } from '../kit/db/partitions.ts';
+import type { HistoryKind } from './schema.ts';
+
+/** Tables of a room that grow with what happens, under one name. */
+export interface History {
+  kind: HistoryKind;
+  tables: readonly PartitionedTable[];
+  /** How long the operator keeps them. */
+  keepDays: number;
+}

@@ -1,0 +1,18 @@
+import type { Database } from '../kit/db/database.ts';
+import type { History } from './history.ts';
+import type { Storage } from './schema.ts';
+import { createHeldReader, storageOf, type HeldByKind } from './storage.ts';
+
+/** How much of the past is kept. */
+export interface Retention {
+  storageOf(projectId: string): Promise<Storage>;
+  /** Of all projects, at most a minute old; undefined: it cannot be read now. */
+  held(): Promise<HeldByKind[] | undefined>;
+}
+
+export function createRetention(database: Database, histories: readonly History[]): Retention {
+  return {
+    storageOf: (projectId) => storageOf(database, histories, projectId),
+    held: createHeldReader(database, histories),
+  };
+}
