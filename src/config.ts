@@ -388,7 +388,11 @@ function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | unde
 /** A mistyped name would have no effect otherwise. */
 function unknownNames(env: NodeJS.ProcessEnv): string[] {
   const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
-  const others = new Set(['SVC_API_KEY', 'SVC_API_URL', 'SVC_CRASH_AT', carriedErrors]);
+  // Of the command line, which may run in the same shell, and of tests.
+  const others = new Set([
+    ...['SVC_API_KEY', 'SVC_API_URL', 'SVC_PROJECT', 'SVC_PROFILE'],
+    ...['SVC_CRASH_AT', carriedErrors],
+  ]);
   return Object.keys(env)
     .filter((name) => name.startsWith('SVC_') && !known.has(name) && !others.has(name))
     .map((name) => `${name} is not a known variable (see docs/configuration.md)`);

@@ -1,28 +1,20 @@
 /** `svc` as a builder uses it. The operator's words start `src/main.ts` instead (`scripts/svc.mjs`). */
-import { CommanderError } from 'commander';
-import { exitCodes, Failure } from './failure.ts';
+import { exitCodes } from './failure.ts';
 import { createProgram } from './program.ts';
+import { report } from './report.ts';
 
-/** Says what ended a command, and answers the exit code. */
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-  if (!(error instanceof Failure)) throw error;
-  const { message, remedy, exitCode, details } = error;
-  const said = process.argv.includes('--json')
-    ? JSON.stringify({ error: { message, remedy, ...details } })
-    : `${message}\n${remedy}`;
-  process.stderr.write(`${said}\n`);
-  return exitCode;
-}
-
-// Whoever reads has seen enough: `svc … | head`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+// Whoever reads has seen enough: `svc … | head`. A command that must not end for that listens, too.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (stream.listenerCount('error') === 1) process.exit(0);
+  });
+process.on('SIGINT', () => {
+  if (process.listenerCount('SIGINT') === 1) process.exit(exitCodes.interrupted);
 });
 
 try {
   await createProgram().parseAsync(process.argv);
 } catch (error) {
-  process.exitCode = report(error);
+  process.exitCode = report(error, process.argv.includes('--json'));
 }

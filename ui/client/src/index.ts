@@ -1,9 +1,11 @@
+export { answerOf } from './calls.ts';
 export type { CallOptions, ConnectOptions } from './calls.ts';
 export type { Connections } from './connections.ts';
 export type { Deliveries } from './deliveries.ts';
 export type * from './generated/api.ts';
 export type { ProblemCode } from './generated/problem-codes.ts';
 export type { InstallationRef, Installations } from './installations.ts';
+export type { Integrations } from './integrations.ts';
 export type { Operations } from './operations.ts';
 export type { List, Page, PageQuery } from './pages.ts';
 export { SvcError } from './problem.ts';

@@ -61,6 +61,8 @@ export interface Entry<Of extends { fields: object; mappedFields: object }> {
   fields: Of['fields'];
   mappedFields: Of['mappedFields'];
   raw: Record<string, unknown>;
+  /** What the record is associated with, by object, where that is asked for. */
+  associations?: Record<string, { id: string; objectName: string; rawObjectName: string }[]>;
   /** Its record is gone at the provider. */
   deleted?: true;
   id?: string;

@@ -4,6 +4,7 @@ import { connectionsOf, type Connections } from './connections.ts';
 import { deliveriesOf, type Deliveries } from './deliveries.ts';
 import type { BatchWritten, paths, RecordWritten } from './generated/api.ts';
 import { installationsOf, type Installations } from './installations.ts';
+import { integrationsOf, type Integrations } from './integrations.ts';
 import { operationsOf, type Operations } from './operations.ts';
 import { readsOf, type Reads } from './reads.ts';
 import type { AnyIntegrations, DataMessage, IntegrationOf, IntegrationsShape, WrittenOf } from './shape.ts';
@@ -24,11 +25,12 @@ import {
  */
 export class Svc<M extends IntegrationsShape = AnyIntegrations> {
   readonly operations: Operations;
+  readonly integrations: Integrations;
   readonly installations: Installations;
   readonly connections: Connections;
   readonly reads: Reads;
   readonly deliveries: Deliveries;
-  /** Everything else: each path of the API, with the same key, retries and types. It answers `{ data, error, response }`. */
+  /** Everything else: each path of the API, with the same key, retries and types; `answerOf` throws what is no success. */
   readonly api: Client<paths>;
   readonly #calls: Calls;
 
@@ -37,6 +39,7 @@ export class Svc<M extends IntegrationsShape = AnyIntegrations> {
     this.#calls = calls;
     this.api = calls.api;
     this.operations = operationsOf(calls);
+    this.integrations = integrationsOf(calls);
     this.installations = installationsOf(calls);
     this.connections = connectionsOf(calls);
     this.reads = readsOf(calls);

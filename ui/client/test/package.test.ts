@@ -157,7 +157,7 @@ describe('ui/client/package', () => {
         console.log((await receive(new Request('http://app', { method: 'POST', headers, body }))).status);`;
       await writeFile(join(app, 'page.ts'), `${program}\n${received}`);
       expect(await compile('page.ts', ...asNode)).toBe('');
-      const env = { SVC_URL: platform.base, SVC_API_KEY: platform.apiKey, SIGNING_KEY: signingKey };
+      const env = { SVC_API_URL: platform.base, SVC_API_KEY: platform.apiKey, SIGNING_KEY: signingKey };
       const said = await run(app, await oldestNode(), ['page.js'], env);
       expect(said.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>').split('\n')).toMatchInlineSnapshot(`
         [

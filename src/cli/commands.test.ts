@@ -1,0 +1,293 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deploy, effects, install, manifest, type Customer } from '../../test/customer.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { freePort } from '../../test/free-port.ts';
+import { startPlatform, type Platform } from '../../test/platform.ts';
+import { openFolder, type Folder, type Ran } from './run.testsuite.ts';
+
+const goOn = 'Run the same command again to go on: what was done is not done twice.';
+
+describe('cli/commands', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let customer: Customer;
+  let at: Folder;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    await deploy(platform);
+    customer = await install(platform, 'hubspot-crm', 'acme', {
+      write: {
+        objects: {
+          contacts: { objectName: 'contacts', inheritMapping: false, deletionSettings: { enabled: true } },
+        },
+      },
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+  beforeEach(async () => {
+    at = await openFolder({ 'svc.yaml': manifest, 'broken.yaml': 'specVersion: [1\n' });
+  });
+  afterEach(() => at.close());
+
+  const env = () => ({ SVC_API_URL: platform.base, SVC_API_KEY: platform.apiKey });
+  const run = (...args: string[]): Promise<Ran> => at.run(args, { env: env() });
+  const toContacts = ['write', 'hubspot-crm', 'contacts', '--group', 'acme'];
+  const data = (email: string): string => JSON.stringify({ email });
+  const linesOf = (count: number, name: string): string =>
+    Array.from({ length: count }, (_, n) => `${data(`${name}-${n}@example.com`)}\n`).join('');
+  const created = async (name: string): Promise<number> =>
+    (await effects(platform.hubspot, 'contacts')).filter(
+      ({ kind, fields }) => kind === 'create' && String(fields['email']).startsWith(`${name}-`),
+    ).length;
+
+  it('login keeps a key that the server knows, where nobody else can read it, and logout forgets it', async () => {
+    const key = { input: `${platform.apiKey}\n` };
+    const wrong = await at.run(['login', '--url', platform.base], { input: 'svc_x_y' });
+    expect(wrong).toMatchObject({ code: 3, out: '' });
+    expect(wrong.err).toContain('Run `svc login` with a valid API key, or set SVC_API_KEY.');
+    const unknown = await at.run(['login', '--url', platform.base, '--project', 'nobody'], key);
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('nobody') as string });
+    expect(await at.run(['login', '--url', platform.base], { input: ' ' })).toEqual({
+      code: 2,
+      out: '',
+      err: 'No API key was given.\nType it when asked, or pipe it in: svc login < key.txt\n',
+    });
+    expect(await at.run(['login', '--url', platform.base], key)).toEqual({
+      code: 0,
+      out: `Logged in to ${platform.base}, project default (profile default).\n`,
+      err: '',
+    });
+    const { mode } = await stat(join(at.folder, '.config/svc/profiles.json'));
+    expect(mode & 0o777).toBe(0o600);
+    expect((await at.run([...toContacts, '--data', data('login@example.com')])).code).toBe(0);
+    // The key goes to no other server than the one that it was kept for.
+    const elsewhere = await at.run([...toContacts, '--url', 'http://127.0.0.1:9', '--data', '{}']);
+    expect(elsewhere).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('no API key for http://127.0.0.1:9') as string,
+    });
+    expect((await at.run(['logout'])).code).toBe(0);
+    expect((await at.run(['logout'])).code).toBe(1);
+  }, 60_000);
+
+  it('validate tells every fault with its line, a caret and a remedy, without a server', async () => {
+    expect(await at.run(['validate'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/svc\.yaml is valid: 3 integrations, \d+ warnings?\.\n$/) as string,
+    });
+    await writeFile(
+      join(at.folder, 'wrong.yaml'),
+      manifest
+        .replace('objectName: companies', 'objektName: companies')
+        .replace('provider: salesforce', 'provider: salesfroce'),
+    );
+    const wrong = await at.run(['validate', 'wrong.yaml']);
+    expect(wrong).toMatchObject({ code: 1, err: '' });
+    expect(wrong.out).toContain('Did you mean objectName?');
+    expect(wrong.out).toContain('Did you mean salesforce?');
+    expect(wrong.out).toMatch(/^ +\d+ \| +- objektName: companies\n +\| +\^/m);
+    const json = await at.run(['validate', 'wrong.yaml', '--json']);
+    expect(JSON.parse(json.out)).toMatchObject({ valid: false, errors: [{ line: 18 }, {}, {}] });
+    expect(await at.run(['validate', 'broken.yaml'])).toMatchObject({
+      code: 1,
+      err: '',
+      out: expect.stringContaining('broken.yaml:2:1 error:') as string,
+    });
+  }, 60_000);
+
+  it('deploy says what changes, and ends nothing unasked', async () => {
+    const more = manifest.replace('        - objectName: companies\n', '        - objectName: deals\n');
+    await writeFile(join(at.folder, 'svc.yaml'), more);
+    const preview = await run('deploy', '--dry-run');
+    expect(preview).toMatchObject({ code: 0, err: '' });
+    expect(preview.out).toContain('hubspot-crm (hubspot): updated\n  + write.deals\n  - write.companies\n');
+    const unasked = await run('deploy', '--destructive');
+    expect(unasked).toMatchObject({ code: 2, out: '' });
+    expect(unasked.err).toContain(
+      'This ends for every installation: hubspot-crm: write.companies.\nSay --yes',
+    );
+    const deployed = await run('deploy', '--destructive', '--yes', '--json');
+    expect(deployed).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(deployed.out)).toHaveLength(3);
+    await writeFile(join(at.folder, 'svc.yaml'), manifest);
+    expect((await run('deploy')).out).toMatch(/\nDeployed svc\.yaml\.\n$/);
+    expect(await run('deploy', 'broken.yaml')).toMatchObject({ code: 1, out: '' });
+    expect(await run('deploy', '--project', 'nobody')).toMatchObject({ code: 1, out: '' });
+  }, 90_000);
+
+  it('operations lists, gets and waits for operations', async () => {
+    const accepted = await run(
+      ...toContacts,
+      '--mode',
+      'asynchronous',
+      '--data',
+      data('watch@example.com'),
+      '--json',
+    );
+    const { operationId } = JSON.parse(accepted.out) as { operationId: string };
+    const watched = await run('operations', 'watch', operationId, '--timeout', '30');
+    expect(watched).toMatchObject({ code: 0, err: '' });
+    expect(watched.out).toContain(`${operationId}  write contacts: success\n`);
+    const failing = await run(
+      ...toContacts,
+      '--mode',
+      'asynchronous',
+      '--data',
+      '{"email":"watch@example.com"}',
+      '--json',
+    );
+    const { operationId: failed } = JSON.parse(failing.out) as { operationId: string };
+    expect((await run('operations', 'watch', failed)).code).toBe(1);
+    expect((await run('operations', 'get', failed)).out).toContain('conflict');
+    const list = [
+      'operations',
+      'list',
+      '--integration',
+      'hubspot-crm',
+      '--installation',
+      customer.installationId,
+    ];
+    const listed = await run(...list, '--limit', '2', '--json');
+    const ids = listed.out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids).toEqual([failed, operationId]);
+    expect(await run('operations', 'get', 'nothing')).toMatchObject({ code: 1, out: '' });
+  }, 90_000);
+
+  it('write writes one record, tells a dry run, and says why it was refused', async () => {
+    const written = await run(...toContacts, '--data', data('one@example.com'));
+    expect(JSON.parse(written.out)).toMatchObject({ result: { success: true } });
+    const planned = await run(...toContacts, '--data', data('one@example.com'), '--dry-run');
+    expect(JSON.parse(planned.out)).toHaveProperty('plan.calls');
+    const refused = await run(...toContacts, '--data', data('one@example.com'), '--json');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(JSON.parse(refused.err)).toMatchObject({ error: { code: 'provider-refused', status: 422 } });
+    const wrong: [string[], number, string][] = [
+      [['--data', '{email}'], 2, '--data is not JSON'],
+      [['--data', '[]'], 2, '--data is not a JSON object'],
+      [['--data', '{}', '--file', 'x'], 2, '--data and --file exclude one another.'],
+      [['--file', 'nothing.ndjson'], 2, 'nothing.ndjson cannot be read'],
+      [['--data', '{}', '--type', 'make'], 2, 'Allowed choices are create, update, delete.'],
+      [['--data', '{}', '--project', 'nobody'], 1, 'nobody'],
+      [['--data', '{}', '--url', 'nowhere'], 2, 'nowhere is not the address of a server.'],
+    ];
+    for (const [args, code, err] of wrong)
+      expect(await run(...toContacts, ...args)).toMatchObject({
+        code,
+        out: '',
+        err: expect.stringContaining(err) as string,
+      });
+  }, 120_000);
+
+  it('write takes lines, tells of those that fail, and does none twice however often it is run', async () => {
+    const input = `${linesOf(3, 'lines')}not json\n\n${data('lines-0@example.com')}\n`;
+    const first = await at.run([...toContacts, '--json', '--concurrency', '1'], { env: env(), input });
+    expect(first.code).toBe(1);
+    expect(first.out.trim().split('\n')).toHaveLength(3);
+    // The last line is the first one once more, and a write of its own.
+    expect(first.err).toContain('line 4: it is not JSON');
+    expect(first.err).toContain('line 6: error writing contacts: conflict');
+    const again = await at.run([...toContacts, '--concurrency', '1'], { env: env(), input });
+    expect(again).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('3 lines written, 2 failed.\n') as string,
+    });
+    expect(await created('lines')).toBe(3);
+    const another = await at.run([...toContacts, '--run', '2'], { env: env(), input: linesOf(3, 'lines') });
+    expect(another.err).toContain('0 lines written, 3 failed.');
+  }, 60_000);
+
+  it('write that is interrupted says how to go on, and does each line once when it does', async () => {
+    await writeFile(join(at.folder, 'many.ndjson'), linesOf(300, 'many'));
+    const command = [...toContacts, '--file', 'many.ndjson', '--mode', 'asynchronous', '--json'];
+    const interrupted = await at.run(command, {
+      env: env(),
+      started: (child) => {
+        let lines = 0;
+        child.stdout?.on('data', (chunk: Buffer) => {
+          lines += chunk.toString().split('\n').length - 1;
+          if (lines >= 20) child.kill('SIGINT');
+        });
+      },
+    });
+    expect(interrupted.code).toBe(130);
+    expect(JSON.parse(interrupted.err)).toMatchObject({
+      error: {
+        message: expect.stringMatching(/^Interrupted\. \d+ lines written, 0 failed\.$/) as string,
+        remedy: goOn,
+      },
+    });
+    const closed = await at.run(command, {
+      env: env(),
+      started: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
+    });
+    expect(closed).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The output was closed.') as string,
+    });
+    const finished = await at.run(command, { env: env() });
+    expect(finished).toMatchObject({ code: 0, err: '300 lines written, 0 failed.\n' });
+    await expect.poll(() => created('many'), { timeout: 30_000 }).toBe(300);
+    const { out } = await at.run(command, { env: env() });
+    expect(
+      new Set(
+        out
+          .trim()
+          .split('\n')
+          .map((line) => (JSON.parse(line) as { operationId: string }).operationId),
+      ).size,
+    ).toBe(300);
+  }, 180_000);
+
+  it('changes of one record are made in the order of their lines', async () => {
+    const { out } = await run(...toContacts, '--data', data('order@example.com'));
+    const { recordId } = (JSON.parse(out) as { result: { recordId: string } }).result;
+    const input = Array.from(
+      { length: 20 },
+      (_, n) => `${JSON.stringify({ id: recordId, firstname: `name ${n}` })}\n`,
+    ).join('');
+    const updated = await at.run([...toContacts, '--type', 'update', '--concurrency', '20'], {
+      env: env(),
+      input,
+    });
+    expect(updated).toMatchObject({ code: 0, err: '20 lines written, 0 failed.\n' });
+    const names = (await effects(platform.hubspot, 'contacts'))
+      .filter(({ kind, id }) => kind === 'update' && id === recordId)
+      .map(({ fields }) => fields['firstname']);
+    expect(names).toEqual(Array.from({ length: 20 }, (_, n) => `name ${n}`));
+  }, 60_000);
+
+  it('a server that is away ends a command with one sentence and one remedy', async () => {
+    const away = { ...env(), SVC_API_URL: `http://127.0.0.1:${await freePort()}` };
+    for (const args of [['operations', 'get', 'x'], ['deploy'], [...toContacts, '--data', '{}']])
+      expect(await at.run(args, { env: away })).toMatchObject({
+        code: 4,
+        out: '',
+        err: expect.stringMatching(
+          /^http:\S+ gave no answer: .*ECONNREFUSED.*\.\nCheck that svc runs, and its address: .*\n$/,
+        ) as string,
+      });
+  }, 90_000);
+
+  it('what reads no further ends a list without a word', async () => {
+    const list = [
+      'operations',
+      'list',
+      '--integration',
+      'hubspot-crm',
+      '--installation',
+      customer.installationId,
+    ];
+    const cut = await at.run(list, { env: env(), started: (child) => child.stdout?.destroy() });
+    expect(cut).toEqual({ code: 0, out: '', err: '' });
+  }, 30_000);
+});

@@ -1,0 +1,63 @@
+import { createInterface } from 'node:readline/promises';
+import type { DeployedChange, DeployPreview, ManifestIssue } from '../../ui/client/src/index.ts';
+import { connect, type ConnectionOptions } from './connection.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { describeIssues, validManifest, type ManifestFile } from './manifest-file.ts';
+import { say, tell } from './output.ts';
+
+interface DeployOptions extends ConnectionOptions {
+  dryRun?: boolean;
+  destructive?: boolean;
+  yes?: boolean;
+}
+
+/** `svc deploy`: checks the manifest here, then deploys it. Asks before it ends what installations use. */
+export async function deploy(path: string, options: DeployOptions): Promise<void> {
+  const file = await validManifest(path);
+  const svc = await connect(options);
+  const preview = await svc.integrations.preview(file.text);
+  if (options.dryRun) {
+    say(options, preview, [...changesOf(preview), ...warningsOf(file, preview.warnings)].join('\n'));
+    return;
+  }
+  if (options.destructive) await agree(preview, options);
+  const deployed = await svc.integrations.deploy(file.text, { destructive: options.destructive ?? false });
+  const warnings = deployed.flatMap((one) => one.warnings ?? []);
+  const lines = [...changesOf(preview), ...warningsOf(file, warnings), `Deployed ${path}.`];
+  say(options, deployed, lines.join('\n'));
+}
+
+/** A line for each integration, and one for each part of it that changes. */
+function changesOf({ integrations, untouched }: DeployPreview): string[] {
+  const parts = ({ added, changed, removed }: DeployedChange): string[] => [
+    ...added.map((name) => `  + ${name}`),
+    ...changed.map((name) => `  ~ ${name}`),
+    ...removed.map((name) => `  - ${name}`),
+  ];
+  return [
+    ...integrations.flatMap((one) => [`${one.name} (${one.provider}): ${one.change}`, ...parts(one)]),
+    ...untouched.map((name) => `${name}: not in the manifest, stays as it is`),
+  ];
+}
+
+function warningsOf(file: ManifestFile, warnings: readonly ManifestIssue[]): string[] {
+  return warnings.length > 0 ? [describeIssues(file, warnings)] : [];
+}
+
+/** What a destructive deploy takes away is not read and not written any more: somebody must want that. */
+async function agree({ integrations }: DeployPreview, { yes }: DeployOptions): Promise<void> {
+  const removed = integrations.flatMap((one) => one.removed.map((part) => `${one.name}: ${part}`));
+  if (yes || removed.length === 0) return;
+  const what = `This ends for every installation: ${removed.join(', ')}.`;
+  if (!process.stdin.isTTY)
+    throw new Failure(
+      what,
+      'Say --yes to go on without a question, or leave --destructive away.',
+      exitCodes.usage,
+    );
+  tell(what);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question('Go on? [y/N] ').finally(() => lines.close());
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new Failure('Nothing was deployed.', 'Leave --destructive away to keep it going.');
+}

@@ -1,0 +1,63 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { answerOf, Svc, SvcError } from '../../ui/client/src/index.ts';
+import { addressOf, profileName, readProfiles, writeProfiles, type ConnectionOptions } from './connection.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { say } from './output.ts';
+
+/** `svc login`: keeps an API key with its server and project, once the server knows it. */
+export async function login(options: ConnectionOptions): Promise<void> {
+  const { url, project } = await addressOf(options);
+  const apiKey = (
+    process.stdin.isTTY ? await askHidden(`API key for ${url}: `) : await text(process.stdin)
+  ).trim();
+  if (!/^[!-~]+$/.test(apiKey))
+    throw new Failure(
+      apiKey === '' ? 'No API key was given.' : 'That is not an API key: it has spaces or lines.',
+      'Type it when asked, or pipe it in: svc login < key.txt',
+      exitCodes.usage,
+    );
+  await check(new Svc({ baseUrl: url, project, apiKey, retries: 1 }), project);
+  const name = profileName(options);
+  await writeProfiles({ ...(await readProfiles()), [name]: { url, project, apiKey } });
+  say(options, { profile: name, url, project }, `Logged in to ${url}, project ${project} (profile ${name}).`);
+}
+
+/** `svc logout`: forgets a profile. The key stays valid. */
+export async function logout(options: ConnectionOptions): Promise<void> {
+  const name = profileName(options);
+  const { [name]: forgotten, ...others } = await readProfiles();
+  if (!forgotten) throw new Failure(`There is no profile ${name}.`, 'Nothing was changed.');
+  await writeProfiles(others);
+  say(
+    options,
+    { profile: name },
+    `Forgot the profile ${name}. Its key is still valid: delete it in svc if nobody needs it.`,
+  );
+}
+
+/** Throws unless the server knows the key and its project; a key that may not look at the project is known. */
+async function check({ api }: Svc, projectIdOrName: string): Promise<void> {
+  const path = { projectIdOrName };
+  await answerOf(api.GET('/v1/projects/{projectIdOrName}', { params: { path } })).catch((error: unknown) => {
+    if (!(error instanceof SvcError && error.code === 'forbidden')) throw error;
+  });
+}
+
+async function askHidden(question: string): Promise<string> {
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return await new Promise((resolve, reject) => {
+      lines.once('SIGINT', () =>
+        reject(new Failure('Interrupted.', 'Nothing was kept.', exitCodes.interrupted)),
+      );
+      lines.question('').then(resolve, reject);
+    });
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,150 @@
+import { SvcError, type Fields, type Svc } from '../../../ui/client/src/index.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { counted } from '../manifest-file.ts';
+import { failureOf } from '../report.ts';
+import { say, tell } from '../output.ts';
+import type { Line } from './lines.ts';
+import type { Target, WriteOptions } from './write.ts';
+
+/** Failures that are told one by one; the others are counted. */
+const mostTold = 20;
+
+/** How far it is, and why it ends before the last line. */
+class Progress {
+  written = 0;
+  failed = 0;
+  stop: Failure | undefined;
+  readonly #stopping = new AbortController();
+
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Ends what is under way, too: its keys let it be repeated. */
+  end(stop: Failure): void {
+    this.stop ??= stop;
+    this.#stopping.abort();
+  }
+}
+
+const goOn = 'Run the same command again to go on: what was done is not done twice.';
+
+/** Writes the lines, some at once; those of one record in their order. Throws when one failed, or when it had to stop. */
+export async function writeLines(
+  svc: Svc,
+  target: Target,
+  linesUntil: (signal: AbortSignal) => AsyncIterable<Line>,
+  options: Pick<WriteOptions, 'json' | 'concurrency'>,
+): Promise<void> {
+  const progress = new Progress();
+  const interrupt = (): void => progress.end(new Failure('Interrupted.', goOn, exitCodes.interrupted));
+  const deafened = (): void => progress.end(new Failure('The output was closed.', goOn));
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  process.stdout.on('error', deafened);
+  const shown = showProgress(progress);
+  try {
+    await inParallel(linesUntil(progress.signal), options.concurrency, progress, (line) =>
+      writeLine(svc, target, line, progress, options),
+    );
+  } finally {
+    clearInterval(shown);
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+  finish(progress);
+}
+
+/** Begins a line when there is room, and behind what is under way for the same record. */
+async function inParallel(
+  lines: AsyncIterable<Line>,
+  most: number,
+  progress: Progress,
+  work: (line: Line) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const ofRecord = new Map<unknown, Promise<void>>();
+  for await (const line of lines) {
+    if (progress.stop) break;
+    const id = line.record?.['id'];
+    const before = id === undefined ? undefined : ofRecord.get(id);
+    const done: Promise<void> = (before ?? Promise.resolve())
+      .then(() => (progress.stop ? undefined : work(line)))
+      .finally(() => {
+        running.delete(done);
+        if (ofRecord.get(id) === done) ofRecord.delete(id);
+      });
+    running.add(done);
+    if (id !== undefined) ofRecord.set(id, done);
+    if (running.size >= most) await Promise.race(running);
+  }
+  await Promise.all(running);
+}
+
+async function writeLine(
+  svc: Svc,
+  target: Target,
+  { number, key, record, fault }: Line,
+  progress: Progress,
+  options: { json?: boolean },
+): Promise<void> {
+  if (!record) {
+    failed(progress, number, fault ?? '');
+    return;
+  }
+  try {
+    const request = { ...target, record: record as Fields & { id: string } };
+    const answer = await svc.write(request, { idempotencyKey: key, signal: progress.signal });
+    progress.written += 1;
+    const recordId = 'result' in answer ? answer.result.recordId : undefined;
+    const { operationId } = answer;
+    if (options.json) say(options, { line: number, operationId, recordId }, '');
+  } catch (error) {
+    if (progress.signal.aborted) return;
+    if (!(error instanceof SvcError)) throw error;
+    if (!endsAll(error)) {
+      failed(progress, number, error.detail);
+      return;
+    }
+    const { message, remedy, exitCode, details } = failureOf(error);
+    progress.end(new Failure(message, `${remedy} ${goOn}`, exitCode, details));
+  }
+}
+
+/** What is wrong with every line, or with the way there, and what may be otherwise soon; not what is wrong with one line. */
+function endsAll(error: SvcError): boolean {
+  return error.status === 404 || error.retryable || failureOf(error).exitCode !== exitCodes.refused;
+}
+
+function failed(progress: Progress, number: number, why: string): void {
+  progress.failed += 1;
+  if (progress.failed <= mostTold) tell(`line ${number}: ${why}`);
+  if (progress.failed === mostTold) tell('Further failures are counted only.');
+}
+
+function finish({ written, failed: failures, stop }: Progress): void {
+  const count = `${counted(written, 'line')} written, ${failures} failed.`;
+  if (stop)
+    throw new Failure(`${stop.message} ${count}`, stop.remedy, stop.exitCode, {
+      ...stop.details,
+      written,
+      failed: failures,
+    });
+  if (failures > 0)
+    throw new Failure(
+      count,
+      'Correct the lines that failed and run the command again: what was done is not done twice.',
+      exitCodes.refused,
+      {
+        written,
+        failed: failures,
+      },
+    );
+  tell(count);
+}
+
+/** On a terminal alone. */
+function showProgress(progress: Progress): NodeJS.Timeout | undefined {
+  if (!process.stderr.isTTY) return undefined;
+  return setInterval(() => {
+    process.stderr.write(`\r${progress.written} written, ${progress.failed} failed `);
+  }, 200);
+}

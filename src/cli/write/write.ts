@@ -1,0 +1,82 @@
+import { createReadStream } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import type { Fields, Svc } from '../../../ui/client/src/index.ts';
+import { addressOf, connect, type ConnectionOptions } from '../connection.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { say } from '../output.ts';
+import { readLines } from './lines.ts';
+import { writeLines } from './write-lines.ts';
+
+export interface WriteOptions extends ConnectionOptions {
+  group: string;
+  type: 'create' | 'update' | 'delete';
+  mode: 'synchronous' | 'asynchronous';
+  data?: string;
+  file?: string;
+  run?: string;
+  idempotencyKey?: string;
+  dryRun?: boolean;
+  concurrency: number;
+}
+
+/** What is written, and where. */
+export interface Target {
+  integration: string;
+  object: string;
+  groupRef: string;
+  type: WriteOptions['type'];
+  mode: WriteOptions['mode'];
+}
+
+/** `svc write`: one record of `--data`, or one for each line of a file or of what is piped in. */
+export async function write(integration: string, object: string, options: WriteOptions): Promise<void> {
+  const { group, type, mode, data, file } = options;
+  const target: Target = { integration, object, groupRef: group, type, mode };
+  if (data !== undefined) {
+    if (file !== undefined) throw usage('--data and --file exclude one another', 'Give one of them.');
+    await writeOne(await connect(options), target, recordOf(data), options);
+    return;
+  }
+  if (options.dryRun || options.idempotencyKey !== undefined)
+    throw usage('--dry-run and --idempotency-key are for one record', 'Give it with --data.');
+  if (file === undefined && process.stdin.isTTY)
+    throw usage('There is no record to write', 'Give --data, --file, or pipe lines of JSON in.');
+  const svc = await connect(options, { retries: 6, retryWithinMs: 60_000 });
+  const { project } = await addressOf(options);
+  const { run } = options;
+  const ground = { project, integration, object, group, type, mode, ...(run === undefined ? {} : { run }) };
+  const input = await inputOf(file);
+  await writeLines(svc, target, (signal) => readLines(input, ground, signal), options);
+}
+
+async function writeOne(svc: Svc, target: Target, record: Fields, options: WriteOptions): Promise<void> {
+  const { idempotencyKey, dryRun = false } = options;
+  const request = { ...target, record: record as Fields & { id: string }, dryRun };
+  const answer = await svc.write(request, idempotencyKey === undefined ? {} : { idempotencyKey });
+  say(options, answer, JSON.stringify(answer, null, 2));
+}
+
+function recordOf(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  } catch (error) {
+    throw usage(
+      `--data is not JSON: ${(error as Error).message}`,
+      `Write it as '{"email":"ada@example.com"}'.`,
+    );
+  }
+  throw usage('--data is not a JSON object', `Write it as '{"email":"ada@example.com"}'.`);
+}
+
+async function inputOf(file: string | undefined) {
+  if (file === undefined || file === '-') return process.stdin;
+  await access(file, constants.R_OK).catch((error: Error) => {
+    throw usage(`${file} cannot be read: ${error.message}`, 'Name a file with a JSON object in each line.');
+  });
+  return createReadStream(file);
+}
+
+function usage(message: string, remedy: string): Failure {
+  return new Failure(`${message}.`, remedy, exitCodes.usage);
+}
