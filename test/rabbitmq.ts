@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -24,6 +24,8 @@ export interface BrokerUser {
 
 /** Debian's script of this name wants to be another user. */
 const places = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(':'), '/usr/local/sbin'];
+/** Erlang's daemon of names, which a broker starts and leaves behind. */
+const nameDaemon = 'epmd';
 const startMs = 120_000;
 
 /** Where the program is; undefined where it is not installed. */
@@ -45,7 +47,12 @@ export async function startRabbitmq(
   program: string,
   { vhost, users }: { vhost: string; users: readonly BrokerUser[] },
 ): Promise<Broker> {
-  const [port, tlsPort, ownPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, tlsPort, ownPort, namesPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
   const folder = await mkdtemp(join(tmpdir(), 'svc-rabbitmq-'));
   await settle(folder, { port, tlsPort, vhost, users });
   const child = spawn(program, {
@@ -63,8 +70,9 @@ export async function startRabbitmq(
       RABBITMQ_LOG_BASE: join(folder, 'log'),
       RABBITMQ_PID_FILE: join(folder, 'pid'),
       RABBITMQ_DIST_PORT: String(ownPort),
-      // No daemon of names is left behind.
-      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `-start_epmd false -erl_epmd_port ${ownPort} +sbwt none`,
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+sbwt none',
+      ERL_EPMD_PORT: String(namesPort),
+      ERL_EPMD_ADDRESS: '127.0.0.1',
     },
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -72,6 +80,7 @@ export async function startRabbitmq(
     // The script waits for the broker that it started.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     await ended;
+    spawnSync(nameDaemon, ['-port', String(namesPort), '-kill'], { stdio: 'ignore' });
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   for (const until = Date.now() + startMs; !(await listens(tlsPort));) {

@@ -23,7 +23,7 @@ export function unanswered({ kind, sent, message }: TransportFault, side: OtherS
   if (kind === 'timeout') {
     const error = sent
       ? `${who} did not answer within ${timeoutMs / 1_000} s. ${slow}`
-      : `There was no connection to ${who.toLowerCase()} within ${timeoutMs / 1_000} s.`;
+      : `There was no connection to ${who.replace(/^The/, 'the')} within ${timeoutMs / 1_000} s.`;
     return { kind: 'failed', silent: true, error };
   }
   return {
