@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpServer } from '../kit/http/server.ts';
+import { optionalBody } from '../kit/optional-body-schema.ts';
 import type { DeliveryRouteDeps } from './destination-routes.ts';
 import { Delivery, DeliveryDetail, DeliveryPage, DeliveryQuery, MessageResult } from './schema.ts';
 
@@ -10,6 +11,7 @@ const DeliveryParams = Type.Object(
   { ...project, deliveryId: Type.String({ description: 'Delivery id: the `webhook-id`.' }) },
   closed,
 );
+const RetryDeliveryRequest = optionalBody(Type.Object({}, closed), 'RetryDeliveryRequest');
 const url = '/projects/:projectIdOrName/deliveries';
 
 /** What became of messages, and the records of those that only link to them, below `/v1`. */
@@ -76,6 +78,7 @@ function retry(server: HttpServer, { deliveries, projects }: DeliveryRouteDeps):
         'Of one that was delivered or failed for good: it is queued again at once, with the same id and body, and tried as often as a new one.',
       tags,
       params: DeliveryParams,
+      body: RetryDeliveryRequest,
       response: { 200: Delivery },
     },
     config: {},

@@ -134,7 +134,7 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
   return {
     create: async (principal, place, request, options) => {
       const { row, warnings } = await createInstallation(room, principal, place, request, options);
-      return { ...(await presentOne(room, row)), ...(warnings.length > 0 ? { warnings } : {}) };
+      return presentSaved(room, row, warnings);
     },
     get: async (principal, place, id) =>
       presentOne(room, await ownInstallation(room, await enter(room, principal, place), id)),
@@ -148,7 +148,7 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
       const scope = await enter(room, principal, place);
       const find = () => ownInstallation(room, scope, place.installationId);
       const plan = (row: InstallationRow) => applyMasks(row.content, request);
-      return presentOne(room, await changeInstallation(room, scope, find, plan, options));
+      return presentSaved(room, await changeInstallation(room, scope, find, plan, options));
     },
     patchObject: async (principal, place, request, options) => {
       const scope = await enter(room, principal, place);
@@ -158,7 +158,7 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
         connectionId: undefined,
         createdBy: undefined,
       });
-      return presentOne(room, await changeInstallation(room, scope, find, plan, options));
+      return presentSaved(room, await changeInstallation(room, scope, find, plan, options));
     },
     delete: (principal, place, id) => removeInstallation(room, principal, place, id),
     describeForIntegration: (principal, place, question) =>
@@ -221,6 +221,34 @@ async function installationOf(
 async function presentOne({ connections }: Room, row: InstallationRow): Promise<Installation> {
   const connection = await namedConnection(connections, wholeProject(row.project_id), row.connection_id);
   return presentInstallation(row, connection && connections.present(connection));
+}
+
+/** With what does not keep the config from being saved, and should be mended. */
+async function presentSaved(
+  room: Room,
+  row: InstallationRow,
+  warnings: readonly { message: string }[] = [],
+): Promise<Installation> {
+  const shown = await presentOne(room, row);
+  const all = [...warnings, ...(await lostDestinations(room, row))];
+  return all.length > 0 ? { ...shown, warnings: all } : shown;
+}
+
+/** What is read for a destination that cannot be delivered to waits, as a deploy says of those of the manifest. */
+async function lostDestinations(
+  { projects }: Room,
+  { project_id: projectId, content }: InstallationRow,
+): Promise<{ message: string }[]> {
+  const named = Object.entries(content.read?.objects ?? {}).flatMap(([key, { destination, disabled }]) =>
+    destination === undefined || disabled === true ? [] : [{ key, destination }],
+  );
+  const faults = await Promise.all(
+    named.map(async ({ key, destination }) => ({
+      at: `config.content.read.objects.${key}.destination`,
+      fault: await projects.destinationFault(projectId, destination),
+    })),
+  );
+  return faults.flatMap(({ at, fault }) => (fault === undefined ? [] : [{ message: `${at}: ${fault}` }]));
 }
 
 function presentMany(

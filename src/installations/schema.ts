@@ -58,7 +58,7 @@ export const Installation = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.Object({ message: Type.String() }, closed), {
         description:
-          'Only where it is made: objects of the integration that the account of the connection does not have.',
+          'Only where it is made or changed: destinations of the config that are not there or disabled; and, where it is made, objects of the integration that the account of the connection does not have.',
       }),
     ),
   },

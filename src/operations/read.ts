@@ -17,6 +17,8 @@ export interface PageRequest {
 /** Reads of the ledger. Throw `not-found` for what does not exist for the caller. */
 export interface Reader {
   get(reach: Reach, operationId: string): Promise<Operation>;
+  /** Those of the project that are still kept. That they may be seen is the caller's to check. */
+  getAll(projectId: string, operationIds: readonly string[]): Promise<Operation[]>;
   /** Newest first. That the installation may be seen is the caller's to check. */
   list(projectId: string, installationId: string, page: PageRequest): Promise<OperationPage>;
   /** Oldest first. */
@@ -45,6 +47,8 @@ export function createReader(db: Queryable): Reader {
 
   return {
     get: async (reach, operationId) => presentOperation(await find(reach, operationId)),
+    getAll: async (projectId, operationIds) =>
+      (await store.findAll(db, projectId, operationIds)).map(presentOperation),
     async list(projectId, installationId, { pageSize, pageToken }) {
       const before = beforeIdOf(pageToken);
       const rows = await store.list(db, projectId, installationId, before, pageSize + 1);

@@ -58,6 +58,8 @@ export interface Projects {
   askForObjectsBy(hook: ObjectsHook): void;
   /** Registers who knows the destinations that a manifest names. */
   askForDestinationsBy(hook: DestinationsHook): void;
+  /** What is wrong with a destination that is named; undefined where it can be delivered to. */
+  destinationFault: DestinationsHook;
   /** Registers who counts the installations that a deploy takes something from. */
   countUsageBy(hook: UsageHook): void;
   /** The named provider app, or the default of the provider, with its secret. Throws provider-app-missing. */
@@ -109,6 +111,7 @@ export function createProjects(
     afterRevision: (hook) => integrations.afterRevision(hook),
     askForObjectsBy: (hook) => integrations.askForObjectsBy(hook),
     askForDestinationsBy: (hook) => integrations.askForDestinationsBy(hook),
+    destinationFault: (projectId, name) => integrations.destinationFault(projectId, name),
     countUsageBy: (hook) => integrations.countUsageBy(hook),
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
     close: async () => {

@@ -1,4 +1,4 @@
-import type { TransportFault } from '../kit/http/client.ts';
+import { headerOf, type HttpAnswer, type TransportFault } from '../kit/http/client.ts';
 import type { ProviderAnswerSummary } from '../kit/problem.ts';
 
 /** What kind of failure a write, a read or a call ended with (docs/contract.md, Failures). */
@@ -82,6 +82,24 @@ export function unknownOutcome(why: string, repeatable: boolean, provider?: Prov
     message: `it is not known whether the record was written: ${why}`,
     ...(provider ? { provider } : {}),
   };
+}
+
+/** An answer that leads elsewhere: no redirect is followed, for it would take the credentials along. */
+export function redirected(name: string, answer: HttpAnswer): Failure {
+  const { status } = answer;
+  const to = originOf(headerOf(answer, 'location'));
+  const where = to === undefined ? 'elsewhere' : `to ${to}`;
+  const message = `${name} answered ${status}, a redirect ${where}, which is not followed: the address of the connection may be wrong`;
+  return { category: 'providerDown', retryable: false, message, provider: { status } };
+}
+
+/** The rest of an address may hold secrets. */
+function originOf(location: string | undefined): string | undefined {
+  return location !== undefined && URL.canParse(location) ? new URL(location).origin : undefined;
+}
+
+export function isRedirect({ status }: HttpAnswer): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** A call that we refuse to make because of what it names. */

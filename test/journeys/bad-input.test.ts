@@ -290,6 +290,26 @@ describe('test/journeys/bad-input', () => {
     await simulator(platform.hubspot, 'DELETE', '/requests');
   });
 
+  it.each([
+    ['POST', '/projects/default/api-keys', { label: 'a\0', scopes: ['full'] }, 'body', 'label'],
+    ['POST', '/projects', { name: 'a\0b' }, 'body', 'name'],
+    ['GET', '/projects/default/connections?groupRef=a%00b', undefined, 'query', 'groupRef'],
+    ['GET', '/projects/default/integrations/a%00b', undefined, 'path', 'integrationIdOrName'],
+  ] as const)('NUL is refused where it stands: %s %s', async (method, path, body, place, name) => {
+    const answer = await platform.call<ProblemBody>(method, path, body);
+    expect([answer.status, answer.body.issues]).toEqual([
+      400,
+      [expect.objectContaining({ in: place, name, detail: expect.stringMatching(/U\+0000/) as string })],
+    ]);
+  });
+
+  it('a body that means nothing is refused, not ignored', async () => {
+    const path = `/projects/default/deliveries/${absentId}:retry`;
+    const answer = await platform.call<ProblemBody>('POST', path, { force: true });
+    expect([answer.status, answer.body.issues?.map(({ name }) => name)]).toEqual([400, ['force']]);
+    expect((await platform.call('POST', path, {})).status).toBe(404);
+  });
+
   it('methods and paths that are none are refused', async () => {
     expect(await told(await platform.call('GET', '/nothing'))).toEqual(problem(404, 'route-not-found'));
     expect(await told(await platform.call('DELETE', '/projects/default/operations/x'))).toEqual(

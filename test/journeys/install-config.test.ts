@@ -44,6 +44,32 @@ describe('test/journeys/install-config', () => {
       config: { content: { provider: 'hubspot', ...content }, ...more },
     });
 
+  it('is saved with a warning where a destination of it is not there', async () => {
+    type Saved = InstallationBody & { warnings?: { message: string }[] };
+    const read = (destination: string): object => ({
+      objects: { companies: { objectName: 'companies', selectedFieldsAuto: 'all', destination } },
+    });
+    await connect(platform, 'hubspot', 'lost');
+    const made = await create<Saved>({ read: read('nowhere') }, {}, 'lost');
+    const warning = {
+      message: expect.stringMatching(
+        /^config\.content\.read\.objects\.companies\.destination: .*nowhere/,
+      ) as string,
+    };
+    expect([made.status, made.body.warnings]).toEqual([201, [warning]]);
+    const at = `${installations}/${made.body.id}`;
+    const change = (destination: string) =>
+      platform.call<Saved>('PATCH', at, {
+        updateMask: ['config.content.read.objects.companies'],
+        installation: { config: { content: { read: read(destination) } } },
+      });
+    expect((await change('nowhere')).body.warnings).toEqual([warning]);
+    const there = { name: 'there', type: 'webhook', metadata: { url: 'http://127.0.0.1:9/' } };
+    expect((await platform.call('POST', '/projects/default/destinations', there)).status).toBe(201);
+    expect((await change('there')).body.warnings).toBeUndefined();
+    await platform.call('DELETE', at);
+  });
+
   it.each(refusals)(
     '%s is refused, with its path; nothing is saved',
     async (_title, content, name, status) => {

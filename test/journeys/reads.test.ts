@@ -78,6 +78,19 @@ describe('test/journeys/reads', () => {
     expect(found.toSorted()).toEqual([...ids, ...late.ids].toSorted());
   }, 60_000);
 
+  it('reads what a provider whose clock is behind stamps before the object began; and shows an object whose runs are gone', async () => {
+    const at = await world.contacts();
+    const { watermark } = await world.stateOf(at, 'contacts');
+    const before = world.now() - Date.parse(watermark) + 60_000;
+    const { ids } = await world.change('contacts', undefined, { email: 'behind@example.com' }, before);
+    const run = await world.tick(at, 'contacts');
+    const found = world.receiver.entries({ groupRef: at.groupRef }).map(({ raw }) => raw.id);
+    expect(found).toContain(ids[0]);
+    await world.test.database.raw('DELETE FROM operation WHERE id = $1', [run.id]);
+    const state = await world.stateOf(at, 'contacts');
+    expect([state.objectName, state.lastRun]).toEqual(['contacts', undefined]);
+  }, 60_000);
+
   it('delivers deletions where the manifest asks for them', async () => {
     const at = await world.contacts();
     const { ids } = await world.change('contacts', undefined, { email: 'gone@example.com' });

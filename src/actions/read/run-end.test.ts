@@ -19,7 +19,6 @@ const run: Run = {
   failures: 0,
   failingMs: 0,
   told: [],
-  feedSince: null,
   isPaused: false,
 };
 const item = (given: Partial<Run> = {}): RunningItem => ({

@@ -18,9 +18,8 @@ export async function readStates(
   const target = await targetAt(deps, principal, place);
   const feeds = await feedsOf(deps, target);
   const ids = feeds.flatMap(({ lastRunId, backfillId }) => [lastRunId ?? [], backfillId ?? []].flat());
-  const runs = new Map(
-    await Promise.all(ids.map(async (id) => [id, summaryOf(await operationOf(deps, target, id))] as const)),
-  );
+  const operations = await deps.operations.getAll(target.projectId, ids);
+  const runs = new Map(operations.map((operation) => [operation.id, summaryOf(operation)]));
   return effectiveReadObjects(target).flatMap((asked) => {
     const own = feeds.filter(({ object }) => object === asked.objectName.toLowerCase());
     const feed = own.find(({ kind }) => kind === 'records');

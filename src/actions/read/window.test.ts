@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { windowOf } from './window.ts';
 
 const lagMs = 60_000;
-const run = { since: 1_000_000, until: 2_000_000, feedSince: null };
+const run = { since: 1_000_000, until: 2_000_000 };
 
 describe('actions/read/window', () => {
   it('looks back before the end of the scheduled run before it, and remembers what the next one finds again', () => {
@@ -13,18 +13,13 @@ describe('actions/read/window', () => {
     });
   });
 
-  it('does not look back before the feed began, unless a backfill reads what was before', () => {
-    expect(windowOf({ ...run, type: 'scheduled', feedSince: 990_000 }, lagMs).since).toBe(990_000);
-    expect(windowOf({ ...run, type: 'scheduled', feedSince: 900_000 }, lagMs).since).toBe(940_000);
-  });
-
   it('takes the range of a request as it is', () => {
     expect(windowOf({ ...run, type: 'triggered' }, lagMs)).toEqual({ since: 1_000_000, until: 2_000_000 });
     expect(windowOf({ ...run, type: 'triggered', since: null }, lagMs)).toEqual({ until: 2_000_000 });
   });
 
   it('takes for a backfill also what changes while it goes on', () => {
-    const window = windowOf({ ...run, type: 'backfill', since: null, feedSince: 5 }, lagMs);
+    const window = windowOf({ ...run, type: 'backfill', since: null }, lagMs);
     expect(window).not.toHaveProperty('since');
     expect(window).not.toHaveProperty('repeatedFrom');
     expect(window.until).toBeGreaterThan(run.until + 24 * 3_600_000);

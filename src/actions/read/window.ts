@@ -13,19 +13,18 @@ const longestBackfillMs = 90 * 24 * 3_600_000;
 
 /**
  * A change may show at the provider only some time after the time that it carries. So a scheduled run looks back so far before
- * the end of the one before it, and leaves out what that one delivered. It does not look back before its feed began, unless a
- * backfill reads what was before. A backfill takes each record as it finds it: one that changes before its page is read would
- * otherwise be missing where no schedule follows. So does a run that compares associations.
+ * the end of the one before it, and leaves out what that one delivered. The first one looks back before its feed began: a provider
+ * whose clock is behind stamps so what changes after that. A backfill takes each record as it finds it: one that changes before
+ * its page is read would otherwise be missing where no schedule follows. So does a run that compares associations.
  */
 export function windowOf(
-  { type, since, until, feedSince }: Pick<Run, 'type' | 'since' | 'until' | 'feedSince'>,
+  { type, since, until }: Pick<Run, 'type' | 'since' | 'until'>,
   lagMs: number,
 ): Window {
   if (type === 'backfill' || type === 'associations')
     return { ...after(since), until: until + longestBackfillMs };
   if (type === 'triggered') return { ...after(since), until };
-  const from = (since ?? until) - lagMs;
-  return { since: feedSince === null ? from : Math.max(from, feedSince), until, repeatedFrom: until - lagMs };
+  return { since: (since ?? until) - lagMs, until, repeatedFrom: until - lagMs };
 }
 
 function after(since: number | null): { since?: number } {

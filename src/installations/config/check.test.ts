@@ -54,6 +54,12 @@ describe('installations/config/check', () => {
     });
   });
 
+  it('refuses the character that cannot be kept, where it stands', () => {
+    const filters = [{ fieldName: 'email', operator: 'eq', value: 'a\0' }] as const;
+    const found = issuesOf(readingContact({ destination: 'a\0b', fieldFilters: [...filters] }));
+    expect(found.map(([name]) => name)).toEqual([at('destination'), at('fieldFilters[0].value')]);
+  });
+
   describe('§2.3 proxy', () => {
     it('§2.3 proxy: enabled is accepted when the integration enables it', () => {
       expect(

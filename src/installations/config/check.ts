@@ -1,3 +1,4 @@
+import { nulDetail, nulPaths } from '../../kit/nul.ts';
 import type { Issue } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
 import { bodyIssue, contentPath } from './issue.ts';
@@ -8,6 +9,8 @@ import { writeIssues } from './write-rules.ts';
 
 /** Every rule over more than one field of a config (§2.3, §2.4, §2.5, §7.3). */
 export function checkContent(content: ConfigContent, context: CheckContext): Issue[] {
+  const nul = nulPaths(content).map((path) => bodyIssue(`${contentPath}.${path}`, nulDetail));
+  if (nul.length > 0) return nul;
   return [
     ...providerIssues(content, context),
     ...readIssues(content, context),

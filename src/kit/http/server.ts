@@ -19,6 +19,7 @@ import { readJsonBody } from './body.ts';
 import { drainingResponse } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
+import { nulIssues } from './nul.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
 /** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
@@ -88,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.setValidatorCompiler(validatorCompiler);
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', readJsonBody);
-  server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error)));
+  server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error, request)));
   if (options.crossOrigin) server.register(cors, rulesFor(options.crossOrigin));
   // After the CORS headers, so that browsers may read the refusal.
   server.after(() => server.addHook('onRequest', (request, _reply, done) => done(refuseAtOnce(request))));
@@ -122,12 +123,14 @@ function routeNotFound({ method, url }: FastifyRequest): Problem {
 }
 
 /** Whatever was thrown, as the problem the caller sees. */
-export function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown, request?: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   const found = issuesOf(error);
   if (found) return refuse(found.issues, 'invalid-request', found.more);
   // PostgreSQL stores every character but one.
-  if (sqlState(error) === '22021') {
+  if (['22021', '22P05'].includes(sqlState(error) ?? '')) {
+    const issues = request ? nulIssues(request) : [];
+    if (issues.length > 0) return refuse(issues);
     return problem('invalid-request', {
       detail: 'A text holds the character U+0000, which cannot be kept.',
       cause: error,

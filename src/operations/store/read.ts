@@ -70,6 +70,11 @@ const findOperation = statement(
     WHERE i.project_id = o.project_id AND i.id = o.installation_id AND i.group_ref = $3))`,
 );
 
+const findOperations = statement(
+  'operations_find',
+  `SELECT ${columns} FROM operation o WHERE o.project_id = $1 AND o.id = ANY ($2::uuid[])`,
+);
+
 const listOperations = statement(
   'operation_list',
   `SELECT ${columns} FROM (
@@ -97,6 +102,11 @@ export async function find(
   id: string,
 ): Promise<OperationRow | undefined> {
   return (await db.rows<OperationRow>(findOperation, [projectId, id, groupRef ?? null]))[0];
+}
+
+/** Those that are still kept, in any order. */
+export function findAll(db: Queryable, projectId: string, ids: readonly string[]): Promise<OperationRow[]> {
+  return db.rows(findOperations, [projectId, ids]);
 }
 
 /** Newest first, from before the given id. */

@@ -64,6 +64,7 @@ export interface Integrations {
   askForObjectsBy(hook: ObjectsHook): void;
   /** Registers who knows the destinations that a manifest names. */
   askForDestinationsBy(hook: DestinationsHook): void;
+  destinationFault: DestinationsHook;
   /** Registers who knows the installations. */
   countUsageBy(hook: UsageHook): void;
   close(): Promise<void>;
@@ -123,6 +124,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     askForDestinationsBy: (hook) => {
       deps.destinationFault = hook;
     },
+    destinationFault: (projectId, name) => deps.destinationFault(projectId, name),
     countUsageBy: (hook) => {
       deps.usage = hook;
     },

@@ -24,7 +24,10 @@ export async function findLosses(
     for (const taken of step.takenAway) {
       const { action, object } = taken;
       const asked = { action, objectName: object.objectName };
-      const used = await usage(db, projectId, step.live.id, asked);
+      const { installations, configured } = await usage(db, projectId, step.live.id, asked);
+      // What no config names may be written all the same, and is read only where it is read for all.
+      const isForAll = action === 'write' || ('enabled' in object && object.enabled === 'always');
+      const used = { installations: isForAll ? installations : configured, configured };
       if (used.installations === 0) continue;
       findings.push(
         warned(

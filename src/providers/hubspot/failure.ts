@@ -1,7 +1,14 @@
 import { headerOf, type HttpAnswer } from '../../kit/http/client.ts';
 import type { ProviderAnswerSummary } from '../../kit/problem.ts';
 import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
-import { retryAfterMs, withoutSecrets, type Failure, type FailureCategory } from '../failure.ts';
+import {
+  isRedirect,
+  redirected,
+  retryAfterMs,
+  withoutSecrets,
+  type Failure,
+  type FailureCategory,
+} from '../failure.ts';
 
 type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
 
@@ -40,6 +47,7 @@ const byCategory = new Map<string, Judgement>(
 
 /** Judges an answer of HubSpot that is no success. */
 export function failureOf(answer: HttpAnswer): Failure {
+  if (isRedirect(answer)) return redirected('HubSpot', answer);
   const parsed = bodyOf(answer);
   const body = isObject(parsed) ? parsed : {};
   const judgement = judge(answer, body);
@@ -64,7 +72,6 @@ function judge(answer: HttpAnswer, body: JsonObject): Judgement {
   if (isSuccess(answer)) return later('providerDown');
   if (status === 429) return judgeLimit(body);
   if (status >= 500) return later('providerDown');
-  if (status >= 300 && status < 400) return final('providerDown');
   // An unknown object type answers 400 or 404, by endpoint.
   if (/unable to infer object type/i.test(textOf(body['message']) ?? '')) return final('notFound');
   const category = status === 400 ? judgeCategory(body) : undefined;

@@ -108,4 +108,16 @@ describe('src/providers/salesforce/failure', () => {
     );
     expect(failureOfItem(item('INVALID_CROSS_REFERENCE_KEY', []), 200, 'create').category).toBe('validation');
   });
+
+  it('says of a redirect where it leads, without the secrets of the address', () => {
+    const found = failureOf(answer(302, '', { location: 'https://login.example.com/a?token=secret' }));
+    expect(found).toMatchObject({ category: 'providerDown', retryable: false, provider: { status: 302 } });
+    expect(found.message).toMatch(
+      /^Salesforce answered 302, a redirect to https:\/\/login\.example\.com, which is not/,
+    );
+    expect(found.message).not.toContain('secret');
+    expect(failureOf(answer(307, '', { location: '/maintenance' })).message).toContain(
+      'a redirect elsewhere',
+    );
+  });
 });

@@ -2,7 +2,14 @@ import { headerOf, type HttpAnswer } from '../../kit/http/client.ts';
 import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
 import type { WriteKind } from '../connector.ts';
 import { canonicalId } from './ids.ts';
-import { retryAfterMs, withoutSecrets, type Failure, type FailureCategory } from '../failure.ts';
+import {
+  isRedirect,
+  redirected,
+  retryAfterMs,
+  withoutSecrets,
+  type Failure,
+  type FailureCategory,
+} from '../failure.ts';
 
 type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
 
@@ -48,6 +55,7 @@ const byStatus: Record<number, Judgement> = {
 
 /** Judges an answer of Salesforce that is no success. */
 export function failureOf(answer: HttpAnswer): Failure {
+  if (isRedirect(answer)) return redirected('Salesforce', answer);
   const parsed = bodyOf(answer);
   const [first = isObject(parsed) ? parsed : {}] = objectsOf(parsed);
   const judgement = judge(answer, first);
@@ -77,7 +85,6 @@ function judgeReference(error: JsonObject, kind: WriteKind): Judgement {
 function judge(answer: HttpAnswer, error: JsonObject): Judgement {
   const { status } = answer;
   if (isSuccess(answer)) return later('providerDown');
-  if (status >= 300 && status < 400) return final('providerDown');
   const known = judgeCode(error);
   if (status >= 500) return known?.retryable ? known : later('providerDown');
   return known ?? byStatus[status] ?? final('validation');

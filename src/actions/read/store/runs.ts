@@ -175,8 +175,6 @@ export interface Run {
   failures: number;
   failingMs: number;
   told: string[];
-  /** A scheduled run asks for nothing from before; missing where a backfill reads that. */
-  feedSince: number | null;
   /** The feed is paused. */
   isPaused: boolean;
 }
@@ -189,8 +187,7 @@ export interface RunItem extends Marked {
 // LIMIT keeps the look-ups by key apart.
 const loadRuns = statement(
   'read_load',
-  `SELECT i.n::int AS n, r.*, 
-    CASE WHEN f.backfill_id IS NULL THEN ${msOf('f.started_at')} END AS "feedSince", f.paused IS NOT NULL AS "isPaused"
+  `SELECT i.n::int AS n, r.*, f.paused IS NOT NULL AS "isPaused"
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   CROSS JOIN LATERAL (
     SELECT r.project_id, r.object, r.id AS "operationId", r.installation_id AS "installationId", r.object_name AS "objectName",
@@ -199,7 +196,7 @@ const loadRuns = statement(
       coalesce(${msOf('svc_now()')} - ${msOf('r.failing_since')}, 0) AS "failingMs"
     FROM read_run r WHERE r.project_id = i.project_id AND r.id = i.id LIMIT 1) r
   LEFT JOIN LATERAL (
-    SELECT f.started_at, f.backfill_id, f.paused FROM read_feed f
+    SELECT f.paused FROM read_feed f
     WHERE f.project_id = r.project_id AND f.installation_id = r."installationId" AND f.object = r.object
       AND f.kind = CASE r.type WHEN 'associations' THEN 'associations' ELSE 'records' END LIMIT 1) f ON true`,
 );
