@@ -2429,7 +2429,7 @@ export interface components {
             /** @description The last change of the config. */
             updateTime?: string;
             config: components["schemas"]["Config"];
-            /** @description Only where it is made: objects of the integration that the account of the connection does not have. */
+            /** @description Only where it is made or changed: destinations of the config that are not there or disabled; and, where it is made, objects of the integration that the account of the connection does not have. */
             warnings?: {
                 message: string;
             }[];
@@ -3571,6 +3571,11 @@ export interface components {
             records: components["schemas"]["OperationRecord"][];
         };
         /**
+         * RetryDeliveryRequest
+         * @description May be left away.
+         */
+        RetryDeliveryRequest: Record<string, never> | null;
+        /**
          * RetryOperationRequest
          * @description May be left away.
          */
@@ -4409,6 +4414,7 @@ export type ReplayRequest = components['schemas']['ReplayRequest'];
 export type ReplayStarted = components['schemas']['ReplayStarted'];
 export type ResolveOperationRequest = components['schemas']['ResolveOperationRequest'];
 export type ResolvedRecords = components['schemas']['ResolvedRecords'];
+export type RetryDeliveryRequest = components['schemas']['RetryDeliveryRequest'];
 export type RetryOperationRequest = components['schemas']['RetryOperationRequest'];
 export type Revision = components['schemas']['Revision'];
 export type RevisionWarnings = components['schemas']['RevisionWarnings'];
@@ -6661,7 +6667,12 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description May be left away. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetryDeliveryRequest"];
+            };
+        };
         responses: {
             /** @description A message and what became of it at its destination. */
             200: {
@@ -6676,6 +6687,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
