@@ -94,6 +94,7 @@ export const readingExamples = {
     destination: { metadata: { url: 'https://app.example.com/hooks/v2' } },
   },
   RotateDestinationRequest: { overlapHours: 24 },
+  RetryDeliveryRequest: {},
   Destination,
   DestinationTest: { success: true, messageId: Delivery.id, status: 204, latencyMs: 38 },
   Delivery,
