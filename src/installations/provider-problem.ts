@@ -25,10 +25,12 @@ interface Wording {
 
 /** The problem that a failure at a provider amounts to, for a caller who asked it something and waits. */
 export function problemOfFailure(
-  { category, message, provider, retryAfterMs }: Failure,
+  { category, message, provider, retryAfterMs, refusedHere }: Failure,
   { what, invalid, remedies = {} }: Wording,
 ): Problem {
-  const code = (category === 'validation' ? invalid : undefined) ?? codes[category];
+  const code = refusedHere
+    ? 'egress-refused'
+    : ((category === 'validation' ? invalid : undefined) ?? codes[category]);
   const remedy = remedies[code];
   return problem(code, {
     detail: `${what}: ${message}`,

@@ -29,6 +29,8 @@ export interface Failure {
   timedOut?: true;
   /** The stored credentials cannot be opened, so that nothing was sent. */
   unreadable?: true;
+  /** The address was refused here, so that nothing was sent: the operator can allow it. */
+  refusedHere?: true;
   /** The outcome is unknown for now: the provider is asked for the record before anything is sent again. */
   pending?: true;
   /** Nothing is sent until the earlier call can no longer take effect. A record that is missing then was never written. */
@@ -57,6 +59,7 @@ export function failureOfTransport(
       category: lost ? 'unknownOutcome' : fault.kind === 'refused' ? 'permission' : 'providerDown',
       retryable: lost ? repeatable : fault.kind !== 'refused',
       ...(fault.kind === 'timeout' ? { timedOut: true } : {}),
+      ...(fault.kind === 'refused' ? { refusedHere: true } : {}),
       message: lost
         ? `the request was sent, but its answer was lost: ${fault.message}`
         : `the provider could not be reached: ${fault.message}`,
@@ -70,6 +73,7 @@ export function failureOfRead(fault: TransportFault): Failure {
   return {
     category: refused ? 'permission' : 'providerDown',
     retryable: !refused,
+    ...(refused ? { refusedHere: true } : {}),
     message: `the provider could not be read: ${fault.message}`,
   };
 }

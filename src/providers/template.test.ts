@@ -54,8 +54,18 @@ describe('src/providers/template', () => {
       'https://acme--dev.sandbox.my.salesforce.com/services/oauth2/token',
     );
     for (const workspaceRef of ['evil.com/', 'a..b', '.a', 'a.', 'a.b@c', 'a.b#']) {
-      expect(() => providerUrl(salesforce, url, { workspaceRef })).toThrow(/must be one name/);
+      expect(() => providerUrl(salesforce, url, { workspaceRef })).toThrow(/must be names of letters/);
     }
+  });
+
+  it.each([
+    'acme.my.salesforce.com',
+    'https://acme.my.salesforce.com/',
+    'HTTPS://acme.MY.salesforce.com/home?x#y',
+  ])('says which part of %s is wanted', (workspaceRef) => {
+    expect(() => baseUrlOf(salesforce, { workspaceRef })).toThrow(
+      /providerWorkspaceRef: must be the part before \.my\.salesforce\.com alone: acme$/m,
+    );
   });
 
   it('keeps the path of the base URL and drops a slash at its end', () => {
@@ -148,7 +158,7 @@ describe('src/providers/template', () => {
     const at = (workspaceRef: string, tenantName: string) =>
       providerUrl(workday, url, { workspaceRef, metadata: { tenantName } });
     expect(at('wd2', 'acme_dpt1')).toBe('https://wd2.workday.com/ccx/oauth2/acme_dpt1/token');
-    expect(() => at('wd_2', 'acme')).toThrow(/providerWorkspaceRef: must be one name/);
+    expect(() => at('wd_2', 'acme')).toThrow(/providerWorkspaceRef: must be names of letters/);
     for (const text of ['..', 'a/b', 'a?b', 'a%2fb', '-', ''])
       expect(() => at('wd2', text)).toThrow(/tenantName/);
   });

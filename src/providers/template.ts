@@ -32,13 +32,19 @@ export function resolveTemplate(
 ): string {
   const host = /^(?:[a-z]+:\/\/)?[^/]*/.exec(url)?.[0] ?? '';
   const issues = variablesOf(url).flatMap((name) =>
-    faultOf(name, values[name], forms, variablesOf(host).includes(name)),
+    faultOf(name, values[name], forms, restOfHost(host, name)),
   );
   if (issues.length > 0) throw refuse(issues);
   return url.replace(variable, (_all, name: string) => values[name] ?? '');
 }
 
-function faultOf(name: string, value: string | undefined, forms: Forms, inHost: boolean): Issue[] {
+/** What follows the variable in the host; undefined where it stands elsewhere. */
+function restOfHost(host: string, name: string): string | undefined {
+  const [, rest] = host.split(`{{${name}}}`);
+  return rest;
+}
+
+function faultOf(name: string, value: string | undefined, forms: Forms, rest: string | undefined): Issue[] {
   const place = {
     in: 'body',
     name: name === 'workspace' ? 'providerWorkspaceRef' : `providerMetadata.${name}`,
@@ -49,6 +55,9 @@ function faultOf(name: string, value: string | undefined, forms: Forms, inHost: 
     return allowed.includes(value)
       ? []
       : [{ ...place, detail: `must be one of ${allowed.join(', ')}`, value }];
+  const part = rest === undefined ? undefined : partBefore(rest, value);
+  if (part !== undefined)
+    return [{ ...place, detail: `must be the part before ${rest} alone: ${part}`, value }];
   const labels = value.split('.');
   if (forms.hostInputs?.includes(name)) {
     if (isHostName(labels)) return [];
@@ -57,11 +66,20 @@ function faultOf(name: string, value: string | undefined, forms: Forms, inHost: 
     ];
   }
   // Outside of the host an underscore is as harmless (Workday's tenants).
-  if (!inHost && /^\w[\w-]{0,99}$/.test(value)) return [];
-  if (labels.length === 1 || forms.dottedInputs?.includes(name)) {
-    if (labels.every((part) => label.test(part))) return [];
-  }
-  return [{ ...place, detail: 'must be one name of letters, digits and hyphens, not a host or URL', value }];
+  if (rest === undefined && /^\w[\w-]{0,99}$/.test(value)) return [];
+  const mayHaveDots = forms.dottedInputs?.includes(name) ?? false;
+  if ((labels.length === 1 || mayHaveDots) && labels.every((one) => label.test(one))) return [];
+  const detail = mayHaveDots
+    ? 'must be names of letters, digits and hyphens with a dot between two, not a URL'
+    : 'must be one name of letters, digits and hyphens, not a host or URL';
+  return [{ ...place, detail, value }];
+}
+
+/** Of a whole address where its first part is wanted, that part; undefined for what is no such address. */
+function partBefore(rest: string, value: string): string | undefined {
+  const host = value.replace(/^[a-z]+:\/\//i, '').replace(/[/?#].*$/s, '');
+  if (!rest.startsWith('.') || rest.includes('{{') || !host.toLowerCase().endsWith(rest)) return undefined;
+  return host.slice(0, -rest.length);
 }
 
 /** What is asked for, in the words of the provider's file. */

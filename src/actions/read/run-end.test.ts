@@ -100,6 +100,9 @@ describe('actions/read/run-end', () => {
         logs: [],
       });
       expect(ends({ type: 'triggered' }).failed(dead).end.done).toBe(true);
+      expect(end.logs[0]?.msg).toContain('waits until the account is connected again');
+      const refused = ends({ type: 'backfill' }).failed({ ...dead, refusedHere: true }).end;
+      expect(refused.logs[0]?.msg).toContain('waits until the operator allows it');
     }
   });
 

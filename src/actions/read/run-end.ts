@@ -108,7 +108,7 @@ function underWay(
 }
 
 /**
- * Only the customer can mend it, and history is read once: it goes on at its page when the account is connected again. A
+ * Only the customer can mend it, or the operator, and history is read once: it goes on at its page when that is done. A
  * scheduled run ends instead, since the next one reads what it did not.
  */
 function waitsForCustomer({ type }: Run, { category }: Failure): boolean {
@@ -118,7 +118,8 @@ function waitsForCustomer({ type }: Run, { category }: Failure): boolean {
 function untilMended(base: RunEnd, run: Run, failure: Failure): RunEnd {
   const again = { ...base, waitMs: longestPauseMs, errors: [{ index: 0, ...failure }], failure, spent: true };
   if (run.told.includes('account')) return again;
-  const msg = `${failure.message}; the read waits until the account is connected again`;
+  const until = failure.refusedHere ? 'the operator allows it' : 'the account is connected again';
+  const msg = `${failure.message}; the read waits until ${until}, and goes on within five minutes`;
   return { ...again, waits: true, told: [...run.told, 'account'], logs: [line('warning', msg, failure)] };
 }
 

@@ -52,6 +52,18 @@ describe('src/actions/write/answer', () => {
     });
   });
 
+  it('an address that was refused here is no refusal of the provider', () => {
+    const [outcome] = [refused('permission')] as [
+      { kind: 'notApplied'; failure: { category: 'permission' } },
+    ];
+    const failure = { ...refused('permission'), failure: { ...outcome.failure, refusedHere: true as const } };
+    expect(problemOf(answerWrite(plan(), id, [failure as RecordOutcome]))).toEqual([
+      502,
+      'egress-refused',
+      { operationId: id, category: 'permission' },
+    ]);
+  });
+
   it('§4.2 a delete that was done answers the id alone', () => {
     expect(answerWrite(plan({ kind: 'delete' }), id, [{ kind: 'applied', recordId: '7' }])).toEqual({
       status: 200,

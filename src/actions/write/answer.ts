@@ -97,7 +97,7 @@ function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Res
 
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
 function problemOf(failure: Failure, operationId: string): Problem | undefined {
-  const { category, message, provider, retryable, retryAfterMs, timedOut, unreadable } = failure;
+  const { category, message, provider, retryable, retryAfterMs, timedOut, unreadable, refusedHere } = failure;
   const details = {
     detail: message,
     retryable,
@@ -106,6 +106,7 @@ function problemOf(failure: Failure, operationId: string): Problem | undefined {
     extra: { operationId, category },
   };
   if (unreadable) return problem('credentials-unreadable', details);
+  if (refusedHere) return problem('egress-refused', details);
   const code = timedOut ? 'provider-timeout' : problemCodes[category];
   return code && problem(code, details);
 }

@@ -53,7 +53,14 @@ describe('actions/write/plan', () => {
     });
   });
 
+  test('a name that maps to another field may be id', () => {
+    const rules = { settings: {}, valueDefaults: {}, mappings: { id: 'external_id' }, unsetMappings: [] };
+    const planned = planWrite({ ...create, record: { id: '7' } }, scope({ rules }));
+    expect(planned).toMatchObject({ plan: { records: [{ fields: { external_id: '7' } }] } });
+  });
+
   test.each([
+    ['a create with the id of a record', { record: { id: '7', email: 'x' } }, 'invalid-request record.id'],
     [
       '§4.2.1 an update without an id',
       { type: 'update', record: { email: 'x' } },

@@ -60,15 +60,15 @@ export function planWrite(
   if (refusal) return { refusal };
   const items = itemsOf(request);
   const shaped = items.map((item) => planRecord(request.type, item, scope));
-  const collisions = shaped.flatMap(({ collisions: names }, index) =>
-    names.map((name) =>
-      issue(
-        `${at(request, index)}.${name}`,
-        'stands twice in the record: under its own and under its mapped name',
-      ),
-    ),
-  );
-  if (collisions.length > 0) return { refusal: refuse(collisions) };
+  const issues = shaped.flatMap(({ record, collisions }, index) => {
+    const twice = 'stands twice in the record: under its own and under its mapped name';
+    const place = at(request, index);
+    const found = collisions.map((name) => issue(`${place}.${name}`, twice));
+    // Left away it would leave a second record where one was to be changed.
+    const hasId = request.type === 'create' && Object.hasOwn(record.fields, 'id');
+    return hasId ? [...found, issue(`${place}.id`, givenByProvider)] : found;
+  });
+  if (issues.length > 0) return { refusal: refuse(issues) };
   return {
     plan: {
       kind: request.type,
@@ -87,6 +87,9 @@ export function planWrite(
     },
   };
 }
+
+const givenByProvider =
+  'is given by the provider when a record is created; to change the record that has it send `type: "update"`';
 
 /** Beside `autoBatchPolicy`, `retryPolicy` is ignored. */
 function deadlineOf({ mode, autoBatchPolicy, retryPolicy }: WriteRequest): number {

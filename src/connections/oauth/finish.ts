@@ -60,9 +60,11 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, state: string): P
       { problem: error.code, provider: flow?.request.provider, detail: error.message },
       'an OAuth flow ended without a connection',
     );
-    return { error: error.message, status: error.status === 503 ? 503 : 400, ...returnOf(flow) };
+    return { error: asSentence(error.message), status: error.status === 503 ? 503 : 400, ...returnOf(flow) };
   }
 }
+
+const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 function returnOf(flow: Flow | undefined): { returnUrl?: string } {
   return flow?.request.returnUrl === undefined ? {} : { returnUrl: flow.request.returnUrl };
