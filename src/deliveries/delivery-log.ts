@@ -101,7 +101,9 @@ async function filterOf(
     destination === undefined || isId(destination)
       ? destination
       : (await loadDestinations(database, [keyOf(projectId, destination)]))[0]?.id;
-  if (destination !== undefined && destinationId === undefined) return undefined;
+  // The id of one that was deleted still finds what went there.
+  if (destination !== undefined && destinationId === undefined)
+    throw problem('not-found', { detail: `There is no destination ${destination}.` });
   const before = beforeIdOf(pageToken);
   const latest = to === undefined ? before : firstIdAt(to);
   return {

@@ -182,6 +182,8 @@ describe('test/journeys/destinations', () => {
       ({ results }) => results.length === 4,
     );
     expect(canceled.results.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    const byName = await at.call<Problem>('GET', '/deliveries?destination=deleted');
+    expect([byName.status, byName.body.detail]).toEqual([404, 'There is no destination deleted.']);
     expect(receiver.received).toEqual([]);
     expect((await at.call<Problem>('POST', `/deliveries/${ids[0]}:retry`)).status).toBe(404);
   });

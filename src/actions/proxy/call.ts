@@ -138,7 +138,10 @@ async function targetRefusal(projects: Projects, { projectId, selector }: ProxyC
     return notInstalled(name, selector.groupRef);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
-    return problem('installation-not-found', { detail: error.message });
+    return problem('installation-not-found', {
+      detail: error.message,
+      remedy: `Name an integration of the project in x-svc-integration-name: GET /v1/projects/${projectId}/integrations lists them.`,
+    });
   }
 }
 

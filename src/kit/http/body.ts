@@ -35,7 +35,7 @@ export async function readJsonBody(request: FastifyRequest, payload: Readable): 
   if (outline) return readLarge(request, bytes, outline);
   const text = textOf(bytes);
   if (text.trim() === '') return refuseEmpty(request);
-  const value = parsed(text, parseJson);
+  const value = parsed(request, text, parseJson);
   if (mayHoldOddTexts(text)) refuseOddTexts(value);
   return value;
 }
@@ -51,7 +51,8 @@ async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOu
   const text = textOf(bytes);
   if (text.trim() === '') return refuseEmpty(request);
   await nextTurn();
-  const value = parsed(text, outline.mayLoseDigits ? parseExactly : (whole) => JSON.parse(whole) as unknown);
+  const parse = outline.mayLoseDigits ? parseExactly : (whole: string): unknown => JSON.parse(whole);
+  const value = parsed(request, text, parse);
   await nextTurn();
   if (mayHoldOddTexts(text)) refuseOddTexts(value);
   await nextTurn();
@@ -139,15 +140,24 @@ function refuseEmpty({ routeOptions }: FastifyRequest): null | undefined {
   throw problem('malformed-json', { detail: 'The body is empty.' });
 }
 
-function parsed(text: string, parse: (text: string) => unknown): unknown {
+function parsed(request: FastifyRequest, text: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(text);
   } catch (error) {
     throw problem('malformed-json', {
       detail: `The body is not JSON: ${(error as Error).message}`,
+      ...otherTypes(request),
       cause: error,
     });
   }
+}
+
+/** What was sent may be of another type that the route takes. */
+function otherTypes({ routeOptions }: FastifyRequest): { remedy?: string } {
+  const { content = {} } = (routeOptions.schema?.body ?? {}) as { content?: object };
+  const types = Object.keys(content).filter((type) => type !== 'application/json');
+  if (types.length === 0) return {};
+  return { remedy: `Send a JSON document, or name what you send: \`Content-Type: ${types.join(' or ')}\`.` };
 }
 
 /** A key may be written with escapes. Two tests are many times as fast as one pattern. */

@@ -144,6 +144,24 @@ describe('src/projects/integrations/routes', () => {
     expect((await room.call('GET', base)).body).toEqual([]);
   });
 
+  it('says which type a manifest has that was sent as JSON, and that one that is empty was sent empty', async () => {
+    const put = (text: string, type: string) =>
+      room.call('PUT', batch, text, { headers: { 'content-type': type } });
+    expect(await put(yaml('mine'), 'application/json')).toMatchObject({
+      status: 400,
+      body: { code: 'malformed-json', remedy: expect.stringContaining('`Content-Type: application/yaml`') },
+    });
+    expect(await put('', 'application/yaml')).toMatchObject({
+      status: 422,
+      body: {
+        code: 'manifest-invalid',
+        detail: expect.stringMatching(/^line 1, column 1: .* empty.*--data-binary/),
+      },
+    });
+    const slip = await put(yaml('mine').replace('provider: ', 'provider:'), 'application/yaml');
+    expect(slip.body.detail).toContain('Write provider: hubspot');
+  });
+
   it('refuses another provider under a live name', async () => {
     await deploy(yaml('mine'));
     for (const query of ['', '?dryRun=true']) {

@@ -87,6 +87,12 @@ describe('src/projects/manifest/check-shape', () => {
     expect(found!.suggestion ?? '').toContain(suggestion ?? '');
   });
 
+  it('does not ask whether the only allowed value was meant', () => {
+    expect(check({ ...sound, specVersion: 'v1.0.0' })).toEqual([
+      { severity: 'error', rule: 'spec-version', path: ['specVersion'], message: 'must be 1.0.0' },
+    ]);
+  });
+
   it('places what it finds below where the value stands, every fault once', () => {
     const found = check({ specVersion: 1, integrations: [{ name: '' }] }, ['body', 0]);
     expect(found.map(({ path }) => renderPath(path)).toSorted()).toEqual([

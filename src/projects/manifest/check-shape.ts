@@ -78,7 +78,9 @@ function unknownKey(key: string, { properties = {} }: Schema, path: Path): Findi
 function notOneOf(allowed: readonly unknown[], value: unknown, path: Path): Finding {
   const names = allowed.map(String);
   const rule = path.at(-1) === 'specVersion' ? 'spec-version' : 'allowed-value';
-  return failed(rule, path, `must be ${names.join(' or ')}`, didYouMean(String(value), names));
+  // A single value is its own suggestion.
+  const suggestion = names.length > 1 ? didYouMean(String(value), names) : undefined;
+  return failed(rule, path, `must be ${names.join(' or ')}`, suggestion);
 }
 
 const typeNames: Readonly<Record<string, string>> = {

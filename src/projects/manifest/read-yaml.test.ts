@@ -27,6 +27,83 @@ describe('src/projects/manifest/read-yaml', () => {
     expect(source.locate([]).line).toBeGreaterThan(1);
   });
 
+  describe('a slip of YAML is told in our words, where it is, with the remedy', () => {
+    const sound = `specVersion: 1.0.0
+integrations:
+  - name: crm
+    provider: hubspot
+    read:
+      objects:
+        - objectName: contacts
+          schedule: '*/30 * * * *'
+`;
+    it.each<[slip: string, from: string, to: string, line: number, said: string]>([
+      [
+        'a cron expression without quotes',
+        `'*/30 * * * *'`,
+        '*/30 * * * *',
+        8,
+        "begin with *. Put the value in quotes: '*/30 * * * *'",
+      ],
+      ['one of stars', `'*/30 * * * *'`, '* * * * *', 8, "quotes: '* * * * *'"],
+      ['a space too many', '    provider', '     provider', 4, 'indented by 5 spaces'],
+      ['a space too many at the top', 'integrations:', ' integrations:', 2, 'indented by 1 space '],
+      ['a space too few', '    provider', '   provider', 4, 'indented by 3 spaces'],
+      ['a space too many, far in', '          schedule', '           schedule', 8, 'indented by 11 spaces'],
+      ['a space too few, far in', '          schedule', '         schedule', 8, 'indented by 9 spaces'],
+      [
+        'no space after the colon',
+        'provider: hubspot',
+        'provider:hubspot',
+        4,
+        'after the colon. Write provider: hubspot',
+      ],
+      [
+        'no space after the last colon',
+        `schedule: '*/30 * * * *'`,
+        'schedule:hourly',
+        8,
+        'Write schedule: hourly',
+      ],
+      ['no space after the dash', '- name', '-name', 3, 'after the dash. Write - name: crm'],
+      ['a colon in a value', `'*/30 * * * *'`, "Note: it's which", 8, "quotes: 'Note: it''s which'"],
+      ['a second document', '    read:', '---\nread:', 5, 'one document'],
+      ['a tab', '    provider', '\tprovider', 4, 'Indent with spaces'],
+      [
+        'a reserved sign',
+        'hubspot',
+        '@hubspot',
+        4,
+        "cannot begin with @. Put the value in quotes: '@hubspot'",
+      ],
+      ['an open bracket', 'hubspot', '[hubspot', 5, 'is not closed'],
+      ['an open quote', 'hubspot', '"hubspot', 9, 'quote that was opened before this place is not closed'],
+      ['more than the quoted', 'hubspot', '"hub" spot', 4, 'Put the whole value in quotes'],
+      ['an escape', 'hubspot', '"hub\\spot"', 4, 'single quotes'],
+      ['a list in the line of its key', 'hubspot', '- hubspot', 4, 'Begin it in the next line'],
+    ])('%s', (_slip, from, to, line, said) => {
+      const source = readYaml(sound.replace(from, to));
+      const [{ rule, message, suggestion } = { rule: '', message: '' }] = source.findings;
+      expect([rule, source.locate([]).line, `${message}. ${suggestion}`]).toEqual([
+        'yaml-syntax',
+        line,
+        expect.stringContaining(said),
+      ]);
+    });
+
+    it('a text whose line breaks were cut', () => {
+      expect(readYaml(sound.replaceAll('\n', '')).findings[0]?.suggestion).toContain('--data-binary');
+    });
+
+    it('what has no words of its own is told in the words of the parser', () => {
+      expect(readYaml('a: | b\n').findings[0]?.message).toContain('cannot be read from here on: Not a YAML');
+    });
+
+    it.each(['', '\n', '# a comment\n', '---\n', 'null'])('%j holds nothing', (text) => {
+      expect(readYaml(text).findings).toMatchObject([{ rule: 'yaml-empty' }]);
+    });
+  });
+
   it('refuses a key that stands twice, at its second place', () => {
     const source = readYaml('a: 1\nb: 2\na: 3\n');
     expect(source.findings).toMatchObject([{ rule: 'yaml-duplicate-key', path: ['a'] }]);

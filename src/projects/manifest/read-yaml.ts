@@ -10,6 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { failed, type Finding, type Path } from './finding.ts';
+import { yamlFault } from './yaml-faults.ts';
 
 /** A manifest's text as values, with the place of every key and value. */
 export interface YamlSource {
@@ -48,9 +49,11 @@ export function readYaml(text: string): YamlSource {
   }
   const syntaxError = document.errors[0];
   if (syntaxError) {
-    offsets.set('[]', syntaxError.pos[0]);
-    return refused(failed('yaml-syntax', [], syntaxError.message));
+    const { message, suggestion, offset } = yamlFault(text, syntaxError);
+    offsets.set('[]', offset);
+    return refused(failed('yaml-syntax', [], message, suggestion));
   }
+  if (document.contents === null || isNothing(document.contents)) return refused(empty);
   const unfolding: Unfolding = { offsets, findings: [], anchors: new Map(), nodes: 0 };
   try {
     const value = unfold(document.contents, [], unfolding);
@@ -59,6 +62,17 @@ export function readYaml(text: string): YamlSource {
     if (error instanceof TooLarge) return refused(error.finding);
     throw error;
   }
+}
+
+const empty = failed(
+  'yaml-empty',
+  [],
+  'the manifest is empty, or holds nothing but comments',
+  'Check the path of the file: curl sends nothing where --data-binary @svc.yaml names none',
+);
+
+function isNothing(contents: Node): boolean {
+  return isScalar(contents) && contents.value === null;
 }
 
 interface Unfolding {

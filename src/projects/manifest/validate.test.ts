@@ -60,7 +60,8 @@ describe('src/projects/manifest/validate', () => {
   });
 
   it.each([
-    ['an empty text', '', 'type  1:1'],
+    ['an empty text', '', 'yaml-empty  1:1'],
+    ['nothing but a comment', '# svc\n---\n', 'yaml-empty  1:1'],
     ['text that is no map', 'hello', 'type  1:1'],
     ['another version', whole.replace('1.0.0', '2.0.0'), 'spec-version specVersion 1:1'],
     ['a version that YAML reads as a number', whole.replace('1.0.0', '1.0'), 'spec-version specVersion 1:1'],
