@@ -1,15 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { readSwitches } from './options.ts';
+import { simulated } from './simulated.ts';
 
-/** Runs the simulators on their ports and the platform pointed at them, until one of them ends or Ctrl+C. */
-const origins = { hubspot: '127.0.0.1:4010', salesforce: '127.0.0.1:4011' };
+const usage = `npm run dev
 
-const environment = {
-  SVC_PROVIDER_ORIGINS: Object.entries(origins)
-    .map(([name, host]) => `${name}=http://${host}`)
-    .join(','),
-  SVC_EGRESS_ALLOW: Object.values(origins).join(','),
-  ...process.env,
-};
+Runs the simulated HubSpot (port 4010), the simulated Salesforce (port 4011) and the platform pointed at them, until Ctrl+C.
+The platform takes its settings from the environment, such as SVC_PORT=5000 SVC_PROXY_PORT=5001 npm run dev
+(docs/configuration.md); what SVC_EGRESS_ALLOW and SVC_PROVIDER_ORIGINS name is added to the simulators.
+
+  --help   this text`;
+
+readSwitches(usage, []);
+
+const hosts = { hubspot: '127.0.0.1:4010', salesforce: '127.0.0.1:4011' };
+const origins = Object.fromEntries(Object.entries(hosts).map(([name, host]) => [name, `http://${host}`]));
+const environment = { ...process.env, ...simulated(origins, Object.values(hosts).join(',')) };
 
 const children: ChildProcess[] = [];
 let isEnding = false;
@@ -28,6 +33,7 @@ function end(code: number): void {
   for (const child of children) child.kill('SIGTERM');
 }
 
+// A terminal signals the children, too; they take both signals as one.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(0));
 run('simulator/main.ts');
 run('src/main.ts');

@@ -55,8 +55,11 @@ async function main(): Promise<void> {
     throw error;
   }
   tell(chosen, running);
+  let stopping: Promise<void> | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => void stop().then(() => process.exit(0)));
+    process.on(signal, () => {
+      stopping ??= stop().then(() => process.exit(0));
+    });
 }
 
 async function startOn({ name, start }: Simulator, startOptions: StartOptions): Promise<Running> {

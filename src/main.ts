@@ -26,6 +26,8 @@ interface Urls {
 
 /** Further time to close the database in order. */
 const stopMarginMs = 4_000;
+/** A Ctrl+C comes from the terminal, and again from each parent that passes it on, such as npm. */
+const sameSignalMs = 1_000;
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -49,10 +51,15 @@ function announce(surfaces: Surfaces, healthUrl: string, config: Config, databas
   );
 }
 
-/** Not ready, stop accepting, finish what is in flight, give leases back. A second signal ends at once. */
+/** Not ready, stop accepting, finish what is in flight, give leases back. A second signal, a second later or more, ends at once. */
 function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => Promise<void>): void {
+  let toldAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (health.isStopping) process.exit(1);
+    if (toldAt !== undefined) {
+      if (performance.now() - toldAt >= sameSignalMs) process.exit(1);
+      return;
+    }
+    toldAt = performance.now();
     health.isStopping = true;
     log.info({ signal }, 'stopping');
     const deadline = setTimeout(

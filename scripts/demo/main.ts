@@ -1,13 +1,24 @@
-/** `npm run demo`: the platform and the simulated providers, and the main job done before your eyes. `--exit` leaves when it is done. */
+/** `npm run demo`: the platform and the simulated providers, and the main job done before your eyes. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { readSwitches } from '../options.ts';
 import { createApi } from './api.ts';
 import { startStage, type Stage } from './processes.ts';
 import { curls, runSteps } from './steps.ts';
 
+const usage = `npm run demo -- [--exit]
+
+Starts the platform and the simulated providers, does the main job before your eyes and leaves all of it running until Ctrl+C.
+Its data is kept in SVC_DATA_DIR (.svc/demo).
+
+  --exit   leave when it is done
+  --help   this text`;
+
+const leaves = readSwitches(usage, ['exit']).has('exit');
 const dataDir = resolve(process.env['SVC_DATA_DIR'] ?? '.svc/demo');
-const leaves = process.argv.includes('--exit');
 const startedAt = performance.now();
+let running: Stage | undefined;
+let isStopping = false;
 
 function say(line: string): void {
   console.log(line);
@@ -27,7 +38,7 @@ async function step<Result>(name: string, work: () => Promise<[Result, string]>)
     say(`  ✓ ${seconds(since)}  ${name.padEnd(44)} ${made}`);
     return result;
   } catch (error) {
-    say(`  ✗ ${seconds(since)}  ${name}\n\n    ${(error as Error).message}\n`);
+    if (!isStopping) say(`  ✗ ${seconds(since)}  ${name}\n\n    ${(error as Error).message}\n`);
     throw error;
   }
 }
@@ -35,6 +46,7 @@ async function step<Result>(name: string, work: () => Promise<[Result, string]>)
 async function play(): Promise<Stage> {
   const stage = await step('start platform, database and simulators', async () => {
     const started = await startStage(dataDir);
+    running = started;
     return [started, `${started.base}, proxy ${started.proxy}`];
   });
   try {
@@ -49,6 +61,15 @@ async function play(): Promise<Stage> {
   return stage;
 }
 
+/** A Ctrl+C may come more than once, and before there is a stage: the platform ends with this process then. */
+function stop(): void {
+  if (isStopping) return;
+  isStopping = true;
+  void (running?.close() ?? Promise.resolve()).then(() => process.exit(0));
+}
+
+process.on('SIGINT', stop);
+process.on('SIGTERM', stop);
 say(
   '\nsvc: write, look up, read and proxy, for one customer with a HubSpot and a Salesforce account (both simulated here)\n',
 );
@@ -58,11 +79,8 @@ try {
     await stage.close();
   } else {
     say(`API reference: ${stage.base}/docs   Stop with Ctrl+C.`);
-    const stop = (): void => void stage.close().then(() => process.exit(0));
-    process.once('SIGINT', stop);
-    process.once('SIGTERM', stop);
     const code = await stage.ended;
-    say(`The platform ended${code === null ? '' : ` with code ${code}`}.`);
+    if (!isStopping) say(`The platform ended${code === null ? '' : ` with code ${code}`}.`);
   }
 } catch (error) {
   process.exitCode = 1;

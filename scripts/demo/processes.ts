@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../simulator/salesforce/index.ts';
 import { startChild, untilReady } from '../child.ts';
+import { simulated } from '../simulated.ts';
 
 /** What the demo runs beside itself. */
 export interface Stage {
@@ -37,25 +38,28 @@ export async function startStage(dataDir: string): Promise<Stage> {
       SVC_PROXY_PORT: String(proxyPort),
       SVC_PUBLIC_URL: base,
       SVC_LOG_LEVEL: 'warn',
-      SVC_PROVIDER_ORIGINS: `hubspot=${hubspot.url},salesforce=${salesforce.url}`,
-      SVC_EGRESS_ALLOW: '127.0.0.1',
+      ...simulated({ hubspot: hubspot.url, salesforce: salesforce.url }, '127.0.0.1'),
     },
   });
   // However this process ends, the platform does not outlive it.
   const child = platform.process;
   process.once('exit', () => child.kill('SIGTERM'));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  await untilReady(base, platform);
+  const close = async (): Promise<void> => {
+    await platform.end();
+    await Promise.all([hubspot.close(), salesforce.close()]);
+  };
+  await untilReady(base, platform).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   return {
     base,
     proxy: `http://127.0.0.1:${proxyPort}`,
     hubspot: hubspot.url,
     salesforce: salesforce.url,
     ended,
-    close: async () => {
-      await platform.end();
-      await Promise.all([hubspot.close(), salesforce.close()]);
-    },
+    close,
   };
 }
 
