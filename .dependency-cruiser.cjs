@@ -27,6 +27,7 @@ const top = [
   'app',
   'command',
   'first-key',
+  'problems',
 ];
 
 module.exports = {

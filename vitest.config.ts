@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['{src,simulator,bench,scripts,test,ui}/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
+    // A test of one room may meet the problems of any.
+    setupFiles: ['src/problems.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { problemKinds } from '../src/kit/problem-catalogue.ts';
+import { problemKinds } from '../src/problems.ts';
 import { installSubPackage } from './sub-package.ts';
 
 const tools = join(import.meta.dirname, '../test/openapi');

@@ -1,7 +1,7 @@
 /** `npm run generate`: writes what derives from the sources (OpenAPI, types of the client, error pages, configuration); `--check` only compares. */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { problemKinds } from '../src/kit/problem-catalogue.ts';
+import { problemKinds } from '../src/problems.ts';
 import type { ProblemKind } from '../src/kit/problem-kind.ts';
 import { variables } from '../src/config.ts';
 import { eventKinds, eventTypes, sentenceOf } from '../src/events/index.ts';
@@ -39,7 +39,7 @@ function errorIndex(kinds: [string, ProblemKind][]): string {
   return `# Problems
 
 Every refusal and failure is an \`application/problem+json\` body (RFC 9457). \`code\` is stable; this list comes from the catalogue in
-\`src/kit/problem-catalogue.ts\`.
+\`src/problems.ts\`.
 
 | code | status | title | retryable |
 | --- | --- | --- | --- |
@@ -101,7 +101,7 @@ async function notificationsPage(): Promise<string> {
 }
 
 async function wanted(): Promise<Map<string, string>> {
-  const kinds = Object.entries<ProblemKind>(problemKinds).sort(([a], [b]) => a.localeCompare(b));
+  const kinds = Object.entries(problemKinds).sort(([a], [b]) => a.localeCompare(b));
   const document = await openApiDocument();
   return new Map([
     ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],

@@ -1,3 +1,4 @@
+import './problems.ts';
 export { addToQuota, type Closure, type Quota, type QuotaNames } from './budget/index.ts';
 export { createConnections, type Connections } from './connections.ts';
 export type { Credential } from './credentials/index.ts';

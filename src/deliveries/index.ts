@@ -1,3 +1,4 @@
+import './problems.ts';
 export { deliveryRoutes } from './delivery-routes.ts';
 export { destinationRoutes } from './destination-routes.ts';
 export { createDeliveries, destinationFault, type Deliveries, type FoundDestination } from './deliveries.ts';

@@ -1,3 +1,4 @@
+import './problems.ts';
 export {
   effectiveReadObject,
   effectiveReadObjectNamed,

@@ -1,8 +1,7 @@
-import { kind, varying, type ProblemKind } from './problem-kind.ts';
-import { deliveryProblems } from './problems-of-delivery.ts';
+import { kind, varying, type DeclaredProblems, type ProblemKind } from './problem-kind.ts';
 
-/** Every problem that this service answers with, by its stable code. The pages in docs/errors derive from it. */
-export const problemKinds = {
+/** What any surface answers with. */
+export const commonProblems = {
   'invalid-request': kind(
     400,
     'The request is not valid',
@@ -58,13 +57,6 @@ export const problemKinds = {
     'Send a valid API key in the header `X-Api-Key`.',
     'No key was sent, or the key is malformed, unknown, deleted or inactive, or the token is expired or not signed by a registered key.',
   ),
-  'too-many-failures': kind(
-    429,
-    'Too many requests with wrong credentials',
-    'Send a valid API key, or wait until `retryAfter`; requests with valid credentials are answered as ever.',
-    'More requests with wrong credentials came from one address within a minute than `SVC_AUTH_FAILURES_PER_MINUTE` allows.',
-    true,
-  ),
   forbidden: kind(
     403,
     'The credentials do not allow this',
@@ -83,12 +75,6 @@ export const problemKinds = {
     'Compare method and path with the API reference at `/docs`.',
     'The method and path do not name an endpoint of this surface.',
   ),
-  'object-not-in-manifest': kind(
-    404,
-    'The object is not declared',
-    'Add the object to the integration in `svc.yaml` and deploy it.',
-    'The write names an object that the latest revision of the integration does not declare under `write.objects`.',
-  ),
   'already-exists': kind(
     409,
     'It already exists',
@@ -101,223 +87,6 @@ export const problemKinds = {
     'Read the current state and send the request again.',
     'Two changes of the same thing met; this one was not applied.',
     true,
-  ),
-  'record-busy': kind(
-    409,
-    'Earlier writes of the record are not done',
-    'Send the same request again after `retryAfter`, or send it with `mode: "asynchronous"`: it is done when its turn comes.',
-    'Writes of one record are done in the order in which they were accepted. A synchronous one waits 10 s for those before it: queued ones, or another synchronous one. They did not end in that time, so nothing was sent and nothing is kept of this request.',
-    true,
-  ),
-  'idempotency-key-in-flight': kind(
-    409,
-    'The first request with this key is still being done',
-    'Send the same request again after `retryAfter`; it gets the answer of the first.',
-    'A synchronous write with the same `Idempotency-Key` was accepted and has not ended. This request did nothing. If the node that did the first one died, this lasts until its lease is over.',
-    true,
-  ),
-  'idempotency-key-reused': kind(
-    422,
-    'The key stands for another request',
-    'Use a new `Idempotency-Key` for a new request; repeat a request byte for byte.',
-    'The same caller sent this `Idempotency-Key` within the last 7 days with another method, path or body. This request did nothing; `operationId` names what the key stands for.',
-  ),
-  'operation-in-progress': kind(
-    409,
-    'The operation is in progress',
-    'Wait until its status is `success` or `failure`.',
-    'What became of its records is not settled yet, so they cannot be resolved or sent again by hand.',
-    true,
-  ),
-  'outcome-known': kind(
-    422,
-    'The outcome of the record is known',
-    'Resolve only records whose `resolution` is `unknown`: GET …/operations/{id}/records.',
-    'A resolution says what became of a record of unknown outcome. This record has an outcome, or was resolved the other way before. Nothing was recorded.',
-  ),
-  'outcome-unresolved': kind(
-    422,
-    'The outcome of some records is unknown',
-    'Look at the records in the provider and settle them first: POST …/operations/{id}:resolve.',
-    'An operation is repeated with the records that are known not to have been done. Those of unknown outcome, named in `records` by their index, might be done twice. Nothing was sent.',
-  ),
-  'nothing-to-retry': kind(
-    422,
-    'There is nothing to repeat',
-    'Look at the outcomes: GET …/operations/{id}/records.',
-    'No record of the operation failed or was resolved as `notApplied`, or it is not a write.',
-  ),
-  'manifest-invalid': kind(
-    422,
-    'The manifest is not valid',
-    'Correct the lines that `issues` names and deploy again.',
-    'The `svc.yaml` has errors. Each issue carries the line and column. Nothing was deployed.',
-  ),
-  'config-invalid': kind(
-    422,
-    'The config is not valid',
-    'Correct what `issues` names.',
-    'The config of an installation breaks a rule of ours, of the integration or of the provider. Nothing was saved.',
-  ),
-  'sample-read-failed': kind(
-    422,
-    'The provider refused the sample read',
-    'Correct the config as the provider says, or pass `skipSampling=true` to save without the check.',
-    'Before a read config is saved, one record of each object is read to see that the object and its fields exist. The provider answered that the request is wrong.',
-  ),
-  'no-usable-connection': kind(
-    422,
-    'The group has no usable connection',
-    'Connect the group first: POST /v1/oauth-connect, or connections:generate for credentials at hand.',
-    'The installation or the call needs a connection of this group to the provider of the integration, and there is none, or its credentials stopped working.',
-  ),
-  'connection-provider-mismatch': kind(
-    422,
-    'The connection is of another provider',
-    'Name a connection whose provider is the one of the integration.',
-    'The connection and the integration name different providers.',
-  ),
-  'provider-unknown': kind(
-    422,
-    'The provider is not in the catalogue',
-    'Use a key of GET /v1/providers.',
-    'The provider named does not exist in the catalogue. Keys are case-sensitive.',
-  ),
-  'provider-app-missing': kind(
-    422,
-    'No provider app is registered',
-    'Register the OAuth client: POST /v1/projects/{project}/provider-apps.',
-    'Connecting by OAuth needs the client id and secret that the builder got from the provider.',
-  ),
-  'provider-app-invalid': kind(
-    422,
-    'The provider app is not right',
-    'Correct the client id, client secret, redirect URI or scopes of the provider app.',
-    'The provider refused the builder’s OAuth client, or the provider app lacks scopes that the provider asks for. The customer’s connection stays as it is.',
-  ),
-  'auth-scheme-mismatch': kind(
-    422,
-    'The credentials do not fit the provider',
-    'Send the block of credentials that the provider’s `authType` asks for.',
-    'The credentials sent are of another kind than the provider, or the connection that is being changed, uses.',
-  ),
-  'credentials-rejected': kind(
-    422,
-    'The provider rejected the credentials',
-    'Check the credentials at the provider and send them again.',
-    'The token endpoint of the provider, or its health check, refused the credentials.',
-  ),
-  'return-url-not-allowed': kind(
-    422,
-    'The return URL is not allowed',
-    'Add its origin to `SVC_RETURN_URLS`.',
-    'A return URL must have an origin from the operator’s list, so that nobody can be sent elsewhere after connecting.',
-  ),
-  'delete-not-enabled': kind(
-    422,
-    'Deletion is not enabled',
-    'Set `deletionSettings.enabled` to true for this object in the installation’s config.',
-    'Deletes are refused unless the installation’s config enables them for the object.',
-  ),
-  'ability-unsupported': kind(
-    422,
-    'The provider does not support this',
-    'Leave the option away, or use a provider that supports it; `GET /v1/providers/{provider}` says which ones do.',
-    'The request uses an option (associations, header forwarding, batch, delete, ifEmpty) or an action that the connector of this provider does not have.',
-  ),
-  'header-not-forwardable': kind(
-    400,
-    'The header may not be forwarded',
-    'Leave the header away; the service sets it itself.',
-    'Headers that carry credentials, the host or the framing of the message are never forwarded from a write request.',
-  ),
-  'record-too-large': kind(
-    422,
-    'The record is too large',
-    'Send a smaller record; the limit is `SVC_RECORD_LIMIT_BYTES`.',
-    'One record is over the limit of this service (1 MiB unless configured otherwise).',
-  ),
-  'write-not-configured': kind(
-    422,
-    'The integration does not write',
-    'Add a `write` block to the integration in `svc.yaml` and deploy it.',
-    'The integration declares no write action.',
-  ),
-  ...deliveryProblems,
-  'provider-refused': kind(
-    422,
-    'The provider refused the record',
-    'Correct the record as `provider.message` says.',
-    'The provider answered that it will not accept the record. Nothing was changed there.',
-  ),
-  'installation-not-found': kind(
-    404,
-    'There is no installation',
-    'Create an installation of this integration for the group first.',
-    'The group has no installation of this integration, or the installation belongs to another project or group.',
-  ),
-  'proxy-disabled': kind(
-    403,
-    'The proxy is not enabled',
-    'Set `proxy.enabled: true` for the integration in `svc.yaml` and deploy it; the installation’s config must not disable it.',
-    'Calls through the proxy need the integration’s `proxy.enabled`, and an installation may switch it off.',
-  ),
-  'proxy-request-invalid': kind(
-    400,
-    'The proxy request is not complete',
-    'Send `x-svc-proxy-version: 1`, `x-svc-project-id`, `x-api-key`, and either `x-svc-installation-id` or both `x-svc-integration-name` and `x-svc-group-ref`.',
-    'A required header is missing, repeated or not valid, or the request target is not a path.',
-  ),
-  'proxy-upgrade-refused': kind(
-    501,
-    'The proxy does not change protocols',
-    'Call the provider without `Upgrade`; WebSockets do not pass.',
-    'The proxy passes HTTP requests and their answers. A request that would turn the connection into something else is not sent.',
-  ),
-  'proxy-method-refused': kind(
-    405,
-    'The proxy does not pass this method',
-    'Use another method; CONNECT and TRACE do not pass.',
-    'CONNECT would open a tunnel and TRACE would show the credentials of the connection, so neither is sent.',
-  ),
-  'credentials-unreadable': kind(
-    500,
-    'The stored credentials cannot be opened',
-    'Tell the operator of this service: the master keys of a node are not those that sealed the credentials, or the row was changed by hand. Nothing was sent.',
-    'No configured master key opens the credentials of the connection in their row.',
-    true,
-  ),
-  'connection-bad-credentials': kind(
-    422,
-    'The connection’s credentials no longer work',
-    'Let the customer connect again: PATCH …/connections/{id}:oauth-update.',
-    'The provider rejected the connection’s credentials, or their refresh. Calls stop until they are renewed.',
-  ),
-  'provider-rate-limited': kind(
-    429,
-    'The provider’s rate limit is reached',
-    'Wait until `retryAfter`.',
-    'The provider answered that too many requests were made.',
-    true,
-  ),
-  'provider-unreachable': varying(
-    502,
-    'The provider cannot be reached',
-    'Try again later.',
-    'The connection to the provider failed, or its answer could not be understood. Of a write, nothing was done.',
-    true,
-  ),
-  'provider-timeout': varying(
-    504,
-    'The provider did not answer in time',
-    'Look whether it was done before you repeat it: of a write, the operation up and, once it has ended, the record in the provider. What only reads may be repeated.',
-    'The provider did not answer within the limit for one call. What was asked for may be done, or may still be done later. An update or a delete may be repeated (`retryable` is true), a create may not.',
-  ),
-  'outcome-unknown': varying(
-    502,
-    'The outcome is not known',
-    'Look the operation up: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
-    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true), a create may not.',
   ),
   'egress-refused': kind(
     502,
@@ -356,4 +125,19 @@ export const problemKinds = {
 } as const satisfies Record<string, ProblemKind>;
 
 /** The stable codes, as a union. */
-export type ProblemCode = keyof typeof problemKinds;
+export type ProblemCode =
+  | keyof typeof commonProblems
+  | { [Room in keyof DeclaredProblems]: keyof DeclaredProblems[Room] }[keyof DeclaredProblems];
+
+const kinds = new Map<string, ProblemKind>(Object.entries(commonProblems));
+
+/** Adds what a room answers with besides. */
+export function declareProblems(declared: Record<string, ProblemKind>): void {
+  for (const [code, row] of Object.entries(declared)) kinds.set(code, row);
+}
+
+export function problemKindOf(code: ProblemCode): ProblemKind {
+  const found = kinds.get(code);
+  if (!found) throw new Error(`no room has declared the problem ${code}`);
+  return found;
+}

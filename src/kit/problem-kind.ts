@@ -12,6 +12,10 @@ export interface ProblemKind {
   about: string;
 }
 
+/** The problems of each room, added where the room declares them. */
+// oxlint-disable-next-line typescript/no-empty-interface
+export interface DeclaredProblems {}
+
 export const kind = (
   status: number,
   title: string,

@@ -1,4 +1,4 @@
-import { problemKinds, type ProblemCode } from './problem-catalogue.ts';
+import { problemKindOf, type ProblemCode } from './problem-catalogue.ts';
 import type { ProblemKind } from './problem-kind.ts';
 
 /** One thing wrong with the input: where it stands and what to do. */
@@ -43,22 +43,22 @@ export class Problem extends Error {
   readonly details: ProblemDetails;
 
   constructor(code: ProblemCode, details: ProblemDetails) {
-    super(details.detail ?? problemKinds[code].about, { cause: details.cause });
+    super(details.detail ?? problemKindOf(code).about, { cause: details.cause });
     this.code = code;
     this.details = details;
   }
 
   get kind(): ProblemKind {
-    return problemKinds[this.code];
+    return problemKindOf(this.code);
   }
 
   get status(): number {
-    return problemKinds[this.code].status;
+    return problemKindOf(this.code).status;
   }
 
   /** Whether the same request may be sent again. */
   get retryable(): boolean {
-    return this.details.retryable ?? problemKinds[this.code].retryable;
+    return this.details.retryable ?? problemKindOf(this.code).retryable;
   }
 }
 
@@ -80,7 +80,7 @@ export function refuse(
   const shown = issues.slice(0, maxIssues).map(shortened);
   const [first] = shown;
   const count = issues.length + uncounted;
-  const detail = first ? `${placeOf(first)}: ${first.detail}` : problemKinds[code].about;
+  const detail = first ? `${placeOf(first)}: ${first.detail}` : problemKindOf(code).about;
   return problem(code, {
     detail: count > 1 ? `${detail} (and ${count - 1} more)` : detail,
     issues: shown,

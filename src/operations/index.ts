@@ -1,3 +1,4 @@
+import './problems.ts';
 export { createOperations, type Operations } from './operations.ts';
 export { endsOf, type Ends } from './ends.ts';
 export { findEarlierUse } from './keys.ts';

@@ -1,3 +1,4 @@
+import './problems.ts';
 export { sealedProjectColumns } from './apps/provider-apps.ts';
 export { projectMetrics } from './auth/failures.ts';
 export { actorHook, authenticationHook } from './auth/hook.ts';

@@ -1,3 +1,4 @@
+import './problems.ts';
 export { fieldLevels } from './answer.ts';
 export { loadCatalog, type Catalog } from './catalog.ts';
 export type {

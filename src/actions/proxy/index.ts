@@ -1,3 +1,4 @@
+import './problems.ts';
 export { proxyLogPartitions } from './log-writer.ts';
 export { proxyMetrics } from './metrics.ts';
 export { proxyLogRoutes } from './routes.ts';

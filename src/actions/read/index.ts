@@ -1,3 +1,4 @@
+import './problems.ts';
 export { readKind } from './kind.ts';
 export { readMetrics } from './metrics.ts';
 export type { ReadDeps } from './prepare.ts';

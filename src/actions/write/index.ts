@@ -1,3 +1,4 @@
+import './problems.ts';
 export { createBatchKeeper } from './auto-batch/keeper.ts';
 export { writeKind } from './kind.ts';
 export { retryRoutes } from './retry.ts';

@@ -1,0 +1,37 @@
+import { declareProblems } from '../../kit/problem-catalogue.ts';
+import { kind, type ProblemKind } from '../../kit/problem-kind.ts';
+
+export const writeProblems = {
+  'write-not-configured': kind(
+    422,
+    'The integration does not write',
+    'Add a `write` block to the integration in `svc.yaml` and deploy it.',
+    'The integration declares no write action.',
+  ),
+  'delete-not-enabled': kind(
+    422,
+    'Deletion is not enabled',
+    'Set `deletionSettings.enabled` to true for this object in the installation’s config.',
+    'Deletes are refused unless the installation’s config enables them for the object.',
+  ),
+  'header-not-forwardable': kind(
+    400,
+    'The header may not be forwarded',
+    'Leave the header away; the service sets it itself.',
+    'Headers that carry credentials, the host or the framing of the message are never forwarded from a write request.',
+  ),
+  'record-too-large': kind(
+    422,
+    'The record is too large',
+    'Send a smaller record; the limit is `SVC_RECORD_LIMIT_BYTES`.',
+    'One record is over the limit of this service (1 MiB unless configured otherwise).',
+  ),
+} as const satisfies Record<string, ProblemKind>;
+
+declareProblems(writeProblems);
+
+declare module '../../kit/problem-kind.ts' {
+  interface DeclaredProblems {
+    writeProblems: typeof writeProblems;
+  }
+}

@@ -1,0 +1,38 @@
+import { declareProblems } from '../kit/problem-catalogue.ts';
+import { kind, type ProblemKind } from '../kit/problem-kind.ts';
+
+export const deliveryProblems = {
+  'secrets-not-made-here': kind(
+    422,
+    'The secrets of the destination are not made here',
+    'Change them: PATCH …/destinations/{destination} with the mask `secrets.<name>`.',
+    'A rotation makes new secrets, which a webhook has. Those of other types of destinations are made elsewhere and given to them. Nothing was changed.',
+  ),
+  'deliveries-waiting': kind(
+    409,
+    'Deliveries wait for the destination',
+    'Wait until they are delivered, or pass `cancelPending=true` to give them up.',
+    'A destination that is deleted takes what waits for it along. Nothing was changed.',
+    true,
+  ),
+  'delivery-pending': kind(
+    409,
+    'The delivery is not over',
+    'Wait: it is attempted by itself at `nextAttemptTime`. POST …/destinations/{name}:enable tries all that waits there at once.',
+    'Only what was delivered, or failed for good, can be sent again by hand. Nothing was changed.',
+  ),
+  'destination-takes-records-only': kind(
+    422,
+    'The destination takes records only',
+    'Name a destination of another type, such as a webhook.',
+    'A table of a database has no place for what happened. Nothing was changed.',
+  ),
+} as const satisfies Record<string, ProblemKind>;
+
+declareProblems(deliveryProblems);
+
+declare module '../kit/problem-kind.ts' {
+  interface DeclaredProblems {
+    deliveryProblems: typeof deliveryProblems;
+  }
+}

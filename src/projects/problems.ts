@@ -1,0 +1,32 @@
+import { declareProblems } from '../kit/problem-catalogue.ts';
+import { kind, type ProblemKind } from '../kit/problem-kind.ts';
+
+export const projectProblems = {
+  'too-many-failures': kind(
+    429,
+    'Too many requests with wrong credentials',
+    'Send a valid API key, or wait until `retryAfter`; requests with valid credentials are answered as ever.',
+    'More requests with wrong credentials came from one address within a minute than `SVC_AUTH_FAILURES_PER_MINUTE` allows.',
+    true,
+  ),
+  'manifest-invalid': kind(
+    422,
+    'The manifest is not valid',
+    'Correct the lines that `issues` names and deploy again.',
+    'The `svc.yaml` has errors. Each issue carries the line and column. Nothing was deployed.',
+  ),
+  'provider-app-missing': kind(
+    422,
+    'No provider app is registered',
+    'Register the OAuth client: POST /v1/projects/{project}/provider-apps.',
+    'Connecting by OAuth needs the client id and secret that the builder got from the provider.',
+  ),
+} as const satisfies Record<string, ProblemKind>;
+
+declareProblems(projectProblems);
+
+declare module '../kit/problem-kind.ts' {
+  interface DeclaredProblems {
+    projectProblems: typeof projectProblems;
+  }
+}

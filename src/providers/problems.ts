@@ -1,0 +1,57 @@
+import { declareProblems } from '../kit/problem-catalogue.ts';
+import { kind, varying, type ProblemKind } from '../kit/problem-kind.ts';
+
+export const providerProblems = {
+  'provider-unknown': kind(
+    422,
+    'The provider is not in the catalogue',
+    'Use a key of GET /v1/providers.',
+    'The provider named does not exist in the catalogue. Keys are case-sensitive.',
+  ),
+  'ability-unsupported': kind(
+    422,
+    'The provider does not support this',
+    'Leave the option away, or use a provider that supports it; `GET /v1/providers/{provider}` says which ones do.',
+    'The request uses an option (associations, header forwarding, batch, delete, ifEmpty) or an action that the connector of this provider does not have.',
+  ),
+  'provider-refused': kind(
+    422,
+    'The provider refused the record',
+    'Correct the record as `provider.message` says.',
+    'The provider answered that it will not accept the record. Nothing was changed there.',
+  ),
+  'provider-rate-limited': kind(
+    429,
+    'The provider’s rate limit is reached',
+    'Wait until `retryAfter`.',
+    'The provider answered that too many requests were made.',
+    true,
+  ),
+  'provider-unreachable': varying(
+    502,
+    'The provider cannot be reached',
+    'Try again later.',
+    'The connection to the provider failed, or its answer could not be understood. Of a write, nothing was done.',
+    true,
+  ),
+  'provider-timeout': varying(
+    504,
+    'The provider did not answer in time',
+    'Look whether it was done before you repeat it: of a write, the operation up and, once it has ended, the record in the provider. What only reads may be repeated.',
+    'The provider did not answer within the limit for one call. What was asked for may be done, or may still be done later. An update or a delete may be repeated (`retryable` is true), a create may not.',
+  ),
+  'outcome-unknown': varying(
+    502,
+    'The outcome is not known',
+    'Look the operation up: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
+    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true), a create may not.',
+  ),
+} as const satisfies Record<string, ProblemKind>;
+
+declareProblems(providerProblems);
+
+declare module '../kit/problem-kind.ts' {
+  interface DeclaredProblems {
+    providerProblems: typeof providerProblems;
+  }
+}
