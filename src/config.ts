@@ -390,7 +390,7 @@ function unknownNames(env: NodeJS.ProcessEnv): string[] {
   const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
   // Of the command line, which may run in the same shell, and of tests.
   const others = new Set([
-    ...['SVC_API_KEY', 'SVC_API_URL', 'SVC_PROJECT', 'SVC_PROFILE'],
+    ...['SVC_API_KEY', 'SVC_API_URL', 'SVC_PROJECT', 'SVC_PROFILE', 'SVC_SIGNING_KEY'],
     ...['SVC_CRASH_AT', carriedErrors],
   ]);
   return Object.keys(env)

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
 import type { ConnectionOptions } from './connection.ts';
 import type { WriteOptions } from './write/write.ts';
 
@@ -18,6 +19,7 @@ Exit codes: 0 done, 1 refused, 2 not understood, 3 no valid key, 4 not reached, 
 export function createProgram(): Command {
   const program = new Command('svc')
     .description('The command line of svc, for those who build on it and for those who run it.')
+    .version(manifest.version, '-V, --version', 'the version of svc')
     .addHelpText('after', operators)
     .exitOverride()
     .showHelpAfterError('(svc --help tells the commands)');
@@ -25,6 +27,7 @@ export function createProgram(): Command {
   addManifest(program);
   addOperations(program);
   addWrite(program);
+  addListen(program);
   return program;
 }
 
@@ -131,6 +134,20 @@ function addWrite(program: Command): void {
     .action(async (integration: string, object: string, options: WriteOptions) =>
       (await import('./write/write.ts')).write(integration, object, options),
     );
+}
+
+function addListen(program: Command): void {
+  program
+    .command('listen')
+    .description('print what is delivered to this machine, and pass it on')
+    .option('--port <port>', 'where to listen, on 127.0.0.1', whole(1, 65_535), 4400)
+    .option('--forward-to <url>', 'where to pass it on; its answer is the answer')
+    .option('--json', 'print each delivery whole, as JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc listen --forward-to http://127.0.0.1:3000/hooks\n\nSVC_SIGNING_KEY, the key of the destination, makes it check signatures.',
+    )
+    .action(async (options) => (await import('./listen.ts')).listen(options));
 }
 
 function whole(least: number, most: number): (text: string) => number {
