@@ -4,7 +4,15 @@ export { defineKind, type RegisteredKind } from './jobs.ts';
 export type { End, Gathers, Heard, Kind, Marked, Ran, WorkContext } from './kind.ts';
 export { createNodeLanes, type NodeLane, type NodeLanes } from './node-lane.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
-export { firstProject, gathering, hurry, markedOrParked, pause, type LaneKey } from './store/lanes.ts';
+export {
+  firstProject,
+  gathering,
+  hurry,
+  hurryWork,
+  markedOrParked,
+  pause,
+  type LaneKey,
+} from './store/lanes.ts';
 export { fenced, heldLanesOf, queued, recordParts, restingLanesOf, woken } from './store/record-parts.ts';
 export { findStray, markInTurn, putBack } from './store/work.ts';
 export { createWorker, type Worker } from './worker.ts';

@@ -74,6 +74,33 @@ describe('test/journeys/read-schedules', () => {
     ]);
   }, 60_000);
 
+  it('leaves alone what rests, and lets it go on at once', async () => {
+    await fault(world.first.hubspot, {
+      path: '/objects/companies?limit',
+      times: 1,
+      fault: { kind: 'status', status: 503 },
+    });
+    const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
+    const at = await world.customer({ read: { objects: { companies } } }, 'hubspot-crm', {
+      skipSampling: true,
+    });
+    const verb = (what: string) => world.first.call('POST', `/read/v1${world.place(at)}:${what}`, {});
+    const id = await world.until(
+      'the backfill',
+      async () => (await world.stateOf(at, 'companies')).backfill?.operationId,
+    );
+    expect((await verb('pause')).status).toBe(204);
+    await world.until('rest for minutes', async () => {
+      const [row] = await world.test.database.raw(
+        `SELECT due_at > svc_now() + interval '4 minutes' AS rests FROM work WHERE ref = $1`,
+        [id],
+      );
+      return row?.['rests'] === true;
+    });
+    expect((await verb('unpause')).status).toBe(204);
+    expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
+  }, 60_000);
+
   it('keeps a history for a customer who has to connect again', async () => {
     await fault(world.first.hubspot, {
       path: '/objects/companies?limit',

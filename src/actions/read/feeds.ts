@@ -1,10 +1,12 @@
 import { effectiveReadObjects, type EffectiveReadObject, type Target } from '../../installations/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { newId } from '../../kit/ids.ts';
+import { hurryWork } from '../../lanes/index.ts';
 import type { ReadDeps } from './prepare.ts';
 import { nextRun } from './schedule.ts';
 import {
   keepOnly,
+  list,
   noteBackfill,
   takeStaleInstallation,
   takeStaleInstallations,
@@ -59,7 +61,17 @@ async function followInstallation(
     if (isNew && object && kind === 'records')
       lanes.push(...(await beginHistory(tx, place, object, startedAt)));
   }
-  return lanes;
+  return target && (await wakeRuns(tx, target)) ? [...lanes, target.connectionId] : lanes;
+}
+
+/** Lets what rests look again whether it may go on. Answers whether something does. */
+export async function wakeRuns(
+  tx: Queryable,
+  { projectId, installationId, connectionId }: Target,
+): Promise<boolean> {
+  const feeds = await list(tx, projectId, installationId);
+  const runs = feeds.flatMap(({ lastRunId, backfillId }) => [lastRunId ?? [], backfillId ?? []].flat());
+  return runs.length > 0 && hurryWork(tx, { projectId, laneId: connectionId }, runs);
 }
 
 /**

@@ -2,7 +2,7 @@ import { effectiveReadObjectNamed, type Target } from '../../installations/index
 import { record } from '../../events/index.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
-import { followOne } from './feeds.ts';
+import { followOne, wakeRuns } from './feeds.ts';
 import type { ReadDeps } from './prepare.ts';
 import { nextRun } from './schedule.ts';
 import type { PauseOptions } from './schema.ts';
@@ -55,7 +55,7 @@ export async function unpauseReads(
 ): Promise<void> {
   const target = await targetAt(deps, principal, place);
   const { projectId, installationId } = target;
-  await deps.ground.database.transaction(async (tx) => {
+  const isWoken = await deps.ground.database.transaction(async (tx) => {
     const feeds = feedsNamed(target, await list(tx, projectId, installationId), objects);
     const now = await timeOf(tx);
     const due = feeds.map(({ object, kind, objectName, schedule }) => ({
@@ -65,7 +65,9 @@ export async function unpauseReads(
     }));
     const resumed = await unpause(tx, target, due, note);
     if (resumed.length > 0) await audit(tx, target, 'unpaused', resumed, note);
+    return wakeRuns(tx, target);
   });
+  if (isWoken) deps.operations.announce(target.connectionId);
 }
 
 function audit(

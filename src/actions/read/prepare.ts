@@ -69,6 +69,8 @@ export type Held = { waitMs: number; because?: { key: string; msg: string } } | 
 
 /** A builder who mends what a run waits for sees it go on after this long. */
 const recheckMs = 15_000;
+/** Whoever lets reads go on wakes them; this is for one that came to rest in that moment. */
+const restMs = 5 * 60_000;
 
 /** Finds all that the run needs, or says why it does not go on. */
 export async function prepare(
@@ -81,7 +83,7 @@ export async function prepare(
   const asked = effectiveReadObjectNamed(target, run.objectName);
   const place = placeIn(target);
   if (!asked) return { place, held: ended(`${run.objectName} is not configured to be read any more`) };
-  if (rests(run, asked)) return { place, held: { waitMs: recheckMs } };
+  if (rests(run, asked)) return { place, held: { waitMs: restMs } };
   const destination = await destinationOf(deps.deliveries, projectId, asked);
   if ('held' in destination) return { place, ...destination };
   const ready = await askable(deps, target, run);

@@ -178,6 +178,19 @@ const hurryLane = statement(
   WHERE l.project_id = $1 AND l.id = $2`,
 );
 
+const hurryRefs = statement(
+  'lane_hurry_refs',
+  `WITH waiting AS MATERIALIZED (
+    SELECT project_id, seq FROM work
+    WHERE project_id = $1 AND lane_id = $2 AND ref = ANY ($3::uuid[]) AND state = 0 AND due_at > svc_now()
+    ORDER BY seq FOR UPDATE SKIP LOCKED),
+  hurried AS (
+    UPDATE work w SET due_at = svc_now() FROM waiting i WHERE w.project_id = i.project_id AND w.seq = i.seq)
+  UPDATE lane l SET wakes = l.wakes + 1,
+    due_at = CASE WHEN l.lease IS NOT NULL OR l.paused THEN l.due_at ELSE svc_now() END
+  WHERE l.project_id = $1 AND l.id = $2 AND EXISTS (SELECT FROM waiting) RETURNING l.id`,
+);
+
 const openNodeLane = statement(
   'lane_open_node',
   `INSERT INTO lane (project_id, id, due_at, lease, kind)
@@ -261,6 +274,15 @@ export async function pause(
 /** What waits in the lane for a time is due now. */
 export async function hurry(db: Queryable, projectId: string, laneId: string): Promise<void> {
   await db.rows(hurryLane, [projectId, laneId]);
+}
+
+/** Of what waits in the lane for a time, the work on these is due now. Answers whether there is any. */
+export async function hurryWork(
+  db: Queryable,
+  { projectId, laneId }: { projectId: string; laneId: string },
+  refs: readonly string[],
+): Promise<boolean> {
+  return (await db.rows(hurryRefs, [projectId, laneId, refs])).length > 0;
 }
 
 export async function openNode(db: Queryable, lane: LaneKey, leaseMs: number): Promise<void> {
