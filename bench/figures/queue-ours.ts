@@ -4,7 +4,7 @@ import type { Ground } from '../../src/kit/ground.ts';
 import { newId } from '../../src/kit/ids.ts';
 import { createWorker } from '../../src/lanes/index.ts';
 import { kindOf } from '../../src/actions/write/kind.ts';
-import type { Sender } from '../../src/actions/write/sender.ts';
+import type { Sender } from '../../src/actions/write/send/sender.ts';
 import { createOperations } from '../../src/operations/index.ts';
 import { makeLedger } from '../postgres.ts';
 import { createOf, looseTarget } from '../queue.ts';

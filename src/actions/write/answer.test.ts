@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FailureCategory, RecordOutcome } from '../../providers/index.ts';
 import { renderProblem } from '../../kit/problem.ts';
 import { answerWrite } from './answer.ts';
-import type { WritePlan } from './plan.ts';
+import type { WritePlan } from './prepare/plan.ts';
 
 const id = '01890000-0000-7000-8000-000000000001';
 

@@ -6,7 +6,7 @@ import {
   type FailureCategory,
   type RecordOutcome,
 } from '../../providers/index.ts';
-import type { WritePlan } from './plan.ts';
+import type { WritePlan } from './prepare/plan.ts';
 import type { WriteResponse } from './schema.ts';
 
 /** What of a plan shows in the answer. */

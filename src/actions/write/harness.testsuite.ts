@@ -8,9 +8,13 @@ import {
   type WorkItem,
 } from '../../operations/index.ts';
 import { kindOf } from './kind.ts';
-import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
-import type { ItemResult, Sender } from './sender.ts';
-import { createSynchronousWrites, type SynchronousOptions, type SynchronousWrites } from './synchronous.ts';
+import { defaultRetryPolicy, type RetryPolicy } from './record/next-step.ts';
+import type { ItemResult, Sender } from './send/sender.ts';
+import {
+  createSynchronousWrites,
+  type SynchronousOptions,
+  type SynchronousWrites,
+} from './send/synchronous.ts';
 
 /** The ledger, and the synchronous writes of one node upon it. */
 export type Node = Operations & Pick<SynchronousWrites, 'perform'>;

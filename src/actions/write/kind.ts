@@ -8,11 +8,11 @@ import {
 } from '../../lanes/index.ts';
 import { load, withPayloads, type Ends, type Settlement, type WorkItem } from '../../operations/index.ts';
 import { openBatches } from './auto-batch/store.ts';
-import { defaultRetryPolicy, type RetryPolicy } from './next-step.ts';
-import { senderOf } from './send.ts';
+import { defaultRetryPolicy, type RetryPolicy } from './record/next-step.ts';
+import { senderOf } from './send/send.ts';
 import type { WriteDeps } from './writes.ts';
-import { plainer } from './plainer.ts';
-import type { ItemResult, Sender } from './sender.ts';
+import { plainer } from './record/plainer.ts';
+import type { ItemResult, Sender } from './send/sender.ts';
 import {
   allOutcomes,
   brokeOff,
@@ -20,7 +20,7 @@ import {
   settle,
   settleSynchronous,
   unknownAfterLoss,
-} from './settle.ts';
+} from './record/settle.ts';
 
 /** Queued writes, and the batches that become such. */
 export function writeKind(deps: WriteDeps): RegisteredKind {

@@ -14,8 +14,8 @@ import {
 } from '../../operations/harness.testsuite.ts';
 import type { Intake, WorkItem } from '../../operations/index.ts';
 import { applied } from './harness.testsuite.ts';
-import { defaultRetryPolicy } from './next-step.ts';
-import { allOutcomes, settle, unknownOutcome } from './settle.ts';
+import { defaultRetryPolicy } from './record/next-step.ts';
+import { allOutcomes, settle, unknownOutcome } from './record/settle.ts';
 import {
   claim,
   extend,

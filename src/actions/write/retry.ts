@@ -6,11 +6,11 @@ import { record } from '../../events/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../operations/index.ts';
 import { refuseDead } from '../target.ts';
-import { planAgain } from './plan.ts';
-import { orderKeysOf } from './prepare.ts';
+import { planAgain } from './prepare/plan.ts';
+import { orderKeysOf } from './prepare/prepare.ts';
 import { WriteAccepted } from './schema.ts';
-import { scopeOf } from './scope.ts';
-import { plannedRecordOf, storedWriteOf } from './stored.ts';
+import { scopeOf } from './prepare/scope.ts';
+import { plannedRecordOf, storedWriteOf } from './prepare/stored.ts';
 import type { WriteDeps } from './writes.ts';
 
 const defaultDeadlineHours = 1;

@@ -8,13 +8,20 @@ import {
   type HttpServer,
 } from '../../kit/http/server.ts';
 import type { KeyClaim } from '../../operations/index.ts';
-import { acceptQueued } from './accept.ts';
+import { acceptQueued } from './accept/accept.ts';
 import { answerWrite, withErrors } from './answer.ts';
-import { dryRun } from './dry-run.ts';
-import { answeringOnce, claimOf, rendered, replay, replayInstead, type WriteAnswer } from './idempotency.ts';
-import { intakeOf, prepareWrite, type ReceivedWrite } from './prepare.ts';
+import { dryRun } from './send/dry-run.ts';
+import {
+  answeringOnce,
+  claimOf,
+  rendered,
+  replay,
+  replayInstead,
+  type WriteAnswer,
+} from './accept/idempotency.ts';
+import { intakeOf, prepareWrite, type ReceivedWrite } from './prepare/prepare.ts';
 import { WriteRequest, WriteResponse, writeFailures } from './schema.ts';
-import { readyToSend } from './send.ts';
+import { readyToSend } from './send/send.ts';
 import type { WriteDeps } from './writes.ts';
 
 const params = Type.Object({

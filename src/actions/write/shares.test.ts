@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/database.ts
 import { sleep } from '../../kit/retry.ts';
 import { type Node, applied, createNode, createWorker, type Worker } from './harness.testsuite.ts';
 import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.testsuite.ts';
-import type { ItemResult, Sender } from './sender.ts';
+import type { ItemResult, Sender } from './send/sender.ts';
 import type { WorkItem } from '../../operations/index.ts';
 
 /** A provider that took the call and says nothing. */

@@ -22,7 +22,7 @@ import {
   until,
 } from '../../operations/harness.testsuite.ts';
 import type { Intake, WorkItem } from '../../operations/index.ts';
-import type { ItemResult, Sender } from './sender.ts';
+import type { ItemResult, Sender } from './send/sender.ts';
 
 describe('write/worker', () => {
   let test: TestDatabase;

@@ -4,7 +4,11 @@ import type { Installations } from '../../installations/index.ts';
 import type { Operations } from '../../operations/index.ts';
 import type { Projects } from '../../projects/index.ts';
 import { createAutoBatches, type AutoBatches } from './auto-batch/auto-batches.ts';
-import { createSynchronousWrites, type SynchronousOptions, type SynchronousWrites } from './synchronous.ts';
+import {
+  createSynchronousWrites,
+  type SynchronousOptions,
+  type SynchronousWrites,
+} from './send/synchronous.ts';
 
 /** What writes stand on. */
 export interface WriteDeps {

@@ -4,7 +4,7 @@ import type { Control } from './settings.ts';
 /** Look-ups and retries follow sooner, so that two nodes meet at an item more often than once an hour. */
 const sooner: Change[] = [
   { file: 'src/providers/salesforce/resolve.ts', find: 'settleMs: 3_000,', replace: 'settleMs: 500,' },
-  { file: 'src/actions/write/next-step.ts', find: '{ baseMs: 1_000,', replace: '{ baseMs: 20,' },
+  { file: 'src/actions/write/record/next-step.ts', find: '{ baseMs: 1_000,', replace: '{ baseMs: 20,' },
 ];
 
 /** The sources without the started mark, or without the fence. */

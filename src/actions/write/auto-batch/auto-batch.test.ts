@@ -13,7 +13,7 @@ import {
   until,
 } from '../../../operations/harness.testsuite.ts';
 import { type Operations, type WorkItem, createOperations } from '../../../operations/index.ts';
-import type { ItemResult } from '../sender.ts';
+import type { ItemResult } from '../send/sender.ts';
 import { createAutoBatches, type AutoBatches } from './auto-batches.ts';
 import type { AutoBatchIntake } from './places.ts';
 import { openBatches } from './store.ts';

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { wholeProject } from '../../../events/index.ts';
+import { problem, Problem, renderProblem } from '../../../kit/problem.ts';
+import type { EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../../operations/index.ts';
+import type { Principal } from '../../../projects/index.ts';
+import { abilitiesOf, type RecordOutcome } from '../../../providers/index.ts';
+import { answerWrite, withErrors } from '../answer.ts';
+import { storedWriteOf } from '../prepare/stored.ts';
+import type { AnswerOf } from '../send/synchronous.ts';
+
+/** What a write is answered with. */
+export interface WriteAnswer {
+  status: number;
+  body: unknown;
+  /** Of which the body was rendered. */
+  problem?: Problem;
+  /** It answers an earlier request with the same key. */
+  replayed?: true;
+}
+
+/** What of a request the claim of its key rests on. */
+interface KeyedRequest {
+  method: string;
+  url: string;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  bodyDigest?: Buffer;
+  principal: Principal;
+}
+
+/** The `Idempotency-Key` of a request: the caller's own, for this method, path and body. */
+export function claimOf(request: KeyedRequest): KeyClaim | undefined {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') return undefined;
+  const [path = ''] = request.url.split('?', 1);
+  const hash = createHash('sha256')
+    .update(`${request.method} ${path}\n`)
+    .update(request.bodyDigest ?? '')
+    .digest();
+  return { principal: principalOf(request.principal), key, hash };
+}
+
+function principalOf({ kind, keyId, groupRef }: Principal): string {
+  return kind === 'apiKey' ? `key:${keyId}` : `jwt:${keyId}:${groupRef ?? ''}`;
+}
+
+/** An answer as it is sent and kept: problems rendered, so that a replay says the same. */
+export function rendered(answer: ReturnType<typeof answerWrite>, requestId: string): WriteAnswer {
+  if (!('problem' in answer)) return answer;
+  const { problem: failed } = answer;
+  return { status: failed.status, body: withErrors(renderProblem(failed, requestId)), problem: failed };
+}
+
+/** Remembers the answer that it gave: what is kept is what is sent. */
+export function answeringOnce(answerOf: (...given: Parameters<AnswerOf>) => WriteAnswer): typeof answerOf {
+  let answer: WriteAnswer | undefined;
+  return (operationId, outcomes) => (answer ??= answerOf(operationId, outcomes));
+}
+
+/**
+ * The answer of the request that a key stands for. Throws `idempotency-key-in-flight` while a synchronous one has none.
+ */
+export async function replay(
+  operations: Operations,
+  projectId: string,
+  earlier: EarlierUse,
+  requestId: string,
+): Promise<WriteAnswer> {
+  const { operationId, answer, ended } = earlier;
+  if (answer) return { ...answer, replayed: true };
+  if (earlier.request['mode'] === 'asynchronous')
+    return { status: 200, body: { operationId }, replayed: true };
+  if (!ended) throw problem('idempotency-key-in-flight', { retryAfterSeconds: 1, extra: { operationId } });
+  // Nobody was answered: the node died, and another found out, or gave up, what became of it.
+  const written = await operations.written(wholeProject(projectId), operationId);
+  return { ...rendered(answerOfHistory(written), requestId), replayed: true };
+}
+
+/**
+ * A request with a key that is refused now may have been accepted before, under another config or connection: then it gets
+ * the answer it got. Otherwise the refusal stands.
+ */
+export async function replayInstead(
+  operations: Operations,
+  projectId: string,
+  claim: KeyClaim | undefined,
+  refusal: unknown,
+  requestId: string,
+): Promise<WriteAnswer> {
+  if (!claim || !(refusal instanceof Problem) || refusal.code.startsWith('idempotency-key-')) throw refusal;
+  const earlier = await operations.earlierUse(projectId, claim);
+  if (!earlier) throw refusal;
+  return replay(operations, projectId, earlier, requestId);
+}
+
+function answerOfHistory({ operation, request, records }: WrittenOperation): ReturnType<typeof answerWrite> {
+  const { kind, form, objectName, allOrNone, provider } = storedWriteOf(request);
+  const plan = {
+    form,
+    objectName,
+    allOrNone,
+    partialOnly: abilitiesOf(provider).partialOnly.includes(kind),
+    records: records.map(({ payload }) => payload),
+  };
+  return answerWrite(
+    plan,
+    operation.id,
+    records.flatMap(({ outcome }): RecordOutcome[] => (outcome ? [outcome] : [])),
+  );
+}

@@ -1,0 +1,330 @@
+import { isExactNumber, jsonDepth } from '../../../kit/json.ts';
+import { problem, refuse, type Issue, type Problem } from '../../../kit/problem.ts';
+import type { Limits } from '../../../kit/ground.ts';
+import {
+  canonicalIdOf,
+  isForwardable,
+  isHeaderValue,
+  type Abilities,
+  type Association,
+  type WriteKind,
+} from '../../../providers/index.ts';
+import { applyPolicies, shapeFields, type FieldRules } from './fields.ts';
+import { maxRecordIdLength } from '../../../operations/schema.ts';
+import type { WriteRequest } from '../schema.ts';
+import type { PlannedRecord } from './stored.ts';
+
+/** What the planner must know about the object and the provider; all of it is data. */
+export interface WriteScope {
+  /** The name the provider knows the object by. */
+  objectName: string;
+  provider: string;
+  abilities: Abilities;
+  deletionEnabled: boolean;
+  rules: FieldRules;
+  limits: Pick<Limits, 'recordBytes' | 'nesting'>;
+}
+
+/** A write that may go out. The same plan serves both modes; only the waiting differs. */
+export interface WritePlan {
+  kind: WriteKind;
+  mode: 'synchronous' | 'asynchronous';
+  form: 'single' | 'batch';
+  objectName: string;
+  records: PlannedRecord[];
+  allOrNone: boolean;
+  /** The provider commits what it can of this kind of batch, whatever is asked. */
+  partialOnly: boolean;
+  headers: { key: string; value: string }[];
+  /** With `autoBatch`, from when the batch leaves; what the batch's first record says holds for all. */
+  deadlineSeconds: number;
+  autoBatch?: { maxDelaySeconds: number };
+  /** Of a create whose answer is lost and that no unique field can find: whether it is sent again; by default not. */
+  onUnknown?: 'fail' | 'retry';
+}
+
+const defaultDeadlineHours = 1;
+// A synchronous write is one attempt; its row outlives the call only if the node dies.
+const synchronousDeadlineSeconds = 3600;
+
+/** Decides: a plan, or the refusal that the caller gets. Pure. */
+export function planWrite(
+  request: WriteRequest,
+  scope: WriteScope,
+): { plan: WritePlan } | { refusal: Problem } {
+  const refusal =
+    refuseShape(request) ??
+    refuseAbility(request, scope) ??
+    refuseHeaders(request) ??
+    refuseSize(request, scope);
+  if (refusal) return { refusal };
+  const items = itemsOf(request);
+  const shaped = items.map((item) => planRecord(request.type, item, scope));
+  const issues = shaped.flatMap(({ record, collisions }, index) => {
+    const twice = 'stands twice in the record: under its own and under its mapped name';
+    const place = at(request, index);
+    const found = collisions.map((name) => issue(`${place}.${name}`, twice));
+    // Left away it would leave a second record where one was to be changed.
+    const hasId = request.type === 'create' && Object.hasOwn(record.fields, 'id');
+    return hasId ? [...found, issue(`${place}.id`, givenByProvider)] : found;
+  });
+  if (issues.length > 0) return { refusal: refuse(issues) };
+  return {
+    plan: {
+      kind: request.type,
+      mode: request.type === 'delete' ? 'synchronous' : (request.mode ?? 'synchronous'),
+      form: request.batch ? 'batch' : 'single',
+      objectName: scope.objectName,
+      records: shaped.map(({ record }) => record),
+      allOrNone: request.batchPolicy?.allOrNone ?? false,
+      partialOnly: scope.abilities.partialOnly.includes(request.type),
+      headers: request.headers ?? [],
+      ...(request.onUnknown === undefined ? {} : { onUnknown: request.onUnknown }),
+      deadlineSeconds: deadlineOf(request),
+      ...(request.autoBatchPolicy
+        ? { autoBatch: { maxDelaySeconds: request.autoBatchPolicy.maxDelayMinutes * 60 } }
+        : {}),
+    },
+  };
+}
+
+const givenByProvider =
+  'is given by the provider when a record is created; to change the record that has it send `type: "update"`';
+
+/** Beside `autoBatchPolicy`, `retryPolicy` is ignored. */
+function deadlineOf({ mode, autoBatchPolicy, retryPolicy }: WriteRequest): number {
+  if (mode !== 'asynchronous') return synchronousDeadlineSeconds;
+  const hours = autoBatchPolicy ? autoBatchPolicy.retryDeadlineHours : retryPolicy?.deadlineHours;
+  return (hours ?? defaultDeadlineHours) * 3600;
+}
+
+/**
+ * Records that were planned before, under the config and manifest of now: what is written never any more is left away, and
+ * what is written only if it is empty is so now. Names and defaults stay as they were planned. Pure.
+ */
+export function planAgain(
+  kind: WriteKind,
+  records: readonly PlannedRecord[],
+  scope: WriteScope,
+): { records: PlannedRecord[] } | { refusal: Problem } {
+  const { abilities, provider } = scope;
+  const isAble = abilities.write.includes(kind);
+  const refusal = isAble
+    ? refuseDeletion(kind, scope)
+    : refuse([issue('type', `${kind} is not supported for the provider ${provider}`)], 'ability-unsupported');
+  if (refusal) return { refusal };
+  if (kind === 'delete') return { records: [...records] };
+  return {
+    records: records.map(({ ifEmpty: _before, ...record }) => {
+      const { fields, ifEmpty } = applyPolicies(kind, record.fields, scope.rules);
+      return { ...record, fields, ...(ifEmpty.length > 0 ? { ifEmpty } : {}) };
+    }),
+  };
+}
+
+interface Item {
+  record: Record<string, unknown>;
+  associations?: Association[];
+  reference?: string;
+}
+
+function itemsOf(request: WriteRequest): Item[] {
+  if (request.batch) return request.batch;
+  return [
+    { record: request.record ?? {}, ...(request.associations ? { associations: request.associations } : {}) },
+  ];
+}
+
+/** Where a record stands in the request, for issues. */
+function at(request: WriteRequest, index: number): string {
+  return request.batch ? `batch[${index}].record` : 'record';
+}
+
+function planRecord(
+  kind: WriteKind,
+  item: Item,
+  scope: WriteScope,
+): { record: PlannedRecord; collisions: string[] } {
+  const extras = {
+    ...(item.associations && item.associations.length > 0 ? { associations: item.associations } : {}),
+    ...(item.reference === undefined ? {} : { reference: item.reference }),
+  };
+  if (kind === 'delete') return { record: { id: idOf(item.record), fields: {}, ...extras }, collisions: [] };
+  const { id, ...others } = item.record;
+  const { fields, ifEmpty, collisions } = shapeFields(
+    kind,
+    kind === 'update' ? others : item.record,
+    scope.rules,
+  );
+  return {
+    record: {
+      ...(kind === 'update' ? { id: idText(id) } : {}),
+      fields,
+      ...(ifEmpty.length > 0 ? { ifEmpty } : {}),
+      ...extras,
+    },
+    collisions,
+  };
+}
+
+function idOf(record: Record<string, unknown>): string {
+  return idText(record['id']);
+}
+
+function idText(id: unknown): string {
+  return isExactNumber(id) ? id.rawJSON : String(id);
+}
+
+function isRecordId(id: unknown): boolean {
+  return (
+    (typeof id === 'string' && id.trim() !== '') ||
+    Number.isInteger(id) ||
+    (isExactNumber(id) && /^\d+$/.test(id.rawJSON))
+  );
+}
+
+function issue(name: string, detail: string): Issue {
+  return { in: 'body', name, detail };
+}
+
+/** Options that exclude one another, and what each type of write needs (§4.2.1, §4.2.2, §4.2.5). */
+function refuseShape(request: WriteRequest): Problem | undefined {
+  const issues: Issue[] = [];
+  const { type, mode, record, batch } = request;
+  if (record && batch) issues.push(issue('batch', 'excludes `record`: send one of the two'));
+  if (!record && !batch) issues.push(issue('record', 'is required, unless `batch` is sent'));
+  if (type === 'delete' && batch)
+    issues.push(issue('batch', 'a delete takes a single record; send `record`'));
+  if (batch && request.associations) {
+    issues.push(issue('associations', 'belongs into the items of a batch: `batch[].associations`'));
+  }
+  if (!batch && request.batchPolicy) issues.push(issue('batchPolicy', 'applies to a batch only'));
+  if (request.retryPolicy && (type === 'delete' || mode !== 'asynchronous')) {
+    issues.push(issue('retryPolicy', 'applies to asynchronous writes only; send `mode: "asynchronous"`'));
+  }
+  if (request.autoBatchPolicy) issues.push(...autoBatchIssues(request));
+  issues.push(...itemsOf(request).flatMap((item, index) => itemIssues(request, item, index)));
+  return issues.length > 0 ? refuse(issues) : undefined;
+}
+
+/** Single, asynchronous, create or update (§4.2.6). */
+function autoBatchIssues({ type, mode, batch }: WriteRequest): Issue[] {
+  if (type === 'delete') return [issue('autoBatchPolicy', 'does not apply to a delete')];
+  if (batch) return [issue('autoBatchPolicy', 'gathers single records; send `record`, not `batch`')];
+  if (mode === 'asynchronous') return [];
+  return [issue('autoBatchPolicy', 'applies to asynchronous writes only; send `mode: "asynchronous"`')];
+}
+
+function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
+  const { type } = request;
+  const place = at(request, index);
+  const issues: Issue[] = [];
+  if (!request.record && !request.batch) return issues;
+  const { id } = item.record;
+  if (type !== 'create' && isRecordId(id) && idText(id).length > maxRecordIdLength) {
+    issues.push(
+      issue(`${place}.id`, `is longer than ${maxRecordIdLength} characters; send the provider's record id`),
+    );
+  } else if (type !== 'create' && !isRecordId(id)) {
+    issues.push(
+      issue(
+        `${place}.id`,
+        `is required for ${type === 'update' ? 'an update' : 'a delete'}: the provider's record id`,
+      ),
+    );
+  }
+  if (type === 'delete') {
+    for (const name of Object.keys(item.record).filter((key) => key !== 'id')) {
+      issues.push(issue(`${place}.${name}`, 'a delete takes the id only'));
+    }
+  }
+  if (type !== 'create' && item.associations) {
+    const where = request.batch ? `batch[${index}].associations` : 'associations';
+    issues.push(issue(where, 'are made when a record is created; leave them away here'));
+  }
+  return issues;
+}
+
+/** Two changes of one record cannot stand or fall together: they are successive calls. */
+function repeatedIds(request: WriteRequest, { provider }: WriteScope): Issue[] {
+  const seen = new Set<string>();
+  return (request.batch ?? []).flatMap(({ record }, index) => {
+    const id = record['id'] === undefined ? undefined : idText(record['id']);
+    if (request.type !== 'update' || id === undefined) return [];
+    const canonical = canonicalIdOf(provider, id);
+    if (!seen.has(canonical)) {
+      seen.add(canonical);
+      return [];
+    }
+    return [
+      issue(`batch[${index}].record.id`, `stands twice in the batch, which allOrNone does not allow: ${id}`),
+    ];
+  });
+}
+
+/** The support table of §4.2.3, from what the connector has. */
+function refuseAbility(request: WriteRequest, scope: WriteScope): Problem | undefined {
+  const { abilities, provider } = scope;
+  const missing: Issue[] = [];
+  const lacks = (name: string, what: string): void => {
+    missing.push(issue(name, `${what} is not supported for the provider ${provider}`));
+  };
+  if (!abilities.write.includes(request.type)) lacks('type', request.type);
+  if (request.batch && !abilities.batchWrite) lacks('batch', 'batch write');
+  if (!abilities.associations) {
+    if (request.associations) lacks('associations', 'associations');
+    (request.batch ?? []).forEach((item, index) => {
+      if (item.associations) lacks(`batch[${index}].associations`, 'associations');
+    });
+  }
+  if (request.headers && request.headers.length > 0 && !abilities.forwardHeaders)
+    lacks('headers', 'forwarding headers');
+  const usesIfEmpty =
+    request.type === 'update' &&
+    Object.values(scope.rules.settings).some((rule) => rule.writeOnUpdate === 'ifEmpty');
+  if (usesIfEmpty && !abilities.ifEmpty)
+    lacks('type', 'an update with `writeOnUpdate: ifEmpty` in the config');
+  if (missing.length > 0) return refuse(missing, 'ability-unsupported');
+  if (request.batchPolicy?.allOrNone && (request.batch?.length ?? 0) > abilities.batchLimit)
+    return refuse(
+      [issue('batch', `allOrNone takes one call, of ${abilities.batchLimit} records for ${provider}`)],
+      'ability-unsupported',
+    );
+  const repeated = request.batchPolicy?.allOrNone ? repeatedIds(request, scope) : [];
+  if (repeated.length > 0) return refuse(repeated, 'ability-unsupported');
+  return refuseDeletion(request.type, scope);
+}
+
+function refuseDeletion(kind: WriteKind, { deletionEnabled, objectName }: WriteScope): Problem | undefined {
+  if (kind !== 'delete' || deletionEnabled) return undefined;
+  return problem('delete-not-enabled', {
+    detail: `Deletion of ${objectName} is not enabled in the installation's config.`,
+  });
+}
+
+function refuseHeaders(request: WriteRequest): Problem | undefined {
+  const issues = (request.headers ?? []).flatMap(({ key, value }, index) => {
+    if (!isForwardable(key))
+      return [issue(`headers[${index}].key`, `${JSON.stringify(key)} may not be forwarded`)];
+    return isHeaderValue(value)
+      ? []
+      : [issue(`headers[${index}].value`, 'holds a character that a header cannot carry')];
+  });
+  return issues.length > 0 ? refuse(issues, 'header-not-forwardable') : undefined;
+}
+
+function refuseSize(request: WriteRequest, { limits }: WriteScope): Problem | undefined {
+  const deep: Issue[] = [];
+  const large: Issue[] = [];
+  itemsOf(request).forEach(({ record }, index) => {
+    const place = at(request, index);
+    if (jsonDepth(record, limits.nesting) > limits.nesting) {
+      deep.push(issue(place, `is nested deeper than ${limits.nesting} levels`));
+    } else if (Buffer.byteLength(JSON.stringify(record)) > limits.recordBytes) {
+      large.push(issue(place, `is larger than ${limits.recordBytes} bytes`));
+    }
+  });
+  if (deep.length > 0) return refuse(deep);
+  if (large.length > 0) return refuse(large, 'record-too-large');
+  return undefined;
+}

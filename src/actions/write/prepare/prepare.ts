@@ -1,0 +1,94 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Installations, Target } from '../../../installations/index.ts';
+import type { Ground } from '../../../kit/ground.ts';
+import type { Intake, KeyClaim } from '../../../operations/index.ts';
+import type { Principal, Projects } from '../../../projects/index.ts';
+import { canonicalIdOf } from '../../../providers/index.ts';
+import { decideFor, refuseDead } from '../../target.ts';
+import { planWrite, type WritePlan } from './plan.ts';
+import type { WriteRequest } from '../schema.ts';
+import { scopeOf } from './scope.ts';
+import type { KeptWrite } from './stored.ts';
+
+/** A write as it was asked for. */
+export interface ReceivedWrite {
+  principal: Principal;
+  params: { projectIdOrName: string; integrationId: string; objectName: string };
+  body: WriteRequest;
+  isLarge?: true;
+  /** What the log says of the request. */
+  about?: Record<string, unknown>;
+}
+
+/** A write that may be accepted. */
+export interface PreparedWrite {
+  target: Target;
+  plan: WritePlan;
+}
+
+interface Deciding {
+  ground: Pick<Ground, 'limits'>;
+  projects: Projects;
+  installations: Installations;
+}
+
+/** Decides on a write for the installation that it names. Throws the refusal. */
+export async function prepareWrite(deps: Deciding, request: ReceivedWrite): Promise<PreparedWrite> {
+  const { principal, body, isLarge } = request;
+  const { objectName, ...address } = request.params;
+  const named = { ...address, groupRef: body.groupRef };
+  const prepared = await decideFor(deps, principal, named, (target) => {
+    const { groupRef, connectionId, installationId } = target;
+    request.about = { groupRef, connectionId, installationId, object: objectName };
+    const planned = planWrite(body, scopeOf(target, objectName, deps.ground.limits));
+    if ('refusal' in planned) throw planned.refusal;
+    if (!body.dryRun) refuseDead(target);
+    return { target, plan: planned.plan };
+  });
+  // Planning a large one took a while: others come before it is written down.
+  if (isLarge) await nextTurn();
+  return prepared;
+}
+
+/** What is accepted of a write. */
+export function intakeOf({ target, plan }: PreparedWrite, key: KeyClaim | undefined): Intake {
+  const { projectId, integrationId, installationId, configId, connectionId, provider, groupRef } = target;
+  const { kind, mode, form, objectName, allOrNone, headers, onUnknown, records, deadlineSeconds } = plan;
+  const request: KeptWrite = {
+    type: kind,
+    kind,
+    mode,
+    form,
+    objectName,
+    allOrNone,
+    headers,
+    ...(onUnknown === undefined ? {} : { onUnknown }),
+    provider,
+    connectionId,
+    groupRef,
+  };
+  const ids = records.map(({ id }) => id);
+  return {
+    projectId,
+    integrationId,
+    installationId,
+    configId,
+    laneId: connectionId,
+    actionType: 'write',
+    resource: objectName,
+    request,
+    records,
+    deadlineSeconds,
+    orderKeys: orderKeysOf({ installationId, provider, objectName }, ids),
+    key,
+  };
+}
+
+/** Writes to one record of an installation are done in the order in which they were accepted. `ids`: one for each record. */
+export function orderKeysOf(
+  { installationId, provider, objectName }: { installationId: string; provider: string; objectName: string },
+  ids: readonly (string | undefined)[],
+): (string | null)[] {
+  const place = `${installationId}/${objectName.toLowerCase()}`;
+  return ids.map((id) => (id === undefined ? null : `${place}/${canonicalIdOf(provider, id)}`));
+}

@@ -1,0 +1,189 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { wholeProject } from '../../../events/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
+import {
+  injectErrors,
+  makeReadOnly,
+  makeWritable,
+  type InjectedErrors,
+} from '../../../../test/injected-errors.ts';
+import { sleep } from '../../../kit/retry.ts';
+import {
+  type Node,
+  applied,
+  createNode,
+  createWorker,
+  failed,
+  handlerOf,
+  type Worker,
+} from '../harness.testsuite.ts';
+import {
+  clearLedger,
+  count,
+  groundOf,
+  intake,
+  projectId,
+  until,
+} from '../../../operations/harness.testsuite.ts';
+
+/** One of each class that says nothing about the rows, and of those that nobody expects. */
+const passing = ['25006', '40001', '53100', '53200', '55P03', '57014', '57P03', '58030', '0A000', 'XX000'];
+
+describe('write/recording', () => {
+  let test: TestDatabase;
+  let errors: InjectedErrors;
+  let operations: Node;
+  const workers: Worker[] = [];
+  let resolvedUnknown = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase({ poolSize: 20 });
+    errors = await injectErrors(test.database, 'work');
+    operations = createNode(groundOf(test.database), { leaseMs: 2_000 });
+    operations.onQueued((lane) => workers.forEach((worker) => worker.hint(lane)));
+  });
+  afterEach(async () => {
+    await errors.raise(null);
+    await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
+    await test.database.raw('DROP TRIGGER IF EXISTS poison ON record');
+    await clearLedger(test.database);
+    resolvedUnknown = 0;
+  });
+  afterAll(async () => {
+    await operations.close();
+    await test.drop();
+  });
+
+  async function work(answer: Parameters<typeof handlerOf>[0]): Promise<void> {
+    const worker = createWorker(groundOf(test.database), {
+      sender: {
+        ...handlerOf(answer),
+        findOut: async (item) => {
+          resolvedUnknown += 1;
+          return failed(item, false);
+        },
+      },
+      pollMs: 100,
+      leaseMs: 2_000,
+      retryPolicy: { baseMs: 20, random: () => 0.5 },
+    });
+    workers.push(worker);
+    await worker.start();
+  }
+  const operation = (id: string) => operations.get(wholeProject(projectId), id);
+  const ended = (id: string, timeoutMs = 15_000): Promise<void> =>
+    until('the operation ends', async () => (await operation(id)).status !== 'in_progress', timeoutMs);
+
+  it.each(passing)(
+    'keeps a known outcome while the database answers %s, and records it then',
+    async (state) => {
+      await work(async (item) => {
+        await errors.raise(state);
+        return applied(item);
+      });
+      const { operationId } = await operations.acceptQueued(intake());
+      await sleep(600);
+      expect(await operation(operationId)).toMatchObject({ status: 'in_progress' });
+      await errors.raise(null);
+      await ended(operationId);
+      expect(await operation(operationId)).toMatchObject({
+        status: 'success',
+        counts: { succeeded: 1, unknown: 0 },
+        metadata: { retry: { attempts: 1 } },
+      });
+      expect(resolvedUnknown).toBe(0);
+    },
+  );
+
+  it('tells the caller of a synchronous write the outcome meanwhile', async () => {
+    const performed = await operations.perform(intake(), async () => {
+      await errors.raise('53100');
+      return [{ kind: 'applied', recordId: 'r1' }];
+    });
+    expect(performed).toMatchObject({ recorded: false, outcomes: [{ kind: 'applied', recordId: 'r1' }] });
+    await errors.raise(null);
+    await ended(performed.operationId);
+    expect(await operation(performed.operationId)).toMatchObject({ status: 'success' });
+  });
+
+  it('records what it knows when the database was read-only for longer than a lease', async () => {
+    const sent: string[] = [];
+    await work(async (item) => {
+      await makeReadOnly(test.url);
+      sent.push(item.operationId);
+      return applied(item);
+    });
+    const queued = operations.acceptQueued(intake());
+    const { operationId } = await queued;
+    await until('it is sent', () => sent.length === 1);
+    // Sessions were ended; the pool finds out by their next statements.
+    await until('its row is marked', async () => {
+      const marked = await test.database.raw('SELECT 1 FROM work WHERE state = 1').catch(() => []);
+      return marked.length === 1;
+    });
+    await sleep(6_000);
+    await makeWritable(test.url);
+    await ended(operationId);
+    expect(await operation(operationId)).toMatchObject({ status: 'success', counts: { unknown: 0 } });
+    expect(resolvedUnknown).toBe(0);
+    expect(sent).toEqual([operationId]);
+  });
+
+  it('records a row without the words that the database refuses, and those beside it whole', async () => {
+    await test.database.raw(`CREATE OR REPLACE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF NEW.outcome::text LIKE '%poison%' THEN RAISE EXCEPTION 'refused' USING ERRCODE = '22P05'; END IF;
+        RETURN NEW;
+      END $$`);
+    await test.database.raw(
+      'CREATE TRIGGER poison BEFORE UPDATE ON record FOR EACH ROW EXECUTE FUNCTION poison()',
+    );
+    await work((item) => ({
+      kind: 'outcomes',
+      outcomes: [
+        {
+          kind: 'notApplied',
+          failure: { category: 'validation', retryable: false, message: `${item.resource} is wrong` },
+        },
+      ],
+    }));
+    const resources = ['contacts', 'poison', 'companies'];
+    const ids = await Promise.all(
+      resources.map(async (resource) => (await operations.acceptQueued(intake({ resource }))).operationId),
+    );
+    for (const id of ids) await ended(id);
+    const results = await Promise.all(ids.map(async (id) => (await operation(id)).result));
+    expect(results).toEqual([
+      '[contacts] validation: contacts is wrong',
+      '[poison] validation: the text of the failure could not be stored',
+      '[companies] validation: companies is wrong',
+    ]);
+    expect(await count(test.database, 'work')).toBe(0);
+  });
+
+  it('lets one row that cannot be recorded hold up no other', async () => {
+    await test.database.raw(`CREATE OR REPLACE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF NEW.record_id = 'poison' THEN RAISE EXCEPTION 'refused' USING ERRCODE = 'XX001'; END IF;
+        RETURN NEW;
+      END $$`);
+    await test.database.raw(
+      'CREATE TRIGGER poison BEFORE UPDATE ON record FOR EACH ROW EXECUTE FUNCTION poison()',
+    );
+    await work((item) => ({ kind: 'outcomes', outcomes: [{ kind: 'applied', recordId: item.resource }] }));
+    const queue = async (resource: string) =>
+      (await operations.acceptQueued(intake({ resource }))).operationId;
+    const [bad, ...good] = await Promise.all([
+      queue('poison'),
+      ...Array.from({ length: 30 }, () => queue('fine')),
+    ]);
+    for (const id of good) await ended(id);
+    expect(await operation(bad)).toMatchObject({ status: 'in_progress' });
+    await test.database.raw('DROP TRIGGER poison ON record');
+    await ended(bad);
+    expect(await operation(bad)).toMatchObject({
+      status: 'success',
+      metadata: { successfulRecordIds: ['poison'] },
+    });
+  });
+});

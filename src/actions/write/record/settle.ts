@@ -1,0 +1,264 @@
+import { newId } from '../../../kit/ids.ts';
+import {
+  placeOf,
+  type LogEntry,
+  type OperationError,
+  type Settlement,
+  type StoredOutcome,
+  type Tally,
+  type WorkItem,
+} from '../../../operations/index.ts';
+import type { RecordOutcome } from '../../../providers/index.ts';
+import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
+import type { ItemResult } from '../send/sender.ts';
+import { describeProgress, describeResult } from './sentence.ts';
+
+/** Turns what a sender said of an item into what the ledger records; pure but for ids of the log line and the event. */
+export function settle(item: WorkItem, result: ItemResult, policy: RetryPolicy): Settlement {
+  return settleBy(mayTryAgain, item, result, policy);
+}
+
+/** A synchronous write has no second attempt; what the provider could not be asked about it now is asked later. */
+export function settleSynchronous(item: WorkItem, result: ItemResult, policy: RetryPolicy): Settlement {
+  return settleBy(isPending, item, result, policy);
+}
+
+function settleBy(
+  again: (outcome: RecordOutcome) => boolean,
+  item: WorkItem,
+  result: ItemResult,
+  policy: RetryPolicy,
+): Settlement {
+  if (result.kind !== 'outcomes') return putBack(item, result.kind === 'postponed' ? result.inMs : 0);
+  const outcomes = completeOutcomes(item, result.outcomes).map((outcome, at) =>
+    withEarlier(item, at, outcome),
+  );
+  const step = nextStep(outcomes.filter(again), item.attempt, item.remainingMs, 0, policy);
+  if ('finish' in step) return finish(item, outcomes);
+  return retry(item, outcomes, again, step.retryInMs);
+}
+
+/** Every record of the item with the same outcome. */
+export function allOutcomes(item: WorkItem, outcome: RecordOutcome): ItemResult {
+  return { kind: 'outcomes', outcomes: item.records.map(() => outcome) };
+}
+
+/** The failure of something that was, or may have been, sent and whose end nobody saw. */
+export function unknownOutcome(message: string): RecordOutcome {
+  return { kind: 'unknown', failure: { category: 'unknownOutcome', retryable: false, message } };
+}
+
+/** An attempt that threw, perhaps after its first byte. */
+export function brokeOff(error: unknown): RecordOutcome {
+  return unknownOutcome(`the attempt broke off: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/** What was sent by a node that is gone. */
+export function unknownAfterLoss(item: WorkItem): ItemResult {
+  const why =
+    'the lease of the node that sent it ended before the answer was recorded; it was not sent again';
+  return allOutcomes(item, unknownOutcome(why));
+}
+
+/** The end of an item whose deadline passed before an attempt could start: the attempt before says why, if there was one. */
+export function deadlinePassed(item: WorkItem): ItemResult {
+  const outcomes = item.records.map(({ index }): RecordOutcome => {
+    const before = item.earlier.get(index);
+    if (!before) {
+      const reason =
+        item.remainingMs > 0
+          ? 'its node stopped before its turn came'
+          : 'the deadline passed before an attempt could start';
+      const message = `${reason}; nothing was sent`;
+      return { kind: 'notApplied', failure: { category: 'internal', retryable: true, message } };
+    }
+    const { category, retryable, provider } = before;
+    const message = `${before.message}; the deadline passed before another attempt`;
+    return {
+      kind: 'notApplied',
+      failure: { category, retryable, message, ...(provider ? { provider } : {}) },
+    };
+  });
+  return { kind: 'outcomes', outcomes };
+}
+
+/**
+ * After an attempt of unknown outcome, one that is known not to have been applied does not make the record known, unless
+ * the provider was asked for the record.
+ */
+function withEarlier(item: WorkItem, at: number, outcome: RecordOutcome): RecordOutcome {
+  const before = item.earlier.get(item.records[at]?.index ?? -1);
+  if (outcome.kind !== 'notApplied' || before?.category !== 'unknownOutcome') return outcome;
+  if (outcome.failure.lookedUpBy !== undefined) return outcome;
+  const message = item.expired
+    ? outcome.failure.message
+    : `an earlier attempt may have been done, the last one was not: ${outcome.failure.message}`;
+  return { kind: 'unknown', failure: { ...outcome.failure, category: 'unknownOutcome', message } };
+}
+
+/** A record that the sender forgot was perhaps sent. */
+function completeOutcomes(item: WorkItem, outcomes: readonly RecordOutcome[]): RecordOutcome[] {
+  return item.records.map(
+    (_, at) => outcomes[at] ?? unknownOutcome('no outcome was reported for this record'),
+  );
+}
+
+function putBack(item: WorkItem, waitMs: number): Settlement {
+  return {
+    ...base(item),
+    done: false,
+    waitMs,
+    spent: false,
+    status: 'in_progress',
+    result: null,
+    errors: [],
+    outcomes: [],
+  };
+}
+
+function finish(item: WorkItem, outcomes: readonly RecordOutcome[]): Settlement {
+  const settled = item.records.map((record, at) => ({
+    index: record.index,
+    outcome: outcomes[at] as RecordOutcome,
+  }));
+  const counts = tally(settled, item.tally);
+  const status = counts.succeeded > 0 || item.total === 0 ? 'success' : 'failure';
+  const text = describeResult(item, counts);
+  return {
+    ...base(item),
+    ...added(settled),
+    ...firstFailure(outcomes),
+    done: true,
+    waitMs: 0,
+    spent: !item.expired,
+    status,
+    result: text,
+    errors: counts.errors,
+    outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
+    log: logEntry(item, status === 'success' ? 'info' : 'error', text, counts.errors, resolutionOf(outcomes)),
+    ...(item.request['mode'] === 'asynchronous' ? { eventId: newId() } : {}),
+  };
+}
+
+/** Records that are settled keep their outcome; the others wait for the next attempt. */
+function retry(
+  item: WorkItem,
+  outcomes: readonly RecordOutcome[],
+  again: (outcome: RecordOutcome) => boolean,
+  waitMs: number,
+): Settlement {
+  const all = item.records.map((record, at) => ({
+    index: record.index,
+    outcome: outcomes[at] as RecordOutcome,
+  }));
+  const settled = all.filter(({ outcome }) => !again(outcome));
+  const waiting = tally(all.filter(({ outcome }) => again(outcome)));
+  const text = describeProgress(item, waiting);
+  return {
+    ...base(item),
+    ...added(settled),
+    ...firstFailure(outcomes),
+    done: false,
+    waitMs,
+    spent: true,
+    status: 'in_progress',
+    result: null,
+    errors: [...tally(settled, item.tally).errors, ...waiting.errors],
+    outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
+    log: logEntry(item, 'warning', text, waiting.errors, {
+      nextAttemptInMs: String(waitMs),
+      ...resolutionOf(outcomes),
+    }),
+  };
+}
+
+/** For the log: by which unique fields records were looked for whose answer was lost, and how many. */
+function resolutionOf(outcomes: readonly RecordOutcome[]): Record<string, string> {
+  const fields = outcomes.flatMap((outcome) => {
+    const field = outcome.kind === 'applied' ? outcome.lookedUpBy : outcome.failure.lookedUpBy;
+    return field === undefined ? [] : [field];
+  });
+  if (fields.length === 0) return {};
+  return { lookedUpBy: [...new Set(fields)].join(', '), resolved: String(fields.length) };
+}
+
+type Base = 'projectId' | 'operationId' | 'installationId' | 'actionType' | 'resource' | 'place' | 'attempt';
+
+function base(item: WorkItem): Pick<Settlement, Base | 'seq' | 'lease' | 'succeeded' | 'failed' | 'unknown'> {
+  const { projectId, operationId, installationId, actionType, resource, attempt, seq, lease } = item;
+  return {
+    projectId,
+    operationId,
+    installationId,
+    actionType,
+    resource,
+    place: placeOf(item.request),
+    attempt,
+    seq,
+    lease,
+    succeeded: 0,
+    failed: 0,
+    unknown: 0,
+  };
+}
+
+function firstFailure(outcomes: readonly RecordOutcome[]): Pick<Settlement, 'failure'> {
+  const [failure] = outcomes.flatMap((outcome) => (outcome.kind === 'applied' ? [] : [outcome.failure]));
+  return failure ? { failure } : {};
+}
+
+type Settled = readonly { index: number; outcome: RecordOutcome }[];
+
+function added(settled: Settled): Pick<Settlement, 'succeeded' | 'failed' | 'unknown'> {
+  const { succeeded, failed, unknown } = tally(settled);
+  return { succeeded, failed, unknown };
+}
+
+function tally(settled: Settled, before: Tally = { succeeded: 0, failed: 0, unknown: 0, errors: [] }): Tally {
+  const count = (kind: RecordOutcome['kind']): number =>
+    settled.filter(({ outcome }) => outcome.kind === kind).length;
+  const errors = settled.flatMap(({ index, outcome }) =>
+    outcome.kind === 'applied' ? [] : [{ index, ...outcome.failure }],
+  );
+  return {
+    succeeded: before.succeeded + count('applied'),
+    failed: before.failed + count('notApplied'),
+    unknown: before.unknown + count('unknown'),
+    errors: [...before.errors, ...errors],
+  };
+}
+
+function stored(outcome: RecordOutcome): StoredOutcome {
+  if (outcome.kind !== 'applied') return { kind: outcome.kind, failure: outcome.failure };
+  const { recordId, lookedUpBy } = outcome;
+  return {
+    kind: 'applied',
+    ...(recordId === undefined ? {} : { recordId }),
+    ...(lookedUpBy === undefined ? {} : { lookedUpBy }),
+  };
+}
+
+function logEntry(
+  item: WorkItem,
+  severity: LogEntry['severity'],
+  msg: string,
+  errors: readonly OperationError[],
+  details: Record<string, string>,
+): LogEntry {
+  const first = errors[0];
+  return {
+    id: newId(),
+    severity,
+    message: {
+      msg,
+      ...(first ? { error: first.message } : {}),
+      operation_id: item.operationId,
+      details: {
+        object: item.resource,
+        attempt: String(item.attempt),
+        ...(first ? { category: first.category } : {}),
+        ...details,
+      },
+    },
+  };
+}

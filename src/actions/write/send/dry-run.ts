@@ -1,0 +1,36 @@
+import { connectorOf, type ProviderRequest } from '../../../providers/index.ts';
+import { callsOf, emptyUpdates, readBefore, sift } from './execute.ts';
+import type { WritePlan } from '../prepare/plan.ts';
+import type { WriteResponse } from '../schema.ts';
+
+type ShownPlan = NonNullable<WriteResponse['plan']>;
+
+/**
+ * What the plan would send, without sending it: the records, the provider calls, and what would be refused without one.
+ * Values that are only known by reading first are taken to be empty.
+ */
+export function dryRun(plan: WritePlan, provider: string): ShownPlan {
+  const records = plan.records.map((record) => ({ ...record }));
+  const connector = connectorOf(provider);
+  const write = connector?.write;
+  if (!connector || !write) return { records, calls: [] };
+  const { allowed, refused } = sift(plan, plan.records, connector);
+  const read = readBefore(allowed.values(), connector);
+  for (const slot of emptyUpdates(plan, allowed)) allowed.delete(slot);
+  const calls = [
+    ...(read ? [read.ability.build(plan.objectName, read.ids, read.fields)] : []),
+    ...callsOf(plan, allowed, connector).map(({ call }) => write.build(call)),
+  ];
+  return {
+    records,
+    calls: calls.map(shown),
+    ...(refused.size > 0
+      ? { refused: [...refused].map(([index, { category, message }]) => ({ index, category, message })) }
+      : {}),
+  };
+}
+
+/** The headers are those that the caller forwards; the credential is added when it is sent. */
+function shown({ method, path, headers, body }: ProviderRequest): ShownPlan['calls'][number] {
+  return { method, path, ...(headers ? { headers } : {}), ...(body === undefined ? {} : { body }) };
+}

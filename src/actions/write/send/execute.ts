@@ -1,0 +1,348 @@
+import {
+  failureOfRead,
+  failureOfTransport,
+  unknownOutcome,
+  withheld,
+  type Connector,
+  type CurrentFields,
+  type CurrentFieldsAbility,
+  type Failure,
+  type ProviderClient,
+  type RecordOutcome,
+  type WriteCall,
+  type WriteKind,
+} from '../../../providers/index.ts';
+import { sendOrExplain } from '../../send.ts';
+import { narrowDown, type CallResult } from './bisect.ts';
+import type { PlannedRecord } from '../prepare/stored.ts';
+
+/** What is executed: the part of a plan that is the same for all of its records. */
+export interface WriteJob {
+  kind: WriteKind;
+  objectName: string;
+  allOrNone: boolean;
+  headers: { key: string; value: string }[];
+}
+
+/** Where and under which conditions it is executed. */
+export interface WriteContext {
+  connector: Connector;
+  client: ProviderClient;
+  /** False once the lease is over; then no byte is sent (docs/invariants.md, 14). */
+  mayStillSend(): boolean;
+  /** Whether an earlier attempt of the same operation may have reached the provider. */
+  isRepeat: boolean;
+}
+
+/** The one executor of writes, for both modes: an outcome for each record, in order. Throws only for our own faults. */
+export async function executeWrite(
+  job: WriteJob,
+  records: readonly PlannedRecord[],
+  context: WriteContext,
+): Promise<RecordOutcome[]> {
+  const outcomes = new Map<number, RecordOutcome>();
+  const { allowed, refused } = sift(job, records, context.connector);
+  for (const [slot, failure] of refused) outcomes.set(slot, { kind: 'notApplied', failure });
+  const toSend = await withoutFilledFields(job, allowed, context, outcomes);
+  const unchanged = [...outcomes.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied');
+  if (job.allOrNone) keepAllBack(records, toSend, outcomes);
+  const unsettled = new Set<string>();
+  const idAt = idsOf(toSend, context.connector);
+  for (const planned of callsOf(job, toSend, context.connector)) {
+    const { slots, call } = withoutUnsettled(job, toSend, planned, unsettled, outcomes, idAt);
+    if (slots.length === 0) continue;
+    const first = await sendCall(call, context);
+    const judged = await narrowDown(call, first, (part) => sendCall(part, context));
+    slots.forEach((slot, i) => {
+      const outcome = finish(job, call, i, judged[i], context);
+      outcomes.set(slot, outcome);
+      const id = idAt(slot);
+      if (id !== undefined && mayComeLater(outcome)) unsettled.add(id);
+    });
+  }
+  if (isOneCall(job, context.connector)) shareFate(outcomes, unchanged);
+  return records.map((_, slot) => outcomes.get(slot) ?? notAnswered());
+}
+
+/** Whether the records stand or fall together: not where the provider commits what it can, whatever is asked. */
+export function isOneCall({ allOrNone, kind }: WriteJob, { partialOnly = [] }: Connector): boolean {
+  return allOrNone && !partialOnly.includes(kind);
+}
+
+/** Of all or none, a record that cannot be sent keeps the others back. */
+function keepAllBack(
+  records: readonly PlannedRecord[],
+  toSend: Map<number, PlannedRecord>,
+  outcomes: Map<number, RecordOutcome>,
+): void {
+  const failures = failuresIn(outcomes);
+  const [first] = failures;
+  if (!first) return;
+  const { category, provider, retryAfterMs } = first;
+  const failure: Failure = {
+    category,
+    retryable: failures.every(({ retryable }) => retryable),
+    message: `not sent, since all or none was asked for and another record cannot be: ${first.message}`,
+    ...(provider ? { provider } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+  records.forEach((_, slot) => {
+    if (outcomes.get(slot)?.kind !== 'notApplied') outcomes.set(slot, { kind: 'notApplied', failure });
+  });
+  toSend.clear();
+}
+
+/** All are sent again or none is; what had nothing to change fares as the others. */
+function shareFate(outcomes: Map<number, RecordOutcome>, unchanged: readonly number[]): void {
+  const failed = [...outcomes.values()].find((one) => one.kind !== 'applied');
+  if (!failed) return;
+  for (const slot of unchanged) outcomes.set(slot, failed);
+  const retryable = failuresIn(outcomes).every((failure) => failure.retryable);
+  for (const [slot, outcome] of outcomes)
+    if (outcome.kind !== 'applied')
+      outcomes.set(slot, { ...outcome, failure: { ...outcome.failure, retryable } });
+}
+
+function failuresIn(outcomes: ReadonlyMap<number, RecordOutcome>): Failure[] {
+  return [...outcomes.values()].flatMap((one) => (one.kind === 'applied' ? [] : [one.failure]));
+}
+
+/** Done yet perhaps, or done by a repetition: nothing that must stand after it may go before it. */
+function mayComeLater(outcome: RecordOutcome): boolean {
+  return outcome.kind === 'unknown' || (outcome.kind === 'notApplied' && outcome.failure.retryable);
+}
+
+/** Keeps back changes of records of which an earlier change, in a call before, may still come: they wait for it. */
+function withoutUnsettled(
+  job: WriteJob,
+  toSend: ReadonlyMap<number, PlannedRecord>,
+  planned: PlannedCall,
+  unsettled: ReadonlySet<string>,
+  outcomes: Map<number, RecordOutcome>,
+  idAt: IdAt,
+): PlannedCall {
+  const waits = (slot: number): boolean => unsettled.has(idAt(slot) ?? '');
+  if (!planned.slots.some(waits)) return planned;
+  for (const slot of planned.slots.filter(waits))
+    outcomes.set(slot, { kind: 'notApplied', failure: keptBack });
+  const slots = planned.slots.filter((slot) => !waits(slot));
+  return { slots, call: callOf(job, recordsAt(slots, toSend)) };
+}
+
+/** Takes out the records that cannot be sent at all; of all or none, one takes all out. */
+export function sift(
+  job: WriteJob,
+  records: readonly PlannedRecord[],
+  { write }: Connector,
+): { allowed: Map<number, PlannedRecord>; refused: Map<number, Failure> } {
+  const refused = new Map<number, Failure>();
+  records.forEach((record, slot) => {
+    const refusal = write?.refusal(callOf(job, [record]));
+    if (refusal) refused.set(slot, refusal);
+  });
+  const [first] = refused.values();
+  if (first && job.allOrNone) records.forEach((_, slot) => refused.set(slot, refused.get(slot) ?? first));
+  const allowed = new Map([...records.entries()].filter(([slot]) => !refused.has(slot)));
+  return { allowed, refused };
+}
+
+/** A provider call, and the records it is for. */
+interface PlannedCall {
+  slots: number[];
+  call: WriteCall;
+}
+
+/** The provider calls for records of a job, in order; what a dry run shows is what is sent. */
+export function callsOf(
+  job: WriteJob,
+  toSend: ReadonlyMap<number, PlannedRecord>,
+  connector: Connector,
+): PlannedCall[] {
+  const groups = splitCalls([...toSend.keys()], idsOf(toSend, connector), connector.batchLimit ?? 1);
+  return groups.map((slots) => ({ slots, call: callOf(job, recordsAt(slots, toSend)) }));
+}
+
+type IdAt = (slot: number) => string | undefined;
+
+/** The ids of records in their one form: what stands twice in a request may stand there in two. */
+function idsOf(records: ReadonlyMap<number, PlannedRecord>, connector: Connector): IdAt {
+  return (slot) => {
+    const id = records.get(slot)?.id;
+    return id === undefined ? undefined : (connector.canonicalId?.(id) ?? id);
+  };
+}
+
+function recordsAt(slots: readonly number[], of: ReadonlyMap<number, PlannedRecord>): PlannedRecord[] {
+  return slots.map((slot) => of.get(slot) as PlannedRecord);
+}
+
+function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
+  return {
+    ...job,
+    records: records.map(({ id, fields, associations }) => ({
+      fields,
+      ...(id === undefined ? {} : { id }),
+      ...(associations ? { associations } : {}),
+    })),
+  };
+}
+
+/** Groups slots into calls of at most `limit`; an id that stands twice goes into a later call, in order. */
+export function splitCalls(slots: readonly number[], idOf: IdAt, limit: number): number[][] {
+  const calls: { slots: number[] }[] = [];
+  const lastOf = new Map<string, number>();
+  for (const slot of slots) {
+    const id = idOf(slot);
+    const from = id === undefined ? 0 : (lastOf.get(id) ?? -1) + 1;
+    let at = calls.findIndex((call, index) => index >= from && call.slots.length < limit);
+    if (at < 0) at = calls.push({ slots: [] }) - 1;
+    calls[at]?.slots.push(slot);
+    if (id !== undefined) lastOf.set(id, at);
+  }
+  return calls.map((call) => call.slots);
+}
+
+async function sendCall(call: WriteCall, context: WriteContext): Promise<CallResult> {
+  const ability = context.connector.write;
+  const all = (outcome: RecordOutcome): CallResult => ({ outcomes: call.records.map(() => outcome) });
+  if (!ability) return all({ kind: 'notApplied', failure: unsupported });
+  const refusal = ability.refusal(call) ?? (context.mayStillSend() ? undefined : withheld);
+  if (refusal) return all({ kind: 'notApplied', failure: refusal });
+  const result = await sendOrExplain(context, ability.build(call), () => context.mayStillSend());
+  if ('answer' in result)
+    return { outcomes: ability.judge(call, result.answer), status: result.answer.status };
+  if ('failure' in result) return all({ kind: 'notApplied', failure: result.failure });
+  const { failure, applied } = failureOfTransport(result.fault, call.kind !== 'create');
+  return all({ kind: applied === 'no' ? 'notApplied' : 'unknown', failure });
+}
+
+function finish(
+  job: WriteJob,
+  call: WriteCall,
+  i: number,
+  outcome: RecordOutcome | undefined,
+  context: WriteContext,
+): RecordOutcome {
+  if (!outcome) return notAnswered();
+  const record = call.records[i];
+  if (
+    outcome.kind === 'notApplied' &&
+    job.kind === 'delete' &&
+    outcome.failure.category === 'notFound' &&
+    context.isRepeat
+  ) {
+    return { kind: 'applied', ...(record?.id === undefined ? {} : { recordId: record.id }) };
+  }
+  if (outcome.kind !== 'applied' || job.kind === 'delete' || outcome.data) return outcome;
+  const recordId = outcome.recordId ?? record?.id;
+  // Salesforce echoes nothing: the record as written stands for it, without another call.
+  return {
+    kind: 'applied',
+    ...(recordId === undefined ? {} : { recordId }),
+    data: { id: recordId, ...record?.fields },
+  };
+}
+
+/** The read that comes before the writes of records with `ifEmpty` fields; undefined where there are none. */
+export function readBefore(
+  records: Iterable<PlannedRecord>,
+  { currentFields: ability }: Connector,
+): { ability: CurrentFieldsAbility; ids: string[]; fields: string[] } | undefined {
+  const conditional = [...records].filter(isConditional);
+  if (conditional.length === 0 || !ability) return undefined;
+  return {
+    ability,
+    ids: [...new Set(conditional.map(({ id }) => id ?? ''))],
+    fields: [...new Set(conditional.flatMap(({ ifEmpty }) => ifEmpty ?? []))],
+  };
+}
+
+function isConditional({ ifEmpty = [] }: PlannedRecord): boolean {
+  return ifEmpty.length > 0;
+}
+
+/** Reads what the `ifEmpty` fields hold now and leaves out those that hold something. */
+async function withoutFilledFields(
+  job: WriteJob,
+  allowed: ReadonlyMap<number, PlannedRecord>,
+  context: WriteContext,
+  outcomes: Map<number, RecordOutcome>,
+): Promise<Map<number, PlannedRecord>> {
+  const toSend = new Map(allowed);
+  const read = readBefore(allowed.values(), context.connector);
+  if (read) {
+    const current = await readCurrent(read.ability, job.objectName, read.ids, read.fields, context);
+    for (const [slot, record] of [...toSend].filter(([, one]) => isConditional(one))) {
+      const outcome = applyCurrent(read.ability, record, current, (left) => toSend.set(slot, left));
+      if (!outcome) continue;
+      outcomes.set(slot, outcome);
+      toSend.delete(slot);
+    }
+  }
+  for (const slot of emptyUpdates(job, toSend)) {
+    const id = toSend.get(slot)?.id;
+    if (id !== undefined) outcomes.set(slot, { kind: 'applied', recordId: id, data: { id } });
+    toSend.delete(slot);
+  }
+  return toSend;
+}
+
+type Current = CurrentFields | { failure: Failure };
+
+async function readCurrent(
+  ability: CurrentFieldsAbility,
+  objectName: string,
+  ids: string[],
+  fields: string[],
+  context: WriteContext,
+): Promise<Current> {
+  if (!context.mayStillSend()) return { failure: withheld };
+  const result = await sendOrExplain(context, ability.build(objectName, ids, fields));
+  if ('answer' in result) return ability.judge(ids, fields, result.answer);
+  return 'failure' in result ? result : { failure: failureOfRead(result.fault) };
+}
+
+function applyCurrent(
+  ability: CurrentFieldsAbility,
+  record: PlannedRecord,
+  current: Current,
+  keep: (left: PlannedRecord) => void,
+): RecordOutcome | undefined {
+  if ('failure' in current) return { kind: 'notApplied', failure: current.failure };
+  const values = current.found.get(record.id ?? '');
+  if (!values) {
+    return {
+      kind: 'notApplied',
+      failure: { category: 'notFound', retryable: false, message: `there is no record ${record.id}` },
+    };
+  }
+  const filled = new Set((record.ifEmpty ?? []).filter((name) => !ability.isEmpty(values[name])));
+  keep({
+    ...record,
+    fields: Object.fromEntries(Object.entries(record.fields).filter(([name]) => !filled.has(name))),
+  });
+  return undefined;
+}
+
+/** Updates that have nothing left to write: they succeed without a call. */
+export function emptyUpdates(job: WriteJob, toSend: ReadonlyMap<number, PlannedRecord>): number[] {
+  if (job.kind !== 'update') return [];
+  return [...toSend]
+    .filter(([, { id, fields }]) => id !== undefined && Object.keys(fields).length === 0)
+    .map(([slot]) => slot);
+}
+
+const unsupported: Failure = {
+  category: 'internal',
+  retryable: false,
+  message: 'the provider has no write ability',
+};
+const keptBack: Failure = {
+  category: 'conflict',
+  retryable: true,
+  message: 'not sent: an earlier change of the same record in this request did not go through',
+};
+
+function notAnswered(): RecordOutcome {
+  return { kind: 'unknown', failure: unknownOutcome('the answer does not mention it', false) };
+}

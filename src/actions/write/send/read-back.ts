@@ -1,0 +1,188 @@
+import { headerOf } from '../../../kit/http/client.ts';
+import { sleep } from '../../../kit/retry.ts';
+import {
+  failureOfRead,
+  type Connector,
+  type Failure,
+  type ObjectDescription,
+  type ProviderClient,
+  type ResolveAbility,
+  type StandingRecord,
+} from '../../../providers/index.ts';
+import { sendOrExplain } from '../../send.ts';
+import type { PlannedRecord } from '../prepare/stored.ts';
+import {
+  comparableFields,
+  earliestCreation,
+  judgeStanding,
+  searchOf,
+  type Barred,
+  type Search,
+  type Verdict,
+} from './resolve.ts';
+
+/** A record of unknown outcome, with the time by our clock before which its create cannot have begun. */
+export interface LostRecord {
+  record: PlannedRecord;
+  startedAt: number;
+  /** Nothing was sent for so long that what is not there cannot come any more. */
+  quiet: boolean;
+}
+
+export interface ReadBackContext {
+  connector: Connector;
+  client: ProviderClient;
+  describe(): Promise<{ object: ObjectDescription } | { failure: Failure }>;
+  /** Ends the looking: what is not known by then is for later. */
+  signal: AbortSignal;
+  /** A read that fails is made this many times in all. */
+  tries: number;
+  /** Also to look again, after the settle time, for what is not there at once and may still come. */
+  twice: boolean;
+  /** Ids of records that are known to be another's. */
+  claimed: readonly string[];
+}
+
+interface Lost extends LostRecord {
+  at: number;
+  search: Search;
+}
+
+/** Looks for the records of lost creates by their unique values. A verdict for each, in order. */
+export async function readBack(
+  objectName: string,
+  lost: readonly LostRecord[],
+  context: ReadBackContext,
+): Promise<Verdict[]> {
+  const verdicts = new Map<number, Verdict>();
+  await orAborted(lookFor(objectName, lost, context, verdicts), context.signal);
+  return lost.map((_, at) => verdicts.get(at) ?? 'later');
+}
+
+async function lookFor(
+  objectName: string,
+  lost: readonly LostRecord[],
+  context: ReadBackContext,
+  verdicts: Map<number, Verdict>,
+): Promise<void> {
+  const ability = context.connector.resolve;
+  const described = ability ? await context.describe() : undefined;
+  if (described && 'failure' in described && described.failure.retryable) return;
+  const description = described && 'object' in described ? described.object : undefined;
+  const keys = ability?.uniqueFields(objectName, description) ?? [];
+  const searched: Lost[] = [];
+  for (const [at, one] of lost.entries()) {
+    const search = searchOf(one.record, keys);
+    if (search) searched.push({ ...one, at, search });
+    else verdicts.set(at, described && 'failure' in described ? { barred: described.failure } : 'untellable');
+  }
+  if (!ability || searched.length === 0) return;
+  const fields = comparableFields(
+    searched.map(({ record }) => record),
+    description,
+  );
+  const reader: Reader = {
+    ability,
+    objectName,
+    fields,
+    context,
+    verdicts,
+    claimed: new Set(context.claimed),
+  };
+  const missing = await readRound(reader, searched);
+  const setAbsent = ({ at, search, quiet }: Lost): unknown =>
+    verdicts.set(at, { absent: search, surely: quiet });
+  const mayCome = missing.filter(({ quiet }) => context.twice && !quiet);
+  missing.filter((one) => !mayCome.includes(one)).forEach(setAbsent);
+  if (mayCome.length === 0) return;
+  await sleep(ability.settleMs, context.signal);
+  (await readRound(reader, mayCome)).forEach(setAbsent);
+}
+
+interface Reader {
+  ability: ResolveAbility;
+  objectName: string;
+  fields: readonly string[];
+  context: ReadBackContext;
+  verdicts: Map<number, Verdict>;
+  claimed: Set<string>;
+}
+
+/** One look at all of them, by each field in use; answers those that are not there. What could not be read is left for later. */
+async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Lost[]> {
+  const missing: Lost[] = [];
+  for (const [by, group] of Map.groupBy(searched, ({ search }) => search.key.name)) {
+    const size = reader.ability.valuesPerRead;
+    for (let from = 0; from < group.length; from += size) {
+      const part = group.slice(from, from + size);
+      const read = await readValues(reader, by, part);
+      if (read === 'later') continue;
+      if ('barred' in read) for (const { at } of part) reader.verdicts.set(at, read);
+      else missing.push(...part.filter((one) => !isTold(reader, one, read)));
+    }
+  }
+  return missing;
+}
+
+interface Read {
+  found: Map<string, StandingRecord[]>;
+  answeredAt: number;
+  date: string | undefined;
+}
+
+function isTold({ ability, verdicts, claimed }: Reader, one: Lost, read: Read): boolean {
+  const { record, search, startedAt, at } = one;
+  const since = earliestCreation(startedAt, read.answeredAt, read.date, ability.createdPrecisionMs);
+  const outcome = judgeStanding(record, search, read.found.get(search.value) ?? [], since, claimed);
+  if (!outcome) return false;
+  if (outcome.kind === 'applied' && outcome.recordId !== undefined) claimed.add(outcome.recordId);
+  verdicts.set(at, outcome);
+  return true;
+}
+
+const firstPauseMs = 250;
+
+async function readValues(
+  reader: Reader,
+  by: string,
+  part: readonly Lost[],
+): Promise<Read | Barred | 'later'> {
+  const { ability, objectName, fields, context } = reader;
+  const values = [...new Set(part.map(({ search }) => search.value))];
+  for (let attempt = 1; attempt <= context.tries && !context.signal.aborted; attempt++) {
+    if (attempt > 1) await sleep(firstPauseMs * 2 ** (attempt - 2), context.signal);
+    const result = await sendOrExplain(context, ability.build(objectName, by, values, fields));
+    const answeredAt = Date.now();
+    const read = 'answer' in result ? ability.judge(by, values, fields, result.answer) : undefined;
+    if (read && 'found' in read && 'answer' in result)
+      return { found: read.found, answeredAt, date: headerOf(result.answer, 'date') };
+    const failure = failureOfLook(result, read);
+    if (!failure.retryable) return { barred: failure };
+  }
+  return 'later';
+}
+
+function failureOfLook(
+  result: Awaited<ReturnType<typeof sendOrExplain>>,
+  read: { failure: Failure } | { found: unknown } | undefined,
+): Failure {
+  if ('fault' in result) return failureOfRead(result.fault);
+  if ('failure' in result) return result.failure;
+  return read && 'failure' in read ? read.failure : unreadable;
+}
+
+const unreadable: Failure = {
+  category: 'providerDown',
+  retryable: false,
+  message: 'the answer could not be read',
+};
+
+/** Waits for the work, but no longer than until the signal. */
+async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const aborted = new Promise<void>((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
+  });
+  await Promise.race([work, aborted]).finally(() => over.abort());
+}

@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+import type { RecordOutcome, StandingRecord, UniqueField } from '../../../providers/index.ts';
+import {
+  afterVerdict,
+  comparableFields,
+  earliestCreation,
+  judgeStanding,
+  maySendAgain,
+  oneFate,
+  searchOf,
+  type Course,
+  type Verdict,
+} from './resolve.ts';
+
+const email = { name: 'email', enforced: true };
+const external = { name: 'ExtId__c', enforced: false };
+const record = { fields: { Email: 'ada@example.com', name: 'Ada' } };
+const search = { key: email, value: 'ada@example.com' };
+const since = 1_000;
+const none = new Set<string>();
+
+function standing(more: Partial<StandingRecord> = {}): StandingRecord {
+  return { recordId: '7', createdAt: 1_000, fields: { name: 'Ada' }, ...more };
+}
+const unknown: RecordOutcome = {
+  kind: 'unknown',
+  failure: { category: 'unknownOutcome', retryable: false, message: 'lost' },
+};
+
+describe('src/actions/write/resolve', () => {
+  test('a record is looked for by the first unique field that it has a value in, in any spelling', () => {
+    expect(searchOf(record, [external, email])).toEqual(search);
+    expect(searchOf({ fields: { name: 'Ada' } }, [external, email])).toBeUndefined();
+    expect(searchOf({ fields: { email: '  ', ExtId__c: 7 } }, [email, external])).toEqual({
+      key: external,
+      value: '7',
+    });
+  });
+
+  test('a record created since, with what was sent, is ours', () => {
+    expect(judgeStanding(record, search, [standing()], since, none)).toEqual({
+      kind: 'applied',
+      recordId: '7',
+      data: { id: '7', Email: 'ada@example.com', name: 'Ada' },
+      lookedUpBy: 'email',
+    });
+  });
+
+  test.each([
+    ['created before', standing({ createdAt: 999 }), none, 'stood there before'],
+    ['with other values', standing({ fields: { name: 'Grace' } }), none, 'other values (name)'],
+    ['that is another record’s', standing(), new Set(['7']), 'stood there before'],
+  ])('one %s keeps ours out, where the provider sees to uniqueness', (_what, found, claimed, why) => {
+    expect(judgeStanding(record, search, [found], since, claimed)).toMatchObject({
+      kind: 'notApplied',
+      failure: { category: 'conflict', retryable: false, message: expect.stringContaining(why) },
+    });
+    expect(judgeStanding(record, { ...search, key: external }, [found], since, claimed)).toBeUndefined();
+  });
+
+  test('what was not sent may stand there as the provider’s default', () => {
+    const found = standing({ fields: { name: 'Ada', stage: 'lead' } });
+    expect(judgeStanding(record, search, [found], since, none)).toMatchObject({ kind: 'applied' });
+  });
+
+  test('of several with one external id, ours is the one created since', () => {
+    const found = [standing({ recordId: '1', createdAt: 1 }), standing({ recordId: '2' })];
+    expect(judgeStanding(record, { ...search, key: external }, found, since, none)).toMatchObject({
+      recordId: '2',
+    });
+  });
+
+  test('masked fields and those that the object does not have are not compared', () => {
+    const field = { displayName: '', valueType: 'string' as const };
+    const description = {
+      name: 'contacts',
+      displayName: '',
+      fields: {
+        email: { ...field, fieldName: 'email' },
+        secret: { ...field, fieldName: 'secret', providerType: 'encryptedstring' },
+        blob: { ...field, fieldName: 'blob', valueType: 'other' as const },
+      },
+    };
+    const records = [{ fields: { Email: 1, secret: 2 } }, { fields: { blob: 3, nope: 4 } }];
+    expect(comparableFields(records, description)).toEqual(['Email']);
+    expect(comparableFields(records, undefined)).toEqual([]);
+  });
+
+  test('the provider’s clock counts, as far as its Date header tells', () => {
+    const at = Date.parse('2026-01-01T00:00:10Z');
+    const hourAhead = 'Thu, 01 Jan 2026 01:00:12 GMT';
+    expect(earliestCreation(at, at + 2_000, hourAhead, 1)).toBe(Date.parse('2026-01-01T01:00:10Z'));
+    expect(earliestCreation(at + 700, at + 2_000, hourAhead, 1_000)).toBe(Date.parse('2026-01-01T01:00:10Z'));
+    expect(earliestCreation(at, at, undefined, 1)).toBe(at - 5_000);
+  });
+
+  const course: Course = { mode: 'asynchronous', quietMs: 600_000 };
+  const synchronous: Course = { ...course, mode: 'synchronous', onUnknown: 'retry' };
+  const found: RecordOutcome = { kind: 'applied', recordId: '7' };
+  const absent = (key: UniqueField, surely = false): Verdict => ({ absent: { key, value: 'v' }, surely });
+  const refused: RecordOutcome = {
+    kind: 'notApplied',
+    failure: { category: 'conflict', retryable: false, message: 'exists' },
+  };
+
+  test('a finding settles it; what nobody can tell stays unknown, unless the caller prefers a duplicate', () => {
+    expect(afterVerdict(unknown, found, course)).toBe(found);
+    const ended = afterVerdict(unknown, 'untellable', course);
+    expect(ended).toMatchObject({ kind: 'unknown', failure: { retryable: false } });
+    expect(ended).not.toHaveProperty('failure.pending');
+    const again: Course = { ...course, onUnknown: 'retry' };
+    expect(afterVerdict(unknown, 'untellable', again)).toMatchObject({
+      kind: 'unknown',
+      failure: { retryable: false, pending: true },
+    });
+    expect(maySendAgain('untellable', again)).toBe(true);
+    expect(maySendAgain('untellable', course)).toBe(false);
+    expect(maySendAgain('untellable', synchronous)).toBe(false);
+    const barred: Verdict = { barred: { category: 'permission', retryable: false, message: 'no scope' } };
+    expect(maySendAgain(barred, again)).toBe(true);
+    expect(afterVerdict(unknown, barred, course)).toMatchObject({
+      failure: { retryable: false, message: expect.stringContaining('could not be looked for: no scope') },
+    });
+  });
+
+  test('what could not be asked now is pending, and is not sent, whatever the caller prefers', () => {
+    const later = afterVerdict(unknown, 'later', { ...course, onUnknown: 'retry' });
+    expect(later).toMatchObject({ kind: 'unknown', failure: { retryable: false, pending: true } });
+    expect(maySendAgain('later', { ...course, onUnknown: 'retry' })).toBe(false);
+  });
+
+  test('what is not there may still come: it waits for the longest request, unless its value is enforced', () => {
+    expect(maySendAgain(absent(email), course)).toBe(true);
+    expect(maySendAgain(absent(external), course)).toBe(false);
+    expect(maySendAgain(absent(external, true), course)).toBe(true);
+    expect(maySendAgain(absent(email, true), synchronous)).toBe(false);
+    const waits = { kind: 'unknown', failure: { pending: true, quiet: true, retryAfterMs: 600_000 } };
+    expect(afterVerdict(unknown, absent(external), course)).toMatchObject(waits);
+    expect(afterVerdict(unknown, absent(email), synchronous)).toMatchObject(waits);
+    const soon = afterVerdict(unknown, absent(email), course);
+    expect(soon).toMatchObject({ kind: 'unknown', failure: { pending: true, lookedUpBy: 'email' } });
+    expect(soon).not.toHaveProperty('failure.quiet');
+    for (const surely of [absent(external, true), absent(email, true)])
+      expect(afterVerdict(unknown, surely, synchronous)).toMatchObject({
+        kind: 'notApplied',
+        failure: { category: 'providerDown', retryable: true },
+      });
+  });
+
+  test('a create of unknown outcome never says that it may be repeated', () => {
+    const verdicts: Verdict[] = ['untellable', 'later', absent(email), absent(external)];
+    const careless: RecordOutcome = {
+      kind: 'unknown',
+      failure: { category: 'unknownOutcome', retryable: true, message: 'lost' },
+    };
+    for (const verdict of verdicts)
+      for (const mode of ['synchronous', 'asynchronous'] as const)
+        for (const onUnknown of ['fail', 'retry'] as const)
+          expect(afterVerdict(careless, verdict, { mode, onUnknown, quietMs: 1 })).toMatchObject({
+            kind: 'unknown',
+            failure: { retryable: false },
+          });
+  });
+
+  test('a refusal gives way only to the finding that the record is ours, or to none', () => {
+    expect(afterVerdict(refused, found, course)).toBe(found);
+    expect(afterVerdict(refused, absent(email), course)).toBe(refused);
+    expect(afterVerdict(refused, 'later', course)).toMatchObject({
+      kind: 'unknown',
+      failure: { pending: true, retryable: false },
+    });
+  });
+
+  test('all or none: records of one call have one fate, or one is called unknown', () => {
+    const kinds = (verdicts: Verdict[]): unknown[] =>
+      oneFate(verdicts).map((one) =>
+        typeof one === 'string'
+          ? one
+          : 'kind' in one
+            ? one.kind
+            : 'barred' in one
+              ? 'barred'
+              : `absent by ${one.absent.key.name} ${one.surely}`,
+      );
+    expect(kinds(['untellable', found, 'later'])).toEqual(['applied', 'applied', 'applied']);
+    expect(kinds([found, absent(email), refused])).toEqual(['applied', 'unknown', 'unknown']);
+    expect(kinds([absent(email, true), refused, 'untellable'])).toEqual(Array(3).fill('notApplied'));
+    expect(kinds(['untellable', absent(external), absent(email)])).toEqual(
+      Array(3).fill('absent by email false'),
+    );
+    expect(kinds(['later', absent(email), absent(external, true)])).toEqual(
+      Array(3).fill('absent by ExtId__c true'),
+    );
+    expect(kinds(['untellable', 'later'])).toEqual(['later', 'later']);
+    expect(kinds(['untellable', 'untellable'])).toEqual(['untellable', 'untellable']);
+  });
+});

@@ -1,0 +1,250 @@
+import { isExactNumber } from '../../../kit/json.ts';
+import {
+  unknownOutcome,
+  type Failure,
+  type ObjectDescription,
+  type RecordOutcome,
+  type StandingRecord,
+  type UniqueField,
+} from '../../../providers/index.ts';
+import type { PlannedRecord } from '../prepare/stored.ts';
+import { sameValue } from './same-value.ts';
+
+/** By what a record is looked for at the provider. */
+export interface Search {
+  key: UniqueField;
+  value: string;
+}
+
+/** The first unique field that the record has a value in; undefined: nothing tells it from other records. */
+export function searchOf(record: PlannedRecord, keys: readonly UniqueField[]): Search | undefined {
+  const values = new Map(Object.entries(record.fields).map(([name, value]) => [name.toLowerCase(), value]));
+  for (const key of keys) {
+    const value = textOf(values.get(key.name.toLowerCase()));
+    if (value !== undefined) return { key, value };
+  }
+  return undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (isExactNumber(value)) return value.rawJSON;
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  return String(value).trim() || undefined;
+}
+
+/** The fields of the records whose values come back as they were sent; what is masked or has parts does not. */
+export function comparableFields(
+  records: readonly PlannedRecord[],
+  description: ObjectDescription | undefined,
+): string[] {
+  const known = new Map(
+    Object.values(description?.fields ?? {}).map((field) => [field.fieldName.toLowerCase(), field]),
+  );
+  const names = new Set(records.flatMap(({ fields }) => Object.keys(fields)));
+  return [...names].filter((name) => {
+    const field = known.get(name.toLowerCase());
+    return field !== undefined && field.valueType !== 'other' && field.providerType !== 'encryptedstring';
+  });
+}
+
+/**
+ * The earliest time by the provider's clock at which something that we began at `startedAt` can have been done there. Its
+ * `Date` header, of whole seconds, shows how the clocks differ; it was written before its answer arrived at `answeredAt`.
+ * Without it the clocks are taken to differ by at most five seconds.
+ */
+export function earliestCreation(
+  startedAt: number,
+  answeredAt: number,
+  dateHeader: string | undefined,
+  precisionMs: number,
+): number {
+  const date = Date.parse(dateHeader ?? '');
+  const earliest = Number.isNaN(date) ? startedAt - 5_000 : startedAt + date - answeredAt;
+  return Math.floor(earliest / precisionMs) * precisionMs;
+}
+
+/**
+ * What became of a create whose answer was lost, from the records that have its unique value. It is ours if it was created
+ * since and holds what we sent. Otherwise it keeps ours out, where the field admits no second one. Undefined: ours is not
+ * there (yet). `claimed` are ids that other records of the same call turned out to have.
+ */
+export function judgeStanding(
+  record: PlannedRecord,
+  { key }: Search,
+  standing: readonly StandingRecord[],
+  since: number,
+  claimed: ReadonlySet<string>,
+): RecordOutcome | undefined {
+  const fresh = standing.filter(({ createdAt, recordId }) => createdAt >= since && !claimed.has(recordId));
+  const own = fresh.find((one) => differences(record, one).length === 0);
+  if (own) {
+    const { recordId, fields } = own;
+    const data = { id: recordId, ...record.fields, ...fields };
+    return { kind: 'applied', recordId, data, lookedUpBy: key.name };
+  }
+  const [other] = fresh.length > 0 ? fresh : standing;
+  if (!other || !key.enforced) return undefined;
+  const when =
+    fresh.length > 0
+      ? `it was created at the same time with other values (${differences(record, other).join(', ')})`
+      : 'it stood there before';
+  return {
+    kind: 'notApplied',
+    failure: {
+      category: 'conflict',
+      retryable: false,
+      message: `the answer was lost, and nothing was written: a record with this ${key.name} exists already (id ${other.recordId}); ${when}`,
+      existingRecordId: other.recordId,
+      lookedUpBy: key.name,
+    },
+  };
+}
+
+/** Names of the fields that do not hold what was sent; where nothing was sent, the provider's default may stand. */
+function differences(record: PlannedRecord, { fields }: StandingRecord): string[] {
+  return Object.entries(record.fields)
+    .filter(([name, sent]) => name in fields && !isEmpty(sent) && !sameValue(sent, fields[name]))
+    .map(([name]) => name);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+/** The create was lost on its way: it was looked for after the longest that the provider works on a request, and is not there. */
+function neverArrived({ key }: Search): RecordOutcome {
+  return {
+    kind: 'notApplied',
+    failure: {
+      category: 'providerDown',
+      retryable: true,
+      message: `the answer was lost, and nothing was written: the record was looked for by ${key.name} and is not there`,
+      lookedUpBy: key.name,
+    },
+  };
+}
+
+/** Looked for, and not there. `surely`: for so long that what was sent can no longer come. */
+export interface Absent {
+  absent: Search;
+  surely: boolean;
+}
+
+/** The provider does not let us look, for want of a scope or of the connection. */
+export interface Barred {
+  barred: Failure;
+}
+
+/** What is known of a lost create: its outcome; that it is not there (yet); that nothing can tell; or that the provider could not be asked now. */
+export type Verdict = RecordOutcome | Absent | Barred | 'untellable' | 'later';
+
+/** What becomes of creates whose answer was lost. */
+export interface Course {
+  /** A synchronous write is never sent again. */
+  mode: 'synchronous' | 'asynchronous';
+  onUnknown?: 'fail' | 'retry';
+  /** So long after it was lost a create may still take effect, in milliseconds. */
+  quietMs: number;
+}
+
+/**
+ * Whether a lost create may be sent again: when it cannot come any more, or when the provider admits its unique value
+ * only once, so that whichever comes second is refused; or when the caller prefers a duplicate to a gap.
+ */
+export function maySendAgain(verdict: Verdict, { mode, onUnknown }: Course): boolean {
+  if (mode === 'synchronous' || verdict === 'later') return false;
+  if (cannotTell(verdict)) return onUnknown === 'retry';
+  return 'absent' in verdict && (verdict.surely || verdict.absent.key.enforced);
+}
+
+function cannotTell(verdict: Verdict): verdict is Barred | 'untellable' {
+  return verdict === 'untellable' || (typeof verdict === 'object' && 'barred' in verdict);
+}
+
+/**
+ * The outcome of an attempt, with the verdict on its record. A create of unknown outcome never says that it may be repeated:
+ * what is still to be found out, or to be sent again by us, is pending. A refusal gives way only to the finding that the
+ * record is ours, or to none at all.
+ */
+export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: Course): RecordOutcome {
+  if (outcome.kind === 'applied') return outcome;
+  const isApplied = typeof verdict === 'object' && 'kind' in verdict && verdict.kind === 'applied';
+  if (outcome.kind === 'notApplied')
+    return isApplied
+      ? verdict
+      : verdict === 'later'
+        ? notThisTime(outcome.failure, { pending: true })
+        : outcome;
+  if (verdict === 'later') return pending(outcome.failure);
+  if (cannotTell(verdict))
+    return maySendAgain(verdict, course) ? pending(outcome.failure) : ended(outcome.failure, verdict);
+  if ('kind' in verdict) return verdict;
+  const { absent, surely } = verdict;
+  if (surely) return neverArrived(absent);
+  const failure = { ...outcome.failure, lookedUpBy: absent.key.name };
+  return maySendAgain(verdict, course)
+    ? pending(failure)
+    : pending({ ...failure, quiet: true, retryAfterMs: course.quietMs });
+}
+
+function pending(failure: Failure): RecordOutcome {
+  return { kind: 'unknown', failure: { ...failure, retryable: false, pending: true } };
+}
+
+function ended(
+  { pending: _pending, quiet: _quiet, ...failure }: Failure,
+  verdict: Barred | 'untellable',
+): RecordOutcome {
+  const end = { ...failure, retryable: false };
+  if (verdict === 'untellable') return { kind: 'unknown', failure: end };
+  const { message, provider } = verdict.barred;
+  const why = `${failure.message}; the record could not be looked for: ${message}`;
+  return { kind: 'unknown', failure: { ...end, message: why, ...(provider ? { provider } : {}) } };
+}
+
+/** The last attempt was not done, but one before it may have been, or may still be. */
+export function notThisTime(
+  { message, provider, retryAfterMs }: Failure,
+  more: Pick<Failure, 'pending' | 'quiet'>,
+): RecordOutcome {
+  const why = `an earlier attempt may have been done, the last one was not: ${message}`;
+  const wish = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return { kind: 'unknown', failure: { ...unknownOutcome(why, false, provider), ...wish, ...more } };
+}
+
+/**
+ * The verdicts on records that were sent to be written all or none: they are treated alike. If one of them was written, all
+ * were; if one exists already or surely never came, none was. Otherwise the whole waits, or is sent again, as one.
+ */
+export function oneFate(verdicts: readonly Verdict[]): Verdict[] {
+  if (verdicts.some((one) => isOutcome(one) && one.kind === 'applied')) return verdicts.map(withTheOthers);
+  const clash = verdicts.find((one) => isOutcome(one));
+  if (clash) return verdicts.map((one) => (isOutcome(one) ? one : clashElsewhere));
+  const absent = verdicts.filter((one) => typeof one === 'object' && 'absent' in one);
+  const told =
+    absent.find(({ surely }) => surely) ?? absent.find((one) => one.absent.key.enforced) ?? absent[0];
+  if (told) return verdicts.map(() => told);
+  return verdicts.includes('later') ? verdicts.map(() => 'later') : [...verdicts];
+}
+
+function isOutcome(verdict: Verdict): verdict is RecordOutcome {
+  return typeof verdict === 'object' && 'kind' in verdict;
+}
+
+/** Of a call that was done: what could not be asked for was written, too. What contradicts that stays in the open. */
+function withTheOthers(verdict: Verdict): RecordOutcome {
+  if (isOutcome(verdict) && verdict.kind === 'applied') return verdict;
+  if (verdict === 'later' || cannotTell(verdict)) return { kind: 'applied' };
+  const why = 'the others of its request, all or none of which were to be written, are there, and it is not';
+  return { kind: 'unknown', failure: unknownOutcome(why, false) };
+}
+
+const clashElsewhere: RecordOutcome = {
+  kind: 'notApplied',
+  failure: {
+    category: 'conflict',
+    retryable: false,
+    message:
+      'the answer was lost, and nothing was written: another record of the request, all or none of which were to be written, exists already',
+  },
+};

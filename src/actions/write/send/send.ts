@@ -1,0 +1,201 @@
+import type { Connections } from '../../../connections/index.ts';
+import { problem } from '../../../kit/problem.ts';
+import type { Heard, WorkContext } from '../../../lanes/index.ts';
+import type { WorkItem } from '../../../operations/index.ts';
+import {
+  connectorOf,
+  type Connector,
+  type Failure,
+  type ProviderClient,
+  type RecordOutcome,
+} from '../../../providers/index.ts';
+import { descriptionsOf } from '../../descriptions.ts';
+import { failureBeforeSend } from '../../send.ts';
+import {
+  attemptWrite,
+  resolveStopped,
+  unknownForAll,
+  type AttemptContext,
+  type AttemptRecords,
+} from './attempt.ts';
+import type { PreparedWrite } from '../prepare/prepare.ts';
+import type { ItemResult, Sender } from './sender.ts';
+import { plannedRecordOf, storedWriteOf, type StoredWrite } from '../prepare/stored.ts';
+import type { Send } from './synchronous.ts';
+import type { WriteDeps } from '../writes.ts';
+
+/** How long the caller of a synchronous write waits for a lost record to be looked up: two reads and the time between. */
+const patienceMs = 5_000;
+/** How often a look-up that fails is made in one attempt. */
+const tries = 3;
+
+/** Makes ready to send a synchronous write. A connection that cannot be used refuses it before it has an operation. */
+export async function readyToSend(deps: WriteDeps, { target, plan }: PreparedWrite): Promise<Send> {
+  const line = await openLine(deps.connections, target.projectId, target.connectionId);
+  refuseClosed(line.waitMs());
+  const { provider, connectionId } = target;
+  return async ({ acceptedAt }, work) => {
+    const context = contextOf(deps, { ...plan, provider, connectionId }, line, work);
+    const given = { acceptedAt, records: plan.records, earlier: new Map() };
+    const outcomes = await attemptWrite(plan, given, { ...context, patienceMs });
+    line.note(outcomes);
+    return outcomes;
+  };
+}
+
+/** Sends queued writes: the items of a lane are of one connection and run at once. */
+export function senderOf(deps: WriteDeps): Sender {
+  return {
+    send: (item, work) => sendQueued(deps, item, work),
+    findOut: (item, work) => findOut(deps, item, work),
+  };
+}
+
+async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
+  const ready = await readyItem(deps, item);
+  if ('failure' in ready) {
+    const { failure } = ready;
+    // Nothing was sent; a connection or a database that is away for a moment costs no attempt.
+    if (failure.retryable) return { kind: 'postponed', inMs: 1_000 };
+    return { kind: 'outcomes', outcomes: item.records.map(() => ({ kind: 'notApplied', failure })) };
+  }
+  const { write, given, line } = ready;
+  const inMs = line.waitMs();
+  if (inMs > 0) return { kind: 'throttled', inMs };
+  const context = contextOf(deps, write, line, work);
+  const outcomes = await attemptWrite(write, given, { ...context, isRepeat: item.attempt > 1 });
+  line.note(outcomes);
+  return { kind: 'outcomes', outcomes, heard: line.heard() };
+}
+
+interface Ready extends Kept {
+  line: Line;
+}
+
+/** All that sending an item takes, or what keeps it from being sent. */
+async function readyItem(deps: WriteDeps, item: WorkItem): Promise<Ready | { failure: Failure }> {
+  const { projectId, installationId, laneId } = item;
+  try {
+    const kept = keptOf(item);
+    // What waited while its installation was removed is not sent with the connection that it leaves behind.
+    if (!(await deps.installations.findTarget(projectId, { installationId }))) return { failure: removed };
+    return { ...kept, line: await openLine(deps.connections, projectId, laneId) };
+  } catch (error) {
+    return { failure: failureBeforeSend(error) };
+  }
+}
+
+const removed: Failure = {
+  category: 'permission',
+  retryable: false,
+  message: 'the installation was removed before the record was sent',
+};
+
+/** An item whose node stopped while it was on its way. A synchronous write is not sent again, whatever becomes of it. */
+async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
+  const { write, given } = keptOf(item);
+  const line = await openLine(deps.connections, item.projectId, write.connectionId).catch(
+    (error: unknown) => ({ failure: failureBeforeSend(error) }),
+  );
+  if ('failure' in line) return { kind: 'outcomes', outcomes: unknownForAll(write, given, line.failure) };
+  const outcomes = await resolveStopped(write, given, contextOf(deps, write, line, work));
+  return { kind: 'outcomes', outcomes, heard: line.heard() };
+}
+
+interface Kept {
+  write: StoredWrite;
+  given: AttemptRecords;
+}
+
+/** What an item keeps of its write. Throws internal when it cannot be read. */
+export function keptOf({ request, records, acceptedAt, earlier }: WorkItem): Kept {
+  const before = records.flatMap(({ index }, slot) => {
+    const failure = earlier.get(index);
+    return failure ? [[slot, failure] as const] : [];
+  });
+  return {
+    write: storedWriteOf(request),
+    given: {
+      acceptedAt,
+      records: records.map(({ payload }) => plannedRecordOf(payload)),
+      earlier: new Map(before),
+    },
+  };
+}
+
+function contextOf(
+  { connections, ground }: WriteDeps,
+  { provider, connectionId, objectName }: Pick<StoredWrite, 'provider' | 'connectionId' | 'objectName'>,
+  { client }: Line,
+  work: WorkContext,
+): AttemptContext {
+  const connector = connectorFor(provider);
+  return {
+    connector,
+    client,
+    mayStillSend: () => work.mayStillSend(),
+    isRepeat: false,
+    describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, client),
+    signal: work.signal,
+    tries,
+    lateEffectMs: ground.limits.lateEffectMs,
+  };
+}
+
+/** Only providers with a write ability pass the planner. */
+function connectorFor(provider: string): Connector {
+  const connector = connectorOf(provider);
+  if (!connector) throw problem('internal', { detail: `There is no connector for ${provider}.` });
+  return connector;
+}
+
+/** One connection, as writes call by it: within its budget, and with an ear for whether anybody answers. */
+interface Line {
+  /** Sends nothing while the window of the connection is closed: it throws provider-rate-limited. */
+  client: ProviderClient;
+  /** Milliseconds until something may be sent; 0: now. */
+  waitMs(): number;
+  /** One answer is enough; what was kept back here says nothing. */
+  heard(): Heard | undefined;
+  /** Closes the window if an outcome says so: one record of an answer may, when the answer as a whole does not. */
+  note(outcomes: readonly RecordOutcome[]): void;
+}
+
+/** Resolves once closed windows are known to this node. Throws when the connection cannot be used. */
+async function openLine(connections: Connections, projectId: string, connectionId: string): Promise<Line> {
+  const client = await connections.client(projectId, connectionId);
+  const { budget } = connections;
+  await budget.ready();
+  let heard: Heard | undefined;
+  const waitMs = (): number => budget.waitMs(projectId, connectionId, 'write');
+  return {
+    waitMs,
+    heard: () => heard,
+    client: {
+      async send(request, maySend) {
+        refuseClosed(waitMs());
+        const result = await client.send(request, maySend);
+        if ('answer' in result) heard = 'answer';
+        else if (result.fault.kind === 'timeout' || result.fault.kind === 'connect') heard ??= 'silence';
+        return result;
+      },
+    },
+    note(outcomes) {
+      for (const outcome of outcomes) {
+        if (outcome.kind === 'applied' || outcome.failure.category !== 'rateLimit') continue;
+        const forMs = outcome.failure.retryAfterMs;
+        if (forMs !== undefined && waitMs() === 0)
+          budget.close(projectId, connectionId, { forMs, lockedOut: false });
+      }
+    },
+  };
+}
+
+/** Throws provider-rate-limited unless the wait is 0. */
+function refuseClosed(waitMs: number): void {
+  if (waitMs <= 0) return;
+  throw problem('provider-rate-limited', {
+    detail: 'The provider said that the limit of this connection is reached; nothing was sent.',
+    retryAfterSeconds: Math.ceil(waitMs / 1000),
+  });
+}
