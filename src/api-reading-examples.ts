@@ -110,6 +110,16 @@ export const readingExamples = {
     progress: { queued: 12_000, delivered: 11_310, failed: 4, pending: 686, reachedTime: at },
     ...made,
   },
+  ErasureRequest: { groupRef: 'acme' },
+  Erasure: {
+    id: '0192f0c1-000f-7000-8000-00000000000f',
+    projectId,
+    groupRef: 'acme',
+    status: 'done',
+    removed: { operations: 2_411, messages: 812, events: 9, proxyLogs: 120 },
+    unfinished: 0,
+    ...made,
+  },
   Storage: {
     projectId,
     kinds: [

@@ -1,13 +1,13 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { proxyLogPartitions, proxyMetrics } from './actions/proxy/index.ts';
+import { eraseProxyLog, proxyLogPartitions, proxyMetrics } from './actions/proxy/index.ts';
 import {
   connectionMetrics,
   createConnections,
   sealedConnectionColumns,
   type Connections,
 } from './connections/index.ts';
-import { auditPartitions, eventPartitions } from './events/index.ts';
+import { auditPartitions, eraseEvents, eventPartitions } from './events/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
 import { openDatabase } from './kit/db/database.ts';
 import { startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
@@ -24,6 +24,7 @@ import { readMetrics, type ReadDeps } from './actions/read/index.ts';
 import { createWrites, type Writes } from './actions/write/index.ts';
 import {
   createOperations,
+  eraseOperations,
   historyPartitions,
   operationMetrics,
   type Operations,
@@ -34,6 +35,7 @@ import {
   createDeliveries,
   destinationFault,
   deliveryMetrics,
+  eraseMessages,
   messagePartitions,
   sealedDestinationColumns,
   type Deliveries,
@@ -186,10 +188,20 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
 /** What grows, by the names under which it is shown. */
 function historiesOf(config: Config): History[] {
   return [
-    { kind: 'operations', tables: historyPartitions, keepDays: config.operationKeepDays },
-    { kind: 'messages', tables: messagePartitions, keepDays: config.messageKeepDays },
-    { kind: 'events', tables: eventPartitions, keepDays: config.eventKeepDays },
-    { kind: 'proxyLogs', tables: proxyLogPartitions, keepDays: config.proxyLogKeepDays },
+    {
+      kind: 'operations',
+      tables: historyPartitions,
+      keepDays: config.operationKeepDays,
+      erase: eraseOperations,
+    },
+    { kind: 'messages', tables: messagePartitions, keepDays: config.messageKeepDays, erase: eraseMessages },
+    { kind: 'events', tables: eventPartitions, keepDays: config.eventKeepDays, erase: eraseEvents },
+    {
+      kind: 'proxyLogs',
+      tables: proxyLogPartitions,
+      keepDays: config.proxyLogKeepDays,
+      erase: eraseProxyLog,
+    },
     { kind: 'auditLog', tables: auditPartitions, keepDays: config.auditKeepDays },
   ];
 }

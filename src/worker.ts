@@ -2,6 +2,7 @@ import { createScheduler, readKind } from './actions/read/index.ts';
 import { createBatchKeeper, writeKind } from './actions/write/index.ts';
 import { createDeadLetterTeller, createMessageKeeper } from './deliveries/index.ts';
 import { createEventKeeper } from './events/index.ts';
+import { createEraser } from './retention/index.ts';
 import { createWorker, type Worker } from './lanes/index.ts';
 import { createHousekeeping } from './operations/index.ts';
 import { readDepsOf, type App } from './app.ts';
@@ -28,6 +29,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
     createEventKeeper(ground, { audit: config.auditKeepDays, events: config.eventKeepDays }),
     createMessageKeeper(ground, config.messageKeepDays),
     createDeadLetterTeller(ground),
+    createEraser(ground, app.retention.histories),
   ];
   for (const one of periodic) one.start();
   return {

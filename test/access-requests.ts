@@ -72,6 +72,7 @@ const pathValues: Record<string, (refs: Refs) => string> = {
   destination: (refs) => refs.destination,
   deliveryId: (refs) => refs.delivery,
   replayId: (refs) => refs.replay,
+  erasureId: (refs) => refs.erasure,
   topicId: (refs) => refs.topic,
   'notification-event-topic-routes/routeId': (refs) => refs.eventTopicRoute,
   'topic-destination-routes/routeId': (refs) => refs.topicDestinationRoute,
@@ -169,6 +170,7 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
     destination: { metadata: { headers: { 'x-walked': 'yes' } } },
   }),
   rotateDestinationSecrets: () => ({ overlapHours: 1 }),
+  createErasure: () => ({ groupRef: 'nobody' }),
   replayDeliveries: (refs) => ({
     filter: { destination: refs.destination, groupRef: refs.group, object: 'none' },
   }),
@@ -231,6 +233,7 @@ export function nobody(): Refs {
     destination: newId(),
     delivery: newId(),
     replay: newId(),
+    erasure: newId(),
     topic: newId(),
     eventTopicRoute: newId(),
     topicDestinationRoute: newId(),

@@ -25,6 +25,7 @@ export interface Refs {
   delivery: string;
   /** One that runs. */
   replay: string;
+  erasure: string;
   /** A topic without routes, and the routes of another one. */
   topic: string;
   eventTopicRoute: string;
@@ -99,6 +100,7 @@ export async function fill(platform: Platform, projectName: string, database: Da
     providerApp: apps[0]?.id ?? '',
     destination,
     replay: await makeReplay(database, platform.projectId, destination),
+    erasure: await makeErasure(platform),
     ...(await makeTopics(platform, destination)),
   };
   const groupOf = async (groupRef: string): Promise<Refs> => {
@@ -139,6 +141,11 @@ async function makeDestination(platform: Platform): Promise<{ id: string }> {
   return must(
     await platform.call<{ id: string }>('POST', `/projects/${platform.projectId}/destinations`, body),
   );
+}
+
+async function makeErasure(platform: Platform): Promise<string> {
+  const path = `/projects/${platform.projectId}/erasures`;
+  return must(await platform.call<{ id: string }>('POST', path, { groupRef: 'nobody' })).id;
 }
 
 /** No worker has heard of it. */

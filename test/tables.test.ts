@@ -37,6 +37,7 @@ const owners: Record<string, string> = {
   topic: 'deliveries',
   topic_destination_route: 'deliveries',
   replay: 'deliveries',
+  erasure: 'retention',
   ab_batch: 'actions',
   ab_head: 'actions',
   ab_turn: 'actions',

@@ -10,3 +10,4 @@ export { keepMessages, messageColumns, messageParts, type StartedMessage } from 
 export { replayRoutes } from './replay/routes.ts';
 export { sealedDestinationColumns } from './secrets.ts';
 export { deliveryMetrics } from './metrics.ts';
+export { eraseMessages } from './store/erase.ts';

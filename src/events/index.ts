@@ -5,3 +5,4 @@ export { auditPartitions, createEventKeeper, eventPartitions } from './keeper.ts
 export { assertReaches, confine, reaches, wholeProject, type Reach } from './reach.ts';
 export { eventsFrom, record, type Told } from './record.ts';
 export { eventRoutes } from './routes.ts';
+export { eraseEvents } from './erase-store.ts';

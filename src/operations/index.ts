@@ -28,3 +28,4 @@ export {
   type Tally,
   type WorkItem,
 } from './work.ts';
+export { eraseOperations } from './store/erase.ts';

@@ -1,3 +1,4 @@
+import type { Eraser } from '../kit/db/erasing.ts';
 import type { PartitionedTable } from '../kit/db/partitions.ts';
 import type { HistoryKind } from './schema.ts';
 
@@ -7,4 +8,6 @@ export interface History {
   tables: readonly PartitionedTable[];
   /** How long the operator keeps them. */
   keepDays: number;
+  /** Missing for what proves the rest. */
+  erase?: Eraser;
 }

@@ -1,10 +1,13 @@
 import type { Database } from '../kit/db/database.ts';
+import { createErasures, type Erasures } from './erasures.ts';
 import type { History } from './history.ts';
 import type { Storage } from './schema.ts';
 import { createHeldReader, storageOf, type HeldByKind } from './storage.ts';
 
 /** How much of the past is kept. */
 export interface Retention {
+  readonly erasures: Erasures;
+  readonly histories: readonly History[];
   storageOf(projectId: string): Promise<Storage>;
   /** Of all projects, at most a minute old; undefined: it cannot be read now. */
   held(): Promise<HeldByKind[] | undefined>;
@@ -12,6 +15,8 @@ export interface Retention {
 
 export function createRetention(database: Database, histories: readonly History[]): Retention {
   return {
+    erasures: createErasures(database),
+    histories,
     storageOf: (projectId) => storageOf(database, histories, projectId),
     held: createHeldReader(database, histories),
   };

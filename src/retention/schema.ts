@@ -28,3 +28,46 @@ export const Storage = Type.Object(
   { ...closed, title: 'Storage', description: 'What a project holds.' },
 );
 export type Storage = Static<typeof Storage>;
+
+export const ErasureRequest = Type.Object(
+  {
+    groupRef: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Erases what was kept of this group.' }),
+    ),
+    wholeProject: Type.Optional(
+      Type.Boolean({ description: 'Erases what was kept of all groups, and of none.' }),
+    ),
+  },
+  { ...closed, title: 'ErasureRequest' },
+);
+export type ErasureRequest = Static<typeof ErasureRequest>;
+
+export const Erasure = Type.Object(
+  {
+    id: Type.String(),
+    projectId: Type.String(),
+    groupRef: Type.Optional(Type.String()),
+    status: Type.Enum(['running', 'done']),
+    removed: Type.Object(
+      {
+        operations: Type.Optional(Type.Integer()),
+        messages: Type.Optional(Type.Integer()),
+        events: Type.Optional(Type.Integer()),
+        proxyLogs: Type.Optional(Type.Integer()),
+        auditLog: Type.Optional(Type.Integer()),
+      },
+      { ...closed, description: 'Rows that are gone, by kind.' },
+    ),
+    unfinished: Type.Integer({
+      description: 'Operations that stay because they are under way: erase again when they have ended.',
+    }),
+    createTime: Type.String({ format: 'date-time' }),
+    updateTime: Type.String({ format: 'date-time' }),
+  },
+  {
+    ...closed,
+    title: 'Erasure',
+    description: 'The removal of what was made until it was asked for.',
+  },
+);
+export type Erasure = Static<typeof Erasure>;

@@ -3,3 +3,4 @@ export { proxyLogPartitions } from './log-writer.ts';
 export { proxyMetrics } from './metrics.ts';
 export { proxyLogRoutes } from './routes.ts';
 export { createProxyServer } from './server.ts';
+export { eraseProxyLog } from './erase-store.ts';

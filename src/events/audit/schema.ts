@@ -17,6 +17,7 @@ const verbs = {
   destination: ['created', 'updated', 'deleted', 'disclosed', 'rotated', 'enabled', 'disabled', 'tested'],
   delivery: ['retried'],
   replay: ['started', 'canceled'],
+  erasure: ['started', 'done'],
   topic: ['created', 'updated', 'deleted'],
   eventTopicRoute: ['created', 'deleted'],
   topicDestinationRoute: ['created', 'deleted'],

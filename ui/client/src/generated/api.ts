@@ -1188,6 +1188,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase what was kept of a group or of the project
+         * @description Operations with their records and logs, messages with their deliveries, events and lines of the proxy log that were made until now are removed by a worker. Messages that wait are sent no more. Connections, installations and the audit log stay.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/erasures/{erasureId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an erasure with what it removed
+         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/notifications": {
         parameters: {
             query?: never;
@@ -1611,7 +1653,7 @@ export interface components {
          * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.
          * @enum {unknown}
          */
-        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
+        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
         /** AuditEntry */
         AuditEntry: {
             /** Format: uuid */
@@ -2185,6 +2227,38 @@ export interface components {
             }[];
             /** @description Field name at the provider; when present, the customer is not asked. */
             fieldName?: string;
+        };
+        /**
+         * Erasure
+         * @description The removal of what was made until it was asked for.
+         */
+        Erasure: {
+            id: string;
+            projectId: string;
+            groupRef?: string;
+            /** @enum {unknown} */
+            status: "running" | "done";
+            /** @description Rows that are gone, by kind. */
+            removed: {
+                operations?: number;
+                messages?: number;
+                events?: number;
+                proxyLogs?: number;
+                auditLog?: number;
+            };
+            /** @description Operations that stay because they are under way: erase again when they have ended. */
+            unfinished: number;
+            /** Format: date-time */
+            createTime: string;
+            /** Format: date-time */
+            updateTime: string;
+        };
+        /** ErasureRequest */
+        ErasureRequest: {
+            /** @description Erases what was kept of this group. */
+            groupRef?: string;
+            /** @description Erases what was kept of all groups, and of none. */
+            wholeProject?: boolean;
         };
         /**
          * Event
@@ -4320,6 +4394,8 @@ export type DestinationPage = components['schemas']['DestinationPage'];
 export type DestinationTest = components['schemas']['DestinationTest'];
 export type DestinationType = components['schemas']['DestinationType'];
 export type DynamicMapping = components['schemas']['DynamicMapping'];
+export type Erasure = components['schemas']['Erasure'];
+export type ErasureRequest = components['schemas']['ErasureRequest'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
 export type EventType = components['schemas']['EventType'];
@@ -5363,7 +5439,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown. */
-                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
+                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
                 targetId?: string;
                 /** @description Done with this key. */
                 keyId?: string;
@@ -6865,6 +6941,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Storage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasureRequest"];
+            };
+        };
+        responses: {
+            /** @description The removal of what was made until it was asked for. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Erasure id. */
+                erasureId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The removal of what was made until it was asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -1,0 +1,55 @@
+import type { Queryable } from './database.ts';
+
+/** A stretch of history by UUIDv7, of one group or of all; both bounds are left out. */
+export interface ErasedSlice {
+  projectId: string;
+  groupRef: string | null;
+  after: string;
+  until: string;
+}
+
+/** What one statement removed of the next so many rows. */
+export interface Erased {
+  /** The last that was looked at; null when there was none. */
+  last: string | null;
+  /** How many were looked at: fewer than asked for at the end. */
+  scanned: number;
+  /** Rows that are gone. */
+  removed: number;
+  /** What stays because it is under way. */
+  unfinished: number;
+}
+
+/** Removes the rows of a kind of history among the next `limit`. */
+export type Eraser = (tx: Queryable, slice: ErasedSlice, limit: number) => Promise<Erased>;
+
+/** The parameters of a statement that erases: project, group, after, until, limit. */
+export function erasing({ projectId, groupRef, after, until }: ErasedSlice, limit: number): unknown[] {
+  return [projectId, groupRef, after, until, limit];
+}
+
+export const nothingErased: Erased = { last: null, scanned: 0, removed: 0, unfinished: 0 };
+
+/**
+ * A CTE `scanned`, the next rows of a project by its key, and `chosen`, the ids of those that go; by id, so that each partition is
+ * asked by its index.
+ */
+export const chosenOf = (
+  table: string,
+  groupOf: string,
+  isOver = 'true',
+): string => `scanned AS MATERIALIZED (
+    SELECT t.id, ($2::text IS NULL OR ${groupOf} = $2) AS asked, ${isOver} AS over FROM ${table} t
+    WHERE t.project_id = $1 AND t.id > $3 AND t.id < $4 ORDER BY t.id LIMIT $5),
+  chosen AS MATERIALIZED (SELECT id FROM scanned WHERE asked AND over)`;
+
+/** The condition on a table whose rows go with the chosen ones. */
+export const ofChosen = (key: string): string =>
+  `project_id = $1 AND ${key} > $3 AND ${key} < $4 AND ${key} = ANY (ARRAY (SELECT id FROM chosen))`;
+
+/** The answer; `gone` lists CTEs with the rows that were removed. */
+export const erasedOf = (
+  gone: readonly string[],
+): string => `SELECT (SELECT id FROM scanned ORDER BY id DESC LIMIT 1) AS last, (SELECT count(*) FROM scanned)::int AS scanned,
+    (${gone.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ')})::int AS removed,
+    (SELECT count(*) FROM scanned WHERE asked AND NOT over)::int AS unfinished`;

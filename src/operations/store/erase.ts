@@ -1,0 +1,26 @@
+import {
+  chosenOf,
+  erasedOf,
+  erasing,
+  nothingErased,
+  ofChosen,
+  type Erased,
+  type Eraser,
+} from '../../kit/db/erasing.ts';
+import { statement } from '../../kit/db/statement.ts';
+
+const erase = statement(
+  'operations_erase',
+  `WITH ${chosenOf('operation', "t.request->>'groupRef'", "t.status <> 'in_progress'")},
+  records AS (DELETE FROM record WHERE ${ofChosen('operation_id')} RETURNING 1),
+  logs AS (DELETE FROM operation_log WHERE ${ofChosen('operation_id')} RETURNING 1),
+  answers AS (
+    UPDATE idempotency SET status = NULL, response = NULL
+    WHERE project_id = $1 AND response IS NOT NULL AND operation_id = ANY (ARRAY (SELECT id FROM chosen))),
+  operations AS (DELETE FROM operation WHERE ${ofChosen('id')} RETURNING 1)
+  ${erasedOf(['operations', 'records', 'logs'])}`,
+);
+
+/** With records, logs and the answers that keys repeat; the keys stay, so that nothing is done twice. What is under way stays. */
+export const eraseOperations: Eraser = async (tx, slice, limit) =>
+  (await tx.rows<Erased>(erase, erasing(slice, limit)))[0] ?? nothingErased;

@@ -1,0 +1,65 @@
+import type { Queryable } from '../kit/db/database.ts';
+import { statement } from '../kit/db/statement.ts';
+import type { HistoryKind } from './schema.ts';
+
+export interface ErasureRow {
+  project_id: string;
+  id: string;
+  /** Null: of all groups, and what belongs to none. */
+  group_ref: string | null;
+  until: string;
+  status: 'running' | 'done';
+  /** What is being erased; null: it has not begun. */
+  kind: HistoryKind | null;
+  place: string;
+  removed: Partial<Record<HistoryKind, number>>;
+  unfinished: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const insert = statement(
+  'erasure_insert',
+  'INSERT INTO erasure (project_id, id, group_ref, until, place) VALUES ($1, $2, $3, $4, $5) RETURNING *',
+);
+const find = statement('erasure_find', 'SELECT * FROM erasure WHERE project_id = $1 AND id = $2');
+/** The oldest first; one that another node has in hand is left to it. */
+const next = statement(
+  'erasure_next',
+  `SELECT * FROM erasure WHERE status = 'running' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+);
+const move = statement(
+  'erasure_move',
+  `UPDATE erasure SET kind = $3, place = $4, status = $5, removed = $6, unfinished = unfinished + $7, updated_at = svc_now()
+  WHERE project_id = $1 AND id = $2`,
+);
+
+export type NewErasure = Pick<ErasureRow, 'project_id' | 'id' | 'group_ref' | 'until' | 'place'>;
+
+export async function insertErasure(
+  tx: Queryable,
+  { project_id, id, group_ref, until, place }: NewErasure,
+): Promise<ErasureRow | undefined> {
+  return (await tx.rows<ErasureRow>(insert, [project_id, id, group_ref, until, place]))[0];
+}
+
+export async function findErasure(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<ErasureRow | undefined> {
+  return (await db.rows<ErasureRow>(find, [projectId, id]))[0];
+}
+
+/** Held until the transaction ends. */
+export async function takeErasure(tx: Queryable): Promise<ErasureRow | undefined> {
+  return (await tx.rows<ErasureRow>(next))[0];
+}
+
+export async function moveErasure(
+  tx: Queryable,
+  { project_id, id, kind, place, status, removed }: ErasureRow,
+  unfinished: number,
+): Promise<void> {
+  await tx.rows(move, [project_id, id, kind, place, status, JSON.stringify(removed), unfinished]);
+}
