@@ -17,6 +17,7 @@ import { deliverIsolated } from './figures/deliver-isolated.ts';
 import { readMemory } from './figures/read-memory.ts';
 import { readThrough } from './figures/read-through.ts';
 import { schedules } from './figures/schedules.ts';
+import { notifyAdded } from './figures/notify-added.ts';
 import { table } from './figures/table.ts';
 import { proxyAddedP50, proxyAddedP99, proxyRps } from './figures/proxy.ts';
 import { measure, type Figure, type Measured } from './figure.ts';
@@ -46,6 +47,7 @@ const figures: Figure[] = [
   deliverIsolated,
   schedules,
   table,
+  notifyAdded,
 ];
 
 const args = process.argv.slice(2);
