@@ -223,8 +223,14 @@ describe('test/journeys/access-walk', () => {
       isConfined: false,
     };
     const order = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
-    // A parent goes after what it holds; a connection goes with the last installation that uses it.
-    const deletes = ['deleteInstallation', 'deleteConnection', 'deleteProviderApp', 'deleteIntegration'];
+    // A parent goes after what it holds, and a destination after what leads there; a connection goes with the last installation that uses it.
+    const deletes = [
+      'deleteDestination',
+      'deleteInstallation',
+      'deleteConnection',
+      'deleteProviderApp',
+      'deleteIntegration',
+    ];
     const ranked = operations
       .filter((operation) => reachOf(operation).scopes.includes('full'))
       .sort(

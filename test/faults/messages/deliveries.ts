@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../../../simulator/kit/random.ts';
 import { cutMessages, keepMessages, type NewMessage } from '../../../src/deliveries/index.ts';
+import { insertEvent } from '../../../src/events/store.ts';
 import { decode } from '../../../src/deliveries/encoding.ts';
 import { sqlState } from '../../../src/kit/db/database.ts';
 import { newId } from '../../../src/kit/ids.ts';
@@ -11,6 +12,7 @@ import type { Findings } from './report.ts';
 import type { DeliverySettings } from './settings.ts';
 import {
   addWebhooks,
+  ask,
   openWorld,
   passTime,
   restsFor,
@@ -36,14 +38,15 @@ export async function runDeliveries(settings: DeliverySettings, options: RunOpti
   const world = await openWorld(settings, { endpoints, faultRate, seed }, options);
   try {
     const destinations = await addWebhooks(world, (at) => `endpoint-${at}`);
+    const told = await routeEvents(world, destinations);
     options.say('ready');
     const kept = new Map<string, Kept>();
     const end = new AbortController();
     const over = (): boolean => end.signal.aborted;
     const chaos = chaosIn(world, settings, { outage: sleep, over });
     const load = async (): Promise<void> => {
-      await keepAll(world, settings, destinations, kept);
-      while (!chaos.enough()) await again(world, settings, destinations, kept);
+      await keepAll(world, settings, { destinations, told }, kept);
+      while (!chaos.enough()) await again(world, settings, { destinations, told }, kept);
       end.abort();
     };
     try {
@@ -52,7 +55,8 @@ export async function runDeliveries(settings: DeliverySettings, options: RunOpti
       end.abort();
     }
     world.receiver.calm();
-    const left = await drain(world, drainMs + settings.webhooks * drainMsPerWebhook);
+    const all = settings.webhooks + settings.notifications;
+    const left = await drain(world, drainMs + all * drainMsPerWebhook);
     options.say('drained; comparing the ledgers');
     return { ...(await judge(world, kept)), deeds: chaos.deeds, left };
   } finally {
@@ -72,15 +76,23 @@ async function tell(
   }
 }
 
+/** Where messages go: all endpoints by their ids, and those that are told of events. */
+interface Aims {
+  destinations: readonly string[];
+  told: readonly string[];
+}
+
 async function keepAll(
   world: World,
-  { webhooks, seed }: DeliverySettings,
-  destinations: readonly string[],
+  { webhooks, notifications, seed }: DeliverySettings,
+  aims: Aims,
   kept: Map<string, Kept>,
 ): Promise<void> {
   const random = createRandom(seed, 'webhooks');
-  while (kept.size < webhooks) {
-    await keepSome(world, { random, count: perKeep }, destinations, kept);
+  const count = Math.round((perKeep * notifications) / webhooks / aims.told.length);
+  while (kept.size < webhooks + notifications) {
+    await keepSome(world, { random, count: perKeep }, aims.destinations, kept);
+    await happen(world, { random, count }, aims, kept);
     await sleep(random.int(40));
   }
 }
@@ -89,11 +101,12 @@ async function keepAll(
 async function again(
   world: World,
   { seed }: DeliverySettings,
-  destinations: readonly string[],
+  aims: Aims,
   kept: Map<string, Kept>,
 ): Promise<void> {
   const random = createRandom(seed, `more ${kept.size}`);
-  await keepSome(world, { random, count: perKeepLater }, destinations, kept);
+  await keepSome(world, { random, count: perKeepLater }, aims.destinations, kept);
+  await happen(world, { random, count: 1 }, aims, kept);
   await sleep(300);
 }
 
@@ -113,6 +126,51 @@ async function keepSome(
       .digest('base64');
     kept.set(id, { endpoint: destinations.indexOf(destinationId), hash });
   }
+}
+
+const eventType = 'connection.error';
+const toldEndpoints = 4;
+
+/** The first endpoints are told of events. Answers with their ids. */
+async function routeEvents({ platform }: World, destinations: readonly string[]): Promise<string[]> {
+  const told = destinations.slice(0, toldEndpoints);
+  await ask(platform, 'PUT', `/projects/${platform.projectId}/notifications`, {
+    routes: told.map((destination) => ({ eventTypes: [eventType], destination })),
+  });
+  return told;
+}
+
+/** Events that happen, each with what it tells of in one commit, and beside them one that is rolled back: nobody may hear of it. */
+async function happen(
+  { database, platform: { projectId } }: World,
+  { random, count }: { random: Random; count: number },
+  { destinations, told }: Aims,
+  kept: Map<string, Kept>,
+): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    const id = newId();
+    const data = `{"n":${random.pick(values)}, "text":"${random.text(200 + random.int(500))}"}`;
+    const happening = { type: eventType, groupRef: 'acme', data } as const;
+    await patiently(() => keepOnce(() => insertEvent(database, projectId, id, happening)));
+    const hash = createHash('sha256')
+      .update(`{"notificationType":"${eventType}","data":${data}}`)
+      .digest('base64');
+    for (const destinationId of told)
+      kept.set(idOf(id, destinationId), { endpoint: destinations.indexOf(destinationId), hash });
+  }
+  const undone = database.transaction(async (tx) => {
+    await insertEvent(tx, projectId, newId(), { type: eventType, groupRef: 'acme', data: '{"undone":true}' });
+    throw new Error('undone');
+  });
+  await undone.catch(() => undefined);
+}
+
+/** The id of the message that tells a destination of an event (docs/invariants.md, 30). */
+function idOf(eventId: string, destinationId: string): string {
+  const hash = createHash('md5')
+    .update(eventId + destinationId)
+    .digest('hex');
+  return `${eventId.slice(0, 15)}${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
 }
 
 /** A commit whose answer was lost is not made twice. */

@@ -23,7 +23,9 @@ export interface ReadSettings extends Common {
 }
 
 export interface DeliverySettings extends Common {
+  /** Messages of records, and of events. */
   webhooks: number;
+  notifications: number;
   endpoints: number;
 }
 
@@ -97,9 +99,10 @@ export const deliveries: Record<Size, Omit<DeliverySettings, 'seed'>> = {
     ...few,
     ...delivering,
     passes: { 'after-mark': 20, 'before-record': 20 },
-    webhooks: 600,
+    webhooks: 400,
+    notifications: 400,
     endpoints: 20,
   },
-  usual: { ...some, ...delivering, webhooks: 5_000, endpoints: 50 },
-  long: { ...many, ...delivering, webhooks: 50_000, endpoints: 50 },
+  usual: { ...some, ...delivering, webhooks: 5_000, notifications: 5_000, endpoints: 50 },
+  long: { ...many, ...delivering, webhooks: 50_000, notifications: 50_000, endpoints: 50 },
 };
