@@ -42,6 +42,7 @@ export function deliveriesOf({ api, projectIdOrName }: Calls): Deliveries {
       answerOf(
         api.POST(`${all}/{deliveryId}:retry`, {
           params: { path: { projectIdOrName, deliveryId } },
+          body: {},
           ...options,
         }),
       ),

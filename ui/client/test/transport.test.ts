@@ -165,6 +165,14 @@ describe('ui/client/transport', () => {
     expect(server.got).toHaveLength(1);
   });
 
+  it('a signal ends what would not be sent again, with its reason', async () => {
+    const svc = await svcFor([silent]);
+    const signal = AbortSignal.timeout(100);
+    const started = svc.reads.start({ integration: 'i', object: 'contacts', groupRef: 'acme' }, { signal });
+    const reason: unknown = await started.catch((error: unknown) => error);
+    expect(reason).toBe(signal.reason);
+  });
+
   it('what is no answer of svc is called so, and not sent again', async () => {
     const page =
       (status: number, headers = {}) =>
