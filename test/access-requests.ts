@@ -59,7 +59,7 @@ export function reachOf({ operationId, description }: Operation): {
   };
 }
 
-/** What fills a path parameter, by its name or by the collection before `{id}`. */
+/** What fills a path parameter, by its name, or by operation or collection and name. */
 const pathValues: Record<string, (refs: Refs) => string> = {
   projectIdOrName: (refs) => refs.project,
   integrationIdOrName: (refs) => refs.integration,
@@ -79,9 +79,9 @@ const pathValues: Record<string, (refs: Refs) => string> = {
   messageId: (refs) => refs.delivery,
   provider: () => 'hubspot',
   objectName: () => 'contacts',
-  'api-keys/id': (refs) => refs.apiKey,
-  'jwt-keys/id': (refs) => refs.jwtKey,
-  'provider-apps/id': (refs) => refs.providerApp,
+  apiKeyId: (refs) => refs.apiKey,
+  jwtKeyId: (refs) => refs.jwtKey,
+  providerAppId: (refs) => refs.providerApp,
 };
 
 /** Query parameters that name something; each is sent. */

@@ -4,4 +4,6 @@ const segment = (description: string) => Type.String({ minLength: 1, maxLength: 
 
 export const projectParam = { projectIdOrName: segment('The id or name of the project.') };
 export const ProjectParams = Type.Object(projectParam);
-export const idParam = (description: string) => Type.Object({ ...projectParam, id: segment(description) });
+/** Of the project, and of one thing in it by its id. */
+export const idParam = <Name extends string>(name: Name, description: string) =>
+  Type.Object({ ...projectParam, ...({ [name]: segment(description) } as Record<Name, Type.TString>) });

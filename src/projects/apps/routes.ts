@@ -11,7 +11,7 @@ import { ProviderApp, ProviderAppMetadata } from '../schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const text = (description: string) => Type.String({ minLength: 1, maxLength: 4096, description });
-const AppParams = idParam('The id of the provider app.');
+const AppParams = idParam('providerAppId', 'The id of the provider app.');
 
 const required = {
   provider: text('A key of the catalogue.'),
@@ -102,7 +102,7 @@ function collection(server: HttpServer, projects: Projects): void {
 }
 
 function single(server: HttpServer, projects: Projects): void {
-  const url = '/projects/:projectIdOrName/provider-apps/:id';
+  const url = '/projects/:projectIdOrName/provider-apps/:providerAppId';
   server.route({
     method: 'PATCH',
     url,
@@ -119,7 +119,7 @@ function single(server: HttpServer, projects: Projects): void {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       const { updateMask, providerApp } = request.body;
       const change = Object.fromEntries(readMask(updateMask, masks, providerApp, 'providerApp'));
-      return projects.providerApps.update(id, request.params.id, change);
+      return projects.providerApps.update(id, request.params.providerAppId, change);
     },
   });
   server.route({
@@ -135,7 +135,7 @@ function single(server: HttpServer, projects: Projects): void {
     config: { scopes: [], projectWide: true },
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      await projects.providerApps.delete(id, request.params.id);
+      await projects.providerApps.delete(id, request.params.providerAppId);
       return reply.code(204).send(null);
     },
   });

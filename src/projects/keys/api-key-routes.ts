@@ -15,7 +15,7 @@ import { ApiKey, Scope } from '../schema.ts';
 const closed = { additionalProperties: false } as const;
 const Label = Type.String({ minLength: 1, maxLength: 255 });
 const Scopes = Type.Array(Scope, { minItems: 1, maxItems: 20 });
-const KeyParams = idParam('The id of the key: the part between the first two underscores.');
+const KeyParams = idParam('apiKeyId', 'The id of the key: the part between the first two underscores.');
 
 const NewApiKey = Type.Object(
   {
@@ -98,7 +98,7 @@ function collection(server: HttpServer, projects: Projects): void {
 }
 
 function single(server: HttpServer, projects: Projects): void {
-  const url = '/projects/:projectIdOrName/api-keys/:id';
+  const url = '/projects/:projectIdOrName/api-keys/:apiKeyId';
   server.route({
     method: 'GET',
     url,
@@ -112,7 +112,7 @@ function single(server: HttpServer, projects: Projects): void {
     config: { scopes: ['read'], projectWide: true },
     handler: async (request) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      return projects.apiKeys.get(id, request.params.id);
+      return projects.apiKeys.get(id, request.params.apiKeyId);
     },
   });
   server.route({
@@ -132,9 +132,9 @@ function single(server: HttpServer, projects: Projects): void {
       const { updateMask, apiKey } = request.body;
       refusePast('apiKey.expiresAt', apiKey.expiresAt);
       const change = Object.fromEntries(readMask(updateMask, masks, apiKey, 'apiKey'));
-      const before = await projects.apiKeys.get(id, request.params.id);
+      const before = await projects.apiKeys.get(id, request.params.apiKeyId);
       refuseGrant(request.principal, apiKey.scopes ?? [], before.groupRef);
-      return projects.apiKeys.update(id, request.params.id, change);
+      return projects.apiKeys.update(id, request.params.apiKeyId, change);
     },
   });
   server.route({
@@ -150,7 +150,7 @@ function single(server: HttpServer, projects: Projects): void {
     config: { scopes: [], projectWide: true },
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      await projects.apiKeys.delete(id, request.params.id);
+      await projects.apiKeys.delete(id, request.params.apiKeyId);
       return reply.code(204).send(null);
     },
   });

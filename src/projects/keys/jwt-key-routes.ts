@@ -12,7 +12,7 @@ import { JwtKey } from '../schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const Label = Type.String({ minLength: 1, maxLength: 255 });
-const KeyParams = idParam('The id of the key, sent as `kid` in each token.');
+const KeyParams = idParam('jwtKeyId', 'The id of the key, sent as `kid` in each token.');
 
 const issuer = Type.String({
   minLength: 1,
@@ -113,7 +113,7 @@ function collection(server: HttpServer, projects: Projects): void {
 }
 
 function single(server: HttpServer, projects: Projects): void {
-  const url = '/projects/:projectIdOrName/jwt-keys/:id';
+  const url = '/projects/:projectIdOrName/jwt-keys/:jwtKeyId';
   server.route({
     method: 'GET',
     url,
@@ -127,7 +127,7 @@ function single(server: HttpServer, projects: Projects): void {
     config: { scopes: ['read'], projectWide: true },
     handler: async (request) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      return projects.jwtKeys.get(id, request.params.id);
+      return projects.jwtKeys.get(id, request.params.jwtKeyId);
     },
   });
   server.route({
@@ -147,7 +147,7 @@ function single(server: HttpServer, projects: Projects): void {
       const { updateMask, jwtKey } = request.body;
       refusePast('jwtKey.expiresAt', jwtKey.expiresAt);
       const change = Object.fromEntries(readMask(updateMask, masks, jwtKey, 'jwtKey'));
-      return projects.jwtKeys.update(id, request.params.id, change);
+      return projects.jwtKeys.update(id, request.params.jwtKeyId, change);
     },
   });
   server.route({
@@ -163,7 +163,7 @@ function single(server: HttpServer, projects: Projects): void {
     config: { scopes: [], projectWide: true },
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      await projects.jwtKeys.delete(id, request.params.id);
+      await projects.jwtKeys.delete(id, request.params.jwtKeyId);
       return reply.code(204).send(null);
     },
   });

@@ -154,7 +154,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/projects/{projectIdOrName}/api-keys/{id}": {
+    "/v1/projects/{projectIdOrName}/api-keys/{apiKeyId}": {
         parameters: {
             query?: never;
             header?: never;
@@ -206,7 +206,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/projects/{projectIdOrName}/jwt-keys/{id}": {
+    "/v1/projects/{projectIdOrName}/jwt-keys/{jwtKeyId}": {
         parameters: {
             query?: never;
             header?: never;
@@ -258,7 +258,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/projects/{projectIdOrName}/provider-apps/{id}": {
+    "/v1/projects/{projectIdOrName}/provider-apps/{providerAppId}": {
         parameters: {
             query?: never;
             header?: never;
@@ -4852,7 +4852,7 @@ export interface operations {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
                 /** @description The id of the key: the part between the first two underscores. */
-                id: string;
+                apiKeyId: string;
             };
             cookie?: never;
         };
@@ -4882,7 +4882,7 @@ export interface operations {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
                 /** @description The id of the key: the part between the first two underscores. */
-                id: string;
+                apiKeyId: string;
             };
             cookie?: never;
         };
@@ -4910,7 +4910,7 @@ export interface operations {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
                 /** @description The id of the key: the part between the first two underscores. */
-                id: string;
+                apiKeyId: string;
             };
             cookie?: never;
         };
@@ -5015,7 +5015,7 @@ export interface operations {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
                 /** @description The id of the key, sent as `kid` in each token. */
-                id: string;
+                jwtKeyId: string;
             };
             cookie?: never;
         };
@@ -5045,7 +5045,7 @@ export interface operations {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
                 /** @description The id of the key, sent as `kid` in each token. */
-                id: string;
+                jwtKeyId: string;
             };
             cookie?: never;
         };
@@ -5073,7 +5073,7 @@ export interface operations {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
                 /** @description The id of the key, sent as `kid` in each token. */
-                id: string;
+                jwtKeyId: string;
             };
             cookie?: never;
         };
@@ -5176,7 +5176,7 @@ export interface operations {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
                 /** @description The id of the provider app. */
-                id: string;
+                providerAppId: string;
             };
             cookie?: never;
         };
@@ -5204,7 +5204,7 @@ export interface operations {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
                 /** @description The id of the provider app. */
-                id: string;
+                providerAppId: string;
             };
             cookie?: never;
         };
