@@ -69,15 +69,23 @@ async function deliver(
   const startedAt = new Date();
   const began = performance.now();
   const outgoing = outgoingOf(deps.ground.database, { id: item.ref, projectId, attempt }, message);
-  const delivered = await guarded(deps, item, () =>
-    kindOf(deps, row).deliver(outgoing, openDestination(deps, row), {
-      ground: deps.ground,
-      signal: context.signal,
-      mayStillSend: () => context.mayStillSend(),
-    }),
+  const delivered = await guarded(deps, item, async () =>
+    kindOf(deps, row).recordsOnly && outgoing.notificationType
+      ? misplaced(row)
+      : kindOf(deps, row).deliver(outgoing, openDestination(deps, row), {
+          ground: deps.ground,
+          signal: context.signal,
+          mayStillSend: () => context.mayStillSend(),
+        }),
   );
   const timing = { startedAt, latencyMs: performance.now() - began };
   return settle(item, delivered, timing, failingForMs(row));
+}
+
+/** No route leads there; a replay can. */
+function misplaced({ name, type }: DestinationRow): Delivered {
+  const error = `The destination ${name} is of type ${type}, which takes records only: this message tells of an event. Send it to another destination.`;
+  return { kind: 'failed', error, final: true };
 }
 
 export function kindOf({ kinds }: Pick<DeliveryDeps, 'kinds'>, { type }: DestinationRow): DestinationKind {

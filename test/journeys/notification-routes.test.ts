@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../src/deliveries/harness.testsuite.ts';
 import { record } from '../../src/events/index.ts';
 import { newId } from '../../src/kit/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
@@ -217,5 +218,28 @@ describe('test/journeys/notification-routes', () => {
     );
     const body = '{"notificationType":"connection.deleted","data":{"errors":[1e400,1.50]}}';
     expect(row).toEqual({ body, bytes: body.length, group_ref: 'acme' });
+  });
+
+  it('what a replay or an old route brings to a place for records fails for good, and says why', async () => {
+    await test.database.raw(`INSERT INTO notification_route VALUES ($1, 'installation.deleted', $2)`, [
+      platform.projectId,
+      destinations['rows'],
+    ]);
+    await record(test.database, {
+      projectId: platform.projectId,
+      told: { type: 'installation.deleted', groupRef: 'acme', data: '{}' },
+    });
+    type Listed = { results: { status: string; notificationType: string; error: string }[] };
+    const found = await eventually(
+      async () => (await call<Listed>('GET', '/deliveries?destination=rows')).body.results,
+      ([one]) => one?.status === 'failed',
+    );
+    expect(found).toMatchObject([
+      {
+        status: 'failed',
+        notificationType: 'installation.deleted',
+        error: expect.stringContaining('takes records only'),
+      },
+    ]);
   });
 });
