@@ -16,15 +16,9 @@ import {
 import type { Ground } from '../../kit/ground.ts';
 import type { Operations, Place } from '../../operations/index.ts';
 import type { Projects } from '../../projects/index.ts';
-import {
-  connectorOf,
-  type Failure,
-  type ObjectDescription,
-  type ProviderClient,
-  type ReadAbility,
-} from '../../providers/index.ts';
+import { connectorOf, type Failure } from '../../providers/index.ts';
+import { askable, type Askable } from './askable.ts';
 import { associatedObjects } from './associations.ts';
-import { descriptionsOf } from '../descriptions.ts';
 import { failureBeforeSend } from '../send.ts';
 import type { Associating } from './fetch-associations.ts';
 import { shapeOf, type Shape } from './shape.ts';
@@ -48,20 +42,15 @@ export interface ReadSettings {
 }
 
 /** All that a run needs to ask for pages and to make messages of them. */
-export interface Prepared {
+export interface Prepared extends Askable {
   run: Run;
   target: Target;
   asked: EffectiveReadObject;
-  read: ReadAbility;
-  client: ProviderClient;
   /** Missing where no associations are asked for. */
   associating: Associating | undefined;
-  object: ObjectDescription;
   shape: Shape;
   destination: FoundDestination;
   envelope: Envelope;
-  /** Milliseconds until a page may be asked for; 0: now. */
-  waitMs(): number;
 }
 
 /** Why a run does not go on: for now, or for good. */
@@ -86,7 +75,7 @@ export async function prepare(
   if (rests(run, asked)) return { place, held: { waitMs: restMs } };
   const destination = await destinationOf(deps.deliveries, projectId, asked);
   if ('held' in destination) return { place, ...destination };
-  const ready = await askable(deps, target, run);
+  const ready = await readyFor(deps, target, run);
   if ('held' in ready) return { place, ...ready };
   const associating = associatingOf(target, asked);
   if (run.type === 'associations' && !associating)
@@ -133,26 +122,14 @@ function associatingOf(target: Target, asked: EffectiveReadObject): Associating 
   return { ability, objects: associatedObjects(target, asked), isCompared };
 }
 
-type Askable = Pick<Prepared, 'read' | 'client' | 'object' | 'waitMs'>;
-
-async function askable(
-  { connections }: ReadDeps,
-  { projectId, connectionId, provider }: Target,
+async function readyFor(
+  deps: ReadDeps,
+  target: Target,
   { objectName, type }: Run,
 ): Promise<Askable | { held: Held }> {
-  const connector = connectorOf(provider);
-  if (!connector?.read) {
-    const message = `records of the provider ${provider} cannot be read`;
-    return { held: { failure: { category: 'validation', retryable: false, message } } };
-  }
   try {
-    const client = await connections.client(projectId, connectionId);
-    await connections.budget.ready();
-    const waitMs = (): number => connections.budget.waitMs(projectId, connectionId, priorityOf[type]);
-    if (waitMs() > 0) return { held: { waitMs: waitMs() } };
-    const described = await descriptionsOf(connections).of(connectionId, objectName, connector, client);
-    if ('failure' in described) return { held: described };
-    return { read: connector.read, client, object: described.object, waitMs };
+    const found = await askable(deps, target, objectName, priorityOf[type]);
+    return 'ready' in found ? found.ready : { held: found.not };
   } catch (error) {
     return { held: { failure: failureBeforeSend(error) } };
   }

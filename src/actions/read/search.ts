@@ -2,15 +2,9 @@ import { problemOfFailure, type Target } from '../../installations/index.ts';
 import type { EffectiveReadObject } from '../../installations/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
-import {
-  connectorOf,
-  fieldNamed,
-  type Failure,
-  type ObjectDescription,
-  type ReadQuery,
-} from '../../providers/index.ts';
-import { descriptionsOf } from '../descriptions.ts';
+import { fieldNamed, type Failure, type ObjectDescription, type ReadQuery } from '../../providers/index.ts';
 import { decideFor, refuseDead } from '../target.ts';
+import { askable, type Askable } from './askable.ts';
 import { fetchPage } from './fetch-page.ts';
 import type { ReadDeps } from './prepare.ts';
 import { readableObject } from './request.ts';
@@ -32,7 +26,7 @@ export async function searchRecords(
     refuseDead(found);
     return { target: found, asked: object };
   });
-  const { read, client, object } = await askable(deps, target, asked);
+  const { read, client, object } = await readyFor(deps, target, asked.objectName);
   const filters = namedByProvider(asked, object, fieldFilters);
   const shape = shapeOf(asked, object);
   const until = Date.now() + anyTimeMs;
@@ -51,18 +45,11 @@ export async function searchRecords(
   return { results, result: results };
 }
 
-async function askable({ connections }: ReadDeps, target: Target, { objectName }: EffectiveReadObject) {
-  const { projectId, connectionId, provider } = target;
-  const connector = connectorOf(provider);
-  if (!connector?.read) throw problem('read-not-configured');
-  const client = await connections.client(projectId, connectionId);
-  const waitMs = await connections.budget
-    .ready()
-    .then(() => connections.budget.waitMs(projectId, connectionId, 'interactive'));
-  if (waitMs > 0) throw problem('provider-rate-limited', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
-  const described = await descriptionsOf(connections).of(connectionId, objectName, connector, client);
-  if ('failure' in described) throw problemOf(described.failure);
-  return { read: connector.read, client, object: described.object };
+async function readyFor(deps: ReadDeps, target: Target, objectName: string): Promise<Askable> {
+  const found = await askable(deps, target, objectName, 'interactive');
+  if ('ready' in found) return found.ready;
+  if ('failure' in found.not) throw problemOf(found.not.failure);
+  throw problem('provider-rate-limited', { retryAfterSeconds: Math.ceil(found.not.waitMs / 1000) });
 }
 
 type FilterValue = SearchRequest['fieldFilters'][number]['value'];

@@ -53,19 +53,60 @@ export interface Changes {
   edited: number;
   created: number;
   deleted: number;
+  linked: number;
+}
+
+/** The companies that contacts are associated with, by contact, in the order of their ids. */
+export type Links = Map<string, string[]>;
+
+const companies = 20;
+
+/** Makes what contacts are associated with; answers the ids. */
+async function seedCompanies(url: string): Promise<string[]> {
+  const records = Array.from({ length: companies }, (_, at) => ({ properties: { name: `company ${at}` } }));
+  return (await simulator<{ ids: string[] }>(url, 'POST', '/data', { object: 'companies', records })).ids;
 }
 
 const pauseMs = 150;
 
-/** Edits, creates and deletes contacts until it is over, some in one moment each. */
+/** What the provider begins with. */
+async function readLinks(url: string, links: Links): Promise<void> {
+  const { records } = await simulator<{ records: { id: string }[] }>(url, 'GET', '/data/companies');
+  for (const { id } of records) {
+    const { associations } = await simulator<{ associations: { contacts?: { id: string }[] } }>(
+      url,
+      'GET',
+      `/data/companies/${id}`,
+    );
+    for (const contact of associations.contacts ?? [])
+      links.set(contact.id, [...(links.get(contact.id) ?? []), id].toSorted());
+  }
+}
+
+/** A contact gets a company that it does not have, or loses one that it has. */
+async function changeLink(url: string, links: Links, id: string, company: string): Promise<void> {
+  const linked = links.get(id) ?? [];
+  const isThere = linked.includes(company);
+  const how = isThere ? 'disassociate' : 'associate';
+  await simulator(url, 'POST', '/data', {
+    object: 'contacts',
+    [how]: [{ id, to: 'companies', toIds: [company] }],
+  });
+  links.set(id, isThere ? linked.filter((one) => one !== company) : [...linked, company].toSorted());
+}
+
+/** Edits, creates, deletes and associates contacts until it is over, some in one moment each. */
 export async function changeContacts(
   url: string,
   { seed }: ReadSettings,
+  links: Links,
   over: () => boolean,
 ): Promise<Changes> {
   const random = createRandom(seed, 'contacts');
   const ids = (await contactsAt(url)).map(({ id }) => id);
-  const changes = { edited: 0, created: 0, deleted: 0 };
+  await readLinks(url, links);
+  const targets = await seedCompanies(url);
+  const changes = { edited: 0, created: 0, deleted: 0, linked: 0 };
   for (let turn = 1; !over(); turn += 1) {
     const properties = { lastname: `turn ${turn}` };
     const edits = Array.from({ length: 1 + random.int(8) }, () => ({ id: random.pick(ids), properties }));
@@ -82,12 +123,16 @@ export async function changeContacts(
     changes.edited += known.length;
     changes.created += creates.length;
     changes.deleted += gone.length;
+    // What is gone has no associations.
+    for (const id of gone) links.delete(id);
+    await changeLink(url, links, random.pick(ids), random.pick(targets));
+    changes.linked += 1;
     await sleep(pauseMs);
   }
   return changes;
 }
 
-const pages = String.raw`/crm/v3/objects/contacts(\?|/search)`;
+const pages = String.raw`/crm/v3/objects/contacts(\?|/search)|/crm/v4/associations`;
 const rateLimit = {
   status: 'error',
   errorType: 'RATE_LIMIT',

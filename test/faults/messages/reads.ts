@@ -3,7 +3,15 @@ import type { Database } from '../../../src/kit/db/database.ts';
 import { connect, deploy, simulator } from '../../customer.ts';
 import { patiently } from '../suite/processes.ts';
 import { chaosIn } from './chaos.ts';
-import { beSilent, breakPages, changeContacts, contactsAt, seedContacts, type Changes } from './contacts.ts';
+import {
+  beSilent,
+  breakPages,
+  changeContacts,
+  contactsAt,
+  seedContacts,
+  type Changes,
+  type Links,
+} from './contacts.ts';
 import { createReadLedger, type Arrivals } from './read-ledger.ts';
 import { judgeReads } from './read-verdict.ts';
 import type { Findings } from './report.ts';
@@ -37,7 +45,8 @@ const integration = (destination: string): string => `
           schedule: '*/10 * * * *'
           requiredFields: [{ fieldName: email }, { fieldName: lastname, mapToName: surname }]
           backfill: { defaultPeriod: { fullHistory: true } }
-          deletedRecords: { enabled: always }`;
+          deletedRecords: { enabled: always }
+          associations: { objects: [companies], schedule: '0 * * * *' }`;
 const manifest = `specVersion: 1.0.0\nintegrations:${integration('hook')}${integration('table')}\n`;
 
 /**
@@ -64,6 +73,7 @@ export async function runReads(settings: ReadSettings, options: RunOptions): Pro
     });
     await breakPages(world.hubspot, settings);
     let changes: Changes | undefined;
+    const linked: Links = new Map();
     const tickAll = async (): Promise<void> => {
       for (let ticks = 0; ticks < settings.ticks || !chaos.enough(); ticks += 1) {
         await sleep(settings.tickMs);
@@ -73,7 +83,7 @@ export async function runReads(settings: ReadSettings, options: RunOptions): Pro
       over.abort();
     };
     const change = async (): Promise<void> => {
-      changes = await changeContacts(world.hubspot, settings, isOver);
+      changes = await changeContacts(world.hubspot, settings, linked, isOver);
     };
     try {
       await Promise.all([chaos.run(), tickAll(), change(), watchTable(warehouse, isOver)]);
@@ -86,7 +96,7 @@ export async function runReads(settings: ReadSettings, options: RunOptions): Pro
     const left = await drain(world, drainMs + settings.contacts * drainMsPerContact);
     options.say('drained; comparing the ledgers');
     const contacts = await contactsAt(world.hubspot);
-    const found = await judgeReads(world, { ledger, warehouse, installations }, contacts);
+    const found = await judgeReads(world, { ledger, warehouse, installations, linked }, contacts);
     return { ...found, counts: { ...found.counts, ...changes }, deeds: chaos.deeds, left };
   } finally {
     await world.close();

@@ -1,0 +1,43 @@
+import type { Connections } from '../../connections/index.ts';
+import type { Target } from '../../installations/index.ts';
+import {
+  connectorOf,
+  type Failure,
+  type ObjectDescription,
+  type ProviderClient,
+  type ReadAbility,
+} from '../../providers/index.ts';
+import { descriptionsOf } from '../descriptions.ts';
+
+/** All that it takes to ask a provider for the records of an object. */
+export interface Askable {
+  read: ReadAbility;
+  client: ProviderClient;
+  object: ObjectDescription;
+  /** Milliseconds until it may be asked; 0: now. */
+  waitMs(): number;
+}
+
+/** Why it is not asked: its rate budget, or what else. */
+export type NotNow = { waitMs: number } | { failure: Failure };
+
+/** Throws the problems of a connection that cannot be used. */
+export async function askable(
+  { connections }: { connections: Connections },
+  { projectId, connectionId, provider }: Target,
+  objectName: string,
+  priority: Parameters<Connections['budget']['waitMs']>[2],
+): Promise<{ ready: Askable } | { not: NotNow }> {
+  const connector = connectorOf(provider);
+  if (!connector?.read) {
+    const message = `records of the provider ${provider} cannot be read`;
+    return { not: { failure: { category: 'validation', retryable: false, message } } };
+  }
+  const client = await connections.client(projectId, connectionId);
+  await connections.budget.ready();
+  const waitMs = (): number => connections.budget.waitMs(projectId, connectionId, priority);
+  if (waitMs() > 0) return { not: { waitMs: waitMs() } };
+  const described = await descriptionsOf(connections).of(connectionId, objectName, connector, client);
+  if ('failure' in described) return { not: described };
+  return { ready: { read: connector.read, client, object: described.object, waitMs } };
+}
