@@ -10,7 +10,7 @@ import {
 import { auditPartitions, eraseEvents, eventPartitions } from './events/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
 import { openDatabase } from './kit/db/database.ts';
-import { startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
+import { joinEmbedded, startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
 import { migrate } from './kit/db/migrate.ts';
 import { keepPartitions } from './kit/db/partitions.ts';
 import { createEgress, isRefused } from './kit/http/egress.ts';
@@ -66,18 +66,36 @@ const partitions = [
   ...proxyLogPartitions,
 ];
 
-/** The database of this process: the external one, or the embedded one, started or adopted. */
+/** Where the process keeps what it knows: the external database, or the embedded one. */
+export interface Storage {
+  url: string;
+  embedded?: EmbeddedServer;
+  /** For people; without the password. */
+  name: string;
+}
+
+/** The external database, or the embedded one, started or adopted. With `mustExist` none is made, and one that runs is joined. */
 export async function prepareDatabase(
   config: Config,
   log: Logger,
-): Promise<{ url: string; embedded?: EmbeddedServer }> {
-  if (config.databaseUrl) return { url: config.databaseUrl };
-  await mkdir(config.dataDir, { recursive: true });
-  const embedded = await startEmbedded({
+  { mustExist }: { mustExist: boolean },
+): Promise<Storage> {
+  if (config.databaseUrl) return { url: config.databaseUrl, name: nameOf(config.databaseUrl) };
+  if (!mustExist) await mkdir(config.dataDir, { recursive: true });
+  const given = {
     dataDir: join(config.dataDir, 'postgres'),
-    log: (line) => log.info({ from: 'postgres' }, line),
-  });
-  return { url: embedded.url, embedded };
+    log: (line: string): void => log.info({ from: 'postgres' }, line),
+  };
+  const embedded = await (mustExist ? joinEmbedded(given) : startEmbedded(given));
+  if (embedded) return { url: embedded.url, embedded, name: `the embedded database in ${embedded.dataDir}` };
+  throw new Error(
+    `there is no embedded database in ${given.dataDir}. Run the command where svc runs, or set SVC_DATA_DIR or DATABASE_URL as they are set for svc`,
+  );
+}
+
+function nameOf(url: string): string {
+  const { host, pathname, searchParams } = new URL(url);
+  return `the database ${host || (searchParams.get('host') ?? 'localhost')}${pathname} of DATABASE_URL`;
 }
 
 /** Brings the schema up to this release. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ConfigError } from './config.ts';
+import { ConfigError } from './config-error.ts';
 
 const roles = ['all', 'api', 'worker', 'migrate', 'keys rotate', 'keys create'] as const;
 

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, describeConfig, readConfig } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { describeConfig, readConfig } from './config.ts';
 import { generateMasterKey } from './kit/vault.ts';
 
 function issuesOf(env: NodeJS.ProcessEnv): string[] {
@@ -62,6 +63,38 @@ describe('config', () => {
     expect(
       readConfig({ DATABASE_URL: 'postgres://x', SVC_ENCRYPTION_KEYS: generateMasterKey('a') }).production,
     ).toBe(true);
+  });
+
+  test.each([
+    '127.0.0.1:5999/nope',
+    'mysql://u:hunter2@h/d',
+    'svc',
+    'postgres://u:hunter2#@h/d',
+    '/run/postgresql',
+  ])('refuses %s as the URL of a database, and does not repeat it', (url) => {
+    for (const name of ['DATABASE_URL', 'SVC_DATABASE_DIRECT_URL']) {
+      const [issue = ''] = issuesOf({ [name]: url });
+      expect(issue).toMatch(new RegExp(`^${name} must be a URL such as postgres://`));
+      expect(issue).not.toContain('hunter2');
+    }
+  });
+
+  test.each([
+    'postgresql://u:p@h:5432/d?sslmode=require',
+    'postgres:///d?host=/run/postgresql',
+    'postgres://u@%2Frun%2Fpostgresql/d',
+  ])('takes %s', (url) => {
+    expect(issuesOf({ DATABASE_URL: url, SVC_ENCRYPTION_KEYS: generateMasterKey('a') })).toEqual([]);
+  });
+
+  test('each surface has a port of its own', () => {
+    expect(issuesOf({ SVC_PORT: '4001' })).toEqual([
+      'SVC_PROXY_PORT and SVC_PORT are both 4001; each needs a port of its own',
+    ]);
+    expect(issuesOf({ SVC_HEALTH_PORT: '4001' })).toEqual([
+      expect.stringContaining('SVC_HEALTH_PORT and SVC_PROXY_PORT'),
+    ]);
+    expect(issuesOf({ SVC_PORT: '0', SVC_PROXY_PORT: '0', SVC_HEALTH_PORT: '0' })).toEqual([]);
   });
 
   test('reads a secret from the file that NAME_FILE names, and refuses both', () => {

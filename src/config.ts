@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { contradictions } from './config-contradictions.ts';
+import { ConfigError } from './config-error.ts';
 import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
 import { parseTrustedProxies } from './kit/http/caller-address.ts';
 import type { Limits } from './kit/ground.ts';
@@ -11,6 +13,7 @@ import {
   oneOf,
   optional,
   origins,
+  postgresUrl,
   text,
   variable,
   type Variable,
@@ -25,14 +28,14 @@ export const variables = {
   databaseUrl: variable({
     name: 'DATABASE_URL',
     secret: true,
-    read: optional,
+    read: postgresUrl,
     about:
       'A PostgreSQL 15 or later, such as `postgres://user:password@host/name`. Its presence is production mode. Without it the process runs a PostgreSQL of its own under `SVC_DATA_DIR`.',
   }),
   databaseDirectUrl: variable({
     name: 'SVC_DATABASE_DIRECT_URL',
     secret: true,
-    read: optional,
+    read: postgresUrl,
     about:
       'Where the same database is reached without a pooler. Needed when `DATABASE_URL` leads to one that hands out sessions by the transaction (see [operating](operating.md)): listening and migrations go here.',
   }),
@@ -322,16 +325,6 @@ export interface Config extends Omit<
   limits: Limits;
 }
 
-/** What is wrong with the environment, all of it at once. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly issues: string[];
-  constructor(issues: string[]) {
-    super(`The configuration is not valid:\n${issues.map((issue) => `  - ${issue}`).join('\n')}`);
-    this.issues = issues;
-  }
-}
-
 /** Reads and checks the environment. A secret may also stand in the file that `NAME_FILE` names. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const issues: string[] = [...unknownNames(env)];
@@ -353,18 +346,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     lateEffectMs,
     ...rest
   } = values as unknown as Values;
-  const production = rest.databaseUrl !== undefined;
-  if (production && rest.encryptionKeys === undefined && issues.length === 0) {
-    issues.push(
-      'SVC_ENCRYPTION_KEYS is required when DATABASE_URL is set; for example SVC_ENCRYPTION_KEYS=k1:$(openssl rand -base64 32)',
-    );
-  }
-  if (!production && rest.databaseDirectUrl !== undefined)
-    issues.push('SVC_DATABASE_DIRECT_URL belongs to DATABASE_URL, which is not set');
+  if (issues.length === 0) issues.push(...contradictions(rest));
   if (issues.length > 0) throw new ConfigError(issues);
   return {
     ...rest,
-    production,
+    production: rest.databaseUrl !== undefined,
     limits: {
       bodyBytes: bodyLimit,
       recordBytes: recordLimit,
@@ -389,10 +375,8 @@ function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | unde
 function unknownNames(env: NodeJS.ProcessEnv): string[] {
   const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
   // Of the command line, which may run in the same shell, and of tests.
-  const others = new Set([
-    ...['SVC_API_KEY', 'SVC_API_URL', 'SVC_PROJECT', 'SVC_PROFILE', 'SVC_SIGNING_KEY'],
-    ...['SVC_CRASH_AT', carriedErrors],
-  ]);
+  const ofTheCommandLine = ['SVC_API_KEY', 'SVC_API_URL', 'SVC_PROJECT', 'SVC_PROFILE', 'SVC_SIGNING_KEY'];
+  const others = new Set([...ofTheCommandLine, 'SVC_CRASH_AT', carriedErrors]);
   return Object.keys(env)
     .filter((name) => name.startsWith('SVC_') && !known.has(name) && !others.has(name))
     .map((name) => `${name} is not a known variable (see docs/configuration.md)`);

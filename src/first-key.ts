@@ -37,14 +37,14 @@ export async function makeFirstKey(config: Config, url: string, say: (line: stri
 /** The role `keys create`: prints the key alone to standard output. */
 export async function createKey(
   url: string,
-  given: { label: string; project?: string | undefined },
+  { in: place, ...given }: { label: string; project?: string | undefined; in: string },
   say: (line: string) => void,
 ): Promise<void> {
   const database = openDatabase({ url, poolSize: 1, applicationName: 'svc keys create' });
   try {
-    const { key, projectName } = await createOperatorKey(database, given);
+    const { key, projectName } = await createOperatorKey(database, given, place);
     process.stdout.write(`${key}\n`);
-    say(`An API key of project "${projectName}" with all rights. It is shown only now.`);
+    say(`An API key of project "${projectName}" with all rights, in ${place}. It is shown only now.`);
   } finally {
     await database.close();
   }

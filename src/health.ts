@@ -5,6 +5,7 @@ import { problem } from './kit/problem.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { backlogByConnection } from './gauges.ts';
+import { listening } from './taken-port.ts';
 
 /** The state of the process as its health routes report it. */
 export interface Health {
@@ -86,7 +87,8 @@ export async function listenForHealth(
     const url = await server.listen({ host: config.host, port });
     return { url, close: () => server.close() };
   };
-  if (config.healthPort !== undefined) return listenAt(config.healthPort);
+  const { healthPort } = config;
+  if (healthPort !== undefined) return listening('SVC_HEALTH_PORT', healthPort, () => listenAt(healthPort));
   return listenAt(workerPort).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     return listenAt(0);

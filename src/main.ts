@@ -1,11 +1,13 @@
 /** The process, in one of the roles of {@link Command}. The only place that starts things. */
 import { setFlagsFromString } from 'node:v8';
 import { checkKeys, createApp, migrateDatabase, prepareDatabase, type App } from './app.ts';
-import { ConfigError, describeConfig, readConfig, type Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
 import { createKey, makeFirstKey } from './first-key.ts';
 import { listenForHealth, type Health, type HealthListener } from './health.ts';
 import type { EmbeddedServer } from './kit/db/embedded/index.ts';
+import { isMigrated } from './kit/db/migrate.ts';
 import { untilDatabaseAnswers } from './kit/db/wait.ts';
 import { createLog, type Logger } from './kit/log.ts';
 import { replaceOnUncaught } from './last-resort.ts';
@@ -18,10 +20,12 @@ import { startWorker } from './worker.ts';
 // body through the proxy cost half as much again.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
-interface Urls {
+interface Opened {
   url: string;
   /** For statements that need a session of their own. */
   directUrl: string;
+  /** For people. */
+  name: string;
 }
 
 /** Further time to close the database in order. */
@@ -108,10 +112,10 @@ async function run(): Promise<void> {
   const running: Running = {};
   stopOnSignal(health, log, config, () => stopAll(running, config));
   try {
-    const url = await openStorage(config, log, running);
+    const opened = await openStorage(command, config, log, running);
     await (isServing(command)
-      ? serve(command, { config, log, health }, url, running)
-      : once(command, config, url));
+      ? serve(command, { config, log, health }, opened, running)
+      : once(command, config, opened));
     if (!isServing(command)) await stopAll(running, config);
   } catch (error) {
     // The signal's own handler stops what was started, and ends the process.
@@ -125,29 +129,36 @@ function isServing({ role }: Command): boolean {
   return role === 'all' || role === 'api' || role === 'worker';
 }
 
-/** The database, up and of this release; answers the URL for statements that need a session of their own. */
-async function openStorage(config: Config, log: Logger, running: Running): Promise<Urls> {
-  const { url, embedded } = await prepareDatabase(config, log);
+/** The database, up and of this release. What works on one that must be there makes none. */
+async function openStorage(command: Command, config: Config, log: Logger, running: Running): Promise<Opened> {
+  const mustExist = command.role.startsWith('keys ');
+  const { url, embedded, name } = await prepareDatabase(config, log, { mustExist });
   if (embedded) running.embedded = embedded;
   const directUrl = config.databaseDirectUrl ?? url;
   await untilDatabaseAnswers(directUrl, (fault) => say(`waiting for the database: ${fault}`));
   if (url !== directUrl)
     await untilDatabaseAnswers(url, (fault) => say(`waiting for the pooler of DATABASE_URL: ${fault}`));
+  if (mustExist && !(await isMigrated(directUrl)))
+    throw new Error(
+      `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
+    );
   await migrateDatabase(directUrl, log);
-  return { url, directUrl };
+  return { url, directUrl, name };
 }
 
 /** A role that does one thing and ends. */
-async function once({ role, ...given }: Command, config: Config, { directUrl }: Urls): Promise<void> {
+async function once({ role, ...given }: Command, config: Config, { directUrl, name }: Opened): Promise<void> {
   if (role === 'migrate') await makeFirstKey(config, directUrl, say);
-  if (role === 'keys create') await createKey(directUrl, given, say);
-  if (role === 'keys rotate') process.exitCode = (await rotateAllKeys(config, directUrl, say)) ? 0 : 1;
+  if (role === 'keys create') await createKey(directUrl, { ...given, in: name }, say);
+  if (role !== 'keys rotate') return;
+  say(`In ${name}:`);
+  process.exitCode = (await rotateAllKeys(config, directUrl, say)) ? 0 : 1;
 }
 
 async function serve(
   { role }: Command,
   { config, log, health }: { config: Config; log: Logger; health: Health },
-  { url, directUrl }: Urls,
+  { url, directUrl, name }: Opened,
   running: Running,
 ): Promise<void> {
   if (role !== 'worker') await makeFirstKey(config, directUrl, say);
@@ -160,13 +171,10 @@ async function serve(
   if (role !== 'worker') running.surfaces = await listen(running.app, config, health);
   const healthListener = await listenForHealth(running.app, config, health, role === 'worker');
   if (healthListener) running.healthListener = healthListener;
-  const { embedded, surfaces } = running;
+  const { surfaces } = running;
   if (!surfaces)
     return say(`svc worker is ready\n  health      ${healthListener?.url}/healthz, /readyz, /metrics`);
-  const database = embedded
-    ? `embedded PostgreSQL ${embedded.version} in ${embedded.dataDir}`
-    : 'PostgreSQL by DATABASE_URL';
-  announce(surfaces, healthListener?.url ?? surfaces.url, config, database);
+  announce(surfaces, healthListener?.url ?? surfaces.url, config, name);
 }
 
 /** A problem's own sentence does not say what the database or its pooler answered; its cause does. */

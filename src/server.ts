@@ -26,6 +26,7 @@ import { apiExamples, apiTags } from './api-description.ts';
 import { readDepsOf, type App } from './app.ts';
 import type { Config } from './config.ts';
 import { healthRoutes, type Health } from './health.ts';
+import { listening } from './taken-port.ts';
 
 /** The listeners of this process. */
 export interface Surfaces {
@@ -109,12 +110,16 @@ function managementRoutes(app: App, reads: ReadDeps): (server: HttpServer) => Pr
 /** Starts the listeners of the `api` role. */
 export async function listen(app: App, config: Config, health: Health): Promise<Surfaces> {
   const server = await createSurfaces(app, config, health);
-  const url = await server.listen({ host: config.host, port: config.port });
+  const { host: listenAt } = config;
+  const url = await listening('SVC_PORT', config.port, () =>
+    server.listen({ host: listenAt, port: config.port }),
+  );
   const proxy = createProxyServer(app, config);
-  await new Promise<void>((resolve, reject) => {
+  const begun = (resolve: () => void, reject: (error: Error) => void): void => {
     proxy.server.once('error', reject);
-    proxy.server.listen(config.proxyPort, config.host, resolve);
-  });
+    proxy.server.listen(config.proxyPort, listenAt, resolve);
+  };
+  await listening('SVC_PROXY_PORT', config.proxyPort, () => new Promise<void>(begun));
   const { port } = proxy.server.address() as AddressInfo;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {

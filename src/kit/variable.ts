@@ -48,6 +48,14 @@ export function httpUrl(value: string | undefined): string | undefined {
   return value.replace(/\/+$/, '');
 }
 
+/** The value holds a password: the fault does not repeat it. */
+export function postgresUrl(value: string | undefined): string | undefined {
+  if (value === undefined || /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return value;
+  throw new Error(
+    'must be a URL such as postgres://user:password@host:5432/name; in a password @ : / # are written %40 %3A %2F %23',
+  );
+}
+
 /** `name=origin,name=origin`, each an origin without a path. */
 export function origins(value: string | undefined): Record<string, string> {
   return Object.fromEntries(

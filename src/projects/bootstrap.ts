@@ -46,11 +46,15 @@ export async function bootstrap(
 export async function createOperatorKey(
   database: Database,
   { label, project: idOrName }: { label: string; project?: string | undefined },
+  place = 'the database',
 ): Promise<{ key: string; projectName: string }> {
   return asOperator(database, async (tx) => {
     const first = await store.findOldestProject(tx);
     const project = idOrName === undefined ? first : await findNamed(tx, idOrName);
-    if (!project) throw new Error(`there is no project ${idOrName ?? 'yet; start svc once'}`);
+    if (!project)
+      throw new Error(
+        `there is no project ${idOrName ?? 'yet'} in ${place}${idOrName ? '' : '; start svc there once'}`,
+      );
     const made = generateApiKey();
     await insertFullKey(tx, project.id, made, label, project.id === first?.id);
     return { key: made.key, projectName: project.name };

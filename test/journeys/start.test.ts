@@ -144,6 +144,54 @@ describe('test/journeys/start', () => {
     expect(await (await start(given, ['keys', 'create'])).ended).toBe(1);
   }, 120_000);
 
+  it('keys create works beside a running svc, says where, and makes no database', async () => {
+    const SVC_DATA_DIR = join(folder, 'beside');
+    await mkdir(SVC_DATA_DIR, { mode: 0o755 });
+    await chmod(folder, 0o755);
+    const node = await start({ SVC_DATA_DIR });
+    await ready(node);
+    const made = await start({ SVC_DATA_DIR }, ['keys', 'create', '--full']);
+    expect([await made.ended, made.said()]).toEqual([0, expect.stringContaining(`in ${SVC_DATA_DIR}`)]);
+    expect(await projectsBy(node, { 'x-api-key': made.printed().trim() })).toBe(200);
+    const elsewhere = join(folder, 'elsewhere');
+    const lost = await start({ SVC_DATA_DIR: elsewhere }, ['keys', 'create', '--full']);
+    expect(await lost.ended).toBe(1);
+    expect(lost.said()).toContain(`no embedded database in ${elsewhere}`);
+    await expect(stat(elsewhere)).rejects.toThrow('ENOENT');
+    const { url: DATABASE_URL, database } = await empty();
+    const foreign = await start({ DATABASE_URL }, ['keys', 'create', '--full']);
+    expect(await foreign.ended).toBe(1);
+    const { host, pathname } = new URL(DATABASE_URL);
+    expect(foreign.said()).toContain(`the database ${host}${pathname} of DATABASE_URL is not one of svc`);
+    expect(await database.raw("SELECT relname FROM pg_class WHERE relname = 'migrations'")).toEqual([]);
+    node.child.kill('SIGTERM');
+    expect(await node.ended).toBe(0);
+    expect(await serversOf(SVC_DATA_DIR)).toEqual([]);
+  }, 180_000);
+
+  it('a role that may make no tables is told of a schema of its own, which suffices', async () => {
+    const { url: DATABASE_URL, database } = await empty();
+    const { pathname, username } = new URL(DATABASE_URL);
+    const name = pathname.slice(1);
+    await database.raw(`CREATE SCHEMA locked; REVOKE ALL ON SCHEMA locked FROM CURRENT_USER`);
+    for (const path of ['locked', 'nowhere']) {
+      await database.raw(`ALTER DATABASE ${name} SET search_path = "$user", ${path}`);
+      const refused = await start({ DATABASE_URL });
+      expect(await refused.ended).toBe(1);
+      expect(refused.said()).toMatch(
+        new RegExp(
+          `the role ${username} may not make tables in the database ${name}.*CREATE SCHEMA ${username} AUTHORIZATION ${username} `,
+        ),
+      );
+    }
+    await database.raw(`CREATE SCHEMA ${username} AUTHORIZATION ${username}`);
+    await ready(await start({ DATABASE_URL }));
+    const schemas = await database.raw(
+      "SELECT DISTINCT schemaname FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
+    );
+    expect(schemas).toEqual([{ schemaname: username }]);
+  }, 120_000);
+
   it('SVC_BOOTSTRAP_API_KEY may be any 32 characters', async () => {
     const { url: DATABASE_URL } = await empty();
     const key = 'correct/horse+battery=staple.0123';
@@ -231,7 +279,7 @@ describe('test/journeys/start', () => {
     try {
       const node = await start({ SVC_DATA_DIR, SVC_PORT: String(port) });
       expect(await node.ended).toBe(1);
-      expect(node.said()).toContain('EADDRINUSE');
+      expect(node.said()).toContain(`port ${port} is taken; set SVC_PORT to another one`);
       expect(await serversOf(SVC_DATA_DIR)).toEqual([]);
     } finally {
       taken.close();

@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import type { Database } from './database.ts';
+import { sqlState, type Database } from './database.ts';
 import { patiently, underSchemaLock, withSchemaClient } from './schema-lock.ts';
+
+/** SQLSTATE: nothing in search_path exists; the role may not do that. */
+const noSchema = '3F000';
+const notAllowed = '42501';
 
 /** Of the functions in the journal. */
 const functionsVersion = 0;
@@ -46,11 +50,40 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   return withSchemaClient(database.directUrl, async (client) => {
     const applied: string[] = [];
     for (;;) {
-      const name = await underSchemaLock(client, patiently, () => applyNext(client, migrations));
+      const name = await underSchemaLock(client, patiently, () => applyNext(client, migrations)).catch(
+        async (error: unknown) => {
+          throw (await withoutSchema(client, error)) ?? error;
+        },
+      );
       if (name === undefined) return { applied };
       applied.push(name);
     }
   });
+}
+
+/** Whether migrations were ever applied in the database. Changes nothing. */
+export function isMigrated(url: string): Promise<boolean> {
+  return withSchemaClient(url, async (client) => {
+    const { rows } = await client.query<{ found: boolean }>(
+      "SELECT to_regclass('migrations') IS NOT NULL AS found",
+    );
+    return rows[0]?.found ?? false;
+  });
+}
+
+/** Since PostgreSQL 15 a role that does not own the database makes no tables in the schema `public`. */
+async function withoutSchema(client: Client, error: unknown): Promise<Error | undefined> {
+  const isMissing = sqlState(error) === noSchema;
+  if (!isMissing && !(sqlState(error) === notAllowed && / schema /.test((error as Error).message)))
+    return undefined;
+  const found = await client.query<{ role: string; database: string }>(
+    'SELECT quote_ident(current_user) AS role, current_database() AS database',
+  );
+  const { role, database } = found.rows[0] ?? { role: 'svc', database: '' };
+  return new Error(
+    `the role ${role} may not make tables in the database ${database}. Give it a schema of its own, as the owner of the database: CREATE SCHEMA ${role} AUTHORIZATION ${role} (PostgreSQL looks there first, unless search_path says otherwise)`,
+    { cause: error },
+  );
 }
 
 /** What is to be run, in order; throws when what was applied is not the beginning of what the code has. */

@@ -1,7 +1,7 @@
-import { ensureCluster } from './cluster.ts';
-import { own } from './owner.ts';
-import { settle } from './place.ts';
-import { stopServer } from './server.ts';
+import { ensureCluster, type Cluster } from './cluster.ts';
+import { ClusterInUse, own } from './owner.ts';
+import { hasCluster, settle } from './place.ts';
+import { openServer, stopServer } from './server.ts';
 
 export interface EmbeddedOptions {
   /** Where the database lives. As root it may have to go elsewhere; the server's `dataDir` says where it is. */
@@ -31,14 +31,35 @@ export interface EmbeddedServer {
  * when another process owns it, another major version made it, or it cannot run here.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
-  const log = options.log ?? (() => undefined);
+  const log = options.log ?? ignore;
+  return owned(await ensureCluster(await settle(options.dataDir, log)), log);
+}
+
+/**
+ * Opens the embedded PostgreSQL that is there, beside the process that owns it or, when there is none, as its owner.
+ * Undefined when none was ever made in `dataDir`; none is made.
+ */
+export async function joinEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer | undefined> {
+  if (!(await hasCluster(options.dataDir))) return undefined;
+  const log = options.log ?? ignore;
   const cluster = await ensureCluster(await settle(options.dataDir, log));
+  try {
+    return await owned(cluster, log);
+  } catch (error) {
+    if (!(error instanceof ClusterInUse)) throw error;
+    const { client, url } = await openServer(cluster, log);
+    await client.end();
+    const leave = async (): Promise<void> => undefined;
+    return { ...described(cluster), url, adopted: true, stop: leave, release: leave };
+  }
+}
+
+async function owned(cluster: Cluster, log: (line: string) => void): Promise<EmbeddedServer> {
   const ownership = await own(cluster, log);
   const { url, adopted } = ownership.server;
   return {
+    ...described(cluster),
     url,
-    dataDir: cluster.home,
-    version: cluster.binaries.version,
     adopted,
     stop: async () => stopServer(cluster, (await ownership.letGo()).pid),
     release: async () => {
@@ -46,3 +67,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     },
   };
 }
+
+const described = ({ home, binaries }: Cluster) => ({ dataDir: home, version: binaries.version });
+
+const ignore = (): void => undefined;

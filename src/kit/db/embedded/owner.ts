@@ -9,6 +9,11 @@ const ownerLock = [0x73_76_63, 2] as const;
 const lockWaitMs = 2_000;
 const maxBackoffMs = 5_000;
 
+/** Another process owns the cluster. */
+export class ClusterInUse extends Error {
+  override readonly name = 'ClusterInUse';
+}
+
 /** The running server, owned by this process until it is let go of. */
 export interface Ownership {
   server: RunningServer;
@@ -84,7 +89,7 @@ async function takeLock(cluster: Cluster, client: Client): Promise<void> {
      WHERE l.locktype = 'advisory' AND l.granted AND l.classid = $1 AND l.objid = $2`,
     [...ownerLock],
   );
-  throw new Error(
+  throw new ClusterInUse(
     `The embedded database in ${cluster.home} is in use by another process (${holder.rows[0]?.name ?? 'unknown'}). Stop that one, set DATABASE_URL to a server that both share, or set SVC_DATA_DIR to another folder.`,
   );
 }

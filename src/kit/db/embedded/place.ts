@@ -56,6 +56,13 @@ export async function settle(dataDir: string, log: (line: string) => void): Prom
   return { home, data: join(home, 'data'), binaries, account };
 }
 
+/** Whether a cluster was made for the folder. Makes nothing. */
+export async function hasCluster(dataDir: string): Promise<boolean> {
+  const asked = resolve(dataDir);
+  const home = (await pointedFrom(asked)) ?? asked;
+  return (await ownerOf(join(home, 'data'))) !== undefined;
+}
+
 /** The folder that the pointer names; only where we put such folders. */
 async function pointedFrom(asked: string): Promise<string | undefined> {
   const pointed = await readFile(join(asked, pointerFile), 'utf8').catch(() => undefined);
