@@ -33,6 +33,9 @@ const stopMarginMs = 4_000;
 /** A Ctrl+C comes from the terminal, and again from each parent that passes it on, such as npm. */
 const sameSignalMs = 1_000;
 
+// Nobody may read them, or their disk be full: that is no reason to end.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }

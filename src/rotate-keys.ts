@@ -2,6 +2,7 @@ import { masterKeysOf } from './app.ts';
 import type { Config } from './config.ts';
 import { sealedConnectionColumns } from './connections/index.ts';
 import { openDatabase } from './kit/db/database.ts';
+import { retireOtherKeys } from './kit/key-check.ts';
 import { rotateKeys, type Rotation } from './kit/rotation.ts';
 import { createVault } from './kit/vault.ts';
 import { sealedDestinationColumns } from './deliveries/index.ts';
@@ -19,7 +20,9 @@ export async function rotateAllKeys(
     const columns = [...sealedConnectionColumns, ...sealedProjectColumns, ...sealedDestinationColumns];
     const rotation = await rotateKeys(database, vault, columns, sparingly(say));
     for (const line of describeRotation(rotation, vault.activeKeyId)) say(line);
-    return rotation.isDone && rotation.shut.length === 0;
+    const isOver = rotation.isDone && rotation.shut.length === 0;
+    if (isOver) await retireOtherKeys(database, vault);
+    return isOver;
   } finally {
     await database.close();
   }

@@ -30,7 +30,7 @@ export const connectionProblems = {
     500,
     'The stored credentials cannot be opened',
     'Tell the operator of this service: the master keys of a node are not those that sealed the credentials, or the row was changed by hand. Nothing was sent.',
-    'No configured master key opens the credentials of the connection in their row.',
+    'No configured master key opens the credentials of the connection, or the secrets of the destination, in their row.',
     true,
   ),
   'connection-bad-credentials': kind(

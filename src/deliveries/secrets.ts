@@ -1,3 +1,4 @@
+import { problem } from '../kit/problem.ts';
 import { sealedColumn } from '../kit/rotation.ts';
 import type { Vault } from '../kit/vault.ts';
 import type { DestinationRow } from './store/destinations.ts';
@@ -15,8 +16,14 @@ export function sealSecrets(vault: Vault, place: Place, secrets: StoredSecrets):
   return vault.seal(secrets, placeOf(place.project_id, place.id));
 }
 
+/** Throws credentials-unreadable. */
 export function openSecrets(vault: Vault, row: Place & Pick<DestinationRow, 'secrets'>): StoredSecrets {
-  return vault.open(row.secrets, placeOf(row.project_id, row.id)) as StoredSecrets;
+  try {
+    return vault.open(row.secrets, placeOf(row.project_id, row.id)) as StoredSecrets;
+  } catch (cause) {
+    const detail = `The secrets of the destination ${row.id} cannot be opened here; nothing was sent.`;
+    throw problem('credentials-unreadable', { detail, cause });
+  }
 }
 
 const opened = new WeakMap<object, StoredSecrets>();

@@ -9,6 +9,8 @@ const insert = statement(
   'INSERT INTO master_key (id, check_value) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
 );
 
+const retire = statement('master_keys_retire', 'DELETE FROM master_key WHERE id <> $1');
+
 interface CheckRow {
   id: string;
   check_value: Buffer;
@@ -35,6 +37,12 @@ export async function checkMasterKeys(
   await database.rows(insert, [vault.activeKeyId, value]);
   // Two nodes started at once with different keys of one name; one of them stored the value.
   await opened(database, vault);
+}
+
+/** Nothing is under another key than the vault's first: a node that has only others is refused from now on. */
+export async function retireOtherKeys(database: Database, vault: Vault): Promise<void> {
+  await checkMasterKeys(database, vault, []);
+  await database.rows(retire, [vault.activeKeyId]);
 }
 
 /** The known keys: true those that the vault has. Throws for one that has the name of a known key and is another. */

@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import { LogOutput } from './log-output.ts';
 
 export type { Logger } from 'pino';
 
@@ -35,9 +36,6 @@ export interface LogOptions {
   destination?: { write(line: string): void };
 }
 
-/** Written without waiting. Lines beyond this are dropped when nobody reads them. */
-const mostWaitingBytes = 16 * 1024 * 1024;
-
 /** A structured log on standard output, without secrets at its first three depths. */
 export function createLog(level: string, { format, destination }: LogOptions = {}): Logger {
   const isText = format === undefined ? process.stdout.isTTY && !destination : format === 'text';
@@ -51,8 +49,14 @@ export function createLog(level: string, { format, destination }: LogOptions = {
     },
     isText
       ? { write: (line: string) => process.stdout.write(`${readable(line)}\n`) }
-      : (destination ?? pino.destination({ dest: 1, sync: false, maxLength: mostWaitingBytes })),
+      : (destination ?? standardOutput()),
   );
+}
+
+function standardOutput(): LogOutput {
+  const output = new LogOutput(1);
+  process.on('exit', () => output.flushSync());
+  return output;
 }
 
 /** The same object unless something in it is hidden. Cheap: it runs for every line. */

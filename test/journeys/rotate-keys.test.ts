@@ -180,6 +180,12 @@ describe('test/journeys/rotate-keys', () => {
       expect(signingKey).toEqual({ webhookSigningKey: expect.stringMatching(/^whsec_/) as string });
       // The flow that was begun under the old key ends under the new one, with the client secret of the app.
       expect((await newBrowser().open(begun.text)).status).toBe(200);
+
+      // A node that was forgotten would seal what the others cannot open.
+      await expect(platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: oldKey })).rejects.toThrow(
+        /none of the master keys is one that this database was sealed with \(new\)/,
+      );
+      await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: newKey });
     } finally {
       await platform.stop();
     }

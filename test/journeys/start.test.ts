@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +46,7 @@ describe('test/journeys/start', () => {
     given: Record<string, string>,
     args: string[] = [],
     command = [process.execPath, 'scripts/svc.mjs'],
+    output: 'pipe' | number = 'pipe',
   ): Promise<Started> {
     const port = await freePort();
     const [file = '', ...before] = command;
@@ -59,13 +60,13 @@ describe('test/journeys/start', () => {
         ...(given['DATABASE_URL'] === undefined ? {} : { SVC_ENCRYPTION_KEYS: masterKey(7) }),
         ...given,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', output, output],
     });
     started.push(child);
     let said = '';
     let printed = '';
-    child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
     return {
       child,
@@ -106,6 +107,28 @@ describe('test/journeys/start', () => {
     expect(node.said()).not.toContain(key);
     expect(await projectsBy(node, { 'x-api-key': key })).toBe(200);
   }, 90_000);
+
+  it.each(['json', 'text'])(
+    'serves on, and stops, when its log (%s) can be written nowhere',
+    async (format) => {
+      const { url: DATABASE_URL } = await empty();
+      const full = await open('/dev/full', 'w');
+      const apiKey = 'k'.repeat(40);
+      const env = { DATABASE_URL, SVC_BOOTSTRAP_API_KEY: apiKey, SVC_LOG_FORMAT: format };
+      const node = await start(env, [], [process.execPath, 'scripts/svc.mjs'], full.fd);
+      try {
+        await ready(node);
+        for (let n = 0; n < 40; n += 1) expect(await projectsBy(node, { 'x-api-key': apiKey })).toBe(200);
+        const metrics = await fetch(`${node.base}/metrics`, { headers: { 'x-api-key': apiKey } });
+        expect(await metrics.text()).toMatch(/^svc_uncaught_errors_total 0$/m);
+        node.child.kill('SIGTERM');
+        expect(await node.ended).toBe(0);
+      } finally {
+        await full.close();
+      }
+    },
+    90_000,
+  );
 
   it('a key that cannot be kept is not made: the next start makes it', async () => {
     const database = await empty();
