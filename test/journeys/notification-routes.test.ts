@@ -174,8 +174,9 @@ describe('test/journeys/notification-routes', () => {
     const before = (await messages()).length;
     await happen();
     const told = (await messages()).slice(before).map((one) => one['destination_id']);
-    expect(told.toSorted()).toEqual(
-      [destinations['first'], destinations['second'], destinations['third']].toSorted(),
+    expect(told).toHaveLength(3);
+    expect(new Set(told)).toEqual(
+      new Set([destinations['first'], destinations['second'], destinations['third']]),
     );
 
     for (const [wrong, status] of [
