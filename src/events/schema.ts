@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
-import { eventTypes, type EventType } from './event-kinds.ts';
+import { eventTypes, type EventType } from './event-kinds-schema.ts';
 
 export type { EventType };
 

@@ -7,7 +7,7 @@ import {
   operationBlock,
   rangeBlock,
   samples,
-} from './event-kind.ts';
+} from './event-kind-schema.ts';
 
 const { connection, installation, operation, range, destination } = samples;
 const { url: _url, ...unreached } = destination;

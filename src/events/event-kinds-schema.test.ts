@@ -1,8 +1,8 @@
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { eventKinds, eventTypes, sentenceOf } from './event-kinds.ts';
+import { eventKinds, eventTypes, sentenceOf } from './event-kinds-schema.ts';
 
-describe('src/events/event-kinds', () => {
+describe('src/events/event-kinds-schema', () => {
   it.each(eventTypes)('%s has a sample that is what its schema says, and a sentence of it', (type) => {
     const { data, sample } = eventKinds[type];
     expect([...Value.Errors(data, sample)]).toEqual([]);
