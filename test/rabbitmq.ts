@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -24,8 +24,8 @@ export interface BrokerUser {
 
 /** Debian's script of this name wants to be another user. */
 const places = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(':'), '/usr/local/sbin'];
-/** Erlang's daemon of names, which a broker starts and leaves behind. */
-const nameDaemon = 'epmd';
+/** Erlang's server of names: a broker that finds none starts one, and leaves it behind. */
+const nameServer = 'epmd';
 const startMs = 120_000;
 
 /** Where the program is; undefined where it is not installed. */
@@ -55,6 +55,7 @@ export async function startRabbitmq(
   ];
   const folder = await mkdtemp(join(tmpdir(), 'svc-rabbitmq-'));
   await settle(folder, { port, tlsPort, vhost, users });
+  const names = spawn(nameServer, ['-port', String(namesPort), '-address', '127.0.0.1'], { stdio: 'ignore' });
   const child = spawn(program, {
     stdio: 'ignore',
     cwd: folder,
@@ -80,7 +81,7 @@ export async function startRabbitmq(
     // The script waits for the broker that it started.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     await ended;
-    spawnSync(nameDaemon, ['-port', String(namesPort), '-kill'], { stdio: 'ignore' });
+    names.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   for (const until = Date.now() + startMs; !(await listens(tlsPort));) {
