@@ -50,7 +50,7 @@ describe('test/faults/messages', () => {
     expect(report.crashPoints['after-page']).toBeGreaterThanOrEqual(2);
   }, 300_000);
 
-  it('delivers every webhook, the same bytes each time, to receivers that fail, lose answers and are slow, whoever dies', async () => {
+  it('delivers every message, the same bytes each time, to webhooks and a bucket that fail, lose answers and are slow, whoever dies', async () => {
     const { report, said } = await runPart('deliveries');
     if (!report.holds) process.stderr.write(said);
     expect(report).toMatchObject({
@@ -58,6 +58,7 @@ describe('test/faults/messages', () => {
       holds: true,
     });
     expect(report.counts['kept']).toBeGreaterThanOrEqual(800);
+    expect(report.counts['objects']).toBeGreaterThanOrEqual(10);
     expect(report.kills).toBeGreaterThanOrEqual(3);
   }, 300_000);
 });

@@ -27,10 +27,16 @@ export interface TestStore {
   asked: IncomingHttpHeaders[];
   /** In its place answers this, when set. */
   answer: ((response: ServerResponse) => void) | undefined;
+  /** Asked for each request that changes something: whether it is refused, or done without an answer. */
+  fault: (() => 'refuse' | 'lose' | undefined) | undefined;
   behave(how: Behaviour): Promise<void>;
   objects(): Promise<Kept[]>;
   close(): Promise<void>;
 }
+
+const slowDown = (response: ServerResponse): void => {
+  response.writeHead(503).end('<Error><Code>SlowDown</Code><Message>Slow.</Message></Error>');
+};
 
 export async function startStore(): Promise<TestStore> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-s3-'));
@@ -45,12 +51,15 @@ export async function startStore(): Promise<TestStore> {
   await app.configureBuckets();
   account.DUMMY_ACCOUNT.createKeyPair(secrets.awsKeyId, secrets.awsSecretKey);
   const serve = app.callback();
-  const store = { asked: [], answer: undefined } as unknown as TestStore;
+  const store = { asked: [], answer: undefined, fault: undefined } as unknown as TestStore;
   let isGone = false;
   const server = createServer((request, response) => {
     store.asked.push(request.headers);
-    if (store.answer) request.resume().on('end', () => store.answer?.(response));
-    else serve(request, response);
+    const fault = request.method === 'PUT' ? store.fault?.() : undefined;
+    const answer = fault === 'refuse' ? slowDown : store.answer;
+    if (answer) return void request.resume().on('end', () => answer(response));
+    if (fault === 'lose') Object.assign(response, { end: () => request.socket.destroy() });
+    serve(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -84,8 +93,14 @@ async function objectsIn(endpoint: string): Promise<Kept[]> {
     region: 'us-east-1',
     credentials: { accessKeyId, secretAccessKey },
   });
-  const listed = await (await fetch(`${endpoint}/${bucket}?list-type=2`)).text();
-  const keys = [...listed.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = '']) => key);
+  const keys: string[] = [];
+  for (;;) {
+    const query = new URLSearchParams({ 'list-type': '2', 'start-after': keys.at(-1) ?? '' });
+    const listed = await (await fetch(`${endpoint}/${bucket}?${query.toString()}`)).text();
+    const found = [...listed.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = '']) => key);
+    if (found.length === 0) break;
+    keys.push(...found);
+  }
   const kept = await Promise.all(
     keys.map(async (key) => {
       const object = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));

@@ -5,12 +5,14 @@ import { cutMessages, keepMessages, type NewMessage } from '../../../src/deliver
 import { insertEvent } from '../../../src/events/store.ts';
 import { decode } from '../../../src/deliveries/encoding.ts';
 import { sqlState } from '../../../src/kit/db/database.ts';
+import type { TestStore } from '../../../src/deliveries/s3/harness.testsuite.ts';
 import { newId } from '../../../src/kit/ids.ts';
 import { patiently } from '../suite/processes.ts';
 import { chaosIn } from './chaos.ts';
 import type { Findings } from './report.ts';
 import type { DeliverySettings } from './settings.ts';
 import {
+  addStore,
   addWebhooks,
   ask,
   openWorld,
@@ -32,12 +34,14 @@ interface Kept {
   hash: string;
 }
 
-/** Webhooks to many endpoints that fail, lose answers and are slow, while nodes and their database die. */
+/** Messages to many webhooks and a bucket that fail, lose answers and are slow, while nodes and their database die. */
 export async function runDeliveries(settings: DeliverySettings, options: RunOptions): Promise<Findings> {
   const { endpoints, receiverFaults: faultRate, seed } = settings;
   const world = await openWorld(settings, { endpoints, faultRate, seed }, options);
   try {
-    const destinations = await addWebhooks(world, (at) => `endpoint-${at}`);
+    const webhooks = await addWebhooks(world, (at) => `endpoint-${at}`);
+    const bucket = await addStore(world, 'archive', { faultRate, seed });
+    const destinations = [...webhooks, bucket.id];
     const told = await routeEvents(world, destinations);
     options.say('ready');
     const kept = new Map<string, Kept>();
@@ -55,10 +59,15 @@ export async function runDeliveries(settings: DeliverySettings, options: RunOpti
       end.abort();
     }
     world.receiver.calm();
+    bucket.store.fault = undefined;
     const all = settings.webhooks + settings.notifications;
     const left = await drain(world, drainMs + all * drainMsPerWebhook);
     options.say('drained; comparing the ledgers');
-    return { ...(await judge(world, kept)), deeds: chaos.deeds, left };
+    return {
+      ...(await judge(world, kept, await objectsIn(bucket.store, webhooks.length))),
+      deeds: chaos.deeds,
+      left,
+    };
   } finally {
     await world.close();
   }
@@ -129,11 +138,11 @@ async function keepSome(
 }
 
 const eventType = 'connection.error';
-const toldEndpoints = 4;
+const toldEndpoints = 3;
 
-/** The first endpoints are told of events. Answers with their ids. */
+/** The first endpoints and the bucket are told of events. Answers with their ids. */
 async function routeEvents({ platform }: World, destinations: readonly string[]): Promise<string[]> {
-  const told = destinations.slice(0, toldEndpoints);
+  const told = [...destinations.slice(0, toldEndpoints), ...destinations.slice(-1)];
   await ask(platform, 'PUT', `/projects/${platform.projectId}/notifications`, {
     routes: told.map((destination) => ({ eventTypes: [eventType], destination })),
   });
@@ -243,6 +252,17 @@ async function drain(world: World, forMs: number): Promise<string[]> {
   }
 }
 
+/** A message that the bucket has, in the place of an arrival at an endpoint. */
+async function objectsIn(store: TestStore, endpoint: number): Promise<Map<string, Kept>> {
+  const objects = await store.objects();
+  return new Map(
+    objects.map(({ key, text }) => {
+      const hash = createHash('sha256').update(text).digest('base64');
+      return [key.replace(/^.*\//, ''), { endpoint, hash }];
+    }),
+  );
+}
+
 interface DeliveryState {
   id: string;
   status: string;
@@ -252,13 +272,15 @@ interface DeliveryState {
 async function judge(
   { database, receiver }: World,
   kept: ReadonlyMap<string, Kept>,
+  objects: ReadonlyMap<string, Kept>,
 ): Promise<Pick<Findings, 'counts' | 'violations'>> {
   const rows = await patiently(() => database.raw('SELECT message_id AS id, status FROM delivery'));
   const states = new Map((rows as unknown as DeliveryState[]).map(({ id, status }) => [id, status]));
   const ids = [...kept.keys()];
   const { arrivals, unverified, changed } = receiver;
   const wrongly = (id: string): boolean => {
-    const [arrival, expected] = [arrivals.get(id), kept.get(id)];
+    const [arrival, object, expected] = [arrivals.get(id), objects.get(id), kept.get(id)];
+    if (object) return !!arrival || object.hash !== expected?.hash || object.endpoint !== expected.endpoint;
     return (
       !!arrival &&
       (arrival.hash !== expected?.hash || [...arrival.endpoints].join() !== `${expected.endpoint}`)
@@ -268,17 +290,18 @@ async function judge(
   return {
     counts: {
       kept: kept.size,
+      objects: objects.size,
       requests,
       repeats: [...arrivals.values()].reduce((total, { times }) => total + times - 1, 0),
       failures: Object.values(receiver.faults).reduce((total, count) => total + count, 0),
     },
     violations: {
-      lost: ids.filter((id) => !arrivals.get(id)?.taken),
+      lost: ids.filter((id) => !arrivals.get(id)?.taken && !objects.has(id)),
       unsaid: ids.filter((id) => states.get(id) !== 'delivered').map((id) => `${id} ${states.get(id)}`),
       unverified,
       changed,
       wrong: ids.filter(wrongly),
-      strange: [...arrivals.keys()].filter((id) => !kept.has(id)),
+      strange: [...arrivals.keys(), ...objects.keys()].filter((id) => !kept.has(id)),
     },
   };
 }

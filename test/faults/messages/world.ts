@@ -3,6 +3,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
+import { bucket, secrets, startStore, type TestStore } from '../../../src/deliveries/s3/harness.testsuite.ts';
+import { createRandom } from '../../../simulator/kit/random.ts';
 import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
 import { simulator } from '../../customer.ts';
 import { startForwarder, type Forwarder } from '../../forwarder.ts';
@@ -131,6 +133,31 @@ export async function addWebhooks(
     ids.push(id);
   }
   return ids;
+}
+
+/** A bucket of a store that refuses some objects, and does not answer for others that it keeps. */
+export async function addStore(
+  { platform, closing }: World,
+  name: string,
+  { faultRate, seed }: { faultRate: number; seed: number },
+): Promise<{ id: string; store: TestStore }> {
+  const store = await startStore();
+  closing.push(() => store.close());
+  const random = createRandom(seed, name);
+  store.fault = () => (random.next() < faultRate ? random.pick(['refuse', 'lose'] as const) : undefined);
+  const { id } = await ask<{ id: string }>(platform, 'POST', `/projects/${platform.projectId}/destinations`, {
+    name,
+    type: 's3',
+    metadata: {
+      bucket,
+      region: 'us-east-1',
+      endpointUrl: store.url,
+      pathStyle: true,
+      keyTemplate: '{{object}}/{{id}}',
+    },
+    secrets,
+  });
+  return { id, store };
 }
 
 /** A database of the customer's on the same server, and the wire to it. */
