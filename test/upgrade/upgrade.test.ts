@@ -62,24 +62,24 @@ describe('a database of the release before', () => {
     test = await released();
     const ids = await test.database.raw('SELECT id, total, status FROM operation ORDER BY id');
     const waiting = ids.filter(({ status }) => status === 'in_progress');
-    platform = await startPlatform({ databaseUrl: test.url, env: { SVC_BOOTSTRAP_API_KEY: firstKey } });
-    const { call } = platform;
+    const node = await startPlatform({ databaseUrl: test.url, env: { SVC_BOOTSTRAP_API_KEY: firstKey } });
+    platform = node;
     const base = '/projects/default/';
     const statusOf = async (id: unknown): Promise<string> =>
-      (await call<OperationBody>('GET', `${base}operations/${String(id)}`)).body.status;
+      (await node.call<OperationBody>('GET', `${base}operations/${String(id)}`)).body.status;
     for (const { id, status } of ids.filter((one) => !waiting.includes(one)))
       expect(await statusOf(id)).toBe(status);
-    const records = await call<{ results: { recordId?: string }[] }>(
+    const records = await node.call<{ results: { recordId?: string }[] }>(
       'GET',
       `${base}operations/${String(ids.find(({ total }) => total === 2)?.['id'])}/records`,
     );
     expect(records.body.results.map(({ recordId }) => recordId)).toEqual(['505', '506']);
-    const deliveries = await call<{ results: { status: string }[] }>('GET', `${base}deliveries`);
+    const deliveries = await node.call<{ results: { status: string }[] }>('GET', `${base}deliveries`);
     expect(deliveries.body.results.map(({ status }) => status).toSorted()).toEqual(['delivered', 'pending']);
 
     // The provider is another one than that of the dump, and knows none of its tokens.
-    await connect(platform, 'hubspot', 'acme');
-    const written = await call<{ result: { success: boolean } }>(
+    await connect(node, 'hubspot', 'acme');
+    const written = await node.call<{ result: { success: boolean } }>(
       'POST',
       `/write/v1${base}integrations/hubspot-crm/objects/contacts`,
       { groupRef: 'acme', type: 'create', record: { email: 'after@example.com' } },
