@@ -12,6 +12,9 @@ import { untilDatabaseAnswers } from './kit/db/wait.ts';
 import { createLog, type Logger } from './kit/log.ts';
 import { replaceOnUncaught } from './last-resort.ts';
 import type { Worker } from './lanes/index.ts';
+import { Problem } from './kit/problem.ts';
+import { assertSameDatabase } from './kit/db/same-database.ts';
+import { assertReady } from './readiness.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
 import { listen, type Surfaces } from './server.ts';
 import { startWorker } from './worker.ts';
@@ -145,6 +148,7 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
     throw new Error(
       `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
     );
+  if (url !== directUrl) await assertSameDatabase(url, directUrl);
   await migrateDatabase(directUrl, log);
   return { url, directUrl, name };
 }
@@ -167,6 +171,11 @@ async function serve(
   if (role !== 'worker') await makeFirstKey(config, directUrl, say);
   running.app = await createApp(config, url, log);
   await checkKeys(running.app);
+  await assertReady(running.app.ground.database).catch((error: unknown) => {
+    // A database that takes no changes may take them later.
+    if (!(error instanceof Problem) || error.code === 'clock-wrong') throw error;
+    log.warn({ err: error }, 'not ready yet');
+  });
   const patienceMs = config.drainMs + config.shutdownMs + stopMarginMs;
   const { metrics } = running.app.ground;
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });

@@ -101,6 +101,13 @@ export const commonProblems = {
     'The service cannot reach its database. Nothing was accepted. It recovers by itself.',
     true,
   ),
+  'clock-wrong': kind(
+    503,
+    'The clock of this node is wrong',
+    'Set the clock of the machine (NTP), and start the node again.',
+    'The clock of the node differs from that of the database by more than a day. The node does not start, and one that runs is not ready.',
+    true,
+  ),
   'shutting-down': kind(
     503,
     'The service is shutting down',

@@ -130,6 +130,37 @@ describe('test/journeys/start', () => {
     90_000,
   );
 
+  it('shows its metrics to who saw them before, however long the database is away', async () => {
+    const database = await empty();
+    const wire = await startForwarder(database.url);
+    const apiKey = 'k'.repeat(40);
+    const node = await start({ DATABASE_URL: wire.url, SVC_BOOTSTRAP_API_KEY: apiKey });
+    const metricsBy = async (key: string): Promise<number> =>
+      (await fetch(`${node.base}/metrics`, { headers: { 'x-api-key': key } })).status;
+    try {
+      await ready(node);
+      expect(await metricsBy(apiKey)).toBe(200);
+      expect(await metricsBy('x'.repeat(40))).toBe(401);
+      wire.cut('refuse');
+      await expect
+        .poll(() => projectsBy(node, { 'x-api-key': apiKey }), { timeout: 90_000, interval: 1_000 })
+        .toBe(503);
+      // What is known of keys is good for a minute.
+      await new Promise((resolve) => setTimeout(resolve, 65_000));
+      expect(await metricsBy(apiKey)).toBe(200);
+      expect(await metricsBy('x'.repeat(40))).toBe(503);
+    } finally {
+      await wire.close();
+    }
+  }, 200_000);
+
+  it('refuses a direct way to another database than the pooler leads to', async () => {
+    const [one, other] = [await empty(), await empty()];
+    const node = await start({ DATABASE_URL: one.url, SVC_DATABASE_DIRECT_URL: other.url });
+    expect(await node.ended).toBe(1);
+    expect(node.said()).toContain('SVC_DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
+  }, 60_000);
+
   it('a key that cannot be kept is not made: the next start makes it', async () => {
     const database = await empty();
     const blocked = join(folder, 'a-file');

@@ -4,6 +4,7 @@ export type ProblemCode =
   | 'already-exists'
   | 'auth-scheme-mismatch'
   | 'body-too-large'
+  | 'clock-wrong'
   | 'config-invalid'
   | 'conflict'
   | 'connection-bad-credentials'
