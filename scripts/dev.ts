@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
 import { readSwitches } from './options.ts';
 import { simulated } from './simulated.ts';
 
@@ -19,8 +20,8 @@ const environment = { ...process.env, ...simulated(origins, Object.values(hosts)
 const children: ChildProcess[] = [];
 let isEnding = false;
 
-function run(file: string): void {
-  const child = spawn(process.execPath, [file], { stdio: 'inherit', env: environment });
+function run(file: string, ...args: string[]): void {
+  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit', env: environment });
   children.push(child);
   child.once('exit', (code) => end(code ?? 0));
 }
@@ -35,5 +36,6 @@ function end(code: number): void {
 
 // A terminal signals the children, too; they take both signals as one.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(0));
-run('simulator/main.ts');
+// What was connected stays connected, as the platform keeps it.
+run('simulator/main.ts', '--keep', join(process.env['SVC_DATA_DIR'] || '.svc', 'simulators'));
 run('src/main.ts');

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startHubspot } from './hubspot/index.ts';
 import type { Running, StartOptions } from './kit/index.ts';
@@ -19,6 +20,7 @@ Each shows at its address what is there, and how to control it.
   --host ADDR   the address to listen on (127.0.0.1)
   --records N   how many contacts to begin with
   --seed N      another seed makes other data
+  --keep DIR    what OAuth granted survives a restart, in files there; without it, connect again after one
   --help        this text`;
 
 const options = {
@@ -26,6 +28,7 @@ const options = {
   records: { type: 'string' },
   seed: { type: 'string' },
   host: { type: 'string' },
+  keep: { type: 'string' },
   help: { type: 'boolean' },
 } as const;
 
@@ -48,7 +51,8 @@ async function main(): Promise<void> {
   try {
     for (const [index, one] of chosen.entries()) {
       const port = first === undefined ? one.port : first && first + index;
-      running.push(await startOn(one, { ...common, port }));
+      const keep = values.keep === undefined ? {} : { keep: join(values.keep, `${one.name}-grants.json`) };
+      running.push(await startOn(one, { ...common, ...keep, port }));
     }
   } catch (error) {
     await stop();

@@ -5,7 +5,7 @@ export const hubspotGuide: Guide = {
   title: 'Simulated HubSpot',
   accounts: [
     'One account: portal `244001`. The consent page takes any other number as an account of its own, with the same records.',
-    'Any client id and secret are accepted; one that is registered (`POST /__sim/apps`) is held to what it says; the scopes asked for are granted.',
+    'Any client id and secret are accepted until one is registered (`POST /__sim/apps`); from then on only those that are, each held to what it says. A reset ends that. The scopes asked for are granted.',
     'Authorize at `/oauth/authorize`, exchange and refresh at `/oauth/v1/token`; access tokens live 30 minutes (`accessLifeMs`).',
     'The APIs of `/crm/v3`, `/crm/v4` and the dated versions share one store: contacts, companies, deals and all other standard objects.',
   ],

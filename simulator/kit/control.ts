@@ -65,6 +65,9 @@ function clear(path: string, about: string, clearAll: () => void): Control {
   return { method: 'DELETE', path: `/__sim/${path}`, about, work };
 }
 
+const forgotten =
+  'Clients and tokens of before are forgotten: what was connected with them has to be connected again.';
+
 function stateControls(ground: Ground, provider: Provider, defaults: ControlDefaults): Control[] {
   return [
     get('health', 'Whether it runs, and its time.', () => ({
@@ -72,13 +75,13 @@ function stateControls(ground: Ground, provider: Provider, defaults: ControlDefa
       ok: true,
       now: ground.clock.iso(),
     })),
-    post('reset', 'Starts over with fresh data.', { ...defaults }, (body) => {
+    post('reset', `Starts over with fresh data. ${forgotten}`, { ...defaults }, (body) => {
       const seed = integer(body, 'seed') ?? defaults.seed;
       const records = integer(body, 'records') ?? defaults.records;
       ground.reset(seed);
       provider.oauth.reset();
       provider.reset({ seed, records });
-      return { seed, records };
+      return { seed, records, note: forgotten };
     }),
     post('clock', 'Moves the time: `advanceMs`, `shiftMs` or `freezeAt`.', { advanceMs: 60_000 }, (body) => {
       ground.clock.set(body);
@@ -177,7 +180,7 @@ function accessControls(ground: Ground, provider: Provider): Control[] {
   return [
     post(
       'apps',
-      'Registers an OAuth client, which is then held to its secret, redirect addresses and scopes.',
+      'Registers an OAuth client, which is then held to its secret, redirect addresses and scopes; clients that are not registered are refused from then on.',
       app,
       (body) => {
         const clientId = body['clientId'];

@@ -2,6 +2,7 @@ import { createClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import { createFaults } from './faults.ts';
 import type { Faults } from './faults.ts';
+import { createGrantFile, type GrantFile } from './grant-file.ts';
 import { createHooks } from './hooks.ts';
 import type { Hooks } from './hooks.ts';
 import { createLedger } from './ledger.ts';
@@ -16,6 +17,8 @@ export type Ground = {
   faults: Faults;
   hooks: Hooks;
   random: Random;
+  /** Where grants survive a restart, and the generator of their tokens, which must not repeat those of before. */
+  kept?: { file: GrantFile; random: Random };
   /** Added to every answer but those of the control API. */
   latencyMs: number;
   /** The simulator's own base URL, without a trailing slash; known once it listens. */
@@ -34,6 +37,8 @@ export type StartOptions = {
   latencyMs?: number;
   /** Refuse OAuth clients that were not registered through /__sim/apps. */
   strictApps?: boolean;
+  /** A file in which grants of OAuth survive a restart. */
+  keep?: string;
 };
 
 /** Makes the ground of one simulator. */
@@ -57,5 +62,7 @@ export function createGround(options: StartOptions): Ground {
       ground.latencyMs = options.latencyMs ?? 0;
     },
   };
+  if (options.keep !== undefined)
+    ground.kept = { file: createGrantFile(options.keep), random: createRandom(Date.now(), 'tokens') };
   return ground;
 }

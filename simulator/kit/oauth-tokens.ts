@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { GrantFile } from './grant-file.ts';
 import type { Random } from './random.ts';
 
 /** One consent: a client's right to an account. */
@@ -57,7 +58,9 @@ export type TokenStore = {
   clear: () => void;
 };
 
-type Ground = { clock: Clock; random: Random };
+type Ground = { clock: Clock; random: Random; kept?: { file: GrantFile; random: Random } };
+
+const randomOf = ({ kept, random }: Ground): Random => kept?.random ?? random;
 type AccessTokens = {
   issue: (grant: Grant, lifeMs?: number) => AccessToken;
   get: (token: string) => AccessToken | undefined;
@@ -70,7 +73,7 @@ function createAccessTokens(ground: Ground, options: TokenStoreOptions): AccessT
   const known = new Map<string, AccessToken>();
   function issue(grant: Grant, lifeMs = options.accessLifeMs()): AccessToken {
     const issuedAt = ground.clock.now();
-    const token = options.mintAccess(ground.random, grant.account);
+    const token = options.mintAccess(randomOf(ground), grant.account);
     const access = {
       token,
       grant,
@@ -100,27 +103,43 @@ function fitsFilter(filter: Filter): (access: AccessToken) => boolean {
 type GrantInput = { clientId: string; account: string; scopes: string[] };
 type Known = { grant: Grant; spent: boolean };
 
+function keptGrants({ kept }: Ground): Map<string, Known> {
+  const grants = kept?.file.read() ?? [];
+  return new Map(grants.map((grant) => [grant.refreshToken, { grant, spent: false }]));
+}
+
+function grantMaker(
+  ground: Ground,
+  options: TokenStoreOptions,
+  kept: Map<string, Known>,
+): (input: GrantInput) => Grant {
+  let count = Math.max(0, ...[...kept.values()].map(({ grant }) => grant.id));
+  return ({ clientId, account, scopes }) => {
+    count += 1;
+    const refreshToken = options.mintRefresh(randomOf(ground), account);
+    const createdAt = ground.clock.now();
+    return { id: count, clientId, account, scopes: [...scopes], refreshToken, revoked: false, createdAt };
+  };
+}
+
 /** Keeps grants and tokens of one simulator. */
 export function createTokenStore(ground: Ground, options: TokenStoreOptions): TokenStore {
   const accesses = createAccessTokens(ground, options);
-  const refreshes = new Map<string, Known>();
-  let count = 0;
-  function newGrant({ clientId, account, scopes }: GrantInput): Grant {
-    count += 1;
-    const refreshToken = options.mintRefresh(ground.random, account);
-    const createdAt = ground.clock.now();
-    return { id: count, clientId, account, scopes: [...scopes], refreshToken, revoked: false, createdAt };
-  }
+  const refreshes = keptGrants(ground);
+  const newGrant = grantMaker(ground, options, refreshes);
+  const keep = (): void => ground.kept?.file.write(liveFitting(refreshes, {}));
   function grant(input: GrantInput): Grant {
     const siblings = live(refreshes, input);
     const shared = options.sharedGrants ? siblings[0] : undefined;
     if (shared) {
       shared.scopes = [...input.scopes];
+      keep();
       return shared;
     }
     for (const old of excess(siblings, options.grantCap)) revokeGrant(old);
     const fresh = newGrant(input);
     refreshes.set(fresh.refreshToken, { grant: fresh, spent: false });
+    keep();
     return fresh;
   }
   function refresh(
@@ -136,15 +155,19 @@ export function createTokenStore(ground: Ground, options: TokenStoreOptions): To
       return 'reused';
     }
     if (!rotate) return known.grant;
-    return rotated(refreshes, known, options.mintRefresh(ground.random, known.grant.account));
+    const next = rotated(refreshes, known, options.mintRefresh(randomOf(ground), known.grant.account));
+    keep();
+    return next;
   }
   function revokeGrant(target: Grant, family = options.revokeEndsAccess ?? false): void {
     target.revoked = true;
     if (family) accesses.each((one) => one.grant === target, revoke);
+    keep();
   }
   function clear(): void {
     accesses.clear();
     refreshes.clear();
+    keep();
   }
   return {
     grant,

@@ -5,7 +5,7 @@ export const salesforceGuide: Guide = {
   title: 'Simulated Salesforce',
   accounts: [
     'One org, with the user `admin@salesforce.example`; the consent page takes any other name and makes a user of it.',
-    'Any client id and secret are accepted; one that is registered (`POST /__sim/apps`) is held to what it says; the workspace may be any My Domain.',
+    'Any client id and secret are accepted until one is registered (`POST /__sim/apps`); from then on only those that are, each held to what it says. A reset ends that. The workspace may be any My Domain.',
     'Authorize at `/services/oauth2/authorize`, exchange and refresh at `/services/oauth2/token`; sessions end after two idle hours.',
     'REST, composite, query and Bulk 2.0 under `/services/data/vNN.0`: Account, Contact, Lead, Opportunity, Case, Task, Campaign and more, and `BigTable__c` with 6,001 rows.',
   ],
