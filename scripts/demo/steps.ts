@@ -290,9 +290,9 @@ export function curls(stage: Stage, apiKey: string, made: Made): string {
   const key = `-H 'X-Api-Key: ${apiKey}'`;
   const json = `-H 'Content-Type: application/json'`;
   return [
-    `# write and wait for the record\ncurl -s ${objects} ${key} ${json} ${body({ record: { email: 'one@example.com' } })}`,
-    `# write in the background\ncurl -s ${objects} ${key} ${json} ${body({ mode: 'asynchronous', record: { email: 'two@example.com' } })}`,
-    `# look an operation up\ncurl -s ${stage.base}/v1/projects/${made.projectId}/operations/${made.operationId} ${key}`,
-    `# call the provider's own API\ncurl -s '${stage.proxy}/crm/v3/objects/contacts?limit=1' -H 'x-api-key: ${apiKey}' -H 'x-svc-proxy-version: 1' \\\n  -H 'x-svc-project-id: ${made.projectId}' -H 'x-svc-installation-id: ${made.installationId}'`,
+    `# write and wait for the record\ncurl -sS ${objects} ${key} ${json} ${body({ record: { email: 'one@example.com' } })}`,
+    `# write in the background\ncurl -sS ${objects} ${key} ${json} ${body({ mode: 'asynchronous', record: { email: 'two@example.com' } })}`,
+    `# look an operation up\ncurl -sS ${stage.base}/v1/projects/${made.projectId}/operations/${made.operationId} ${key}`,
+    `# call the provider's own API\ncurl -sS '${stage.proxy}/crm/v3/objects/contacts?limit=1' -H 'x-api-key: ${apiKey}' -H 'x-svc-proxy-version: 1' \\\n  -H 'x-svc-project-id: ${made.projectId}' -H 'x-svc-installation-id: ${made.installationId}'`,
   ].join('\n\n');
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBrowser } from '../../simulator/browser.ts';
-import { deploy, install, type ProblemBody } from '../customer.ts';
+import { connect, deploy, install, type ProblemBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
@@ -19,12 +19,13 @@ function commandsOf(section: string): string {
 describe('test/journeys/guide', () => {
   let test: TestDatabase;
   let platform: Platform;
+  let installationId: string;
 
   beforeAll(async () => {
     test = await createTestDatabase();
     platform = await startPlatform({ databaseUrl: test.url });
     await deploy(platform);
-    await install(platform, 'hubspot-crm', 'acme');
+    ({ installationId } = await install(platform, 'hubspot-crm', 'acme'));
   });
   afterAll(async () => {
     await platform?.stop();
@@ -42,6 +43,30 @@ describe('test/journeys/guide', () => {
     const answer = JSON.parse(await printed('Proxy')) as { results: { id: string }[] };
     expect(answer.results).toHaveLength(1);
   });
+
+  it('the commands of installing and reading bring what is read to the destination that was made', async () => {
+    const secrets = JSON.parse((await printed('Destinations')).split(/(?<=\})(?=\{)/)[1] ?? '') as {
+      secrets: { webhookSigningKey: string };
+    };
+    expect(secrets.secrets.webhookSigningKey).toMatch(/^whsec_/);
+    await platform.call(
+      'DELETE',
+      `/projects/default/integrations/hubspot-crm/installations/${installationId}`,
+    );
+    const { status } = await platform.call('PUT', '/projects/default/integrations:batch', {
+      sourceYaml: readFileSync('examples/crm-sync/svc.yaml', 'utf8'),
+    });
+    expect(status).toBe(200);
+    await connect(platform, 'hubspot', 'acme');
+    expect(await printed('Install')).toContain('"selectedFields":{"email":true}');
+    expect(await printed('Read')).toMatch(/"operationId":"/);
+    await expect
+      .poll(
+        async () => (await platform.call('GET', '/projects/default/deliveries?destination=crm-updates')).text,
+        { timeout: 20_000 },
+      )
+      .toContain('"objectName":"contacts"');
+  }, 60_000);
 
   it('the commands of connecting bring links, for HubSpot and for Salesforce', async () => {
     const links = (await printed('Connect')).split(/(?=http:)/);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newBrowser } from '../../simulator/browser.ts';
-import { effects, fault, type SimulatorEffect } from '../customer.ts';
+import { deploy, effects, fault, install, type SimulatorEffect } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
@@ -13,11 +13,15 @@ interface Ended {
   said: string;
 }
 
-/** What the page has under one language, as the one program that it is. */
-async function programOf(language: string): Promise<string> {
+async function blocksOf(language: string): Promise<string[]> {
   const page = await readFile('docs/samples.md', 'utf8');
   const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, name]) => name === language);
-  return blocks.map(([, , text]) => text).join('\n');
+  return blocks.map(([, , text = '']) => text);
+}
+
+/** What the page has under one language, as the one program that it is. */
+async function programOf(language: string): Promise<string> {
+  return (await blocksOf(language)).join('\n');
 }
 
 async function versionOf(node: string): Promise<string> {
@@ -147,6 +151,40 @@ describe('test/journeys/samples', () => {
         expect(kindsOf(all, 'companies')).toEqual(['create']);
       },
       180_000,
+    );
+
+  const contacts = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
+  const refused = '{"groupRef":"acme","type":"create","record":{"email":"no address"}}';
+  const attempts: Record<string, [absent: string, refused: string]> = {
+    bash: [
+      'call "$SVC/v1/projects/nope" | field id',
+      `call "$SVC${contacts}" -d '${refused}' | field recordId`,
+    ],
+    ts: [`await call('GET', '/v1/projects/nope');`, `await call('POST', '${contacts}', ${refused});`],
+    python: [`call("GET", "/v1/projects/nope")`, `call("POST", "${contacts}", ${refused})`],
+  };
+  for (const { name, language, command, file, lacks } of languages)
+    it.skipIf(lacks)(
+      `the helpers in ${name} say why, when svc refuses and when the provider does${lacks}`,
+      async () => {
+        await deploy(platform);
+        await install(platform, 'hubspot-crm', 'acme');
+        const [helpers = ''] = await blocksOf(language);
+        const [first = '', ...args] = command;
+        const env = { SVC: platform.base, PROXY: platform.proxy, KEY: platform.apiKey };
+        const [absent, byProvider] = attempts[language] ?? ['', ''];
+        for (const [attempt, reason] of [
+          [absent, /There is no project nope/],
+          [byProvider, /no address/],
+        ] as const) {
+          const path = join(folder, file);
+          await writeFile(path, `${helpers}\n${attempt}\n`);
+          const { code, said } = await run(first, [...args, path], env);
+          expect([code === 0, said]).toEqual([false, expect.stringMatching(reason)]);
+          expect(said).not.toMatch(/undefined|KeyError|TypeError/);
+        }
+      },
+      120_000,
     );
 
   it.skipIf(without20 || without('bash', 'curl'))(
