@@ -67,7 +67,7 @@ const partitions = [
 ];
 
 /** Where the process keeps what it knows: the external database, or the embedded one. */
-export interface Storage {
+interface Storage {
   url: string;
   embedded?: EmbeddedServer;
   /** For people; without the password. */

@@ -1,6 +1,16 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Grant } from './oauth-tokens.ts';
+
+/** One consent: a client's right to an account. */
+export type Grant = {
+  id: number;
+  clientId: string;
+  account: string;
+  scopes: string[];
+  refreshToken: string;
+  revoked: boolean;
+  createdAt: number;
+};
 
 /** Keeps live grants over restarts, so that what was connected before stays connected. */
 export type GrantFile = { read: () => Grant[]; write: (grants: Grant[]) => void };

@@ -6,6 +6,7 @@ export * from './hooks.ts';
 export * from './http.ts';
 export * from './ledger.ts';
 export * from './oauth.ts';
+export type { Grant } from './grant-file.ts';
 export * from './oauth-tokens.ts';
 export * from './provider.ts';
 export * from './random.ts';

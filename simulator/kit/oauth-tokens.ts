@@ -1,17 +1,6 @@
 import type { Clock } from './clock.ts';
-import type { GrantFile } from './grant-file.ts';
+import type { Grant, GrantFile } from './grant-file.ts';
 import type { Random } from './random.ts';
-
-/** One consent: a client's right to an account. */
-export type Grant = {
-  id: number;
-  clientId: string;
-  account: string;
-  scopes: string[];
-  refreshToken: string;
-  revoked: boolean;
-  createdAt: number;
-};
 
 export type AccessToken = {
   token: string;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import { createTokenStore } from './oauth-tokens.ts';
-import type { Grant, TokenStore, TokenStoreOptions } from './oauth-tokens.ts';
+import type { Grant } from './grant-file.ts';
+import type { TokenStore, TokenStoreOptions } from './oauth-tokens.ts';
 import type { Random } from './random.ts';
 
 /** A registered OAuth client. No secret means a public client; no redirectUris means any. */

@@ -1,7 +1,7 @@
 import type { YAMLParseError } from 'yaml';
 
 /** What is wrong with the text, in words for whoever wrote it, and the offset where it shows. */
-export interface YamlFault {
+interface YamlFault {
   message: string;
   suggestion?: string;
   offset: number;
