@@ -51,7 +51,10 @@ export async function listen(options: ListenOptions): Promise<void> {
     ? 'signatures are checked'
     : 'signatures are not checked: set SVC_SIGNING_KEY for that';
   tell(`Listening on http://127.0.0.1:${options.port}; ${checks}. Ctrl+C ends it.`);
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await new Promise((ended) => {
+    // They stay: a terminal may signal twice, through the process that started this one.
+    process.on('SIGINT', ended).on('SIGTERM', ended);
+  });
   server.close();
   server.closeAllConnections();
 }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ConnectionOptions } from './connection.ts';
-import type { WriteOptions } from './write/write.ts';
+import type { WriteOptions } from './write/options.ts';
 
 const operators = `
 Commands of the operator:

@@ -4,7 +4,7 @@ import { counted } from '../manifest-file.ts';
 import { failureOf } from '../report.ts';
 import { say, tell } from '../output.ts';
 import type { Line } from './lines.ts';
-import type { Target, WriteOptions } from './write.ts';
+import type { Target, WriteOptions } from './options.ts';
 
 /** Failures that are told one by one; the others are counted. */
 const mostTold = 20;

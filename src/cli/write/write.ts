@@ -1,32 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import type { Fields, Svc } from '../../../ui/client/src/index.ts';
-import { addressOf, connect, type ConnectionOptions } from '../connection.ts';
+import { addressOf, connect } from '../connection.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { say } from '../output.ts';
 import { readLines } from './lines.ts';
+import type { Target, WriteOptions } from './options.ts';
 import { writeLines } from './write-lines.ts';
-
-export interface WriteOptions extends ConnectionOptions {
-  group: string;
-  type: 'create' | 'update' | 'delete';
-  mode: 'synchronous' | 'asynchronous';
-  data?: string;
-  file?: string;
-  run?: string;
-  idempotencyKey?: string;
-  dryRun?: boolean;
-  concurrency: number;
-}
-
-/** What is written, and where. */
-export interface Target {
-  integration: string;
-  object: string;
-  groupRef: string;
-  type: WriteOptions['type'];
-  mode: WriteOptions['mode'];
-}
 
 /** `svc write`: one record of `--data`, or one for each line of a file or of what is piped in. */
 export async function write(integration: string, object: string, options: WriteOptions): Promise<void> {
