@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eraseProxyLog, proxyLogPartitions, proxyMetrics } from './actions/proxy/index.ts';
@@ -9,12 +10,12 @@ import {
 } from './connections/index.ts';
 import { auditPartitions, eraseEvents, eventPartitions } from './events/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
-import { openDatabase } from './kit/db/database.ts';
+import { openDatabase, type Database } from './kit/db/database.ts';
 import { joinEmbedded, startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
 import { migrate } from './kit/db/migrate.ts';
 import { keepPartitions } from './kit/db/partitions.ts';
 import { createEgress, isRefused } from './kit/http/egress.ts';
-import { checkMasterKeys } from './kit/key-check.ts';
+import { checkMasterKeys, sealingKeys } from './kit/key-check.ts';
 import type { Ground } from './kit/ground.ts';
 import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
@@ -168,18 +169,19 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
 }
 
 async function createGround(config: Config, url: string, log: Logger): Promise<Ground> {
+  const database = openDatabase({
+    url,
+    directUrl: config.databaseDirectUrl,
+    poolSize: config.poolSize,
+    applicationName: 'svc',
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+    onUnprepared: () =>
+      log.warn('the pooler does not follow prepared statements: every statement is planned anew'),
+  });
   return {
-    database: openDatabase({
-      url,
-      directUrl: config.databaseDirectUrl,
-      poolSize: config.poolSize,
-      applicationName: 'svc',
-      onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
-      onUnprepared: () =>
-        log.warn('the pooler does not follow prepared statements: every statement is planned anew'),
-    }),
+    database,
     log,
-    vault: createVault(await masterKeysOf(config)),
+    vault: createVault(await masterKeysOf(config, database)),
     egress: createEgress({
       allow: config.egressAllow,
       connectTimeoutMs: config.limits.connectMs,
@@ -245,14 +247,19 @@ export function checkKeys({ ground }: App): Promise<void> {
 }
 
 /** Those of SVC_ENCRYPTION_KEYS, or of the file that the embedded mode keeps. */
-export async function masterKeysOf(config: Config): Promise<MasterKey[]> {
-  return config.encryptionKeys ?? generatedKeys(config.dataDir);
+export async function masterKeysOf(config: Config, database: Database): Promise<MasterKey[]> {
+  return config.encryptionKeys ?? generatedKeys(config.dataDir, database);
 }
 
 /** The master keys of the embedded mode: made once, readable by the owner only. */
-async function generatedKeys(dataDir: string): Promise<MasterKey[]> {
+async function generatedKeys(dataDir: string, database: Database): Promise<MasterKey[]> {
   const path = join(dataDir, 'encryption-keys');
   await mkdir(dataDir, { recursive: true });
+  const sealed = existsSync(path) ? [] : await sealingKeys(database);
+  if (sealed.length > 0)
+    throw new Error(
+      `${path} is missing, and the database was sealed with its key ${sealed.join(', ')}. Put the file back from a backup: no other key opens the credentials`,
+    );
   const fresh = generateMasterKey('k1');
   // `wx` lets the first of two starting processes decide.
   await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {

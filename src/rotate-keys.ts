@@ -14,9 +14,9 @@ export async function rotateAllKeys(
   url: string,
   say: (line: string) => void,
 ): Promise<boolean> {
-  const vault = createVault(await masterKeysOf(config));
   const database = openDatabase({ url, poolSize: 2, applicationName: 'svc keys rotate' });
   try {
+    const vault = createVault(await masterKeysOf(config, database));
     const columns = [...sealedConnectionColumns, ...sealedProjectColumns, ...sealedDestinationColumns];
     const rotation = await rotateKeys(database, vault, columns, sparingly(say));
     for (const line of describeRotation(rotation, vault.activeKeyId)) say(line);

@@ -39,6 +39,11 @@ export async function checkMasterKeys(
   await opened(database, vault);
 }
 
+/** The names of the keys that this database is sealed with. */
+export async function sealingKeys(database: Database): Promise<string[]> {
+  return (await database.rows<CheckRow>(list)).map(({ id }) => id);
+}
+
 /** Nothing is under another key than the vault's first: a node that has only others is refused from now on. */
 export async function retireOtherKeys(database: Database, vault: Vault): Promise<void> {
   await checkMasterKeys(database, vault, []);

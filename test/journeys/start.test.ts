@@ -154,6 +154,23 @@ describe('test/journeys/start', () => {
     }
   }, 200_000);
 
+  it('makes no other key beside a database that was sealed with one', async () => {
+    const dataDir = join(folder, 'lost-keys');
+    const path = join(dataDir, 'encryption-keys');
+    const first = await start({ SVC_DATA_DIR: dataDir });
+    await ready(first);
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    const keys = await readFile(path);
+    await rm(path);
+    const second = await start({ SVC_DATA_DIR: dataDir });
+    expect(await second.ended).toBe(1);
+    expect(second.said()).toContain(`${path} is missing, and the database was sealed with its key k1`);
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+    await writeFile(path, keys, { mode: 0o600 });
+    await ready(await start({ SVC_DATA_DIR: dataDir }));
+  }, 120_000);
+
   it('refuses a direct way to another database than the pooler leads to', async () => {
     const [one, other] = [await empty(), await empty()];
     const node = await start({ DATABASE_URL: one.url, SVC_DATABASE_DIRECT_URL: other.url });
