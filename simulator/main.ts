@@ -58,12 +58,12 @@ async function main(): Promise<void> {
     await stop();
     throw error;
   }
-  tell(chosen, running);
   let stopping: Promise<void> | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       stopping ??= stop().then(() => process.exit(0));
     });
+  tell(chosen, running);
 }
 
 async function startOn({ name, start }: Simulator, startOptions: StartOptions): Promise<Running> {
