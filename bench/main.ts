@@ -14,6 +14,8 @@ import { syncAddedP50, syncAddedP99 } from './figures/sync-added.ts';
 import { waitingMemory } from './figures/waiting-memory.ts';
 import { deliver } from './figures/deliver.ts';
 import { deliverIsolated } from './figures/deliver-isolated.ts';
+import { replay } from './figures/replay.ts';
+import { retention } from './figures/retention.ts';
 import { readMemory } from './figures/read-memory.ts';
 import { readThrough } from './figures/read-through.ts';
 import { schedules } from './figures/schedules.ts';
@@ -45,6 +47,8 @@ const figures: Figure[] = [
   readMemory,
   deliver,
   deliverIsolated,
+  replay,
+  retention,
   schedules,
   table,
   notifyAdded,

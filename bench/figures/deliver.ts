@@ -13,7 +13,7 @@ import {
 import { scaled, type Figure } from '../figure.ts';
 import { untilDone } from '../queue.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
-import { startStage } from '../stage.ts';
+import { startStage, type Stage } from '../stage.ts';
 
 const endpoints = 1_000;
 const deliveries = Math.max(1, scaled(30)) * endpoints;
@@ -30,14 +30,16 @@ function entry(): MessageEntry {
 export interface Endpoints {
   database: Database;
   receiver: Receiver;
+  call: Stage['call'];
+  projectId: string;
   lanes: DestinationLane[];
   /** Queues a message for each of these. */
   queue: (lanes: Iterable<DestinationLane>) => Promise<void>;
   close: () => Promise<void>;
 }
 
-export async function startEndpoints(): Promise<Endpoints> {
-  const receiver = await startReceiver(endpoints);
+export async function startEndpoints(count = endpoints): Promise<Endpoints> {
+  const receiver = await startReceiver(count);
   const stage = await startStage('http://127.0.0.1:9', { groups: [] });
   const database = openDatabase({ url: stage.databaseUrl, poolSize: 4, applicationName: 'svc bench' });
   const lanes = await makeDestinations(
@@ -47,6 +49,8 @@ export async function startEndpoints(): Promise<Endpoints> {
   return {
     database,
     receiver,
+    call: stage.call,
+    projectId: stage.projectId,
     lanes,
     queue: (to) => keepEach(database, messagesFor(to)),
     async close() {

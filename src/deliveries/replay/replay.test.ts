@@ -202,22 +202,24 @@ describe('deliveries/replay', () => {
   });
 
   it('what is delivered for the first time goes first', async () => {
-    const worker = await world.work();
-    await deliver(30);
-    await worker.stop(1_000);
-    const { replayId } = await start({ filter: { destination: mine } });
-    const live = await world.queue(mine, 3);
-    const before = receiver.received.length;
     await world.work();
+    await makeDelivered(400);
+    receiver.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 20);
+    const before = receiver.received.length;
+    const { replayId } = await start({ filter: { destination: mine } });
+    await eventually(
+      () => receiver.received.length,
+      (count) => count >= before + 20,
+    );
+    const live = await world.queue(mine, 3);
+    const at = receiver.received.length;
     await over(replayId);
     await idle();
-    expect(
-      receiver
-        .ids()
-        .slice(before, before + 3)
-        .toSorted(),
-    ).toEqual(live.toSorted());
-    expect(receiver.received).toHaveLength(before + 33);
+    const places = live.map((id) => receiver.ids().indexOf(id));
+    // What a lane has in its hands goes on.
+    expect(Math.max(...places) - at).toBeLessThan(100);
+    expect(Math.min(...places)).toBeGreaterThanOrEqual(at);
+    expect(receiver.received).toHaveLength(before + 404);
   });
 
   it('of many that fail no more wait at once than so many', async () => {
