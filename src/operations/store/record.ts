@@ -89,7 +89,7 @@ const recordTold = statement(
     guard: '',
     unless: '',
     told: `, ending AS MATERIALIZED (
-    SELECT k.project_id, k.ref, x.id, x.installation_id, x.object
+    SELECT k.n, k.project_id, k.ref, x.id, x.installation_id, x.object
     FROM unnest($26::bigint[], $27::uuid[], $28::uuid[], $29::text[]) AS x(n, id, installation_id, object)
     JOIN kept k ON k.n = x.n WHERE ${isTold('k.project_id')}),
   results AS MATERIALIZED (
@@ -117,7 +117,7 @@ const recordTold = statement(
           ELSE '{}' END)::json AS data
     FROM ending e JOIN results r ON r.id = e.id
     CROSS JOIN LATERAL (${toldInstallation('e.project_id', 'e.installation_id')}) n`)}`,
-    answer: 'n, EXISTS (SELECT FROM ending) AS told FROM kept',
+    answer: 'n, n IN (SELECT n FROM ending) AS told FROM kept',
   }),
 );
 
@@ -137,7 +137,7 @@ export async function record(
   const projects = [...new Set(ended.map(({ projectId }) => projectId))];
   if (!projects.some((id) => telling.has(id))) {
     const kept = await keep(db, recordUntold, [...common, projects]);
-    if (!kept.told) return heldIn(settled, kept.held);
+    if (kept.told.size === 0) return heldIn(settled, kept.held);
   }
   const { held, told } = await keep(db, recordTold, [
     ...common,
@@ -146,9 +146,8 @@ export async function record(
     ended.map(({ installationId }) => installationId),
     ended.map(({ resource }) => resource),
   ]);
-  for (const id of projects)
-    if (told) telling.add(id);
-    else telling.delete(id);
+  for (const id of projects) telling.delete(id);
+  for (const { n, projectId } of ended) if (told.has(n)) telling.add(projectId);
   return heldIn(settled, held);
 }
 
@@ -156,9 +155,10 @@ async function keep(
   db: Queryable,
   by: Statement,
   values: readonly unknown[],
-): Promise<{ held: ReadonlySet<number>; told: boolean }> {
+): Promise<{ held: ReadonlySet<number>; told: ReadonlySet<number> }> {
   const rows = await db.rows<{ n: string | null; told: boolean }>(by, values);
-  return { held: new Set(rows.map(({ n }) => Number(n))), told: rows.some(({ told }) => told) };
+  const numbers = (wanted: typeof rows): Set<number> => new Set(wanted.map(({ n }) => Number(n)));
+  return { held: numbers(rows), told: numbers(rows.filter(({ told }) => told)) };
 }
 
 function heldIn(settled: readonly Settlement[], held: ReadonlySet<number>): boolean[] {
