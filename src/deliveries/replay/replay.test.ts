@@ -161,7 +161,7 @@ describe('deliveries/replay', () => {
     const [waiting] = await world.queue(mine, 1);
     const { replayId } = await start({ filter: { destination: mine }, destination: 'elsewhere' });
     expect(await over(replayId)).toMatchObject({ status: 'done', progress: { queued: 4, delivered: 4 } });
-    expect(other.ids().toSorted()).toEqual([...ids, waiting].toSorted());
+    expect(other.ids().toSorted()).toEqual([...ids, waiting!].toSorted());
     expect(other.received[0]!.headers['x-svc-replay']).toBe('true');
     expect(receiver.received).toHaveLength(3);
     const listed = await world.deliveries.log.list(wholeProject(world.projectId), { pageSize: 10 });
