@@ -1,5 +1,6 @@
 import type { Ground } from '../kit/ground.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
+import { forgetReplays } from './replay/store.ts';
 
 /** Keeps the days of messages and deliveries ahead, and drops the old ones. */
 interface MessageKeeper {
@@ -44,6 +45,7 @@ export function createMessageKeeper(
     let waitMs = everyMs;
     try {
       await keepPartitions(database, messagePartitions, keepDays);
+      await forgetReplays(database, keepDays);
     } catch (error) {
       waitMs = againMs;
       log.warn({ err: error }, 'looking after the days of messages failed; it is tried again');

@@ -12,6 +12,7 @@ import {
 } from '../harness.testsuite.ts';
 import type { NewMessage } from '../messages.ts';
 import type { ReplayRequest } from './schema.ts';
+import { forgetReplays } from './store.ts';
 
 describe('deliveries/replay', () => {
   let test: TestDatabase;
@@ -332,6 +333,21 @@ describe('deliveries/replay', () => {
     expect(
       await start({ filter: { destination: elsewhere }, destination: 'mine', dryRun: true }),
     ).toMatchObject({ count: 0 });
+  });
+
+  it('is forgotten with the messages of its time, unless it goes on', async () => {
+    await world.deliveries.destinations.disable(world.projectId, 'elsewhere');
+    const ended = await start({ filter: { destination: elsewhere }, destination: 'elsewhere' });
+    await world.deliveries.replays.cancel(world.projectId, ended.replayId!);
+    const going = await start({ filter: { destination: elsewhere } });
+    await forgetReplays(test.database, 30);
+    expect(await get(ended.replayId)).toMatchObject({ status: 'canceled' });
+    await world.rows(`UPDATE replay SET created_at = svc_now() - interval '31 days' WHERE project_id = $1`, [
+      world.projectId,
+    ]);
+    await forgetReplays(test.database, 30);
+    await expect(get(ended.replayId)).rejects.toMatchObject({ code: 'not-found' });
+    expect(await get(going.replayId)).toMatchObject({ status: 'running' });
   });
 
   it('refuses what names no destination, and a time that is none', async () => {

@@ -95,6 +95,17 @@ const subtract = statement(
   'UPDATE replay SET queued = queued - $3 WHERE project_id = $1 AND id = $2',
 );
 
+/** They are few: somebody asked for each. */
+const forget = statement(
+  'replays_forget',
+  `DELETE FROM replay WHERE status <> 'queueing' AND created_at < svc_now() - $1 * interval '1 day'`,
+);
+
+/** Those that began before the oldest message that is kept. */
+export async function forgetReplays(db: Queryable, keepDays: number): Promise<void> {
+  await db.rows(forget, [keepDays]);
+}
+
 const scannedColumns = 'm.project_id, m.id, m.group_ref, m.object, m.destination_id, m.installation_id';
 
 /** Messages of a project in the order of their ids, by one index, whatever the filter leaves of them. */
