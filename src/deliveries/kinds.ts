@@ -11,5 +11,5 @@ export const kinds: readonly DeclaredKind[] = [webhook, postgres, s3, amqp, slac
 
 /** All of them, for one process. */
 export function createKinds(options: KindOptions = {}): DestinationKind[] {
-  return kinds.map(({ create }) => create(options));
+  return kinds.map((kind) => kind.create(options));
 }

@@ -6,7 +6,7 @@ import type { Ground } from '../../kit/ground.ts';
 import { parseAddressRules } from '../../kit/http/address.ts';
 import { createEgress } from '../../kit/http/egress.ts';
 import { newId } from '../../kit/ids.ts';
-import type { Delivered, OutgoingMessage } from '../kind.ts';
+import type { Delivered } from '../kind.ts';
 import { testMessage } from '../kind.testsuite.ts';
 import type { createAmqp } from './index.ts';
 import type { AmqpMetadata } from './schema.ts';
@@ -145,7 +145,7 @@ export function sender(kind: ReturnType<typeof createAmqp>, base: () => AmqpMeta
     { message = testMessage(), own = secrets, by = ground, signal = new AbortController().signal } = {},
   ): Promise<Delivered> =>
     kind.deliver(
-      message as OutgoingMessage,
+      message,
       {
         id: 'd1',
         projectId: message.projectId,

@@ -10,7 +10,7 @@ import type {
 import { appendLine, NoFile, pathOf, type LineFile } from './append.ts';
 import { FileMetadata, FileSecrets } from './schema.ts';
 
-type File = DestinationKind<FileMetadata, FileSecrets>;
+type File = DestinationKind<FileMetadata>;
 
 const shape = { type: 'file', metadata: FileMetadata, secrets: FileSecrets };
 const defaults = { maxBytes: 10_000_000, keep: 5 };
@@ -41,10 +41,7 @@ export function createFile({ filesFolder }: KindOptions): File {
   };
 }
 
-function fileOf(
-  filesFolder: string,
-  { projectId, metadata }: OpenDestination<FileMetadata, FileSecrets>,
-): LineFile {
+function fileOf(filesFolder: string, { projectId, metadata }: OpenDestination<FileMetadata>): LineFile {
   return { ...defaults, ...metadata, folder: join(filesFolder, projectId) };
 }
 

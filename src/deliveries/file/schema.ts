@@ -30,4 +30,3 @@ export const FileMetadata = Type.Object(
 export type FileMetadata = Static<typeof FileMetadata>;
 
 export const FileSecrets = Type.Object({}, { additionalProperties: false, title: 'FileSecrets' });
-export type FileSecrets = Static<typeof FileSecrets>;

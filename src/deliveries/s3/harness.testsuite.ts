@@ -57,9 +57,9 @@ export async function startStore(): Promise<TestStore> {
     store.asked.push(request.headers);
     const fault = request.method === 'PUT' ? store.fault?.() : undefined;
     const answer = fault === 'refuse' ? slowDown : store.answer;
-    if (answer) return void request.resume().on('end', () => answer(response));
     if (fault === 'lose') Object.assign(response, { end: () => request.socket.destroy() });
-    serve(request, response);
+    if (answer) request.resume().on('end', () => answer(response));
+    else serve(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -17,10 +17,7 @@ const shape = { type: 'slack', metadata: SlackMetadata, secrets: SlackSecrets };
 export const slack: DeclaredKind = { ...shape, create: () => createSlack() };
 
 /** Tells people of each message in a channel of Slack. */
-export function createSlack({ timeoutMs = 15_000 }: SlackOptions = {}): DestinationKind<
-  SlackMetadata,
-  SlackSecrets
-> {
+export function createSlack({ timeoutMs = 15_000 }: SlackOptions = {}): DestinationKind<SlackMetadata> {
   return {
     ...shape,
     check: checkSlack,

@@ -15,4 +15,3 @@ export const SlackMetadata = Type.Object(
 export type SlackMetadata = Static<typeof SlackMetadata>;
 
 export const SlackSecrets = Type.Object({}, { additionalProperties: false, title: 'SlackSecrets' });
-export type SlackSecrets = Static<typeof SlackSecrets>;

@@ -28,7 +28,10 @@ async function startChannel() {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      if (request.url !== path) return void response.writeHead(404).end('no_service');
+      if (request.url !== path) {
+        response.writeHead(404).end('no_service');
+        return;
+      }
       const { text } = JSON.parse(Buffer.concat(chunks).toString()) as { text: string };
       posted.push({ id: String(request.headers['webhook-id']), text });
       state.answer(response);
