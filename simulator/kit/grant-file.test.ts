@@ -20,7 +20,7 @@ describe('simulator/kit/grant-file', () => {
   /** Consents as a browser does it; the tokens of the code that comes back. */
   async function connect({ url }: Running, pages: Pages): Promise<Record<string, string>> {
     const asked = new URLSearchParams({ ...app, response_type: 'code', scope: pages.scope, state: 's' });
-    const sent = await fetch(`${url}${pages.authorize}?${asked}`, { redirect: 'manual' });
+    const sent = await fetch(`${url}${pages.authorize}?${asked.toString()}`, { redirect: 'manual' });
     const code = new URL(sent.headers.get('location') ?? '').searchParams.get('code') ?? '';
     return post(
       `${url}${pages.token}`,

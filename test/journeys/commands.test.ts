@@ -64,7 +64,7 @@ describe('test/journeys/commands', () => {
     ['scripts/dev.ts', 'npm run dev'],
   ])('%s explains itself, and refuses what it does not know', async (file, name) => {
     const helped = run([file, '--help']);
-    expect([await helped.ended, helped.said()]).toEqual([0, expect.stringContaining(`${name}`)]);
+    expect([await helped.ended, helped.said()]).toEqual([0, expect.stringContaining(name)]);
     for (const args of [['--exti'], ['--port', '5020'], ['now']]) {
       const refused = run([file, ...args]);
       expect(await refused.ended).toBe(2);

@@ -23,7 +23,7 @@ export function yamlFault(text: string, error: YAMLParseError): YamlFault {
     );
   const space = missingSpace(line.text);
   if (space) return worded(`there is no space after ${space.after}`, `Write ${space.meant}`, line.start);
-  switch (error.code) {
+  switch (error.code as string) {
     case 'BAD_ALIAS':
     case 'BAD_SCALAR_START':
       return unquoted(line, offset);
