@@ -37,7 +37,9 @@ const ofStorage = [
 ] as const;
 
 /** Registers the gauges of the database, the caches and the queues. */
-export function registerGauges({ ground, operations, deliveries, retention }: Measured): void {
+export function registerGauges(measured: Measured): void {
+  const { ground, operations, deliveries } = measured;
+  registerStorageGauges(measured);
   const registers = [ground.metrics.registry];
   const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
     new Gauge({ name, help, registers, collect });
@@ -82,6 +84,20 @@ export function registerGauges({ ground, operations, deliveries, retention }: Me
       else this.remove();
     },
   );
+  one(
+    'svc_dead_letters',
+    'Deliveries that ran out of attempts and are kept; counted to 100,000.',
+    async function () {
+      const found = await deliveries.deadLetters();
+      if (found === undefined) this.remove();
+      else this.set(found);
+    },
+  );
+}
+
+/** Registers the gauges of what is kept. */
+function registerStorageGauges({ ground, retention }: Pick<Measured, 'ground' | 'retention'>): void {
+  const registers = [ground.metrics.registry];
   for (const { name, help, read } of ofStorage) {
     const gauge: Gauge<'kind'> = new Gauge({
       name,
@@ -95,15 +111,6 @@ export function registerGauges({ ground, operations, deliveries, retention }: Me
       },
     });
   }
-  one(
-    'svc_dead_letters',
-    'Deliveries that ran out of attempts and are kept; counted to 100,000.',
-    async function () {
-      const found = await deliveries.deadLetters();
-      if (found === undefined) this.remove();
-      else this.set(found);
-    },
-  );
 }
 
 /** The longest queues, by connection. */

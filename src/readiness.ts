@@ -5,7 +5,7 @@ import { problem } from './kit/problem.ts';
 /** History is partitioned by the time of the node that accepts: further from that of the database there may be no partition. */
 const mostSkewMs = 24 * 3_600_000;
 
-// From a table of ours: a role that lost its rights there can do nothing.
+// From a table of ours: a role that lost its rights there can do nothing. Not svc_now(), which tests move.
 const look = statement(
   'readiness',
   `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",

@@ -21,12 +21,12 @@ export async function encode(texts: readonly Buffer[]): Promise<{ encoding: Enco
     return { encoding: encodings.plain, encoded: [...texts] };
   return {
     encoding: encodings.zstd,
-    encoded: await Promise.all(
-      texts.map((text) =>
-        text.length > atOnceBytes.plain ? compress(text, fast) : zstdCompressSync(text, fast),
-      ),
-    ),
+    encoded: await Promise.all(texts.map(compressed)),
   };
+}
+
+async function compressed(text: Buffer): Promise<Buffer> {
+  return text.length > atOnceBytes.plain ? compress(text, fast) : zstdCompressSync(text, fast);
 }
 
 export async function decode(encoded: Buffer, encoding: number): Promise<Buffer> {
