@@ -170,6 +170,7 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
     destination: { metadata: { headers: { 'x-walked': 'yes' } } },
   }),
   rotateDestinationSecrets: () => ({ overlapHours: 1 }),
+  retryDelivery: () => ({}),
   createErasure: () => ({ groupRef: 'nobody' }),
   replayDeliveries: (refs) => ({
     filter: { destination: refs.destination, groupRef: refs.group, object: 'none' },

@@ -84,6 +84,7 @@ export interface InstallationBody {
   group: { groupRef: string };
   connection: { id: string; provider: string };
   healthStatus: string;
+  warnings?: { message: string }[];
   createdBy: string;
   config: {
     id: string;

@@ -117,7 +117,8 @@ describe('test/journeys/install', () => {
     expect(made.body.config.content).toEqual(content);
     // The connection becomes `working` with the first call that succeeds, a moment later.
     const { connection, ...installation } = (await get(made.body.id)).body;
-    const { connection: connectionThen, ...installationThen } = made.body;
+    const { connection: connectionThen, warnings, ...installationThen } = made.body;
+    expect(warnings).toEqual([{ message: expect.stringContaining('there is no destination d;') }]);
     expect(installation).toEqual(installationThen);
     expect(connection?.id).toBe(connectionThen?.id);
   });
