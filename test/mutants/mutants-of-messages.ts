@@ -7,9 +7,9 @@ export const mutantsOfMessages: readonly Mutant[] = [
     changes: [
       {
         file: 'src/deliveries/webhook/index.ts',
-        find: '{ id: message.id, at: new Date(), body },',
+        find: '      at: new Date(),\n      body,',
         replace:
-          '{ id: message.id, at: new Date(), body: Buffer.from(JSON.stringify(JSON.parse(body.toString()))) },',
+          '      at: new Date(),\n      body: Buffer.from(JSON.stringify(JSON.parse(body.toString()))),',
       },
     ],
     tests: ['src/deliveries/webhook/webhook.test.ts'],
@@ -59,22 +59,18 @@ export const mutantsOfMessages: readonly Mutant[] = [
       {
         file: 'src/actions/read/store/pages.ts',
         find: '  messageColumns,\n  messageParts,\n  type NewMessage,',
-        replace: '  keepMessages,\n  type NewMessage,',
+        replace: '  keepMessages,\n  messageColumns,\n  messageParts,\n  type NewMessage,',
       },
       {
         file: 'src/actions/read/store/pages.ts',
-        find: "WHERE hashes <> ''),\n  ${messageParts(13, 'moved')}",
-        replace: "WHERE hashes <> '')",
+        find: '...messageColumns(numbered(({ made }) => made)),',
+        replace: '...messageColumns([]),',
       },
       {
         file: 'src/actions/read/store/pages.ts',
-        find: 's.started FROM moved m LEFT JOIN started s ON s.n = m.n',
-        replace: "'[]'::json AS started FROM moved m",
-      },
-      {
-        file: 'src/actions/read/store/pages.ts',
-        find: '    ...messageColumns(pages.flatMap(({ made }, at) => made.map((message) => ({ ...message, n: at + 1 })))),\n  ]);',
-        replace: '  ]);\n  await keepMessages(db, pages.flatMap(({ made }) => made));',
+        find: '  const kept = new Map(rows.map(',
+        replace:
+          '  await keepMessages(db, pages.flatMap(({ made }) => made));\n  const kept = new Map(rows.map(',
       },
     ],
     tests: ['test/journeys/read-pages.test.ts'],
