@@ -155,12 +155,14 @@ describe('test/journeys/shutdown', () => {
     await asked([address]);
     const ended = exit();
     platform.process().kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Within a second it is the same one, that came twice.
+    platform.process().kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect(platform.process().exitCode).toBeNull();
     platform.process().kill('SIGTERM');
     const { code, ms } = await ended;
     expect(code).toBe(1);
-    expect(ms).toBeLessThan(3_000);
+    expect(ms).toBeLessThan(4_000);
     expect(await writing).toBeUndefined();
   });
 
