@@ -6,7 +6,7 @@ import { problem } from './kit/problem.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { backlogByConnection } from './gauges.ts';
-import { assertReady } from './readiness.ts';
+import { assertReady } from './kit/db/readiness.ts';
 import { listening } from './taken-port.ts';
 
 /** The state of the process as its health routes report it. */

@@ -14,7 +14,7 @@ import { replaceOnUncaught } from './last-resort.ts';
 import type { Worker } from './lanes/index.ts';
 import { Problem } from './kit/problem.ts';
 import { assertSameDatabase } from './kit/db/same-database.ts';
-import { assertReady } from './readiness.ts';
+import { assertReady } from './kit/db/readiness.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
 import { listen, type Surfaces } from './server.ts';
 import { startWorker } from './worker.ts';

@@ -68,7 +68,6 @@ const exceptions: Record<string, string> = {
     'the app is shown with its connection, which a list must not ask for one by one',
   'deliveries reads work': 'what waits to be delivered is what there is work for',
   'deliveries writes work': 'a message and its work are kept together, in one statement',
-  'readiness.ts reads clock': 'any table of ours tells whether the role may still read',
   'installations reads connection':
     'the status is shown with the installation, and the row is held while one comes to it',
   'installations reads consumer': 'an event names whose connection it is, as it is in the transaction',

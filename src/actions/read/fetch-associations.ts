@@ -153,11 +153,11 @@ export async function fetchRecords(
 
 async function inHalves(
   ids: readonly string[],
-  fetch: (some: readonly string[]) => ReturnType<typeof fetchRecords>,
+  fetchSome: (some: readonly string[]) => ReturnType<typeof fetchRecords>,
 ): ReturnType<typeof fetchRecords> {
   const records: ReadRecord[] = [];
   for (const some of inGroups(ids, Math.ceil(ids.length / 2))) {
-    const fetched = await fetch(some);
+    const fetched = await fetchSome(some);
     if ('failure' in fetched) return fetched;
     records.push(...fetched.records);
   }

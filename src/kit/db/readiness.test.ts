@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../test/database.ts';
-import { openDatabase } from './kit/db/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { openDatabase } from './database.ts';
 import { assertReady } from './readiness.ts';
 
-describe('src/readiness', () => {
+describe('src/kit/db/readiness', () => {
   let test: TestDatabase;
 
   beforeAll(async () => {

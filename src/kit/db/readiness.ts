@@ -1,6 +1,6 @@
-import { isDatabaseAway, type Database } from './kit/db/database.ts';
-import { statement } from './kit/db/statement.ts';
-import { problem } from './kit/problem.ts';
+import { isDatabaseAway, type Database } from './database.ts';
+import { statement } from './statement.ts';
+import { problem } from '../problem.ts';
 
 /** History is partitioned by the time of the node that accepts: further from that of the database there may be no partition. */
 const mostSkewMs = 24 * 3_600_000;
