@@ -115,11 +115,13 @@ async function disable(
   row: Row,
   { reason, isTold }: { reason: string; isTold: boolean },
 ): Promise<Row | undefined> {
-  const { project_id: projectId, id, name, metadata } = row;
+  const { project_id: projectId, id, name, type, metadata } = row;
   const changed = await store.setDestinationStatus(tx, keyOfRow(row), 'disabled', reason);
   if (!changed) return undefined;
   await pause(tx, projectId, id, true);
-  const data = { projectId, destinationId: id, destinationName: name, url: metadata['url'], reason };
+  // That of another kind may be a credential, as Slack's is.
+  const url = type === 'webhook' ? { url: metadata['url'] } : {};
+  const data = { projectId, destinationId: id, destinationName: name, ...url, reason };
   await record(tx, {
     projectId,
     action: 'destination.disabled',
