@@ -1,12 +1,4 @@
-import {
-  chosenOf,
-  erasedOf,
-  erasing,
-  nothingErased,
-  ofChosen,
-  type Erased,
-  type Eraser,
-} from '../../kit/db/erasing.ts';
+import { chosenOf, erasedOf, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
 
 const erase = statement(
@@ -16,5 +8,4 @@ const erase = statement(
   ${erasedOf(['lines'])}`,
 );
 
-export const eraseProxyLog: Eraser = async (tx, slice, limit) =>
-  (await tx.rows<Erased>(erase, erasing(slice, limit)))[0] ?? nothingErased;
+export const eraseProxyLog = eraserBy(erase);

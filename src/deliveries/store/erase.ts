@@ -1,12 +1,4 @@
-import {
-  chosenOf,
-  erasedOf,
-  erasing,
-  nothingErased,
-  ofChosen,
-  type Erased,
-  type Eraser,
-} from '../../kit/db/erasing.ts';
+import { chosenOf, erasedOf, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
 
 const erase = statement(
@@ -18,5 +10,4 @@ const erase = statement(
 );
 
 /** With what became of them. What waits is sent no more: its work finds no message, and ends. */
-export const eraseMessages: Eraser = async (tx, slice, limit) =>
-  (await tx.rows<Erased>(erase, erasing(slice, limit)))[0] ?? nothingErased;
+export const eraseMessages = eraserBy(erase);

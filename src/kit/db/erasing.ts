@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts';
+import type { Statement } from './statement.ts';
 
 /** A stretch of history by UUIDv7, of one group or of all; both bounds are left out. */
 export interface ErasedSlice {
@@ -23,12 +24,13 @@ export interface Erased {
 /** Removes the rows of a kind of history among the next `limit`. */
 export type Eraser = (tx: Queryable, slice: ErasedSlice, limit: number) => Promise<Erased>;
 
-/** The parameters of a statement that erases: project, group, after, until, limit. */
-export function erasing({ projectId, groupRef, after, until }: ErasedSlice, limit: number): unknown[] {
-  return [projectId, groupRef, after, until, limit];
-}
+const nothing: Erased = { last: null, scanned: 0, removed: 0, unfinished: 0 };
 
-export const nothingErased: Erased = { last: null, scanned: 0, removed: 0, unfinished: 0 };
+/** By a statement whose parameters are project, group, after, until and limit. */
+export const eraserBy =
+  (erase: Statement): Eraser =>
+  async (tx, { projectId, groupRef, after, until }, limit) =>
+    (await tx.rows<Erased>(erase, [projectId, groupRef, after, until, limit]))[0] ?? nothing;
 
 /**
  * A CTE `scanned`, the next rows of a project by its key, and `chosen`, the ids of those that go; by id, so that each partition is

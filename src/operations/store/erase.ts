@@ -1,12 +1,4 @@
-import {
-  chosenOf,
-  erasedOf,
-  erasing,
-  nothingErased,
-  ofChosen,
-  type Erased,
-  type Eraser,
-} from '../../kit/db/erasing.ts';
+import { chosenOf, erasedOf, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
 
 const erase = statement(
@@ -22,5 +14,4 @@ const erase = statement(
 );
 
 /** With records, logs and the answers that keys repeat; the keys stay, so that nothing is done twice. What is under way stays. */
-export const eraseOperations: Eraser = async (tx, slice, limit) =>
-  (await tx.rows<Erased>(erase, erasing(slice, limit)))[0] ?? nothingErased;
+export const eraseOperations = eraserBy(erase);
