@@ -17,6 +17,8 @@ export interface Accepted {
   target?: Write['target'];
   allOrNone?: true;
   claim?: Claim;
+  /** Requests of this write before the one that was accepted, whose answers named no operation or did not come. */
+  unanswered: number;
   /** When the answer came, in milliseconds. */
   at: number;
 }
@@ -103,7 +105,7 @@ async function runWrite(
   agent: Agent,
 ): Promise<void> {
   const write = caller.next();
-  for (;;) {
+  for (let unanswered = 0; ;) {
     const sent = await send(write, surface, caller.random.pick(surface.nodes), agent);
     if (sent === 'not connected') {
       await sleep(20 + caller.random.int(60));
@@ -112,7 +114,7 @@ async function runWrite(
     const isOpen = sent === 'no answer' || sent.body.operationId === undefined || isBusy(sent.body);
     if (!isOpen) {
       if (sent.replayed) tally.replayed += 1;
-      return ledger.note(acceptedOf(write, sent.body));
+      return ledger.note(acceptedOf(write, sent.body, unanswered));
     }
     const reason = sent === 'no answer' ? sent : `${sent.status} ${sent.body.code ?? ''}`;
     tally.refused[reason] = (tally.refused[reason] ?? 0) + 1;
@@ -120,6 +122,7 @@ async function runWrite(
       tally.unanswered += 1;
       return;
     }
+    unanswered += 1;
     await sleep(100 + caller.random.int(300));
   }
 }
@@ -170,11 +173,12 @@ class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-function acceptedOf(write: Write, body: WriteAnswer): Accepted {
+function acceptedOf(write: Write, body: WriteAnswer, unanswered: number): Accepted {
   const { body: _, key: __, integration: ___, ...told } = write;
   return {
     ...told,
     at: Date.now(),
+    unanswered,
     operationId: body.operationId ?? '',
     ...(write.route === 'synchronous' ? { claim: claimOf(body) } : {}),
   };

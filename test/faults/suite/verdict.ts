@@ -79,7 +79,7 @@ export function judge(evidence: Evidence): Verdict {
     lostAnswers: byFault + notLost.length - unexplained.length,
     violations: {
       lost,
-      duplicates: [...duplicatesAtProvider(byMarker), ...duplicatesInLedger(states)],
+      duplicates: [...duplicatesAtProvider(byMarker), ...duplicatesInLedger(states, requests)],
       stuck: [
         ...records.flatMap(({ marker, status, kind }) =>
           status === 'in_progress' || kind === null ? [marker] : [],
@@ -93,7 +93,11 @@ export function judge(evidence: Evidence): Verdict {
         ...claims(accepted, 'applied').filter((marker) => !done(marker)),
       ],
       falseFailure: [
-        ...records.flatMap(({ marker, kind }) => (kind === 'notApplied' && done(marker) ? [marker] : [])),
+        ...records.flatMap((state) =>
+          state.kind === 'notApplied' && done(state.marker) && !isEarlier(state, requests.get(state.marker))
+            ? [state.marker]
+            : [],
+        ),
         ...claims(accepted, 'notApplied').filter((marker) => done(marker)),
       ],
       unknownResolvable: unknown.filter(isKeyedCreate),
@@ -130,8 +134,25 @@ function duplicatesAtProvider(byMarker: ReadonlyMap<string, readonly Effect[]>):
   );
 }
 
-function duplicatesInLedger(states: ReadonlyMap<string, readonly RecordState[]>): string[] {
-  return [...states].flatMap(([marker, found]) => found.slice(1).map(() => marker));
+/**
+ * Operations beside the one that the caller was told of. An earlier request that got no answer may have left one, which
+ * ended without effect before the request was repeated.
+ */
+function duplicatesInLedger(
+  states: ReadonlyMap<string, readonly RecordState[]>,
+  requests: ReadonlyMap<string, Accepted>,
+): string[] {
+  return [...states].flatMap(([marker, found]) => {
+    const request = requests.get(marker);
+    const earlier = found.filter((state) => state.kind === 'notApplied' && isEarlier(state, request));
+    const allowed = Math.min(earlier.length, request?.unanswered ?? 0);
+    return found.slice(1 + allowed).map(() => marker);
+  });
+}
+
+/** Whether the operation is not the one that the caller was told of, so that an effect may be of the other. */
+function isEarlier({ operationId }: RecordState, request: Accepted | undefined): boolean {
+  return request !== undefined && request.operationId !== operationId;
 }
 
 /** Also a success with the id of another record: an answer that was matched by position. */
@@ -156,9 +177,11 @@ function torn(
   states: ReadonlyMap<string, readonly RecordState[]>,
   done: (marker: string) => boolean,
 ): string[] {
-  return accepted.flatMap(({ allOrNone, markers }) => {
+  return accepted.flatMap(({ operationId, allOrNone, markers }) => {
     if (!allOrNone) return [];
-    const kinds = new Set(markers.map((marker) => states.get(marker)?.[0]?.kind));
+    const kinds = new Set(
+      markers.map((marker) => states.get(marker)?.find((state) => state.operationId === operationId)?.kind),
+    );
     const fates = new Set(markers.map(done));
     return kinds.size === 1 && fates.size === 1 ? [] : markers.slice(0, 1);
   });
@@ -184,7 +207,14 @@ export function describeMarker(marker: string, { accepted, records, effects }: E
     [operationId, status, kind, message].filter(Boolean).join(' '),
   );
   const asked = request
-    ? [request.route, request.kind, request.object, request.claim, JSON.stringify(request.target)]
+    ? [
+        request.route,
+        request.kind,
+        request.object,
+        request.claim,
+        JSON.stringify(request.target),
+        `${request.unanswered} unanswered before`,
+      ]
     : ['not accepted'];
   return `${marker}: ${asked.filter(Boolean).join(' ')}; said: ${said.join(' | ') || '-'}; done: ${done.join(', ') || '-'}`;
 }
