@@ -1,8 +1,10 @@
-/** Refuses a citation that leads nowhere: a page, an invariant, a heading of the contract, a paragraph, or a test that is not there. */
+/** Refuses a citation or a link that leads nowhere: a page, a heading, an invariant, a heading of the contract, a paragraph, or a test that is not there. */
+import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTests } from './spec-coverage/find.ts';
 import { citationsIn, faultIn, type Known } from './citations.ts';
+import { deadLinks } from './links.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -21,6 +23,8 @@ const paths = globSync(
 const exempt = new Set([
   'scripts/citations.ts',
   'scripts/citations.test.ts',
+  'scripts/links.ts',
+  'scripts/links.test.ts',
   'scripts/spec-coverage/coverage.test.ts',
 ]);
 
@@ -39,6 +43,13 @@ const faults = paths
       return fault === undefined ? [] : [`${path}:${citation.line}: ${fault}`];
     }),
   );
+
+const pages = new Map(paths.filter((path) => path.endsWith('.md')).map((path) => [path, read(path)]));
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+});
+const there = new Set(tracked.toString().split('\n'));
+for (const [path, text] of pages) faults.push(...deadLinks({ path, text }, pages, there));
 
 const tests = readTests(root, ['src', 'test']);
 const held = read('docs/invariants.md').split(/^## /m).slice(1);

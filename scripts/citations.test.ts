@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { citationsIn, faultIn } from './citations.ts';
 
 const known = {
-  files: new Set(['docs/proxy.md', 'docs/errors/README.md', 'src/providers/hubspot/facts.md']),
+  files: new Set(['docs/guides/proxy.md', 'docs/errors/README.md', 'src/providers/hubspot/facts.md']),
   invariants: new Set(['4']),
   contract: new Set(['Write']),
   paragraphs: new Set(['2.4', '4.2.1']),
@@ -12,14 +12,14 @@ const faultsIn = (text: string, from = 'src/a.ts') =>
 
 describe('scripts/citations', () => {
   it.each([
-    '(docs/proxy.md)',
-    'see [proxy](proxy.md) and `errors/README.md`',
+    '(docs/guides/proxy.md)',
+    'see [proxy](guides/proxy.md) and `errors/README.md`',
     '`src/providers/hubspot/facts.md` in `src/providers/`, not `src/providers/<key>`',
     '(§2.4, §4.2.1)',
     'RFC 9457, 3.1',
     'https://example.com/a/b.md',
   ])('lets pass what leads somewhere: %s', (text) => {
-    expect(faultsIn(text, 'docs/guide.md')).toEqual([]);
+    expect(faultsIn(text, 'docs/operating.md')).toEqual([]);
   });
 
   it('finds a page beside the file that names it', () => {

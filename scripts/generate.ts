@@ -67,7 +67,7 @@ const tableHead = '## When each file was checked';
 
 /** The part of the page on provider files that comes from the files; what stands before it is written by hand. */
 async function providersPage(): Promise<string> {
-  const path = join(root, 'docs/providers.md');
+  const path = join(root, 'docs/providers/files.md');
   const [written = ''] = (await readFile(path, 'utf8')).split(`${tableHead}\n`);
   const rows = loadCatalog()
     .list()
@@ -90,7 +90,7 @@ const eventsHead = '## Events';
 
 /** The page on notifications: what stands before the events is written by hand. */
 async function notificationsPage(): Promise<string> {
-  const path = join(root, 'docs/notifications.md');
+  const path = join(root, 'docs/guides/notifications.md');
   const [written = ''] = (await readFile(path, 'utf8')).split(`${eventsHead}\n`);
   const events = eventTypes.map((type) => {
     const { when, sample } = eventKinds[type];
@@ -107,8 +107,8 @@ async function wanted(): Promise<Map<string, string>> {
     ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
     ...(await clientTypes(document)),
     ['docs/configuration.md', configurationPage()],
-    ['docs/providers.md', await providersPage()],
-    ['docs/notifications.md', await notificationsPage()],
+    ['docs/providers/files.md', await providersPage()],
+    ['docs/guides/notifications.md', await notificationsPage()],
     ['docs/errors/README.md', errorIndex(kinds)],
     ...kinds.map(([code, kind]): [string, string] => [`docs/errors/${code}.md`, errorPage(code, kind)]),
   ]);

@@ -41,7 +41,7 @@ function main([key = '', folder]: string[]): void {
         ]
       : [`Start with SVC_PROVIDERS_DIR=${relative(process.cwd(), directory) || '.'}`];
   const steps = [
-    `Fill in ${shown} from the documentation of the provider (docs/providers.md explains each key).`,
+    `Fill in ${shown} from the documentation of the provider (docs/providers/files.md explains each key).`,
     ...last,
   ];
   console.log(`Made ${shown}. Next:\n${steps.map((step, index) => `  ${index + 1}. ${step}`).join('\n')}`);

@@ -122,7 +122,7 @@ export const variables = {
     name: 'SVC_PROVIDERS_DIR',
     read: (value) => (value === undefined ? undefined : resolve(value)),
     about:
-      'A folder of provider files beside those of the catalogue, usually next to `svc.yaml` (see [providers](providers.md)). Whoever writes there decides where credentials are sent.',
+      'A folder of provider files beside those of the catalogue, usually next to `svc.yaml` (see [provider files](providers/files.md)). Whoever writes there decides where credentials are sent.',
   }),
   returnUrls: variable({
     name: 'SVC_RETURN_URLS',

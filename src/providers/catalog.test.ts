@@ -247,7 +247,7 @@ describe('src/providers/catalog', () => {
   });
 
   it('is documented: every key, and an example that loads', () => {
-    const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/providers/files.md', import.meta.url), 'utf8');
     const { oauth2Opts, ...others } = ProviderDeclaration.properties;
     const keys = [...Object.keys(others), ...Object.keys(oauth2Opts.properties)];
     expect(keys.filter((key) => key !== 'docsURL' && !page.includes(`\`${key}`))).toEqual([]);

@@ -14,7 +14,7 @@ interface Ended {
 }
 
 async function blocksOf(language: string): Promise<string[]> {
-  const page = await readFile('docs/samples.md', 'utf8');
+  const page = await readFile('docs/guides/samples.md', 'utf8');
   const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, name]) => name === language);
   return blocks.map(([, , text = '']) => text);
 }
