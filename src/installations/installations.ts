@@ -5,9 +5,10 @@ import type { OptionalPageQuery, Page } from '../kit/paging-schema.ts';
 import { listOrPage } from '../kit/paging.ts';
 import { refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
-import type { Principal, Projects } from '../projects/index.ts';
+import type { Absence, Principal, Projects } from '../projects/index.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
 import { connectorOf, type Catalog } from '../providers/index.ts';
+import { describedOnce } from './asking.ts';
 import { changeInstallation } from './change.ts';
 import { applyMasks } from './config/masks.ts';
 import { patchObject } from './config/object-patch.ts';
@@ -40,7 +41,7 @@ import {
   type InstallationRow,
 } from './store.ts';
 import { toldOf } from './told-store.ts';
-import { declaredNames, findUnknownObjects, type UnknownObject } from './unknown-objects.ts';
+import { findAbsences } from './unknown-names.ts';
 import { createTargets, targetAgeMs, type Target, type TargetSelector } from './targets.ts';
 
 /** Which installations, and how many of them at a time. */
@@ -125,7 +126,7 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
     await deleteInstallationsOf(tx, projectId, integrationId);
   });
   deps.projects.countUsageBy(countUsage);
-  deps.projects.askForObjectsBy((projectId, content) => unknownIn(deps.connections, projectId, content));
+  deps.projects.askForAbsencesBy((projectId, content) => absencesIn(deps.connections, projectId, content));
   // After the answer no node remembers the earlier declaration.
   deps.projects.afterRevision(async (projectId, integrationIds) => {
     if (await areInstalled(ground.database, projectId, integrationIds)) await setTimeout(targetAgeMs);
@@ -177,12 +178,12 @@ const askForMs = 5_000;
 /** Asks one of the newest connections that works. */
 const mostLookedAt = 20;
 
-/** Objects of the manifest that the provider does not have; none where no connection can be asked. */
-async function unknownIn(
+/** What the manifest names and the provider lacks; nothing where no connection can be asked. */
+async function absencesIn(
   connections: Connections,
   projectId: string,
   content: ManifestIntegration,
-): Promise<UnknownObject[]> {
+): Promise<Absence[]> {
   const { provider } = content;
   const connector = connectorOf(provider);
   const [asked] = connector
@@ -193,7 +194,7 @@ async function unknownIn(
   if (!connector || !asked) return [];
   const answer = connections
     .client(projectId, asked.id)
-    .then((client) => findUnknownObjects(connector, client, declaredNames(content)))
+    .then((client) => findAbsences(connector, client, describedOnce(connector, client), content))
     .catch(() => []);
   return Promise.race([answer, setTimeout(askForMs, [], { ref: false })]);
 }

@@ -1,20 +1,20 @@
-import { Problem, problem, refuse } from '../kit/problem.ts';
+import { problem, refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
 import {
   connectorOf,
   sampleRead,
   type Connector,
-  type DescribeAbility,
   type Failure,
   type ProviderClient,
 } from '../providers/index.ts';
+import { describedOnce, tolerant, type Describe } from './asking.ts';
 import { bodyIssue, contentPath } from './config/issue.ts';
 import { namedFields, unknownFieldIssues, type NamedObject } from './config/named-fields.ts';
 import { entryOf } from './config/objects.ts';
 import { samplesOf, type Sample } from './config/sampling.ts';
 import type { ConfigContent } from './config/schema.ts';
-import { declaredNames, findUnknownObjects } from './unknown-objects.ts';
+import { findAbsences, findUnknownObjects } from './unknown-names.ts';
 
 /** What is verified. `previous` is the config in force and counts as checked; absent on create and for another connection. */
 export interface Verification {
@@ -42,15 +42,20 @@ export async function verifyAtProvider(
   // A sampled object is refused by the sample read, in its words.
   const sampled = new Set(samples.map(({ path }) => `${path}.objectName`));
   const configured = newObjects(asked).filter(({ path }) => !sampled.has(path));
-  const declared = asked.previous ? [] : declaredNames(asked.manifest);
-  if (objects.length + samples.length + configured.length + declared.length === 0) return [];
+  if (asked.previous && objects.length + samples.length + configured.length === 0) return [];
   const client = await tolerant(() => connections.client(asked.projectId, asked.connectionId));
   if (!client) return [];
-  const warnings = await verifyObjects(connector, client, configured, declared);
   const describe = describedOnce(connector, client);
+  const names = configured.map(({ objectName }) => objectName);
+  const unknown = await tolerant(() => findUnknownObjects(connector, client, describe, names));
+  refuseObjects(configured, unknown ?? new Map());
   await verifyFields(describe, objects);
   await verifySamples(connector, client, describe, samples);
-  return warnings;
+  if (asked.previous) return [];
+  const absences = await tolerant(() => findAbsences(connector, client, describe, asked.manifest));
+  // An object that is read and written is named twice.
+  const messages = new Set((absences ?? []).map(({ message }) => message));
+  return [...messages].map((message) => ({ message }));
 }
 
 interface ConfiguredObject {
@@ -69,21 +74,12 @@ function newObjects({ content, previous }: Verification): ConfiguredObject[] {
   );
 }
 
-async function verifyObjects(
-  connector: Connector,
-  client: ProviderClient,
-  configured: readonly ConfiguredObject[],
-  declared: readonly string[],
-): Promise<{ message: string }[]> {
-  const names = [...configured.map(({ objectName }) => objectName), ...declared];
-  const unknown = (await tolerant(() => findUnknownObjects(connector, client, names))) ?? [];
-  const messages = new Map(unknown.map(({ objectName, message }) => [objectName, message]));
+function refuseObjects(configured: readonly ConfiguredObject[], unknown: ReadonlyMap<string, string>): void {
   const issues = configured.flatMap(({ path, objectName }) => {
-    const message = messages.get(objectName);
+    const message = unknown.get(objectName);
     return message === undefined ? [] : [bodyIssue(path, message, objectName)];
   });
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
-  return unknown.map(({ message }) => ({ message }));
 }
 
 /** The named fields that were not named for the same object before. */
@@ -100,20 +96,6 @@ function newlyNamed({ content, manifest, previous }: Verification): NamedObject[
       fields: fields.filter(({ fieldName }) => !known.has(JSON.stringify([objectName, fieldName]))),
     }))
     .filter((object) => object.fields.length > 0);
-}
-
-type Described = Awaited<ReturnType<DescribeAbility['describe']>> | undefined;
-type Describe = (objectName: string) => Promise<Described>;
-
-/** Describes each object once, whoever asks; undefined where that is not possible now. */
-function describedOnce({ describe }: Connector, client: ProviderClient): Describe {
-  const answers = new Map<string, Promise<Described>>();
-  return async (objectName) => {
-    if (!describe) return undefined;
-    const answer = answers.get(objectName) ?? tolerant(() => describe.describe(client, objectName));
-    answers.set(objectName, answer);
-    return answer;
-  };
 }
 
 async function verifyFields(describe: Describe, objects: NamedObject[]): Promise<void> {
@@ -166,15 +148,4 @@ async function verifySamples(
 /** Only faults of the config block; credentials, limits and outages do not. */
 function isBadRequest({ category }: Failure): boolean {
   return category === 'validation' || category === 'notFound';
-}
-
-/** Undefined when the connection cannot speak to the provider now. */
-async function tolerant<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Problem && error.code !== 'database-unavailable' && error.code !== 'internal')
-      return undefined;
-    throw error;
-  }
 }

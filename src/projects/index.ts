@@ -6,7 +6,9 @@ export { reachingScopes, type Principal } from './auth/principal.ts';
 export { bootstrap, createOperatorKey } from './bootstrap.ts';
 export { providerCatalogueRoutes } from './catalogue-routes.ts';
 export { withRetained, type RetainedObject } from './integrations/retained.ts';
+export type { Absence } from './integrations/absences.ts';
 export type { Integration } from './integrations/store.ts';
+export { declaredObjects } from './manifest/declared.ts';
 export { isFieldPath } from './manifest/rules/fields.ts';
 export {
   associationScheduleMinutes,

@@ -10,11 +10,11 @@ import { credentialOf, type Headers } from './auth/credential.ts';
 import { createFailureGuard, type FailureGuard, type Origin } from './auth/failures.ts';
 import { authorize, resolveProject, type Principal, type RouteScopes } from './auth/principal.ts';
 import { bootstrap, type BootstrapOptions, type Bootstrapped } from './bootstrap.ts';
+import type { AbsencesHook } from './integrations/absences.ts';
 import {
   createIntegrations,
   type IntegrationDeleteHook,
   type Integrations,
-  type ObjectsHook,
   type RevisionHook,
 } from './integrations/integrations.ts';
 import type { UsageHook } from './integrations/losses.ts';
@@ -54,8 +54,8 @@ export interface Projects {
   beforeIntegrationDelete(hook: IntegrationDeleteHook): void;
   /** Registers what a deploy waits for before it answers. */
   afterRevision(hook: RevisionHook): void;
-  /** Registers who asks a provider which objects of a manifest it does not have. */
-  askForObjectsBy(hook: ObjectsHook): void;
+  /** Registers who asks a provider what of a manifest it lacks. */
+  askForAbsencesBy(hook: AbsencesHook): void;
   /** Registers who knows the destinations that a manifest names. */
   askForDestinationsBy(hook: DestinationsHook): void;
   /** What is wrong with a destination that is named; undefined where it can be delivered to. */
@@ -109,7 +109,7 @@ export function createProjects(
     listIntegrations: (projectId) => integrations.list(projectId),
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
     afterRevision: (hook) => integrations.afterRevision(hook),
-    askForObjectsBy: (hook) => integrations.askForObjectsBy(hook),
+    askForAbsencesBy: (hook) => integrations.askForAbsencesBy(hook),
     askForDestinationsBy: (hook) => integrations.askForDestinationsBy(hook),
     destinationFault: (projectId, name) => integrations.destinationFault(projectId, name),
     countUsageBy: (hook) => integrations.countUsageBy(hook),

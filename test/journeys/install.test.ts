@@ -350,4 +350,49 @@ ${objects.map((name) => `        - objectName: ${name}\n`).join('')}`;
       expect.objectContaining({ message: expect.stringContaining('did you mean "Contact"?'), line: 7 }),
     ]);
   });
+
+  it('a field or an associated object that the provider does not have is told at the deploy, and at the install', async () => {
+    await connect(platform, 'hubspot', 'typo-fields');
+    const sourceYaml = `specVersion: 1.0.0
+integrations:
+  - name: typo-fields
+    provider: hubspot
+    read:
+      objects:
+        - objectName: contacts
+          destination: hook
+          requiredFields:
+            - fieldName: email
+            - fieldName: emaill
+          optionalFields:
+            - fieldName: phonne
+              mapToName: phone
+            - mapToName: town
+              default: citty
+          associations:
+            objects: [companies, companiez]
+`;
+    const answer = await platform.call<{ warnings?: { rule: string; message: string; line: number }[] }[]>(
+      'PUT',
+      '/projects/default/integrations:batch',
+      { sourceYaml },
+    );
+    const told = (answer.body[0]?.warnings ?? []).filter(({ rule }) => /^(object|field)-unknown$/.test(rule));
+    expect(told.map(({ rule, line }) => `${rule} ${line}`)).toEqual([
+      'object-unknown 18',
+      'field-unknown 11',
+      'field-unknown 13',
+      'field-unknown 16',
+    ]);
+    const meant = ['companies', 'email', 'phone', 'city'].map((name) => `did you mean "${name}"?`);
+    expect(told.map(({ message }) => message)).toEqual(
+      meant.map((hint) => expect.stringContaining(hint) as string),
+    );
+    const made = await platform.call<{ warnings?: { message: string }[] }>(
+      'POST',
+      '/projects/default/integrations/typo-fields/installations',
+      { groupRef: 'typo-fields', config: { content: { provider: 'hubspot' } } },
+    );
+    expect(made.body.warnings).toEqual(told.map(({ message }) => ({ message })));
+  });
 });

@@ -89,18 +89,25 @@ export function inheritsMapping(
 
 /** Names that the provider does not have for the object, each with the name that was probably meant. */
 export function unknownFieldIssues(object: NamedObject, description: ObjectDescription): Issue[] {
+  return unknownFields(object, description).map(({ field, message }) =>
+    bodyIssue(field.path, message, field.fieldName),
+  );
+}
+
+/** The fields that the provider does not have for the object, with a sentence for each. */
+export function unknownFields<Field extends { fieldName: string }>(
+  { objectName, fields }: { objectName: string; fields: readonly Field[] },
+  description: ObjectDescription,
+): { field: Field; message: string }[] {
   const names = Object.values(description.fields).map((field) => field.fieldName);
   const known = new Set(['id', ...names.map((name) => name.toLowerCase())]);
-  return object.fields
+  return fields
     .filter(({ fieldName }) => !known.has(rootOf(fieldName).toLowerCase()))
-    .map(({ path, fieldName }, index) => {
+    .map((field, index) => {
+      const { fieldName } = field;
       const meant = index < maxIssues ? nearest(rootOf(fieldName), names) : undefined;
       const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-      return bodyIssue(
-        path,
-        `${object.objectName} has no field "${fieldName}" at the provider${hint}`,
-        fieldName,
-      );
+      return { field, message: `${objectName} has no field "${fieldName}" at the provider${hint}` };
     });
 }
 

@@ -2,12 +2,13 @@ import { record } from '../../events/index.ts';
 import type { Database, Queryable } from '../../kit/db/database.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
-import { renderPath, warned, type Finding, type Path } from '../manifest/finding.ts';
+import { renderPath, type Finding, type Path } from '../manifest/finding.ts';
 import { refuseContent, refuseManifest } from '../manifest/refusal.ts';
 import type { ManifestCatalog } from '../manifest/rules/context.ts';
 import { createManifestReader, type ManifestReader, type ReadManifest } from '../manifest/reader.ts';
 import { findInIntegration } from '../manifest/validate.ts';
 import type { DeployPreview, Manifest, ManifestIntegration, ManifestIssue } from '../schema.ts';
+import { findAbsences, type AbsencesHook } from './absences.ts';
 import { planDeploy, type DeployPlan, type DeployTerms } from './deploy-plan.ts';
 import { findLosses, type UsageHook } from './losses.ts';
 import { findLostDestinations, type DestinationsHook } from './lost-destinations.ts';
@@ -23,12 +24,6 @@ export type IntegrationDeleteHook = (
 
 /** Runs after the commit of a deploy that revised these integrations, before it is answered. */
 export type RevisionHook = (projectId: string, integrationIds: readonly string[]) => Promise<void>;
-
-/** Which objects of the integration the provider does not have, where it can be asked. */
-export type ObjectsHook = (
-  projectId: string,
-  content: ManifestIntegration,
-) => Promise<readonly { objectName: string; message: string }[]>;
 
 /** An integration with the warnings of its part of the manifest; the first has those of the whole, too. */
 export interface Deployed {
@@ -60,8 +55,8 @@ export interface Integrations {
   beforeDelete(hook: IntegrationDeleteHook): void;
   /** Registers what a deploy waits for before it answers. */
   afterRevision(hook: RevisionHook): void;
-  /** Registers who asks a provider which objects of a manifest it does not have. */
-  askForObjectsBy(hook: ObjectsHook): void;
+  /** Registers who asks a provider what of a manifest it lacks. */
+  askForAbsencesBy(hook: AbsencesHook): void;
   /** Registers who knows the destinations that a manifest names. */
   askForDestinationsBy(hook: DestinationsHook): void;
   destinationFault: DestinationsHook;
@@ -78,7 +73,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     database,
     reader: createManifestReader(catalog),
     settle: [],
-    unknownObjects: async () => [],
+    absences: async () => [],
     destinationFault: async () => undefined,
     usage: async () => ({ installations: 0, configured: 0 }),
   };
@@ -118,8 +113,8 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     },
     beforeDelete: (hook) => void hooks.push(hook),
     afterRevision: (hook) => void deps.settle.push(hook),
-    askForObjectsBy: (hook) => {
-      deps.unknownObjects = hook;
+    askForAbsencesBy: (hook) => {
+      deps.absences = hook;
     },
     askForDestinationsBy: (hook) => {
       deps.destinationFault = hook;
@@ -137,7 +132,7 @@ interface DeployDeps {
   database: Database;
   reader: ManifestReader;
   settle: RevisionHook[];
-  unknownObjects: ObjectsHook;
+  absences: AbsencesHook;
   destinationFault: DestinationsHook;
   usage: UsageHook;
 }
@@ -229,31 +224,10 @@ async function findStrange(
   only: string | undefined,
 ): Promise<Finding[]> {
   const found = await Promise.all([
-    findUnknown(projectId, manifest, { ask: deps.unknownObjects, only }),
+    findAbsences(projectId, manifest, { ask: deps.absences, only }),
     findLostDestinations(projectId, manifest, { ask: deps.destinationFault, only }),
   ]);
   return found.flat();
-}
-
-/** A warning for each object that the provider says it does not have. */
-async function findUnknown(
-  projectId: string,
-  { integrations }: Manifest,
-  { ask, only }: { ask: ObjectsHook; only: string | undefined },
-): Promise<Finding[]> {
-  const findings = integrations.map(async (content, index) => {
-    if (only !== undefined && content.name !== only) return [];
-    const unknown = await ask(projectId, content);
-    const messages = new Map(unknown.map(({ objectName, message }) => [objectName, message]));
-    return (['read', 'write'] as const).flatMap((action) =>
-      (content[action]?.objects ?? []).flatMap(({ objectName }, at) => {
-        const message = messages.get(objectName);
-        const path = ['integrations', index, action, 'objects', at, 'objectName'];
-        return message === undefined ? [] : [warned('object-unknown', path, message)];
-      }),
-    );
-  });
-  return (await Promise.all(findings)).flat();
 }
 
 /** What a plan finds stands where it is named, or where its integration names the provider. */

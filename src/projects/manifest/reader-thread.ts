@@ -1,5 +1,6 @@
 /** A thread that checks manifests: one may take seconds, in which nobody else is to wait. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { declaredObjects } from './declared.ts';
 import type { CatalogFacts, ReadManifest } from './reader.ts';
 import { renderPath, type Path } from './finding.ts';
 import type { ManifestIntegration } from './schema.ts';
@@ -10,15 +11,22 @@ const catalog = { find: (provider: string) => facts.get(provider), names: () => 
 /** More errors or warnings than anybody reads; each costs the others' thread a moment to take over. */
 const most = 1_000;
 
-function namedIn({ read, write }: ManifestIntegration, root: Path): Path[] {
-  const objects = (action: string, member: string, list: readonly unknown[] = []): Path[] =>
-    list.map((_, at) => [...root, action, 'objects', at, member]);
-  return [
-    [...root, 'provider'],
-    ...objects('read', 'objectName', read?.objects),
-    ...objects('read', 'destination', read?.objects),
-    ...objects('write', 'objectName', write?.objects),
+/** What is looked at after the check, by whoever knows the provider and the project. */
+function namedIn(integration: ManifestIntegration, root: Path): Path[] {
+  const declared = declaredObjects(integration);
+  const destinations = (integration.read?.objects ?? []).map((_, at) => [
+    'read',
+    'objects',
+    at,
+    'destination',
+  ]);
+  const paths: Path[] = [
+    ['provider'],
+    ...declared.map(({ path }) => path),
+    ...declared.flatMap(({ fields }) => fields.map(({ path }) => path)),
+    ...destinations,
   ];
+  return paths.map((path) => root.concat(path));
 }
 
 parentPort?.on('message', (text: string) => {

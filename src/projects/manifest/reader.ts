@@ -9,7 +9,7 @@ export interface ReadManifest {
   manifest?: Manifest;
   errors: ManifestIssue[];
   warnings: ManifestIssue[];
-  /** Where the integrations name their providers and objects, by path. */
+  /** Where the integrations name their providers, objects, fields and destinations, by path. */
   places: Record<string, { line: number; column: number }>;
 }
 

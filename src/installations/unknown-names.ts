@@ -1,0 +1,62 @@
+import { nearest } from '../kit/nearest.ts';
+import { declaredObjects, type Absence } from '../projects/index.ts';
+import type { ManifestIntegration } from '../projects/schema.ts';
+import type { Connector, ProviderClient } from '../providers/index.ts';
+import type { Describe } from './asking.ts';
+import { unknownFields } from './config/named-fields.ts';
+
+/** What an integration names and its provider lacks. A name that cannot be checked now counts as known. */
+export async function findAbsences(
+  connector: Connector,
+  client: ProviderClient,
+  describe: Describe,
+  content: ManifestIntegration,
+): Promise<Absence[]> {
+  const declared = declaredObjects(content);
+  const names = declared.map(({ objectName }) => objectName);
+  const unknown = await findUnknownObjects(connector, client, describe, names);
+  const objects = declared.flatMap(({ path, objectName }) => {
+    const message = unknown.get(objectName);
+    return message === undefined ? [] : [{ rule: 'object-unknown' as const, path, message }];
+  });
+  const fields = declared
+    .filter((object) => object.fields.length > 0 && !unknown.has(object.objectName))
+    .map(async (object) => {
+      const answer = await describe(object.objectName);
+      if (!answer || 'failure' in answer) return [];
+      return unknownFields(object, answer.object).map(({ field, message }) => ({
+        rule: 'field-unknown' as const,
+        path: field.path,
+        message,
+      }));
+    });
+  return [...objects, ...(await Promise.all(fields)).flat()];
+}
+
+/** The objects that the provider does not have, each with its reason and the name that was probably meant. */
+export async function findUnknownObjects(
+  { describe: ability }: Connector,
+  client: ProviderClient,
+  describe: Describe,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  if (!ability || names.length === 0) return new Map();
+  const standard = new Set(ability.standard.map((name) => name.toLowerCase()));
+  const doubtful = [...new Set(names)].filter((name) => !standard.has(name.toLowerCase()));
+  const answers = await Promise.all(
+    doubtful.map(async (objectName) => ({ objectName, answer: await describe(objectName) })),
+  );
+  const absent = answers.flatMap(({ objectName, answer }) =>
+    answer && 'failure' in answer && ['notFound', 'validation'].includes(answer.failure.category)
+      ? [{ objectName, message: answer.failure.message }]
+      : [],
+  );
+  const known = absent.length > 0 ? await ability.names(client) : [];
+  return new Map(
+    absent.map(({ objectName, message }) => {
+      const meant = nearest(objectName, known);
+      const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+      return [objectName, `the provider has no object "${objectName}" (${message})${hint}`];
+    }),
+  );
+}
