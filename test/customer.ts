@@ -223,7 +223,7 @@ export async function fault(
   await simulator(url, 'POST', '/faults', rule);
 }
 
-/** Deploys a manifest, the one above unless told, and registers the OAuth clients. */
+/** Deploys a manifest, the one above unless told, and registers the OAuth clients where they are not. */
 export async function deploy(platform: Platform, sourceYaml = manifest): Promise<void> {
   const deployed = await platform.call('PUT', `/projects/${platform.projectId}/integrations:batch`, {
     sourceYaml,
@@ -236,7 +236,7 @@ export async function deploy(platform: Platform, sourceYaml = manifest): Promise
       clientSecret: 'client-secret',
       scopes: scopes[provider],
     });
-    if (app.status !== 200) throw new Error(`provider app: ${app.status} ${app.text}`);
+    if (![200, 409].includes(app.status)) throw new Error(`provider app: ${app.status} ${app.text}`);
   }
 }
 

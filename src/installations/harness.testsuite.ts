@@ -139,7 +139,8 @@ export async function createHarness(simulator: { url: string; close(): Promise<v
         scopes: ['oauth'],
       }),
     ];
-    for (const { status, json } of answers) if (status !== 200) throw new Error(JSON.stringify(json));
+    for (const { status, json } of answers)
+      if (![200, 409].includes(status)) throw new Error(JSON.stringify(json));
   }
 
   await deploy();

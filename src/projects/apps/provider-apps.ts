@@ -62,6 +62,7 @@ export function createProviderApps(
       const details = { provider, clientId, scopes };
       return database.transaction(async (tx) => {
         await store.lockProviderApps(tx, projectId);
+        await refuseTwin(tx, app);
         await store.insertProviderApp(tx, app);
         await record(tx, { projectId, action: 'providerApp.created', targetId: id, details });
         return settled(tx, projectId, id, given.isDefault === true);
@@ -74,6 +75,8 @@ export function createProviderApps(
         const row = (await store.lockProviderApp(tx, projectId, id)) ?? absent(id);
         const merged = merge(row, change, vault);
         check({ provider: merged.provider, scopes: merged.scopes ?? [] }, catalog);
+        const isSameClient = merged.provider === row.provider && merged.client_id === row.client_id;
+        if (!isSameClient) await refuseTwin(tx, merged);
         const details = { changed: Object.keys(change) };
         await record(tx, { projectId, action: 'providerApp.updated', targetId: id, details });
         const moves = merged.provider !== row.provider;
@@ -142,6 +145,17 @@ async function settled(
   if (isChosen) await store.markDefault(tx, projectId, written.provider, id);
   else await store.settleDefaults(tx, projectId);
   return present((await store.findProviderApp(tx, projectId, id)) ?? written);
+}
+
+/** A client has one app in a project, so that its secret and its scopes are in one place. */
+async function refuseTwin(tx: Queryable, app: store.ProviderAppValues): Promise<void> {
+  const existing = await store.findTwin(tx, app);
+  if (existing === undefined) return;
+  throw problem('already-exists', {
+    detail: `The client id is registered for ${app.provider} already, as the provider app ${existing}.`,
+    remedy: 'Change that app (PATCH /v1/projects/{project}/provider-apps/{id}), or send another client id.',
+    extra: { providerAppId: existing },
+  });
 }
 
 function merge(

@@ -113,7 +113,7 @@ describe('src/projects/apps/routes', () => {
   });
 
   it('changes what the mask names and keeps the rest, the secret included', async () => {
-    const { id } = (await create()).body;
+    const { id } = (await create({ clientId: 'masked' })).body;
     const change = {
       updateMask: ['clientId', 'scopes'],
       providerApp: { clientId: 'id-2', scopes: ['oauth'], externalRef: 'x' },
@@ -134,6 +134,29 @@ describe('src/projects/apps/routes', () => {
     });
   });
 
+  it('keeps one app for a client: the same one again is 409 and names the app, by a change too', async () => {
+    const one = (await create({ clientId: 'twin', provider: 'pipedrive' })).body;
+    const refusal = {
+      status: 409,
+      body: {
+        code: 'already-exists',
+        detail: expect.stringContaining(one.id) as string,
+        providerAppId: one.id,
+      },
+    };
+    expect(await create({ clientId: 'twin', provider: 'pipedrive', clientSecret: 'other' })).toMatchObject(
+      refusal,
+    );
+    expect((await create({ clientId: 'twin', provider: 'salesforce' })).status).toBe(200);
+    const other = (await create({ clientId: 'no-twin', provider: 'pipedrive' })).body;
+    const change = (clientId: string, of: { id: string }) =>
+      room.call('PATCH', `${path}/${of.id}`, { updateMask: ['clientId'], providerApp: { clientId } });
+    expect(await change('twin', other)).toMatchObject(refusal);
+    expect((await change('twin', one)).status).toBe(200);
+    const made = await Promise.all([1, 2, 3].map(() => create({ clientId: 'race', provider: 'pipedrive' })));
+    expect(made.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+  });
+
   it('wants scopes for HubSpot, also after a change, and not for others', async () => {
     const { status, body } = await create({ scopes: [] });
     expect([status, body.issues[0].name]).toEqual([400, 'scopes']);
@@ -149,7 +172,7 @@ describe('src/projects/apps/routes', () => {
   });
 
   it('deletes, and does not know what is not of the project', async () => {
-    const { id } = (await create()).body;
+    const { id } = (await create({ clientId: 'deleted' })).body;
     const { key } = (await room.call('POST', '/projects', { name: 'other' })).body.apiKey;
     expect(
       (await room.call('DELETE', `/projects/other/provider-apps/${id}`, undefined, { key })).status,

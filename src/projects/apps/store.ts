@@ -32,6 +32,11 @@ const byDefault = statement(
   `SELECT ${columns} FROM provider_app WHERE project_id = $1 AND provider = $2
    ORDER BY is_default DESC, created_at, id LIMIT 1`,
 );
+const twin = statement(
+  'provider_apps_twin',
+  `SELECT id FROM provider_app
+   WHERE project_id = $1 AND provider = $2 AND client_id = $3 AND id <> $4 ORDER BY created_at, id LIMIT 1`,
+);
 const insert = statement(
   'provider_apps_insert',
   `INSERT INTO provider_app (project_id, id, provider, client_id, client_secret, external_ref, scopes, metadata)
@@ -100,6 +105,14 @@ export async function findDefaultProviderApp(
   provider: string,
 ): Promise<ProviderAppRow | undefined> {
   return (await db.rows<ProviderAppRow>(byDefault, [projectId, provider]))[0];
+}
+
+/** The id of another app for the same client at the provider. */
+export async function findTwin(
+  db: Queryable,
+  { project_id, provider, client_id, id }: ProviderAppValues,
+): Promise<string | undefined> {
+  return (await db.rows<{ id: string }>(twin, [project_id, provider, client_id, id]))[0]?.id;
 }
 
 export async function insertProviderApp(
