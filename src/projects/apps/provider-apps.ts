@@ -75,8 +75,7 @@ export function createProviderApps(
         const row = (await store.lockProviderApp(tx, projectId, id)) ?? absent(id);
         const merged = merge(row, change, vault);
         check({ provider: merged.provider, scopes: merged.scopes ?? [] }, catalog);
-        const isSameClient = merged.provider === row.provider && merged.client_id === row.client_id;
-        if (!isSameClient) await refuseTwin(tx, merged);
+        if (isOtherClient(row, merged)) await refuseTwin(tx, merged);
         const details = { changed: Object.keys(change) };
         await record(tx, { projectId, action: 'providerApp.updated', targetId: id, details });
         const moves = merged.provider !== row.provider;
@@ -89,13 +88,7 @@ export function createProviderApps(
     async secrets(projectId, provider, id) {
       const row = await find(database, projectId, provider, id);
       if (!row || row.provider !== provider) throw missing(provider, id);
-      return {
-        id: row.id,
-        clientId: row.client_id,
-        clientSecret: vault.open(row.client_secret, placeOf(row.project_id, row.id)) as string,
-        scopes: row.scopes ?? [],
-        metadata: row.metadata,
-      };
+      return opened(row, vault);
     },
   };
 }
@@ -147,6 +140,10 @@ async function settled(
   return present((await store.findProviderApp(tx, projectId, id)) ?? written);
 }
 
+function isOtherClient(row: store.ProviderAppRow, { provider, client_id }: store.ProviderAppRow): boolean {
+  return provider !== row.provider || client_id !== row.client_id;
+}
+
 /** A client has one app in a project, so that its secret and its scopes are in one place. */
 async function refuseTwin(tx: Queryable, app: store.ProviderAppValues): Promise<void> {
   const existing = await store.findTwin(tx, app);
@@ -186,6 +183,16 @@ function check({ provider, scopes = [] }: { provider: string; scopes?: string[] 
   throw refuse([
     { in: 'body', name: 'scopes', detail: 'is required for HubSpot: the scopes set at the app there' },
   ]);
+}
+
+function opened(row: store.ProviderAppRow, vault: Vault): ProviderAppSecrets {
+  return {
+    id: row.id,
+    clientId: row.client_id,
+    clientSecret: vault.open(row.client_secret, placeOf(row.project_id, row.id)) as string,
+    scopes: row.scopes ?? [],
+    metadata: row.metadata,
+  };
 }
 
 function present(row: store.ProviderAppRow): ProviderApp {
