@@ -121,6 +121,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   const projects = createProjects(ground, {
     catalog,
     failuresPerMinute: config.authFailures,
+    requestsPerSecond: config.rateLimitPerKey,
     allowedOrigins: config.allowedOrigins,
   });
   const connections = createConnections(ground, {

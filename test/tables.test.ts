@@ -17,6 +17,7 @@ const owners: Record<string, string> = {
   jwt_key: 'projects',
   project: 'projects',
   provider_app: 'projects',
+  rate_limit: 'projects',
   revision: 'projects',
   budget: 'connections',
   connection: 'connections',
@@ -95,7 +96,7 @@ interface Use {
 }
 
 const madeOrRenamed =
-  /^CREATE TABLE (?<made>\w+)\b(?! PARTITION OF)|^ALTER TABLE (?<from>\w+) RENAME TO (?<to>\w+)|^DROP TABLE (?<gone>\w+)/gm;
+  /^CREATE (?:UNLOGGED )?TABLE (?<made>\w+)\b(?! PARTITION OF)|^ALTER TABLE (?<from>\w+) RENAME TO (?<to>\w+)|^DROP TABLE (?<gone>\w+)/gm;
 
 /** As the migrations leave them, by name. */
 function tablesMade(): string[] {

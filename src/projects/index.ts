@@ -1,6 +1,8 @@
 import './problems.ts';
+import { authenticationMetrics } from './auth/failures.ts';
+import { rateLimitMetrics } from './rate-limit/rate-limit.ts';
+
 export { sealedProjectColumns } from './apps/provider-apps.ts';
-export { projectMetrics } from './auth/failures.ts';
 export { actorHook, authenticationHook } from './auth/hook.ts';
 export { reachingScopes, type Principal } from './auth/principal.ts';
 export { bootstrap, createOperatorKey } from './bootstrap.ts';
@@ -18,3 +20,6 @@ export {
 } from './manifest/schedule.ts';
 export { createProjects, type Projects } from './projects.ts';
 export { projectRoutes } from './routes.ts';
+
+/** What this room counts. */
+export const projectMetrics = [...authenticationMetrics, ...rateLimitMetrics];

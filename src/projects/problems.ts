@@ -9,6 +9,13 @@ export const projectProblems = {
     'More requests with wrong credentials came from one address within a minute than `SVC_AUTH_FAILURES_PER_MINUTE` allows.',
     true,
   ),
+  'rate-limited': kind(
+    429,
+    'Too many requests of one key',
+    'Wait until `retryAfter` and send the request again; nothing of it was done. Who runs the service sets the limit.',
+    'More requests came with one API key within a second than `SVC_RATE_LIMIT_PER_KEY` allows, counted over all nodes and surfaces. The front-end tokens of a project count together.',
+    true,
+  ),
   'manifest-invalid': kind(
     422,
     'The manifest is not valid',

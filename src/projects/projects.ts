@@ -23,6 +23,7 @@ import type { Integration } from './integrations/store.ts';
 import { createApiKeys, type ApiKeys } from './keys/api-keys.ts';
 import { createJwtKeys, type JwtKeys } from './keys/jwt-keys.ts';
 import { factsOf } from './manifest/facts.ts';
+import { createRateLimit, type RateLimit } from './rate-limit/rate-limit.ts';
 import type { ApiKey, Project } from './schema.ts';
 import * as store from './store.ts';
 
@@ -36,6 +37,8 @@ export interface Projects {
   authenticateKey(key: string, from: Origin): Promise<Principal>;
   /** The same from the cache, without waiting; undefined means: ask {@link authenticateKey}. */
   peekPrincipal(key: string): Principal | undefined;
+  /** Counts a request of the caller. See {@link RateLimit}. */
+  admit: RateLimit['admit'];
   /** Throws forbidden. */
   authorize(principal: Principal, scopes: RouteScopes): void;
   /** Throws not-found for every project but the principal's own. */
@@ -74,18 +77,21 @@ export interface Projects {
 export interface ProjectsOptions {
   catalog: Catalog;
   failuresPerMinute?: number;
+  /** Of each key, over all nodes; absent: as many as come. */
+  requestsPerSecond?: number | undefined;
   /** Origins whose pages may call from a browser, whatever the project. */
   allowedOrigins?: readonly string[];
 }
 
 export function createProjects(
   ground: Pick<Ground, 'database' | 'vault' | 'log' | 'metrics'>,
-  { catalog, failuresPerMinute = 300, allowedOrigins = [] }: ProjectsOptions,
+  { catalog, failuresPerMinute = 300, requestsPerSecond, allowedOrigins = [] }: ProjectsOptions,
 ): Projects {
   const { database, vault } = ground;
   const apiKeys = createApiKeys(ground);
   const jwtKeys = createJwtKeys(ground);
   const guard = createFailureGuard(ground, failuresPerMinute);
+  const rateLimit = requestsPerSecond === undefined ? undefined : createRateLimit(ground, requestsPerSecond);
   const providerApps = createProviderApps({ database, vault }, catalog);
   const integrations = createIntegrations(database, factsOf(catalog));
   const origins = createAllowedOrigins(database, allowedOrigins);
@@ -99,6 +105,7 @@ export function createProjects(
     ...keeping(database, { apiKeys, jwtKeys, origins }),
     allowsOrigin: (origin, projectIdOrName) => origins.allows(origin, projectIdOrName),
     bootstrap: (options) => bootstrap(database, options),
+    admit: (principal, surface) => rateLimit?.admit(principal, surface),
     authorize,
     resolveProject,
     confine(principal, idOrName) {
@@ -116,7 +123,7 @@ export function createProjects(
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
     close: async () => {
       origins.close();
-      await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close()]);
+      await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close(), rateLimit?.close()]);
     },
   };
 }

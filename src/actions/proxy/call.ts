@@ -113,6 +113,8 @@ async function findTarget(deps: ProxyDeps, call: ProxyCall, request: IncomingMes
       surface: 'proxy',
       address: () => callerAddress(request.socket, request.headers['x-forwarded-for'], deps.isTrusted),
     }));
+  const admitted = deps.projects.admit(principal, 'proxy');
+  if (admitted) await admitted;
   deps.projects.authorize(principal, ['proxy']);
   const { selector, projectId } = call;
   if (principal.projectId !== projectId)

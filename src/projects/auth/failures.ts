@@ -29,8 +29,7 @@ const authenticationFailures = declareCounter(
   ['surface', 'answer'],
 );
 
-/** What this room counts. */
-export const projectMetrics = [authenticationFailures];
+export const authenticationMetrics = [authenticationFailures];
 
 const mostAddresses = 10_000;
 const tellEveryMs = 60_000;

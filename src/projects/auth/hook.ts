@@ -37,6 +37,8 @@ export function authenticationHook(projects: Projects): (request: FastifyRequest
       surface: 'management',
       address: () => request.ip,
     });
+    const admitted = projects.admit(principal, 'management');
+    if (admitted) await admitted;
     projects.authorize(principal, scopes);
     if (projectWide === true) refuseConfined(principal);
     request.principal = principal;

@@ -52,6 +52,7 @@ export type ProblemCode =
   | 'proxy-method-refused'
   | 'proxy-request-invalid'
   | 'proxy-upgrade-refused'
+  | 'rate-limited'
   | 'read-disabled'
   | 'read-not-configured'
   | 'record-busy'
