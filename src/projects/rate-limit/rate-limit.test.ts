@@ -67,10 +67,11 @@ describe('src/projects/rate-limit', () => {
   it('counts each key by itself, and the tokens of a project together', async () => {
     await pressFor(200, [room.projects], caller('spent'));
     await room.projects.admit(caller('fresh'), 'management');
-    await pressFor(200, [room.projects], caller('signer-1', 'jwt'));
-    await expect(async () => room.projects.admit(caller('signer-2', 'jwt'), 'management')).rejects.toThrow(
-      /More than 40 requests a second/,
+    const tokens = Array.from({ length: 2 * perSecond }, async (_, at) =>
+      room.projects.admit(caller(`signer-${at % 2}`, 'jwt'), 'management'),
     );
+    const ends = await Promise.allSettled(tokens);
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(perSecond);
   });
 
   it('answers 429 with the time to wait, refuses from memory until then, and serves again after it', async () => {

@@ -100,13 +100,11 @@ export function createRateLimit(
       // The tokens of a project share one budget, however many keys sign them.
       const budget = kind === 'apiKey' ? keyId : projectId;
       const account = accountOf(accounts, budget);
-      const now = performance.now();
-      if (account.left > 0 && account.until > now) {
-        account.left -= 1;
-        if (account.left > 0 && account.left < slice / 4 && account.emptyUntil <= now) ask(budget, account);
+      if (spend(account)) {
+        if (isLow(account, slice)) ask(budget, account);
         return undefined;
       }
-      if (account.emptyUntil > now) throw refusal(account, surface);
+      if (isEmpty(account)) throw refusal(account, surface);
       const { promise, resolve } = Promise.withResolvers<boolean>();
       account.waiting.push(resolve);
       ask(budget, account);
@@ -117,6 +115,21 @@ export function createRateLimit(
       await asking;
     },
   };
+}
+
+function spend(account: Account): boolean {
+  if (account.left === 0 || account.until <= performance.now()) return false;
+  account.left -= 1;
+  return true;
+}
+
+/** Time to ask for more, while there is something left to go on with. */
+function isLow(account: Account, slice: number): boolean {
+  return account.left > 0 && account.left < slice / 4 && !isEmpty(account);
+}
+
+function isEmpty({ emptyUntil }: Account): boolean {
+  return emptyUntil > performance.now();
 }
 
 async function refuseUnless(admitted: Promise<boolean>, refusal: () => Error): Promise<void> {
@@ -154,7 +167,7 @@ function credit(
   const served = account.waiting.splice(0, account.left);
   account.left -= served.length;
   for (const answer of served) answer(true);
-  if (account.emptyUntil > now) for (const answer of account.waiting.splice(0)) answer(false);
+  if (isEmpty(account)) for (const answer of account.waiting.splice(0)) answer(false);
 }
 
 function forgetIdle(
