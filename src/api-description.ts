@@ -18,6 +18,7 @@ export const apiTags: readonly { name: string; description: string }[] = [
   { name: 'projects', description: 'What everything else belongs to, and who changed it.' },
   { name: 'api keys', description: 'What a builder’s servers call with.' },
   { name: 'jwt keys', description: 'What checks the tokens of end users’ browsers.' },
+  { name: 'connect links', description: 'Pages of this service where a person connects and installs.' },
   { name: 'providers', description: 'The catalogue of what can be connected.' },
   { name: 'provider apps', description: 'The builder’s OAuth clients at the providers.' },
   { name: 'integrations', description: 'What a manifest says is read and written.' },
@@ -54,6 +55,7 @@ const Project = {
   name: 'mailmonkey',
   appName: 'MailMonkey',
   allowedOrigins: [],
+  branding: { logoUrl: 'https://mailmonkey.example.com/logo.svg', accentColor: '#0f62fe' },
   orgId: 'default',
   ...made,
 };
@@ -66,6 +68,21 @@ const JwtKey = {
   publicKeyPem,
   active: true,
   ...made,
+};
+const token = 'svcf_AQJrMVZ…';
+const linked = {
+  integration: 'hubspot-crm',
+  groupRef: 'acme',
+  consumerRef: 'ada',
+  returnUrl: 'https://app.mailmonkey.example.com/settings',
+};
+const ConnectLink = {
+  id: '0192f0c1-000a-7000-8000-00000000000a',
+  projectId,
+  ...linked,
+  singleUse: true,
+  expiresAt: '2026-03-02T09:00:00.000Z',
+  createTime: at,
 };
 const ProviderApp = {
   id: '0192f0c1-000a-7000-8000-00000000000a',
@@ -223,6 +240,22 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
   UpdateJwtKeyRequest: { updateMask: ['active'], jwtKey: { active: false } },
   CreatedJwtKey: { kid: JwtKey.id },
   JwtKey,
+  Branding: Project.branding,
+  CreateFrontendTokenRequest: { groupRef: 'acme', consumerRef: 'ada' },
+  FrontendToken: { token, expiresAt: at },
+  CreateConnectLinkRequest: linked,
+  ConnectLink,
+  OpenConnectLinkRequest: {
+    link: 'b64cFq0mS1N8c2p1Jd7wq2l0rT4uYx9v',
+    browser: 'kF3nP8sLq0wZr7yXb2vTc5mHd9gJa4eU',
+  },
+  OpenedConnectLink: {
+    token,
+    expiresAt: at,
+    project: { id: projectId, appName: 'MailMonkey', branding: Project.branding },
+    ...linked,
+    linkExpiresAt: ConnectLink.expiresAt,
+  },
   CreateProviderAppRequest: {
     provider: 'hubspot',
     clientId: '8d4f2c1e-client',

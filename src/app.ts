@@ -30,7 +30,13 @@ import {
   operationMetrics,
   type Operations,
 } from './operations/index.ts';
-import { createProjects, projectMetrics, sealedProjectColumns, type Projects } from './projects/index.ts';
+import {
+  createProjects,
+  eraseConnectLinks,
+  projectMetrics,
+  sealedProjectColumns,
+  type Projects,
+} from './projects/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
 import {
   createDeliveries,
@@ -123,11 +129,11 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     failuresPerMinute: config.authFailures,
     requestsPerSecond: config.rateLimitPerKey,
     allowedOrigins: config.allowedOrigins,
+    returnUrls: config.returnUrls,
   });
   const connections = createConnections(ground, {
     projects,
     catalog,
-    returnUrls: config.returnUrls,
     backfillReservePercent: config.backfillReserve,
   });
   const installations = createInstallations(ground, { projects, connections, catalog });
@@ -223,6 +229,8 @@ function historiesOf(config: Config): History[] {
       keepDays: config.proxyLogKeepDays,
       erase: eraseProxyLog,
     },
+    // Few, and swept by their own room.
+    { kind: 'connectLinks', tables: [], keepDays: 14, erase: eraseConnectLinks },
     { kind: 'auditLog', tables: auditPartitions, keepDays: config.auditKeepDays },
   ];
 }

@@ -73,6 +73,7 @@ const pathValues: Record<string, (refs: Refs) => string> = {
   deliveryId: (refs) => refs.delivery,
   replayId: (refs) => refs.replay,
   erasureId: (refs) => refs.erasure,
+  connectLinkId: (refs) => refs.connectLink,
   topicId: (refs) => refs.topic,
   'notification-event-topic-routes/routeId': (refs) => refs.eventTopicRoute,
   'topic-destination-routes/routeId': (refs) => refs.topicDestinationRoute,
@@ -101,7 +102,7 @@ const queryValues: Record<string, (refs: Refs) => string> = {
 
 /** Parameters that name no thing of a project. A new parameter must be listed here or above. */
 const plainParameters = new Set(
-  `action active code consumerRef destructive dryRun error error_description eventType excludeReadOnly flow from
+  `action active code consumerRef destructive dryRun error error_description eventType excludeReadOnly flow from ifConfigId
    idempotency-key includeBody includeCreds includeRefreshToken includeSecrets method object pageSize pageToken path
    provider refresh secret since skipSampling state status to type until`.split(/\s+/),
 );
@@ -119,6 +120,13 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
   updateApiKey: () => ({ updateMask: ['label'], apiKey: { label: 'walked' } }),
   createJWTKey: () => ({ label: 'walked', algorithm: 'RS256', publicKeyPem }),
   updateJWTKey: () => ({ updateMask: ['label'], jwtKey: { label: 'walked' } }),
+  createFrontendToken: (refs) => ({ groupRef: refs.group, consumerRef: 'walker' }),
+  createConnectLink: (refs) => ({
+    integration: refs.integration,
+    groupRef: refs.group,
+    consumerRef: 'walker',
+  }),
+  openConnectLink: (refs) => ({ link: refs.connectLinkToken, browser: 'b'.repeat(32) }),
   createProviderApp: () => ({ provider: 'salesforce', clientId: 'walked', clientSecret: 'walked' }),
   updateProviderApp: () => ({ updateMask: ['clientId'], providerApp: { clientId: 'walked' } }),
   createIntegration: () => {
@@ -235,6 +243,8 @@ export function nobody(): Refs {
     delivery: newId(),
     replay: newId(),
     erasure: newId(),
+    connectLink: newId(),
+    connectLinkToken: newId(),
     topic: newId(),
     eventTopicRoute: newId(),
     topicDestinationRoute: newId(),

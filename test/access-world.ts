@@ -26,6 +26,9 @@ export interface Refs {
   /** One that runs. */
   replay: string;
   erasure: string;
+  /** A link, and what stands behind its `#`. */
+  connectLink: string;
+  connectLinkToken: string;
   /** A topic without routes, and the routes of another one. */
   topic: string;
   eventTopicRoute: string;
@@ -117,6 +120,7 @@ export async function fill(platform: Platform, projectName: string, database: Da
         groupRef,
         destinationId: shared.destination,
       }),
+      ...(await makeConnectLink(platform, shared.integration, groupRef)),
       group: groupRef,
     };
   };
@@ -146,6 +150,17 @@ async function makeDestination(platform: Platform): Promise<{ id: string }> {
 async function makeErasure(platform: Platform): Promise<string> {
   const path = `/projects/${platform.projectId}/erasures`;
   return must(await platform.call<{ id: string }>('POST', path, { groupRef: 'nobody' })).id;
+}
+
+async function makeConnectLink(
+  platform: Platform,
+  integration: string,
+  groupRef: string,
+): Promise<Pick<Refs, 'connectLink' | 'connectLinkToken'>> {
+  const body = { integration, groupRef, consumerRef: `${groupRef}-user` };
+  const path = `/projects/${platform.projectId}/connect-links`;
+  const { id, url } = must(await platform.call<{ id: string; url: string }>('POST', path, body));
+  return { connectLink: id, connectLinkToken: new URL(url).hash.slice(1) };
 }
 
 /** No worker has heard of it. */

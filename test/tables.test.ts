@@ -13,6 +13,7 @@ const owners: Record<string, string> = {
   wake: 'lanes',
   work: 'lanes',
   api_key: 'projects',
+  connect_link: 'projects',
   integration: 'projects',
   jwt_key: 'projects',
   project: 'projects',

@@ -46,8 +46,6 @@ export interface ConnectionsOptions {
   backfillReservePercent?: number | undefined;
   projects: Projects;
   catalog: Catalog;
-  /** Origins that a browser may be sent back to after connecting. */
-  returnUrls: readonly string[];
 }
 
 /** The customers' accounts at the providers: made, kept alive, used. Every function throws not-found for another project's id. */
@@ -75,6 +73,8 @@ export interface Connections {
   openOAuth(state: string): Promise<Opened | undefined>;
   /** The provider sends a browser back, with the header Cookie that it has here. */
   finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
+  /** The origins of the pages that may hear how a flow of the project ended: those that may call, and ours. */
+  hearersOf(projectId: string): Promise<string[]>;
   /** Connects with credentials at hand, after trying them. */
   generate(projectId: string, request: ConnectionRequest): Promise<Connection>;
   update(reach: Reach, id: string, request: UpdateConnectionRequest): Promise<Connection>;
@@ -153,15 +153,19 @@ function reading({ ground, catalog }: FlowDeps): Reading {
 
 type Connecting = Pick<
   Connections,
-  'startOAuth' | 'restartOAuth' | 'openOAuth' | 'finishOAuth' | 'generate' | 'update' | 'delete'
+  'startOAuth' | 'restartOAuth' | 'openOAuth' | 'finishOAuth' | 'hearersOf' | 'generate' | 'update' | 'delete'
 >;
 
 function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
-  const { ground, catalog } = deps;
+  const { ground, catalog, projects } = deps;
   return {
     startOAuth: async (projectId, request) => beginConnect(deps, projectId, withWorkspace(request)),
     restartOAuth: async (reach, id) => beginUpdate(deps, (await load(ground, reach, id)).row),
     openOAuth: (state) => openFlow(deps, state),
+    hearersOf: async (projectId) => [
+      new URL(ground.publicUrl).origin,
+      ...(await projects.originsOf(projectId)),
+    ],
     async finishOAuth(query, cookies) {
       const end = await finishFlow(deps, query, cookies);
       if ('connectionId' in end) keeper.forget([end.projectId, end.connectionId]);

@@ -64,11 +64,11 @@ export async function createHarness(
   const ground = groundOn(test.database, masterKey);
   const { log, egress } = ground;
   const catalog = loadCatalog({ origins, directory: options.directory });
-  const projects = createProjects(ground, { catalog });
+  const projects = createProjects(ground, { catalog, returnUrls });
   const { projectId, apiKey = '' } = await projects.bootstrap();
   const nodes: Connections[] = [];
   const newNode = (): Connections => {
-    const node = createConnections(ground, { projects, catalog, returnUrls });
+    const node = createConnections(ground, { projects, catalog });
     nodes.push(node);
     return node;
   };

@@ -20,12 +20,6 @@ export const connectionProblems = {
     'Check the credentials at the provider and send them again.',
     'The token endpoint of the provider, or its health check, refused the credentials.',
   ),
-  'return-url-not-allowed': kind(
-    422,
-    'The return URL is not allowed',
-    'Add its origin to `SVC_RETURN_URLS`.',
-    'A return URL must have an origin from the operator’s list, so that nobody can be sent elsewhere after connecting.',
-  ),
   'credentials-unreadable': kind(
     500,
     'The stored credentials cannot be opened',

@@ -59,6 +59,21 @@ async function configs(): Promise<{ id: string; content: unknown }[]> {
 
 describe('installations/change', () => {
   describe('update', () => {
+    it('changes no config that somebody else changed before, where the request says which it was made on', async () => {
+      const { config: first } = await current();
+      const masks = ['config.content.write.objects.contacts'];
+      const to = (city: string) =>
+        changing({
+          write: { objects: { contacts: { objectName: 'contacts', inheritMapping: city === 'mapped' } } },
+        });
+      expect((await patch(masks, to('mapped'), `?ifConfigId=${first.id}`)).status).toBe(200);
+      const late = await patch(masks, to('plain'), `?ifConfigId=${first.id}`);
+      expect(late).toMatchObject({ status: 409, json: { code: 'config-changed' } });
+      const { config: second } = await current();
+      expect(second.content.write?.objects?.['contacts']).toMatchObject({ inheritMapping: true });
+      expect((await patch(masks, to('plain'), `?ifConfigId=${second.id}`)).status).toBe(200);
+    });
+
     it('§4.4 update: replaces the masked object, keeps the rest, and leaves the config before it as it was', async () => {
       const before = await current();
       const replaced = {

@@ -95,7 +95,7 @@ export async function createHarness(simulator: { url: string; close(): Promise<v
   const catalog = loadCatalog({ origins: { hubspot: simulator.url } });
   const projects = createProjects(ground, { catalog });
   const { projectId, apiKey = '' } = await projects.bootstrap();
-  const connections = createConnections(ground, { projects, catalog, returnUrls: [] });
+  const connections = createConnections(ground, { projects, catalog });
   const installations = createInstallations(ground, { projects, connections, catalog });
   const server = createHttpServer({ log, bodyLimitBytes: 1e7, trustedProxies: [] });
   await server.register(async (scope) => {

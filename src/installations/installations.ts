@@ -3,7 +3,7 @@ import { record, wholeProject, type Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { OptionalPageQuery, Page } from '../kit/paging-schema.ts';
 import { listOrPage } from '../kit/paging.ts';
-import { refuse } from '../kit/problem.ts';
+import { problem, refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
 import type { Absence, Principal, Projects } from '../projects/index.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
@@ -79,7 +79,7 @@ export interface Installations {
     principal: Principal,
     place: IntegrationPlace & { installationId: string },
     request: UpdateInstallationRequest,
-    options: SaveOptions,
+    options: SaveOptions & { ifConfigId?: string },
   ): Promise<Installation>;
   patchObject(
     principal: Principal,
@@ -148,7 +148,11 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
     update: async (principal, place, request, options) => {
       const scope = await enter(room, principal, place);
       const find = () => ownInstallation(room, scope, place.installationId);
-      const plan = (row: InstallationRow) => applyMasks(row.content, request);
+      const { ifConfigId } = options;
+      const plan = (row: InstallationRow) => {
+        if (ifConfigId === undefined || row.config_id === ifConfigId) return applyMasks(row.content, request);
+        throw problem('config-changed', { detail: `The config is ${row.config_id} now, not ${ifConfigId}.` });
+      };
       return presentSaved(room, await changeInstallation(room, scope, find, plan, options));
     },
     patchObject: async (principal, place, request, options) => {

@@ -14,6 +14,12 @@ export const installationProblems = {
     'Add the object to the integration in `svc.yaml` and deploy it.',
     'The write names an object that the latest revision of the integration does not declare under `write.objects`.',
   ),
+  'config-changed': kind(
+    409,
+    'The config was changed by somebody else',
+    'Get the installation again, and make the change on the config that it has now.',
+    'The change named with `ifConfigId` the config that it was made on, and the installation has another one by now. Nothing was saved.',
+  ),
   'config-invalid': kind(
     422,
     'The config is not valid',

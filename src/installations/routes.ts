@@ -29,6 +29,19 @@ const saving = Type.Object(
   },
   closed,
 );
+const updating = Type.Object(
+  {
+    ...saving.properties,
+    ifConfigId: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description:
+          'The id of the config that the change was made on: answered by config-changed when the installation has another one.',
+      }),
+    ),
+  },
+  closed,
+);
 const base = '/projects/:projectIdOrName/integrations/:integrationId';
 const tags = ['installations'];
 const reading = { scopes: ['read', 'frontend'] } as const;
@@ -116,7 +129,7 @@ function changeRoutes(server: HttpServer, installations: Installations): void {
         'What `updateMask` names is replaced by what `installation` holds there. A mask on an object replaces its whole config: what is left out is gone.',
       tags,
       params: Type.Object(installation, closed),
-      querystring: saving,
+      querystring: updating,
       body: UpdateInstallationRequest,
       response: { 200: Installation },
     },

@@ -9,6 +9,8 @@ import { loadAllowedOrigins } from './store.ts';
 export interface AllowedOrigins {
   /** Without `projectIdOrName` the request names no project, and an origin of any project is allowed; credentials decide what it reaches. */
   allows(origin: string, projectIdOrName?: string): Promise<boolean>;
+  /** The origins of a project, with those of the operator. */
+  of(projectIdOrName: string): Promise<string[]>;
   /** The lists were changed here. */
   forget(): void;
   close(): void;
@@ -35,6 +37,10 @@ export function createAllowedOrigins(database: Database, everywhere: readonly st
         return lists?.get(projectIdOrName.toLowerCase())?.has(origin) ?? false;
       return [...(lists?.values() ?? [])].some((list) => list.has(origin));
     },
+    of: async (projectIdOrName) => [
+      ...everywhere,
+      ...((await cache.get(all))?.get(projectIdOrName.toLowerCase()) ?? []),
+    ],
     forget: () => cache.invalidate(all),
     close: () => cache.close(),
   };

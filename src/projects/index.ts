@@ -2,6 +2,8 @@ import './problems.ts';
 import { authenticationMetrics } from './auth/failures.ts';
 import { rateLimitMetrics } from './rate-limit/rate-limit.ts';
 
+export { connectPath } from './embed/connect-links.ts';
+export { eraseConnectLinks } from './embed/connect-link-store.ts';
 export { sealedProjectColumns } from './apps/provider-apps.ts';
 export { actorHook, authenticationHook } from './auth/hook.ts';
 export { reachingScopes, type Principal } from './auth/principal.ts';

@@ -28,6 +28,18 @@ export const projectProblems = {
     'Register the OAuth client: POST /v1/projects/{project}/provider-apps.',
     'Connecting by OAuth needs the client id and secret that the builder got from the provider.',
   ),
+  'return-url-not-allowed': kind(
+    422,
+    'The return URL is not allowed',
+    'Add its origin to `allowedOrigins` of the project, or as the operator to `SVC_RETURN_URLS`.',
+    'A return URL must have an origin from the project’s list or the operator’s, so that nobody can be sent elsewhere after connecting.',
+  ),
+  'connect-link-over': kind(
+    410,
+    'The link does not hold any more',
+    'Ask whoever sent the link for another one.',
+    'A connect link that is not known, has expired, was taken back, or is for one use and was opened in another browser.',
+  ),
 } as const satisfies Record<string, ProblemKind>;
 
 declareProblems(projectProblems);

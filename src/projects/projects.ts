@@ -22,6 +22,9 @@ import type { DestinationsHook } from './integrations/lost-destinations.ts';
 import type { Integration } from './integrations/store.ts';
 import { createApiKeys, type ApiKeys } from './keys/api-keys.ts';
 import { createJwtKeys, type JwtKeys } from './keys/jwt-keys.ts';
+import { createConnectLinks, connectPath, type ConnectLinks } from './embed/connect-links.ts';
+import { createFrontendTokens, type Answerable, type FrontendTokens } from './embed/frontend-tokens.ts';
+import type { FrontendToken } from './embed/schema.ts';
 import { factsOf } from './manifest/facts.ts';
 import { createRateLimit, type RateLimit } from './rate-limit/rate-limit.ts';
 import type { ApiKey, Project } from './schema.ts';
@@ -51,6 +54,15 @@ export interface Projects {
   update(id: string, change: store.ProjectChange): Promise<Project>;
   /** Whether a page of this origin may call from a browser. See {@link AllowedOrigins}. */
   allowsOrigin(origin: string, projectIdOrName?: string): Promise<boolean>;
+  /** The origins of a project whose pages may call, with those of the operator. */
+  originsOf(projectIdOrName: string): Promise<string[]>;
+  /** Throws return-url-not-allowed unless the origin of the URL is the project's or the operator's, or it is our own page of a link. */
+  assertReturnUrl(projectId: string, returnUrl: string): Promise<void>;
+  /** A front-end token of a person, made by the key of the caller. */
+  makeFrontendToken(
+    principal: Principal,
+    whose: { groupRef: string; consumerRef: string; expiresInSeconds: number },
+  ): Promise<FrontendToken>;
   getIntegration(projectId: string, idOrName: string): Promise<Integration>;
   listIntegrations(projectId: string): Promise<Integration[]>;
   /** Registers what higher rooms delete with an integration, in its transaction. */
@@ -69,6 +81,7 @@ export interface Projects {
   getProviderApp(projectId: string, provider: string, providerAppId?: string): Promise<ProviderAppSecrets>;
   readonly apiKeys: ApiKeys;
   readonly jwtKeys: JwtKeys;
+  readonly connectLinks: ConnectLinks;
   readonly providerApps: ProviderApps;
   readonly integrations: Integrations;
   close(): Promise<void>;
@@ -81,11 +94,19 @@ export interface ProjectsOptions {
   requestsPerSecond?: number | undefined;
   /** Origins whose pages may call from a browser, whatever the project. */
   allowedOrigins?: readonly string[];
+  /** Origins that a browser may be sent back to, whatever the project. */
+  returnUrls?: readonly string[];
 }
 
 export function createProjects(
-  ground: Pick<Ground, 'database' | 'vault' | 'log' | 'metrics'>,
-  { catalog, failuresPerMinute = 300, requestsPerSecond, allowedOrigins = [] }: ProjectsOptions,
+  ground: Pick<Ground, 'database' | 'vault' | 'log' | 'metrics' | 'publicUrl'>,
+  {
+    catalog,
+    failuresPerMinute = 300,
+    requestsPerSecond,
+    allowedOrigins = [],
+    returnUrls = [],
+  }: ProjectsOptions,
 ): Projects {
   const { database, vault } = ground;
   const apiKeys = createApiKeys(ground);
@@ -95,14 +116,31 @@ export function createProjects(
   const providerApps = createProviderApps({ database, vault }, catalog);
   const integrations = createIntegrations(database, factsOf(catalog));
   const origins = createAllowedOrigins(database, allowedOrigins);
+  const kept = keeping(database, { apiKeys, jwtKeys, origins });
+  const assertReturnUrl = returning(ground.publicUrl, returnUrls, origins);
+  const connectLinks = createConnectLinks({
+    ground,
+    tokens: () => tokens,
+    project: (id) => kept.get(id),
+    integrationId: async (projectId, idOrName) => (await integrations.get(projectId, idOrName)).id,
+    assertReturnUrl,
+  });
+  const tokens = createFrontendTokens(vault, {
+    apiKey: async (id) => answerableKey(await apiKeys.holding(id)),
+    connectLink: (id) => connectLinks.holding(id),
+  });
 
   return {
     apiKeys,
     jwtKeys,
     providerApps,
     integrations,
-    ...admitting(apiKeys, jwtKeys, guard),
-    ...keeping(database, { apiKeys, jwtKeys, origins }),
+    connectLinks,
+    ...admitting({ apiKey: apiKeys, token: jwtKeys, ownToken: tokens }, apiKeys, guard),
+    ...kept,
+    originsOf: (projectIdOrName) => origins.of(projectIdOrName),
+    assertReturnUrl,
+    makeFrontendToken: (principal, whose) => makeToken(database, tokens, principal, whose),
     allowsOrigin: (origin, projectIdOrName) => origins.allows(origin, projectIdOrName),
     bootstrap: (options) => bootstrap(database, options),
     admit: (principal, surface) => rateLimit?.admit(principal, surface),
@@ -123,6 +161,7 @@ export function createProjects(
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
     close: async () => {
       origins.close();
+      connectLinks.close();
       await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close(), rateLimit?.close()]);
     },
   };
@@ -130,7 +169,13 @@ export function createProjects(
 
 type Admitting = Pick<Projects, 'authenticate' | 'authenticateKey' | 'peekPrincipal'>;
 
-function admitting(apiKeys: ApiKeys, jwtKeys: JwtKeys, guard: FailureGuard): Admitting {
+/** By the kind of the credential. */
+type Authenticators = Record<
+  ReturnType<typeof credentialOf>['kind'],
+  { authenticate(text: string): Promise<Principal> }
+>;
+
+function admitting(by: Authenticators, apiKeys: ApiKeys, guard: FailureGuard): Admitting {
   const guarded = async (principal: Promise<Principal>, from: Origin): Promise<Principal> => {
     try {
       return await principal;
@@ -141,11 +186,51 @@ function admitting(apiKeys: ApiKeys, jwtKeys: JwtKeys, guard: FailureGuard): Adm
   return {
     authenticate: async (headers, from) => {
       const credential = credentialOf(headers);
-      const keys = credential.kind === 'apiKey' ? apiKeys : jwtKeys;
-      return guarded(keys.authenticate(credential.text), from);
+      return guarded(by[credential.kind].authenticate(credential.text), from);
     },
     authenticateKey: (key, from) => guarded(apiKeys.authenticate(key), from),
     peekPrincipal: (key) => apiKeys.peek(key),
+  };
+}
+
+/** A key that still makes tokens answers for those that it made. */
+function answerableKey(key: Awaited<ReturnType<ApiKeys['holding']>>): Answerable | undefined {
+  if (!key?.scopes.includes('full')) return undefined;
+  const { project_id: projectId, project_name: projectName, group_ref: groupRef } = key;
+  return { projectId, projectName, ...(groupRef === null ? {} : { groupRef }) };
+}
+
+async function makeToken(
+  database: Database,
+  tokens: FrontendTokens,
+  { keyId, projectId }: Principal,
+  { groupRef, consumerRef, expiresInSeconds }: Parameters<Projects['makeFrontendToken']>[1],
+): Promise<FrontendToken> {
+  const expiresAt = Date.now() + expiresInSeconds * 1_000;
+  const made = tokens.make({ by: 'apiKey', id: keyId, groupRef, consumerRef, expiresAt });
+  await database.transaction((tx) => {
+    const details = { groupRef, consumerRef, expiresAt: made.expiresAt };
+    return record(tx, { projectId, action: 'frontendToken.created', targetId: keyId, details });
+  });
+  return made;
+}
+
+function returning(
+  publicUrl: string,
+  everywhere: readonly string[],
+  origins: AllowedOrigins,
+): Projects['assertReturnUrl'] {
+  return async (projectId, returnUrl) => {
+    const url = URL.parse(returnUrl);
+    if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) {
+      const own = new URL(`${publicUrl}${connectPath}/${projectId}`);
+      if (url.origin === own.origin && url.pathname === own.pathname) return;
+      const allowed = [...everywhere.map((one) => URL.parse(one)?.origin), ...(await origins.of(projectId))];
+      if (allowed.includes(url.origin)) return;
+    }
+    throw problem('return-url-not-allowed', {
+      detail: `The origin of ${JSON.stringify(returnUrl)} is neither one of the project's nor one that the operator allows.`,
+    });
   };
 }
 

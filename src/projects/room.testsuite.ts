@@ -71,7 +71,7 @@ export async function openRoom(
   const nodes: Projects[] = [];
   const createNode = (): Projects => {
     const node = createProjects(
-      { database, vault, log: createLog('silent'), metrics: createMetrics() },
+      { database, vault, log: createLog('silent'), metrics: createMetrics(), publicUrl: 'http://svc.test' },
       { catalog, ...options },
     );
     nodes.push(node);

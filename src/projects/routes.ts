@@ -6,12 +6,14 @@ import { listOrPageOfAll } from '../kit/paging.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
 import { readMask } from '../kit/update-mask.ts';
 import { providerAppRoutes } from './apps/routes.ts';
+import { connectLinkRoutes } from './embed/connect-link-routes.ts';
+import { frontendTokenRoutes } from './embed/frontend-token-routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { apiKeyRoutes } from './keys/api-key-routes.ts';
 import { jwtKeyRoutes } from './keys/jwt-key-routes.ts';
 import { ProjectParams } from './path-params.ts';
 import type { Projects } from './projects.ts';
-import { AllowedOrigins, ApiKey, Project } from './schema.ts';
+import { AllowedOrigins, ApiKey, Branding, Project } from './schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({
@@ -40,6 +42,7 @@ const ProjectUpdate = Type.Object(
         name: Type.Optional(Name),
         appName: Type.Optional(AppName),
         allowedOrigins: Type.Optional(AllowedOrigins),
+        branding: Type.Optional(Branding),
       },
       closed,
     ),
@@ -62,6 +65,8 @@ export function projectRoutes(projects: Projects): (server: HttpServer) => Promi
     one(server, projects);
     await server.register(apiKeyRoutes(projects));
     await server.register(jwtKeyRoutes(projects));
+    await server.register(frontendTokenRoutes(projects));
+    await server.register(connectLinkRoutes(projects));
     await server.register(providerAppRoutes(projects));
     await server.register(integrationRoutes(projects));
   };
@@ -133,7 +138,9 @@ function one(server: HttpServer, projects: Projects): void {
       const { updateMask, project } = request.body;
       return projects.update(
         id,
-        Object.fromEntries(readMask(updateMask, ['name', 'appName', 'allowedOrigins'], project, 'project')),
+        Object.fromEntries(
+          readMask(updateMask, ['name', 'appName', 'allowedOrigins', 'branding'], project, 'project'),
+        ),
       );
     },
   });

@@ -39,12 +39,31 @@ export const AllowedOrigins = Type.Array(Type.String({ maxLength: 255 }), {
     'Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser.',
 });
 
+const colour = (description: string) =>
+  Type.Optional(
+    Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: `Such as \`#0f62fe\`. ${description}` }),
+  );
+
+/** How the project looks to end users, on pages that this service shows them. */
+export const Branding = Type.Object(
+  {
+    logoUrl: Type.Optional(
+      Type.String({ maxLength: 2_000, pattern: '^https://', description: 'An image, by HTTPS.' }),
+    ),
+    accentColor: colour('Buttons and links on a light background.'),
+    accentColorDark: colour('The same on a dark background; default: `accentColor`.'),
+  },
+  { ...closed, title: 'Branding' },
+);
+export type Branding = Static<typeof Branding>;
+
 export const Project = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     name: Type.String(),
     appName: Type.String({ description: 'Shown to end users where they connect.' }),
     allowedOrigins: AllowedOrigins,
+    branding: Branding,
     orgId: Type.String({ description: 'Always the same: an installation of svc has one organization.' }),
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),

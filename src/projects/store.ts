@@ -1,19 +1,20 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
-import type { Project } from './schema.ts';
+import type { Branding, Project } from './schema.ts';
 
 interface ProjectRow {
   id: string;
   name: string;
   app_name: string;
   allowed_origins: string[];
+  branding: Branding;
   created_at: Date;
   updated_at: Date;
 }
 
 // There is one organization, and it has no row.
 const organizationId = '00000000-0000-0000-0000-000000000000';
-const columns = 'id, name, app_name, allowed_origins, created_at, updated_at';
+const columns = 'id, name, app_name, allowed_origins, branding, created_at, updated_at';
 
 const get = statement('projects_get', `SELECT ${columns} FROM project WHERE id = $1`);
 const byName = statement('projects_by_name', `SELECT ${columns} FROM project WHERE lower(name) = lower($1)`);
@@ -25,7 +26,7 @@ const insert = statement(
 const update = statement(
   'projects_update',
   `UPDATE project SET name = coalesce($2, name), app_name = coalesce($3, app_name),
-     allowed_origins = coalesce($4, allowed_origins), updated_at = svc_now()
+     allowed_origins = coalesce($4, allowed_origins), branding = coalesce($5, branding), updated_at = svc_now()
    WHERE id = $1 RETURNING ${columns}`,
 );
 const withOrigins = statement(
@@ -65,14 +66,16 @@ export interface ProjectChange {
   name?: string;
   appName?: string;
   allowedOrigins?: string[];
+  branding?: Branding;
 }
 
 export async function updateProject(
   db: Queryable,
   id: string,
-  { name, appName, allowedOrigins }: ProjectChange,
+  { name, appName, allowedOrigins, branding }: ProjectChange,
 ): Promise<Project | undefined> {
-  const values = [id, name ?? null, appName ?? null, allowedOrigins ?? null];
+  const branded = branding === undefined ? null : JSON.stringify(branding);
+  const values = [id, name ?? null, appName ?? null, allowedOrigins ?? null, branded];
   return (await db.rows<ProjectRow>(update, values)).map(present)[0];
 }
 
@@ -89,6 +92,7 @@ function present(row: ProjectRow): Project {
     name: row.name,
     appName: row.app_name,
     allowedOrigins: row.allowed_origins,
+    branding: row.branding,
     orgId: organizationId,
     createTime: row.created_at.toISOString(),
     updateTime: row.updated_at.toISOString(),

@@ -2,11 +2,14 @@ import { Type, type Static } from 'typebox';
 
 const closed = { additionalProperties: false } as const;
 
-export const HistoryKind = Type.Enum(['operations', 'messages', 'events', 'proxyLogs', 'auditLog'], {
-  title: 'HistoryKind',
-  description:
-    '`operations`: with their records, attempts and logs. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call.',
-});
+export const HistoryKind = Type.Enum(
+  ['operations', 'messages', 'events', 'proxyLogs', 'connectLinks', 'auditLog'],
+  {
+    title: 'HistoryKind',
+    description:
+      '`operations`: with their records, attempts and logs. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `connectLinks`: kept until a week after they expire.',
+  },
+);
 export type HistoryKind = Static<typeof HistoryKind>;
 
 export const Storage = Type.Object(
@@ -54,6 +57,7 @@ export const Erasure = Type.Object(
         messages: Type.Optional(Type.Integer()),
         events: Type.Optional(Type.Integer()),
         proxyLogs: Type.Optional(Type.Integer()),
+        connectLinks: Type.Optional(Type.Integer()),
         auditLog: Type.Optional(Type.Integer()),
       },
       { ...closed, description: 'Rows that are gone, by kind.' },

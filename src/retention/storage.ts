@@ -4,6 +4,9 @@ import { sleep } from '../kit/retry.ts';
 import type { History } from './history.ts';
 import type { HistoryKind, Storage } from './schema.ts';
 
+/** What is only erased here has no tables that grow. */
+const isHistory = ({ tables }: History): boolean => tables.length > 0;
+
 /** What a project holds, by kind; nothing is counted beyond a bound. */
 export async function storageOf(
   database: Database,
@@ -11,7 +14,7 @@ export async function storageOf(
   projectId: string,
 ): Promise<Storage> {
   const kinds: Storage['kinds'] = [];
-  for (const { kind, tables, keepDays } of histories) {
+  for (const { kind, tables, keepDays } of histories.filter(isHistory)) {
     const sizes = [];
     for (const table of tables) sizes.push(await sizeOfProject(database, table, projectId));
     kinds.push({
@@ -43,7 +46,8 @@ export function createHeldReader(
   let readAt = -Infinity;
   const read = async (): Promise<HeldByKind[]> => {
     const held: HeldByKind[] = [];
-    for (const { kind, tables } of histories) held.push({ kind, ...(await sizeOfAll(database, tables)) });
+    for (const { kind, tables } of histories.filter(isHistory))
+      held.push({ kind, ...(await sizeOfAll(database, tables)) });
     return held;
   };
   return () => {

@@ -13,7 +13,7 @@ const catalog = loadCatalog({
   origins: JSON.parse(ORIGINS) as Record<string, string>,
 });
 const projects = createProjects(ground, { catalog });
-const connections = createConnections(ground, { projects, catalog, returnUrls: [] });
+const connections = createConnections(ground, { projects, catalog });
 
 interface Order {
   projectId: string;

@@ -168,7 +168,7 @@ describe('test/faults/refresh', () => {
     const ground = groundOn(database, harness.masterKey);
     const catalog = loadCatalog({ directory, origins: { rotating: server.url } });
     const projects = createProjects(ground, { catalog });
-    const node = createConnections(ground, { projects, catalog, returnUrls: [] });
+    const node = createConnections(ground, { projects, catalog });
     const close = async () => {
       await node.close();
       await projects.close();

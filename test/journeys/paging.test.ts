@@ -21,6 +21,7 @@ const lists = [
   `${base}/provider-apps`,
   `${base}/api-keys`,
   `${base}/jwt-keys`,
+  `${base}/connect-links`,
   `${base}/topics`,
   `${base}/notification-event-topic-routes`,
   `${base}/topic-destination-routes`,
@@ -37,6 +38,12 @@ describe('test/journeys/paging', () => {
     for (const group of groups) await install(platform, 'hubspot-crm', group);
     for (const name of ['slack', 'github', 'linear'])
       await made('POST', `${base}/provider-apps`, { provider: name, clientId: name, clientSecret: 's' });
+    for (const groupRef of groups)
+      await made('POST', `${base}/connect-links`, {
+        integration: 'hubspot-crm',
+        groupRef,
+        consumerRef: 'ada',
+      });
     for (const label of groups) await made('POST', `${base}/api-keys`, { label, scopes: ['read'] });
     const destination = await made('POST', `${base}/destinations`, {
       name: 'told',

@@ -76,14 +76,3 @@ export function authorizationUrl(provider: Provider, input: AuthorizeInput): str
 export function withState(authorizeUrl: string, state: string): string {
   return `${authorizeUrl}&state=${encodeURIComponent(state)}`;
 }
-
-/** Throws return-url-not-allowed unless the URL is http(s) and its origin is in the operator's list. */
-export function assertReturnUrl(returnUrl: string, allowed: readonly string[]): void {
-  const url = URL.parse(returnUrl);
-  const origins = allowed.map((one) => URL.parse(one)?.origin);
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password && origins.includes(url.origin))
-    return;
-  throw problem('return-url-not-allowed', {
-    detail: `The origin of ${JSON.stringify(returnUrl)} is not one of those that the operator allows.`,
-  });
-}

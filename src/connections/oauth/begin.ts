@@ -5,7 +5,7 @@ import type { Catalog, Provider } from '../../providers/index.ts';
 import { placeOf } from '../credentials/index.ts';
 import type { OAuthConnectRequest } from '../schema.ts';
 import type { ConnectionRow } from '../store.ts';
-import { assertAuthorizes, assertReturnUrl, authorizationUrl, scopesFor, withState } from './authorize.ts';
+import { assertAuthorizes, authorizationUrl, scopesFor, withState } from './authorize.ts';
 import { marking, startLink } from './browser.ts';
 import { findFlow, saveFlow, type FlowRequest } from './flow-store.ts';
 import { newState, newVerifier } from './state.ts';
@@ -14,8 +14,6 @@ export interface FlowDeps {
   ground: Ground;
   projects: Projects;
   catalog: Catalog;
-  /** Origins that a browser may be sent back to. */
-  returnUrls: readonly string[];
 }
 
 /** Where providers send the browser back to; builders register it with their OAuth client. */
@@ -24,14 +22,14 @@ export function redirectUriOf(ground: Ground): string {
 }
 
 /** Starts the connecting of a new account and returns the link to open. */
-export function beginConnect(
+export async function beginConnect(
   deps: FlowDeps,
   projectId: string,
   request: OAuthConnectRequest,
 ): Promise<string> {
   const provider = deps.catalog.get(request.provider);
   assertAuthorizes(provider);
-  if (request.returnUrl !== undefined) assertReturnUrl(request.returnUrl, deps.returnUrls);
+  if (request.returnUrl !== undefined) await deps.projects.assertReturnUrl(projectId, request.returnUrl);
   return begin(deps, projectId, provider, {
     groupRef: request.groupRef,
     consumerRef: request.consumerRef,

@@ -18,6 +18,8 @@ const page = (description: string) => ({
 interface Flows {
   openOAuth(state: string): Promise<Opened | undefined>;
   finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
+  /** The origins of the pages that hear how a flow of the project ended. */
+  hearersOf(projectId: string): Promise<string[]>;
 }
 
 /** Where browsers open the link of a flow, and where providers send them back to; mounted without a prefix, open to everybody. */
@@ -48,7 +50,7 @@ function startRoute(server: HttpServer, flows: Flows): void {
     handler: async (request, reply) => {
       const { flow } = request.query;
       const opened = flow === undefined ? undefined : await flows.openOAuth(flow);
-      if (!opened) return answer(reply, deadLink);
+      if (!opened) return answer(reply, deadLink, []);
       const headers = { ...leaving, 'set-cookie': opened.cookie };
       return reply.headers(headers).redirect(opened.location, 302);
     },
@@ -72,19 +74,21 @@ function endRoute(server: HttpServer, flows: Flows): void {
       },
     },
     config: { scopes: 'public' },
-    handler: async (request, reply) =>
-      answer(reply, await flows.finishOAuth(request.query, request.headers.cookie)),
+    handler: async (request, reply) => {
+      const end = await flows.finishOAuth(request.query, request.headers.cookie);
+      return answer(reply, end, end.projectId === undefined ? [] : await flows.hearersOf(end.projectId));
+    },
   });
 }
 
 const leaving = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
-function answer(reply: FastifyReply, end: FlowEnd): FastifyReply {
+function answer(reply: FastifyReply, end: FlowEnd, hearers: readonly string[]): FastifyReply {
   const message = messageOf(end);
   if (end.cookie !== undefined) void reply.header('set-cookie', end.cookie);
   if (end.returnUrl !== undefined)
     return reply.headers(leaving).redirect(returnTo(end.returnUrl, message), 302);
-  const { html, headers } = popupPage(message);
+  const { html, headers } = popupPage(message, hearers);
   return reply
     .code('error' in end ? end.status : 200)
     .headers(headers)

@@ -12,7 +12,7 @@ import { takeFlow, type Flow } from './flow-store.ts';
 import { assertIssuer, readRedirect, type CallbackQuery, type Redirected } from './redirect.ts';
 
 /** How a flow ended; `returnUrl` when the browser is to go on, `cookie` to end its mark. */
-export type FlowEnd = { returnUrl?: string; cookie?: string } & (
+export type FlowEnd = { returnUrl?: string; cookie?: string; projectId?: string } & (
   | { connectionId: string; projectId: string }
   | { error: string; status: number }
 );
@@ -50,7 +50,7 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, state: string): P
     const taken = flow;
     const actor = taken.request.startedBy ?? { kind: 'service' };
     const connectionId = await actAs(actor, () => complete(deps, taken, query));
-    return { connectionId, projectId: flow.projectId, ...returnOf(flow) };
+    return { connectionId, ...returnOf(flow), projectId: flow.projectId };
   } catch (error) {
     if (!(error instanceof Problem)) {
       deps.ground.log.error({ err: error, provider: flow?.request.provider }, 'an OAuth flow failed');
@@ -66,8 +66,10 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, state: string): P
 
 const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-function returnOf(flow: Flow | undefined): { returnUrl?: string } {
-  return flow?.request.returnUrl === undefined ? {} : { returnUrl: flow.request.returnUrl };
+function returnOf(flow: Flow | undefined): { returnUrl?: string; projectId?: string } {
+  if (!flow) return {};
+  const { projectId, request } = flow;
+  return { projectId, ...(request.returnUrl === undefined ? {} : { returnUrl: request.returnUrl }) };
 }
 
 async function complete(deps: FlowDeps, flow: Flow, query: CallbackQuery): Promise<string> {

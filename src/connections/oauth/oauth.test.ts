@@ -263,6 +263,17 @@ describe('connections/oauth', () => {
     expect(messageIn(page.text).data.error).toContain('</script>');
   });
 
+  it('tells only pages of the allowed origins, and ours, how a popup ended', async () => {
+    const { text } = await start({ groupRef: 'hearing' });
+    const state = (await harness.open(text)).searchParams.get('state')!;
+    const allowedOrigins = ['https://app.acme.example.com'];
+    await harness.projects.update(harness.projectId, { allowedOrigins });
+    const page = await harness.call('GET', `/callbacks/v1/oauth?state=${state}&error=access_denied`);
+    const hearers = JSON.parse(/id="hearers"[^>]*>(.*?)<\/script>/s.exec(page.text)![1]!) as string[];
+    expect(hearers).toEqual(['http://svc.test', ...allowedOrigins]);
+    expect(page.text).not.toContain("'*'");
+  });
+
   it('goes to an allowed return URL with the outcome, and refuses any other', async () => {
     const refused = await start({ returnUrl: 'https://app.example.com.evil.test/' });
     expect(refused).toMatchObject({ status: 422, json: { code: 'return-url-not-allowed' } });

@@ -22,10 +22,10 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-// Any origin may hear it: who opened the popup is not known here, and all it says is an id that opens nothing without a key.
-const script = `const message = JSON.parse(document.getElementById('message').textContent);
+// Only a page of these origins hears it; a browser leaves out the others.
+const script = `const read = (id) => JSON.parse(document.getElementById(id).textContent);
 if (window.opener) {
-  window.opener.postMessage(message, '*');
+  for (const origin of read('hearers')) window.opener.postMessage(read('message'), origin);
   window.close();
 }`;
 
@@ -33,7 +33,7 @@ const style =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:20vh auto;padding:0 1.5rem;color-scheme:light dark}h1{font-size:1.25rem}';
 
 /** The page that ends a popup: it posts the message and closes itself; without an opener the sentence stands. */
-export function popupPage(message: PopupMessage): Page {
+export function popupPage(message: PopupMessage, origins: readonly string[]): Page {
   const succeeded = message.eventType === 'AUTHORIZATION_SUCCEEDED';
   const title = succeeded ? 'Connected' : 'Not connected';
   const sentence = succeeded
@@ -41,13 +41,14 @@ export function popupPage(message: PopupMessage): Page {
     : `${message.data.error} You can close this window and try again.`;
   const nonce = randomBytes(16).toString('base64');
   // Inside a script element only "<" could end the data early.
-  const data = JSON.stringify(message).replaceAll('<', '\\u003c');
+  const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
   const html = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${title}</title><style nonce="${nonce}">${style}</style></head>
 <body>
 <main><h1>${title}</h1><p>${escapeHtml(sentence)}</p></main>
-<script type="application/json" id="message" nonce="${nonce}">${data}</script>
+<script type="application/json" id="message" nonce="${nonce}">${inScript(message)}</script>
+<script type="application/json" id="hearers" nonce="${nonce}">${inScript(origins)}</script>
 <script nonce="${nonce}">${script}</script>
 </body>
 </html>

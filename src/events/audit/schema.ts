@@ -7,6 +7,8 @@ const verbs = {
   project: ['created', 'updated'],
   apiKey: ['created', 'updated', 'deleted'],
   jwtKey: ['created', 'updated', 'deleted'],
+  frontendToken: ['created'],
+  connectLink: ['created', 'opened', 'deleted'],
   providerApp: ['created', 'updated', 'deleted'],
   integration: ['created', 'revised', 'deleted'],
   deploy: ['done'],
@@ -52,7 +54,10 @@ export const AuditEntry = Type.Object(
             '`jwt`: a front-end token; `operator`: somebody with a shell on the server; `service`: nobody asked.',
         }),
         keyId: Type.Optional(
-          Type.String({ description: 'The id of the API key, or the `kid` of the token.' }),
+          Type.String({
+            description:
+              'The id of the API key, the `kid` of the token, or of one that svc made the id of the key or link behind it.',
+          }),
         ),
         groupRef: Type.Optional(Type.String()),
         consumerRef: Type.Optional(Type.String()),

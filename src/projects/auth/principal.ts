@@ -4,7 +4,7 @@ import { instanceScopes, type Scope } from '../schema.ts';
 /** Who calls: an API key, or an end user's browser with a token that the builder signed. */
 export interface Principal {
   kind: 'apiKey' | 'jwt';
-  /** The id of the API key, or the `kid` of the token. */
+  /** The id of the API key, the `kid` of the token, or for a token that this service made the id of the key or link behind it. */
   keyId: string;
   projectId: string;
   projectName: string;

@@ -29,6 +29,8 @@ export interface ApiKeys {
   authenticate(key: string): Promise<Principal>;
   /** The same without waiting; undefined means: ask {@link authenticate}. */
   peek(key: string): Principal | undefined;
+  /** The key by its id while it is active, without SQL while it is fresh. */
+  holding(id: string): Promise<store.ApiKeyRecord | undefined>;
   /** `key` is shown in this answer and nowhere else. */
   create(projectId: string, given: GivenApiKey, tx?: Queryable): Promise<ApiKey>;
   list(projectId: string, active?: boolean): Promise<ApiKey[]>;
@@ -70,6 +72,10 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
     peek(key) {
       const parts = parseApiKey(key) ?? parseGivenKey(key);
       return parts && admit(parts, cache.peek(parts.id));
+    },
+    async holding(id) {
+      const known = await cache.get(id);
+      return known?.active ? known : undefined;
     },
     async create(projectId, given, tx) {
       if (!tx) return database.transaction(async (own) => createApiKey(own, projectId, given));

@@ -234,6 +234,100 @@ export interface paths {
         patch: operations["updateJWTKey"];
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/frontend-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a front-end token for a person
+         * @description For a server that does not sign JWTs itself: it asks for one when its page does, for the person who is signed in there. The token reaches what scope `frontend` does, of that group, and ends early when the API key that asked for it is deactivated or deleted.
+         *
+         *     Scopes: `full`.
+         */
+        post: operations["createFrontendToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/connect-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connect links, newest first
+         * @description A link is gone from the list a week after it expired.
+         *
+         *     Scopes: `full`, `read`.
+         */
+        get: operations["listConnectLinks"];
+        put?: never;
+        /**
+         * Make a link with which a person connects and installs
+         * @description The link leads to a page of this service, in the name and colours of the project. Who opens it acts as that person in that group: send it to nobody else. It can be opened from any stack, in a mail or in a web view.
+         *
+         *     Scopes: `full`.
+         */
+        post: operations["createConnectLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/connect-links/{connectLinkId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take a connect link back
+         * @description Tokens that were made for it end with it, on other nodes within a second.
+         *
+         *     Scopes: `full`.
+         */
+        delete: operations["deleteConnectLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/connect-links:open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a connect link
+         * @description What the page of the link calls: answers a front-end token, for ten minutes or until the link expires. Called again before that.
+         *
+         *     Needs no credentials.
+         */
+        post: operations["openConnectLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/provider-apps": {
         parameters: {
             query?: never;
@@ -1653,7 +1747,7 @@ export interface components {
          * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.
          * @enum {unknown}
          */
-        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
+        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
         /** AuditEntry */
         AuditEntry: {
             /** Format: uuid */
@@ -1671,7 +1765,7 @@ export interface components {
                  * @enum {unknown}
                  */
                 kind: "apiKey" | "jwt" | "operator" | "service";
-                /** @description The id of the API key, or the `kid` of the token. */
+                /** @description The id of the API key, the `kid` of the token, or of one that svc made the id of the key or link behind it. */
                 keyId?: string;
                 groupRef?: string;
                 consumerRef?: string;
@@ -1761,6 +1855,15 @@ export interface components {
                 message: string;
             }[];
         };
+        /** Branding */
+        Branding: {
+            /** @description An image, by HTTPS. */
+            logoUrl?: string;
+            /** @description Such as `#0f62fe`. Buttons and links on a light background. */
+            accentColor?: string;
+            /** @description Such as `#0f62fe`. The same on a dark background; default: `accentColor`. */
+            accentColorDark?: string;
+        };
         /** BrowserPage */
         BrowserPage: string;
         /** Config */
@@ -1792,6 +1895,49 @@ export interface components {
                 };
             };
             proxy?: components["schemas"]["ProxyConfig"];
+        };
+        /** ConnectLink */
+        ConnectLink: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            projectId: string;
+            /** @description The link; shown once, when it is made. Who has it acts as the person. */
+            url?: string;
+            /** @description The name of the integration. */
+            integration: string;
+            groupRef: string;
+            groupName?: string;
+            consumerRef: string;
+            consumerName?: string;
+            returnUrl?: string;
+            singleUse: boolean;
+            /**
+             * Format: date-time
+             * @description When it stops to hold.
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When it was opened first.
+             */
+            openedAt?: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+        };
+        /** ConnectLinkPage */
+        ConnectLinkPage: {
+            results: components["schemas"]["ConnectLink"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** ConnectLinkProject */
+        ConnectLinkProject: {
+            id: string;
+            appName: string;
+            branding: components["schemas"]["Branding"];
         };
         /**
          * ConnectUrl
@@ -1888,6 +2034,28 @@ export interface components {
              */
             expiresAt?: string;
         };
+        /** CreateConnectLinkRequest */
+        CreateConnectLinkRequest: {
+            /** @description The integration, by id or name. */
+            integration: string;
+            /** @description The group, by the builder's own id. */
+            groupRef: string;
+            /** @description Default: groupRef. */
+            groupName?: string;
+            /** @description The person, by the builder's own id. */
+            consumerRef: string;
+            /** @description Default: consumerRef. */
+            consumerName?: string;
+            /** @description Where the page leads back to; its origin is one of the project's or the operator's. */
+            returnUrl?: string;
+            /** @default 86400 */
+            expiresInSeconds: number;
+            /**
+             * @description Whether only the browser that opens the link first may use it, until it expires.
+             * @default true
+             */
+            singleUse: boolean;
+        };
         /** CreateDestinationRequest */
         CreateDestinationRequest: {
             /** @description Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case. */
@@ -1895,6 +2063,15 @@ export interface components {
             type: components["schemas"]["DestinationType"];
             metadata: components["schemas"]["WebhookMetadata"] | components["schemas"]["PostgresMetadata"] | components["schemas"]["S3Metadata"] | components["schemas"]["AmqpMetadata"] | components["schemas"]["SlackMetadata"] | components["schemas"]["FileMetadata"];
             secrets?: components["schemas"]["WebhookSecrets"] | components["schemas"]["PostgresSecrets"] | components["schemas"]["S3Secrets"] | components["schemas"]["AmqpSecrets"] | components["schemas"]["SlackSecrets"] | components["schemas"]["FileSecrets"];
+        };
+        /** CreateFrontendTokenRequest */
+        CreateFrontendTokenRequest: {
+            /** @description The group, by the builder's own id. */
+            groupRef: string;
+            /** @description The person, by the builder's own id. */
+            consumerRef: string;
+            /** @default 600 */
+            expiresInSeconds: number;
         };
         /** CreateInstallationRequest */
         CreateInstallationRequest: {
@@ -1995,6 +2172,7 @@ export interface components {
             appName: string;
             /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
             allowedOrigins: string[];
+            branding: components["schemas"]["Branding"];
             /** @description Always the same: an installation of svc has one organization. */
             orgId: string;
             /**
@@ -2244,6 +2422,7 @@ export interface components {
                 messages?: number;
                 events?: number;
                 proxyLogs?: number;
+                connectLinks?: number;
                 auditLog?: number;
             };
             /** @description Operations that stay because they are under way: erase again when they have ended. */
@@ -2362,6 +2541,16 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** FrontendToken */
+        FrontendToken: {
+            /** @description Sent as `Authorization: Bearer` by the page; kept nowhere. */
+            token: string;
+            /**
+             * Format: date-time
+             * @description When it stops to hold.
+             */
+            expiresAt: string;
+        };
         /** Group */
         Group: {
             groupRef: string;
@@ -2374,10 +2563,10 @@ export interface components {
         };
         /**
          * HistoryKind
-         * @description `operations`: with their records, attempts and logs. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call.
+         * @description `operations`: with their records, attempts and logs. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `connectLinks`: kept until a week after they expire.
          * @enum {unknown}
          */
-        HistoryKind: "operations" | "messages" | "events" | "proxyLogs" | "auditLog";
+        HistoryKind: "operations" | "messages" | "events" | "proxyLogs" | "connectLinks" | "auditLog";
         /** HydratedField */
         HydratedField: {
             fieldName?: string;
@@ -2881,6 +3070,35 @@ export interface components {
                 [key: string]: components["schemas"]["FieldMetadata"];
             };
         };
+        /** OpenConnectLinkRequest */
+        OpenConnectLinkRequest: {
+            /** @description What stands behind the `#` of the link. */
+            link: string;
+            /** @description A secret of this browser: a link for one use is opened again by the same one only. */
+            browser: string;
+        };
+        /** OpenedConnectLink */
+        OpenedConnectLink: {
+            /** @description Sent as `Authorization: Bearer` by the page; kept nowhere. */
+            token: string;
+            /**
+             * Format: date-time
+             * @description When it stops to hold.
+             */
+            expiresAt: string;
+            project: components["schemas"]["ConnectLinkProject"];
+            integration: string;
+            groupRef: string;
+            groupName?: string;
+            consumerRef: string;
+            consumerName?: string;
+            returnUrl?: string;
+            /**
+             * Format: date-time
+             * @description When the link stops to hold.
+             */
+            linkExpiresAt: string;
+        };
         /** Operation */
         Operation: {
             id: string;
@@ -3207,6 +3425,7 @@ export interface components {
             appName: string;
             /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
             allowedOrigins: string[];
+            branding: components["schemas"]["Branding"];
             /** @description Always the same: an installation of svc has one organization. */
             orgId: string;
             /**
@@ -4151,6 +4370,7 @@ export interface components {
                 appName?: string;
                 /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
                 allowedOrigins?: string[];
+                branding?: components["schemas"]["Branding"];
             };
         };
         /** UpdateProviderAppRequest */
@@ -4360,16 +4580,22 @@ export type BackfillProgress = components['schemas']['BackfillProgress'];
 export type BasicOpts = components['schemas']['BasicOpts'];
 export type BatchItem = components['schemas']['BatchItem'];
 export type BatchWritten = components['schemas']['BatchWritten'];
+export type Branding = components['schemas']['Branding'];
 export type BrowserPage = components['schemas']['BrowserPage'];
 export type Config = components['schemas']['Config'];
 export type ConfigContent = components['schemas']['ConfigContent'];
+export type ConnectLink = components['schemas']['ConnectLink'];
+export type ConnectLinkPage = components['schemas']['ConnectLinkPage'];
+export type ConnectLinkProject = components['schemas']['ConnectLinkProject'];
 export type ConnectUrl = components['schemas']['ConnectUrl'];
 export type Connection = components['schemas']['Connection'];
 export type ConnectionPage = components['schemas']['ConnectionPage'];
 export type ConnectionRequest = components['schemas']['ConnectionRequest'];
 export type Consumer = components['schemas']['Consumer'];
 export type CreateApiKeyRequest = components['schemas']['CreateApiKeyRequest'];
+export type CreateConnectLinkRequest = components['schemas']['CreateConnectLinkRequest'];
 export type CreateDestinationRequest = components['schemas']['CreateDestinationRequest'];
+export type CreateFrontendTokenRequest = components['schemas']['CreateFrontendTokenRequest'];
 export type CreateInstallationRequest = components['schemas']['CreateInstallationRequest'];
 export type CreateIntegrationRequest = components['schemas']['CreateIntegrationRequest'];
 export type CreateJwtKeyRequest = components['schemas']['CreateJwtKeyRequest'];
@@ -4405,6 +4631,7 @@ export type FieldSetting = components['schemas']['FieldSetting'];
 export type FileMetadata = components['schemas']['FileMetadata'];
 export type FileSecrets = components['schemas']['FileSecrets'];
 export type FoundRecord = components['schemas']['FoundRecord'];
+export type FrontendToken = components['schemas']['FrontendToken'];
 export type Group = components['schemas']['Group'];
 export type HistoryKind = components['schemas']['HistoryKind'];
 export type HydratedField = components['schemas']['HydratedField'];
@@ -4442,6 +4669,8 @@ export type OAuth2Opts = components['schemas']['OAuth2Opts'];
 export type OAuth2PasswordCredentials = components['schemas']['OAuth2PasswordCredentials'];
 export type OAuthConnectRequest = components['schemas']['OAuthConnectRequest'];
 export type ObjectMetadata = components['schemas']['ObjectMetadata'];
+export type OpenConnectLinkRequest = components['schemas']['OpenConnectLinkRequest'];
+export type OpenedConnectLink = components['schemas']['OpenedConnectLink'];
 export type Operation = components['schemas']['Operation'];
 export type OperationFailure = components['schemas']['OperationFailure'];
 export type OperationLog = components['schemas']['OperationLog'];
@@ -5101,6 +5330,165 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    createFrontendToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateFrontendTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FrontendToken"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listConnectLinks: {
+        parameters: {
+            query?: {
+                /** @description Only of this group. */
+                groupRef?: string;
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectLink"][] | components["schemas"]["ConnectLinkPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createConnectLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateConnectLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectLink"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteConnectLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+                /** @description The id of the link. */
+                connectLinkId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    openConnectLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenConnectLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedConnectLink"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listProviderApps: {
         parameters: {
             query?: {
@@ -5439,7 +5827,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown. */
-                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
+                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
                 targetId?: string;
                 /** @description Done with this key. */
                 keyId?: string;
@@ -5912,6 +6300,8 @@ export interface operations {
             query?: {
                 /** @description When true, the provider is not asked whether the objects and fields exist. */
                 skipSampling?: boolean;
+                /** @description The id of the config that the change was made on: answered by config-changed when the installation has another one. */
+                ifConfigId?: string;
             };
             header?: never;
             path: {
