@@ -175,13 +175,22 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   return app;
 }
 
+/** Without a stack: where the statement came from says nothing about the outage. */
+function reasonOf(error: unknown): string {
+  const { code, message } = Object(error) as { code?: string; message?: string };
+  // An error of several addresses has a code and no message.
+  return [message, code].filter(Boolean).join(' ') || String(error);
+}
+
 async function createGround(config: Config, url: string, log: Logger): Promise<Ground> {
   const database = openDatabase({
     url,
     directUrl: config.databaseDirectUrl,
     poolSize: config.poolSize,
     applicationName: 'svc',
-    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+    onIdleError: (error) => log.debug({ err: error }, 'an idle database connection was lost'),
+    onAway: (error) => log.warn({ reason: reasonOf(error) }, 'the database does not answer'),
+    onBack: (afterMs) => log.info(`the database is back after ${Math.ceil(afterMs / 1000)} s`),
     onUnprepared: () =>
       log.warn('the pooler does not follow prepared statements: every statement is planned anew'),
   });

@@ -1,5 +1,7 @@
 import { pino, type Logger } from 'pino';
+import { isOutage } from './db/database.ts';
 import { LogOutput } from './log-output.ts';
+import { Problem } from './problem.ts';
 
 export type { Logger } from 'pino';
 
@@ -46,11 +48,25 @@ export function createLog(level: string, { format, destination }: LogOptions = {
       formatters: { log: (line) => withoutSecrets(line, 3) },
       serializers: { err: describeError, error: describeError },
       timestamp: pino.stdTimeFunctions.isoTime,
+      hooks: {
+        logMethod(args, method, at) {
+          if (at === warnLevel && isForWantOfDatabase(args[0])) this.debug(...args);
+          else method.apply(this, args);
+        },
+      },
     },
     isText
       ? { write: (line: string) => process.stdout.write(`${readable(line)}\n`) }
       : (destination ?? standardOutput()),
   );
+}
+
+const warnLevel = 40;
+
+/** An outage of the database is told once, as itself; what fails for it and is tried again is not worth a line each. */
+function isForWantOfDatabase(about: unknown): boolean {
+  const { err } = Object(about) as { err?: unknown };
+  return err instanceof Problem && isOutage(err);
 }
 
 function standardOutput(): LogOutput {

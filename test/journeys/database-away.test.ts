@@ -28,7 +28,7 @@ describe('test/journeys/database-away', () => {
   beforeAll(async () => {
     test = await createTestDatabase();
     wire = await startForwarder(test.url);
-    platform = await startPlatform({ databaseUrl: wire.url });
+    platform = await startPlatform({ databaseUrl: wire.url, env: { SVC_LOG_LEVEL: 'info' } });
     await deploy(platform);
     customer = await install(platform, 'hubspot-crm', 'acme');
   });
@@ -88,6 +88,32 @@ describe('test/journeys/database-away', () => {
     },
     60_000,
   );
+
+  it('an outage is told once when it begins and once when it is over, and a refused request by its one line', async () => {
+    const before = platform.said().length;
+    wire.cut('refuse');
+    const refused = await Promise.all([
+      ...Array.from({ length: 5 }, () => write()),
+      ...Array.from({ length: 5 }, () =>
+        platform.call<ProblemBody>('POST', '/projects', { name: 'not-now' }),
+      ),
+    ]);
+    for (const answer of refused) expectAway(answer);
+    // Long enough for whatever looks for work every two seconds.
+    await sleep(3_000);
+    wire.heal();
+    await untilReady();
+    const said = () => platform.said().slice(before);
+    await expect.poll(said).toContain('the database is back after');
+    const lines = said().split('\n');
+    expect(lines.filter((line) => line.includes('the database does not answer'))).toHaveLength(1);
+    expect(lines.filter((line) => /the database is back after ([3-9]|\d\d) s/.test(line))).toHaveLength(1);
+    for (const { body } of refused)
+      expect(lines.filter((line) => line.includes(body.requestId))).toEqual([
+        expect.stringContaining('database-unavailable'),
+      ]);
+    expect(lines.filter((line) => /"stack"|^\s+at /.test(line))).toEqual([]);
+  }, 60_000);
 
   it('connections that the server ends are replaced without anybody noticing', async () => {
     await write();

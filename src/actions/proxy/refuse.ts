@@ -1,7 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { describeFault, failedToConnect, isRefused } from '../../kit/http/egress.ts';
-import { answerOf, answerOnSocket, type ProblemAnswer } from '../../kit/http/problem-answer.ts';
+import { answerOf, answerOnSocket, tellFault, type ProblemAnswer } from '../../kit/http/problem-answer.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
 import { Problem, problem } from '../../kit/problem.ts';
@@ -15,12 +15,7 @@ export function answerProblem(
   extra: readonly string[] = [],
 ): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
-  if (answer.status >= 500) {
-    log.error(
-      { err: answer.cause ?? answer, requestId, problem: answer.code, surface: 'proxy' },
-      answer.message,
-    );
-  }
+  tellFault(log, answer, { requestId, surface: 'proxy' });
   const { headers, body } = proxyAnswer(answer, requestId);
   const names = [...Object.entries(headers).flat(), ...extra];
   // Also sets the phrase: the provider's may still stand in the response.

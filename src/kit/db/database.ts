@@ -13,6 +13,7 @@ import { parseJson } from '../json.ts';
 import { Problem, problem } from '../problem.ts';
 import { sleep } from '../retry.ts';
 import { createNotices, type Notices } from './notices.ts';
+import { watchOutage, type OutageHooks, type OutageWatch } from './outage.ts';
 import type { Statement } from './statement.ts';
 
 /** Anything that runs statements: the pool, or one open transaction. */
@@ -41,7 +42,7 @@ export interface PoolState {
   waiting: number;
 }
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends OutageHooks {
   /** May lead to a pooler that hands out sessions by the transaction, if `directUrl` is given. */
   url: string;
   directUrl?: string | undefined;
@@ -65,6 +66,7 @@ const conflictTries = 4;
 /** State that the statements of one pool share. */
 interface Wire {
   isSilent: boolean;
+  outage: OutageWatch;
   begin: string;
   /** Whether statements are prepared under their names. */
   prepares: true | (() => Promise<boolean>);
@@ -107,6 +109,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const notices = createNotices(directUrl);
   const wire: Wire = {
     isSilent: false,
+    outage: watchOutage(options),
     begin: isPooled ? beginWithLimits : 'BEGIN',
     prepares: isPooled ? onceKnown(() => followsNames(pool), options.onUnprepared) : true,
   };
@@ -116,7 +119,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     notices,
     rows: (statement, values) => run(pool, wire, statement, values),
     raw: async (text, values) => {
-      const result = await guarded(() => pool.query(text, values as unknown[]));
+      const result = await guarded(() => watched(wire, () => pool.query(text, values as unknown[])));
       return (result.rows ?? []) as Record<string, unknown>[];
     },
     transaction: (work) => inTransaction(pool, wire, work),
@@ -134,7 +137,7 @@ export function connectionSettings(url: string): ClientConfig {
 }
 
 async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) => Promise<T>): Promise<T> {
-  const client = await guarded(() => pool.connect());
+  const client = await guarded(() => watched(wire, () => pool.connect()));
   let broken: Error | undefined;
   // The pool listens to idle clients only; unheard, the loss of this one would end the process.
   const onLoss = (error: Error): void => {
@@ -165,13 +168,26 @@ async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) =>
 async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): Promise<QueryResult> {
   const query_timeout = wire.isSilent ? silentTimeoutMs : answerTimeoutMs;
   try {
-    const result = await client.query({ ...query, query_timeout } as QueryConfig);
+    const result = await watched(wire, () => client.query({ ...query, query_timeout } as QueryConfig));
     wire.isSilent = false;
     return result;
   } catch (error) {
     // One lost connection says nothing about the others.
     if (isUnanswered(error)) wire.isSilent = true;
     else if (error instanceof DatabaseError) wire.isSilent = false;
+    throw error;
+  }
+}
+
+/** Notes whether the database answers. */
+async function watched<T>({ outage }: Wire, work: () => Promise<T>): Promise<T> {
+  const before = outage.now();
+  try {
+    const result = await work();
+    outage.answered(before);
+    return result;
+  } catch (error) {
+    if (isOutage(error)) outage.failed(error);
     throw error;
   }
 }
@@ -288,6 +304,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed|not queryable/i.test(
     error.message,
   );
+}
+
+/** Whether it is away for everybody, rather than that a conflict or a limit kept one statement from being made. */
+export function isOutage(error: unknown): boolean {
+  return isDatabaseAway(error) && !passingStates.test(sqlState(originOf(error)) ?? '');
 }
 
 /** The SQLSTATE of a PostgreSQL error, or undefined. */

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isDatabaseAway } from '../db/database.ts';
+import { isDatabaseAway, isOutage } from '../db/database.ts';
+import type { Logger } from '../log.ts';
 import { renderProblem, type Problem } from '../problem.ts';
 
 export interface ProblemAnswer {
@@ -22,6 +23,12 @@ export function answerOf(fault: Problem, requestId: string): ProblemAnswer {
     },
     body,
   };
+}
+
+/** A line for a fault of ours, with its cause. An outage of the database has its own; the request's line names the problem. */
+export function tellFault(log: Pick<Logger, 'error'>, answer: Problem, about: Record<string, unknown>): void {
+  if (answer.status < 500 || isOutage(answer)) return;
+  log.error({ ...about, err: answer.cause ?? answer, problem: answer.code }, answer.message);
 }
 
 /** Sends it on a bare socket, where node has no response to write to. Ends the connection. */

@@ -20,6 +20,7 @@ import { drainingResponse } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { nulIssues } from './nul.ts';
+import { tellFault } from './problem-answer.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
 /** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
@@ -173,19 +174,14 @@ export function problemBody({ id, url }: FastifyRequest, answer: Problem): Recor
   return withoutSecretsOf(renderProblem(answer, id), url);
 }
 
-/** Answers with a problem; faults of ours are logged with their cause, refusals are not. `body`: if it was rendered before. */
+/** Answers with a problem; faults of ours are logged with their cause. `body`: if it was rendered before. */
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: Problem,
   body: unknown = problemBody(request, answer),
 ): FastifyReply {
-  if (answer.status >= 500) {
-    request.log.error(
-      { err: answer.cause ?? answer, requestId: request.id, problem: answer.code },
-      answer.message,
-    );
-  }
+  tellFault(request.log, answer, { requestId: request.id });
   request.about = { ...request.about, problem: answer.code };
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
   // Closing while the caller still sends would lose the answer. The rest of the body is read and dropped.
