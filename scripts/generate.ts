@@ -7,6 +7,7 @@ import { variables } from '../src/config.ts';
 import { eventKinds, eventTypes, sentenceOf } from '../src/events/index.ts';
 import type { Variable } from '../src/kit/variable.ts';
 import { loadCatalog } from '../src/providers/index.ts';
+import { cliPage } from './cli-page.ts';
 import { clientTypes } from './client-types.ts';
 import { openApiDocument } from './openapi.ts';
 
@@ -109,6 +110,7 @@ async function wanted(): Promise<Map<string, string>> {
     ['docs/configuration.md', configurationPage()],
     ['docs/providers/files.md', await providersPage()],
     ['docs/guides/notifications.md', await notificationsPage()],
+    ['docs/cli.md', cliPage(await readFile(join(root, 'docs/cli.md'), 'utf8'))],
     ['docs/errors/README.md', errorIndex(kinds)],
     ...kinds.map(([code, kind]): [string, string] => [`docs/errors/${code}.md`, errorPage(code, kind)]),
   ]);

@@ -34,13 +34,13 @@ export async function makeFirstKey(config: Config, url: string, say: (line: stri
   }
 }
 
-/** The role `keys create`: prints the key alone to standard output. */
+/** The role `operator-keys create`: prints the key alone to standard output. */
 export async function createKey(
   url: string,
   { in: place, ...given }: { label: string; project?: string | undefined; in: string },
   say: (line: string) => void,
 ): Promise<void> {
-  const database = openDatabase({ url, poolSize: 1, applicationName: 'svc keys create' });
+  const database = openDatabase({ url, poolSize: 1, applicationName: 'svc operator-keys create' });
   try {
     const { key, projectName } = await createOperatorKey(database, given, place);
     process.stdout.write(`${key}\n`);

@@ -137,7 +137,7 @@ function isServing({ role }: Command): boolean {
 
 /** The database, up and of this release. What works on one that must be there makes none. */
 async function openStorage(command: Command, config: Config, log: Logger, running: Running): Promise<Opened> {
-  const mustExist = command.role.startsWith('keys ');
+  const mustExist = command.role.includes('keys ');
   const { url, embedded, name } = await prepareDatabase(config, log, { mustExist });
   if (embedded) running.embedded = embedded;
   const directUrl = config.databaseDirectUrl ?? url;
@@ -156,8 +156,8 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
 /** A role that does one thing and ends. */
 async function once({ role, ...given }: Command, config: Config, { directUrl, name }: Opened): Promise<void> {
   if (role === 'migrate') await makeFirstKey(config, directUrl, say);
-  if (role === 'keys create') await createKey(directUrl, { ...given, in: name }, say);
-  if (role !== 'keys rotate') return;
+  if (role === 'operator-keys create') await createKey(directUrl, { ...given, in: name }, say);
+  if (role !== 'master-keys rotate') return;
   say(`In ${name}:`);
   process.exitCode = (await rotateAllKeys(config, directUrl, say)) ? 0 : 1;
 }

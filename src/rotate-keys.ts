@@ -8,13 +8,13 @@ import { createVault } from './kit/vault.ts';
 import { sealedDestinationColumns } from './deliveries/index.ts';
 import { sealedProjectColumns } from './projects/index.ts';
 
-/** The role `keys rotate`: everything sealed comes under the first master key. True when the other keys may be taken away. */
+/** The role `master-keys rotate`: everything sealed comes under the first master key. True when the other keys may be taken away. */
 export async function rotateAllKeys(
   config: Config,
   url: string,
   say: (line: string) => void,
 ): Promise<boolean> {
-  const database = openDatabase({ url, poolSize: 2, applicationName: 'svc keys rotate' });
+  const database = openDatabase({ url, poolSize: 2, applicationName: 'svc master-keys rotate' });
   try {
     const vault = createVault(await masterKeysOf(config, database));
     const columns = [...sealedConnectionColumns, ...sealedProjectColumns, ...sealedDestinationColumns];

@@ -286,6 +286,8 @@ describe('cli/commands', () => {
       'hubspot-crm',
       '--installation',
       customer.installationId,
+      '--limit',
+      '1000',
     ];
     const cut = await at.run(list, { env: env(), started: (child) => child.stdout?.destroy() });
     expect(cut).toEqual({ code: 0, out: '', err: '' });

@@ -71,11 +71,8 @@ export async function addressOf(
   return { url, project, ...(profile ? { profile } : {}) };
 }
 
-/** The client that a command calls svc with. A key is sent to the server that it was kept for and to no other. */
-export async function connect(
-  options: ConnectionOptions,
-  patience = { retries: 2, retryWithinMs: 10_000 },
-): Promise<Svc> {
+/** The server, the project and the key. A key is sent to the server that it was kept for and to no other. */
+export async function credentialsOf(options: ConnectionOptions): Promise<Profile> {
   const { url, project, profile } = await addressOf(options);
   const kept = profile?.url === url ? profile.apiKey : undefined;
   const apiKey = process.env['SVC_API_KEY'] || kept;
@@ -85,6 +82,15 @@ export async function connect(
       'Run `svc login`, or set SVC_API_KEY.',
       exitCodes.credentials,
     );
+  return { url, project, apiKey };
+}
+
+/** The client that a command calls svc with. */
+export async function connect(
+  options: ConnectionOptions,
+  patience = { retries: 2, retryWithinMs: 10_000 },
+): Promise<Svc> {
+  const { url, project, apiKey } = await credentialsOf(options);
   return new Svc({ baseUrl: url, project, apiKey, ...patience });
 }
 

@@ -1,9 +1,9 @@
-import { createInterface } from 'node:readline/promises';
 import type { DeployedChange, DeployPreview, ManifestIssue } from '../../ui/client/src/index.ts';
+import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
-import { exitCodes, Failure } from './failure.ts';
+import { Failure } from './failure.ts';
 import { describeIssues, validManifest, type ManifestFile } from './manifest-file.ts';
-import { say, tell } from './output.ts';
+import { say } from './output.ts';
 
 interface DeployOptions extends ConnectionOptions {
   dryRun?: boolean;
@@ -45,19 +45,11 @@ function warningsOf(file: ManifestFile, warnings: readonly ManifestIssue[]): str
 }
 
 /** What a destructive deploy takes away is not read and not written any more: somebody must want that. */
-async function agree({ integrations }: DeployPreview, { yes }: DeployOptions): Promise<void> {
+async function agree({ integrations }: DeployPreview, options: DeployOptions): Promise<void> {
   const removed = integrations.flatMap((one) => one.removed.map((part) => `${one.name}: ${part}`));
-  if (yes || removed.length === 0) return;
-  const what = `This ends for every installation: ${removed.join(', ')}.`;
-  if (!process.stdin.isTTY)
-    throw new Failure(
-      what,
-      'Say --yes to go on without a question, or leave --destructive away.',
-      exitCodes.usage,
-    );
-  tell(what);
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question('Go on? [y/N] ').finally(() => lines.close());
-  if (!/^y(es)?$/i.test(answer.trim()))
-    throw new Failure('Nothing was deployed.', 'Leave --destructive away to keep it going.');
+  if (removed.length === 0) return;
+  await confirm(`This ends for every installation: ${removed.join(', ')}.`, options, {
+    without: 'leave --destructive away',
+    nothing: new Failure('Nothing was deployed.', 'Leave --destructive away to keep it going.'),
+  });
 }

@@ -1,20 +1,4 @@
-/** `svc` as a builder uses it. The operator's words start `src/main.ts` instead (`scripts/svc.mjs`). */
-import { exitCodes } from './failure.ts';
-import { createProgram } from './program.ts';
-import { report } from './report.ts';
+/** `svc`: the server for the operator's words, otherwise a builder's command. Only what is asked for is loaded. */
+import { isOperators } from './operator-words.ts';
 
-// Whoever reads has seen enough: `svc … | head`. A command that must not end for that listens, too.
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    if (stream.listenerCount('error') === 1) process.exit(0);
-  });
-process.on('SIGINT', () => {
-  if (process.listenerCount('SIGINT') === 1) process.exit(exitCodes.interrupted);
-});
-
-try {
-  await createProgram().parseAsync(process.argv);
-} catch (error) {
-  process.exitCode = report(error, process.argv.includes('--json'));
-}
+await (isOperators(process.argv.slice(2)) ? import('../main.ts') : import('./run.ts'));

@@ -3,6 +3,7 @@ import { checkManifest, factsOf } from '../projects/manifest/index.ts';
 import type { Manifest, ManifestIssue } from '../projects/manifest/schema.ts';
 import { loadCatalog } from '../providers/index.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { counted } from './output.ts';
 
 /** A manifest as it stands in a file, and what is wrong with it. */
 export interface ManifestFile {
@@ -38,10 +39,6 @@ export async function validManifest(path: string): Promise<ManifestFile & { mani
     exitCodes.refused,
     { errors: file.errors, warnings: file.warnings },
   );
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Each issue with its line of the file, and a caret under its place. */

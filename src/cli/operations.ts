@@ -1,25 +1,25 @@
 import type { Operation } from '../../ui/client/src/index.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { say } from './output.ts';
+import { counted, say } from './output.ts';
+import { pageSizeOf, sayList, type ListOptions } from './rows.ts';
 
-interface ListOptions extends ConnectionOptions {
+interface OperationsOptions extends ListOptions {
   integration: string;
   installation: string;
-  limit: number;
 }
 
 /** `svc operations list`: those of an installation, newest first. */
-export async function listOperations(options: ListOptions): Promise<void> {
-  const svc = await connect(options);
+export async function listOperations(options: OperationsOptions): Promise<void> {
   const of = { integration: options.integration, installationId: options.installation };
-  const pageSize = Math.min(options.limit, 200);
-  let left = options.limit;
-  for await (const operation of svc.operations.list({ ...of, pageSize })) {
-    say(options, operation, lineOf(operation));
-    left -= 1;
-    if (left === 0) return;
-  }
+  const list = (await connect(options)).operations.list({ ...of, ...pageSizeOf(options) });
+  await sayList(options, list, {
+    id: ({ id }) => id,
+    made: ({ createTime }) => createTime,
+    what: ({ actionType, resource }) => `${actionType} ${resource}`,
+    status: ({ status }) => status,
+    result: ({ result }) => result,
+  });
 }
 
 /** `svc operations get`. */
@@ -47,8 +47,54 @@ export async function watchOperation(
   if (operation.status === 'failure') process.exitCode = exitCodes.refused;
 }
 
-function lineOf({ id, createTime, actionType, resource, status, result }: Operation): string {
-  return [id, createTime, actionType, resource, status, result ?? ''].join('  ').trimEnd();
+/** `svc operations logs`. */
+export async function operationLogs(id: string, options: ListOptions): Promise<void> {
+  const logs = await (await connect(options)).operations.logs(id);
+  async function* each() {
+    yield* logs;
+  }
+  await sayList(options, each(), {
+    time: ({ timestamp }) => timestamp,
+    severity: ({ severity }) => severity,
+    message: ({ message: { msg, error } }) => [msg, error].filter(Boolean).join(': '),
+  });
+}
+
+/** `svc operations records`: what became of each record of a write. */
+export async function operationRecords(id: string, options: ListOptions): Promise<void> {
+  const list = (await connect(options)).operations.records(id, pageSizeOf(options));
+  await sayList(options, list, {
+    index: ({ index }) => index,
+    reference: ({ reference }) => reference,
+    record: ({ recordId }) => recordId,
+    outcome: ({ success, resolution }) => (success === undefined ? resolution : success ? 'done' : 'failed'),
+    why: ({ errors }) => errors.map(({ category, message }) => `${category}: ${message}`),
+  });
+}
+
+interface ResolveOptions extends ConnectionOptions {
+  as: 'applied' | 'notApplied';
+  index?: number;
+  recordId?: string;
+}
+
+/** `svc operations resolve`: says what became of records of unknown outcome. */
+export async function resolveOperation(id: string, options: ResolveOptions): Promise<void> {
+  const { as: resolution, index, recordId } = options;
+  const meant = { resolution, ...(recordId === undefined ? {} : { recordId }) };
+  const request = index === undefined ? meant : { records: [{ index, ...meant }] };
+  const answer = await (await connect(options)).operations.resolve(id, request);
+  say(options, answer, `${counted(answer.records.length, 'record')} resolved as ${resolution}.`);
+}
+
+/** `svc operations retry`: writes again what failed, in a new operation. */
+export async function retryOperation(id: string, options: ConnectionOptions): Promise<void> {
+  const answer = await (await connect(options)).operations.retry(id);
+  say(
+    options,
+    answer,
+    `Retried in operation ${answer.operationId}: svc operations watch ${answer.operationId}`,
+  );
 }
 
 function wholeOf(operation: Operation): string {

@@ -7,3 +7,7 @@ export function say(options: { json?: boolean }, value: unknown, text: string): 
 export function tell(text: string): void {
   process.stderr.write(`${text}\n`);
 }
+
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}

@@ -17,7 +17,11 @@ export function report(error: unknown, asJson: boolean): number {
 export function failureOf(error: SvcError): Failure {
   const { code, status, detail, requestId, operationId, issues } = error;
   const details = { code, status, requestId, operationId, issues: issues.length > 0 ? issues : undefined };
-  const more = issues.map(({ name, detail: why }) => `\n  ${name}: ${why}`).join('');
+  const more = issues
+    .map(({ name, detail: why }) => `${name}: ${why}`)
+    .filter((one) => one !== detail)
+    .map((one) => `\n  ${one}`)
+    .join('');
   return new Failure(`${detail}${more}`, remedyOf(error), exitCodeOf(error), details);
 }
 

@@ -1,6 +1,6 @@
 import { exitCodes } from './failure.ts';
-import { counted, describeIssues, readManifestFile } from './manifest-file.ts';
-import { say } from './output.ts';
+import { describeIssues, readManifestFile } from './manifest-file.ts';
+import { counted, say } from './output.ts';
 
 /** `svc validate`: every fault of a manifest, offline. */
 export async function validate(path: string, options: { json?: boolean }): Promise<void> {

@@ -127,7 +127,7 @@ describe('test/journeys/rotate-keys', () => {
     expect(() => both.open(rewrapped, placeOf(projectId, to!))).toThrow('unable to authenticate');
   });
 
-  it('`keys rotate` that is killed goes on where it was; then the platform runs without the old key', async () => {
+  it('`master-keys rotate` that is killed goes on where it was; then the platform runs without the old key', async () => {
     const platform = await startPlatform({
       databaseUrl: test.url,
       env: { SVC_ENCRYPTION_KEYS: oldKey },
@@ -191,7 +191,7 @@ describe('test/journeys/rotate-keys', () => {
     }
   }, 90_000);
 
-  it('`keys rotate` without a key that is still needed says so, and ends with 1', async () => {
+  it('`master-keys rotate` without a key that is still needed says so, and ends with 1', async () => {
     await seed(vaultOf(oldKey), 3);
     const { code, said } = await rotate(newKey);
     expect(code).toBe(1);
@@ -210,7 +210,7 @@ describe('test/journeys/rotate-keys', () => {
     keys: string,
     env: Record<string, string> = {},
   ): Promise<{ code: number | null; signal: NodeJS.Signals | null; said: string }> {
-    const child = spawn(process.execPath, ['src/main.ts', 'keys', 'rotate'], {
+    const child = spawn(process.execPath, ['src/main.ts', 'master-keys', 'rotate'], {
       env: {
         PATH: process.env['PATH'] ?? '',
         DATABASE_URL: test.url,

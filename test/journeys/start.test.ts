@@ -44,7 +44,7 @@ describe('test/journeys/start', () => {
   /** The process as a service manager starts it: without a terminal, with nothing but these variables. */
   async function start(
     given: Record<string, string>,
-    args: string[] = [],
+    args: string[] = ['server'],
     command = [process.execPath, 'scripts/svc.mjs'],
     output: 'pipe' | number = 'pipe',
   ): Promise<Started> {
@@ -115,7 +115,7 @@ describe('test/journeys/start', () => {
       const full = await open('/dev/full', 'w');
       const apiKey = 'k'.repeat(40);
       const env = { DATABASE_URL, SVC_BOOTSTRAP_API_KEY: apiKey, SVC_LOG_FORMAT: format };
-      const node = await start(env, [], [process.execPath, 'scripts/svc.mjs'], full.fd);
+      const node = await start(env, ['server'], [process.execPath, 'scripts/svc.mjs'], full.fd);
       try {
         await ready(node);
         for (let n = 0; n < 40; n += 1) expect(await projectsBy(node, { 'x-api-key': apiKey })).toBe(200);
@@ -191,7 +191,7 @@ describe('test/journeys/start', () => {
     expect(await readFile(join(SVC_DATA_DIR, 'first-api-key'), 'utf8')).toMatch(/^svc_/);
   }, 90_000);
 
-  it('a worker makes no key; migrate does; keys create makes one at any time', async () => {
+  it('a worker makes no key; migrate does; operator-keys create makes one at any time', async () => {
     const database = await empty();
     const count = async () =>
       (await database.database.raw('SELECT count(*)::int AS count FROM api_key'))[0]?.['count'];
@@ -201,7 +201,7 @@ describe('test/journeys/start', () => {
     expect(await count()).toBe(0);
     expect(await (await start(given, ['migrate'])).ended).toBe(0);
     expect(await count()).toBe(1);
-    const made = await start(given, ['keys', 'create', '--full', '--label', 'lost the first']);
+    const made = await start(given, ['operator-keys', 'create', '--full', '--label', 'lost the first']);
     expect(await made.ended).toBe(0);
     const node = await start(given, ['api']);
     await ready(node);
@@ -212,25 +212,25 @@ describe('test/journeys/start', () => {
       "SELECT actor_kind FROM audit_log WHERE action = 'apiKey.created' ORDER BY id",
     );
     expect(log).toEqual([{ actor_kind: 'operator' }, { actor_kind: 'operator' }]);
-    expect(await (await start(given, ['keys', 'create'])).ended).toBe(1);
+    expect(await (await start(given, ['operator-keys', 'create'])).ended).toBe(1);
   }, 120_000);
 
-  it('keys create works beside a running svc, says where, and makes no database', async () => {
+  it('operator-keys create works beside a running svc, says where, and makes no database', async () => {
     const SVC_DATA_DIR = join(folder, 'beside');
     await mkdir(SVC_DATA_DIR, { mode: 0o755 });
     await chmod(folder, 0o755);
     const node = await start({ SVC_DATA_DIR });
     await ready(node);
-    const made = await start({ SVC_DATA_DIR }, ['keys', 'create', '--full']);
+    const made = await start({ SVC_DATA_DIR }, ['operator-keys', 'create', '--full']);
     expect([await made.ended, made.said()]).toEqual([0, expect.stringContaining(`in ${SVC_DATA_DIR}`)]);
     expect(await projectsBy(node, { 'x-api-key': made.printed().trim() })).toBe(200);
     const elsewhere = join(folder, 'elsewhere');
-    const lost = await start({ SVC_DATA_DIR: elsewhere }, ['keys', 'create', '--full']);
+    const lost = await start({ SVC_DATA_DIR: elsewhere }, ['operator-keys', 'create', '--full']);
     expect(await lost.ended).toBe(1);
     expect(lost.said()).toContain(`no embedded database in ${elsewhere}`);
     await expect(stat(elsewhere)).rejects.toThrow('ENOENT');
     const { url: DATABASE_URL, database } = await empty();
-    const foreign = await start({ DATABASE_URL }, ['keys', 'create', '--full']);
+    const foreign = await start({ DATABASE_URL }, ['operator-keys', 'create', '--full']);
     expect(await foreign.ended).toBe(1);
     const { host, pathname } = new URL(DATABASE_URL);
     expect(foreign.said()).toContain(`the database ${host}${pathname} of DATABASE_URL is not one of svc`);

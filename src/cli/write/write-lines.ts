@@ -1,8 +1,7 @@
 import { SvcError, type Fields, type Svc } from '../../../ui/client/src/index.ts';
 import { exitCodes, Failure } from '../failure.ts';
-import { counted } from '../manifest-file.ts';
 import { failureOf } from '../report.ts';
-import { say, tell } from '../output.ts';
+import { counted, say, tell } from '../output.ts';
 import type { Line } from './lines.ts';
 import type { Target, WriteOptions } from './options.ts';
 

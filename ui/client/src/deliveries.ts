@@ -1,5 +1,5 @@
 import { answerOf, type CallOptions, type Calls } from './calls.ts';
-import type { Delivery, DeliveryDetail, operations } from './generated/api.ts';
+import type { Delivery, DeliveryDetail, operations, ReplayRequest, ReplayStarted } from './generated/api.ts';
 import { listOf, type List } from './pages.ts';
 
 type Query = NonNullable<operations['listDeliveries']['parameters']['query']>;
@@ -11,6 +11,8 @@ export interface Deliveries {
   get(deliveryId: string, query?: { includeBody?: boolean }, options?: CallOptions): Promise<DeliveryDetail>;
   /** Sends it again. */
   retry(deliveryId: string, options?: CallOptions): Promise<Delivery>;
+  /** Sends everything again that fits the filter, behind what is new; with `dryRun` it counts only. */
+  replay(request: ReplayRequest, options?: CallOptions): Promise<ReplayStarted>;
 }
 
 const all = '/v1/projects/{projectIdOrName}/deliveries';
@@ -46,5 +48,7 @@ export function deliveriesOf({ api, projectIdOrName }: Calls): Deliveries {
           ...options,
         }),
       ),
+    replay: (body, options = {}) =>
+      answerOf(api.POST(`${all}:replay`, { params: { path: { projectIdOrName } }, body, ...options })),
   };
 }

@@ -1,4 +1,4 @@
-export { answerOf } from './calls.ts';
+export { answerOf, onlyPage } from './calls.ts';
 export type { CallOptions, ConnectOptions } from './calls.ts';
 export type { Connections } from './connections.ts';
 export type { Deliveries } from './deliveries.ts';
@@ -7,8 +7,8 @@ export type { ProblemCode } from './generated/problem-codes.ts';
 export type { InstallationRef, Installations } from './installations.ts';
 export type { Integrations } from './integrations.ts';
 export type { Operations } from './operations.ts';
-export type { List, Page, PageQuery } from './pages.ts';
-export { SvcError } from './problem.ts';
+export { listOf, type List, type Page, type PageQuery } from './pages.ts';
+export { readProblem, SvcError } from './problem.ts';
 export type { Reads } from './reads.ts';
 export type { AnyIntegrations, DataMessage, Entry, Fields, FieldValue, IntegrationsShape } from './shape.ts';
 export { Svc } from './svc.ts';

@@ -24,6 +24,8 @@ import {
  * builder's own objects and fields.
  */
 export class Svc<M extends IntegrationsShape = AnyIntegrations> {
+  /** The id or the name of the project that it calls. */
+  readonly project: string;
   readonly operations: Operations;
   readonly integrations: Integrations;
   readonly installations: Installations;
@@ -37,6 +39,7 @@ export class Svc<M extends IntegrationsShape = AnyIntegrations> {
   constructor(options: ConnectOptions) {
     const calls = createCalls(options);
     this.#calls = calls;
+    this.project = options.project;
     this.api = calls.api;
     this.operations = operationsOf(calls);
     this.integrations = integrationsOf(calls);

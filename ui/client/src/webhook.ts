@@ -54,7 +54,7 @@ async function isSignedByOne(
   return isSigned;
 }
 
-function keyOf(secret: string): Promise<CryptoKey> {
+function keyOf(secret: string): Promise<Parameters<typeof crypto.subtle.verify>[1]> {
   const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined;
   if (!bytes || bytes.length === 0)
     throw new TypeError(

@@ -1,0 +1,51 @@
+import { Option, type Command } from 'commander';
+import type { ConnectionOptions } from '../connection.ts';
+import { calling, listing, several, time } from './command.ts';
+
+/** Who calls svc. */
+export function declareAccess(program: Command): void {
+  calling(
+    program,
+    'login',
+    'keep an API key, which is asked for or piped in, with its server and project',
+    'svc login --url https://svc.example.com --project mailmonkey < key.txt',
+  ).action(async (options: ConnectionOptions) => (await import('../login.ts')).login(options));
+  calling(program, 'logout', 'forget a profile', 'svc logout --profile staging').action(
+    async (options: ConnectionOptions) => (await import('../login.ts')).logout(options),
+  );
+  declareKeys(program.command('keys').description('the API keys of the project'));
+}
+
+function declareKeys(keys: Command): void {
+  listing(keys, 'list', 'the keys, without their secret part', 'svc keys list').action(async (options) =>
+    (await import('../keys.ts')).listKeys(options),
+  );
+  calling(
+    keys,
+    'create',
+    'make a key and say it, which happens only once',
+    'svc keys create --label backend --scope write --scope read > key.txt',
+  )
+    .requiredOption('-l, --label <text>', 'what it is for')
+    .addOption(
+      new Option('-s, --scope <scope>', 'what it may do; full unless told').argParser(
+        (text, before?: string[]) => several(text, before),
+      ),
+    )
+    .option('-g, --group <ref>', 'for what belongs to that group alone')
+    .option('--expires <time>', 'until when', time)
+    .action(async (options) => (await import('../keys.ts')).createKey(options));
+  for (const [verb, about] of [
+    ['disable', 'let nobody in by a key, for the time being'],
+    ['enable', 'let a disabled key in again'],
+  ] as const)
+    calling(keys, verb, about, `svc keys ${verb} 0192f0c1-…`)
+      .argument('<key>', 'its id')
+      .action(async (id: string, options: object) =>
+        (await import('../keys.ts')).setKeyActive(id, verb === 'enable', options),
+      );
+  calling(keys, 'delete', 'delete a key', 'svc keys delete 0192f0c1-… --yes')
+    .argument('<key>', 'its id')
+    .option('-y, --yes', 'do not ask before that')
+    .action(async (id: string, options: object) => (await import('../keys.ts')).deleteKey(id, options));
+}

@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { calling, listing } from './command.ts';
+
+/** The customers of a builder: what is connected and installed for them. */
+export function declareCustomers(program: Command): void {
+  declareConnections(program.command('connections').description('the accounts that customers connected'));
+  declareInstallations(program.command('installations').description('which customer has which integration'));
+}
+
+function declareConnections(connections: Command): void {
+  listing(connections, 'list', 'the connections, newest first', 'svc connections list --provider hubspot')
+    .option('--provider <name>', 'those to that provider')
+    .option('-g, --group <ref>', 'those of that group')
+    .action(async (options) => (await import('../connections.ts')).listConnections(options));
+  calling(connections, 'get', 'a connection, without its credentials', 'svc connections get 0192f0c1-…')
+    .argument('<connection>', 'its id')
+    .action(async (id: string, options: object) =>
+      (await import('../connections.ts')).getConnection(id, options),
+    );
+  calling(
+    connections,
+    'connect',
+    'the link that a customer opens to connect an account',
+    'svc connections connect hubspot --group acme',
+  )
+    .argument('<provider>', 'such as hubspot')
+    .requiredOption('-g, --group <ref>', 'the customer')
+    .option('-c, --consumer <ref>', 'the person there; the group unless told')
+    .option('-w, --workspace <ref>', 'the account, where the provider asks for it, such as a subdomain')
+    .action(async (provider: string, options) =>
+      (await import('../connections.ts')).connectAccount(provider, options),
+    );
+  calling(
+    connections,
+    'reconnect',
+    'the link that connects the account of a connection again, as after bad credentials',
+    'svc connections reconnect 0192f0c1-…',
+  )
+    .argument('<connection>', 'its id')
+    .action(async (id: string, options: object) =>
+      (await import('../connections.ts')).reconnect(id, options),
+    );
+}
+
+function declareInstallations(installations: Command): void {
+  listing(
+    installations,
+    'list',
+    'the installations, newest first',
+    'svc installations list --integration hubspot-crm',
+  )
+    .option('-i, --integration <name>', 'those of that integration, by name or id')
+    .option('-g, --group <ref>', 'those of that group')
+    .action(async (options) => (await import('../installations.ts')).listInstallations(options));
+  calling(
+    installations,
+    'get',
+    'an installation, with its config',
+    'svc installations get 0192f0c1-… --integration hubspot-crm',
+  )
+    .argument('<installation>', 'its id')
+    .requiredOption('-i, --integration <name>', 'its integration, by name or id')
+    .action(async (id: string, options) =>
+      (await import('../installations.ts')).getInstallation(id, options),
+    );
+  listing(
+    installations,
+    'reads',
+    'what is read for an installation, and when next',
+    'svc installations reads 0192f0c1-… --integration hubspot-crm',
+  )
+    .argument('<installation>', 'its id')
+    .requiredOption('-i, --integration <name>', 'its integration, by name or id')
+    .action(async (id: string, options) => (await import('../installations.ts')).listReads(id, options));
+  calling(
+    installations,
+    'create',
+    'install an integration for a group that is connected',
+    'svc installations create hubspot-crm --group acme',
+  )
+    .argument('<integration>', 'its name or id')
+    .requiredOption('-g, --group <ref>', 'the customer')
+    .option('--config <file>', 'the content of the config, as JSON')
+    .action(async (integration: string, options) =>
+      (await import('../installations.ts')).createInstallation(integration, options),
+    );
+}

@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { calling, command, listing } from './command.ts';
+
+/** What a builder declares, and the providers that there are. */
+export function declareManifest(program: Command): void {
+  command(program, 'validate', 'show every fault of a manifest; asks no server', 'svc validate svc.yaml')
+    .argument('[manifest]', 'the manifest', 'svc.yaml')
+    .option('--json', 'say the faults as JSON')
+    .action(async (path: string, options: object) =>
+      (await import('../validate.ts')).validate(path, options),
+    );
+  command(
+    program,
+    'types',
+    'TypeScript types of the objects and fields that a manifest declares, for `new Svc<Integrations>(…)`',
+    'svc types svc.yaml --out src/integrations.ts',
+  )
+    .argument('[manifest]', 'the manifest', 'svc.yaml')
+    .option('-o, --out <file>', 'write there instead of to the terminal')
+    .action(async (path: string, options: object) =>
+      (await import('../types/types.ts')).types(path, options),
+    );
+  calling(program, 'deploy', 'deploy a manifest', 'svc deploy svc.yaml --dry-run')
+    .argument('[manifest]', 'the manifest', 'svc.yaml')
+    .option('--dry-run', 'say what would change, and change nothing')
+    .option('--destructive', 'end what the manifest no longer holds, for the installations that have it')
+    .option('-y, --yes', 'do not ask before that')
+    .action(async (path: string, options: object) => (await import('../deploy.ts')).deploy(path, options));
+  declareIntegrations(program.command('integrations').description('what is deployed'));
+  declareProviders(program.command('providers').description('the catalogue of providers of the server'));
+}
+
+function declareIntegrations(integrations: Command): void {
+  listing(integrations, 'list', 'the integrations of the project', 'svc integrations list').action(
+    async (options) => (await import('../integrations.ts')).listIntegrations(options),
+  );
+  calling(
+    integrations,
+    'get',
+    'an integration, with what its newest revision declares',
+    'svc integrations get hubspot-crm',
+  )
+    .argument('<integration>', 'its name or id')
+    .action(async (name: string, options: object) =>
+      (await import('../integrations.ts')).getIntegration(name, options),
+    );
+  calling(
+    integrations,
+    'delete',
+    'delete an integration that nobody has installed',
+    'svc integrations delete hubspot-crm --yes',
+  )
+    .argument('<integration>', 'its name or id')
+    .option('-y, --yes', 'do not ask before that')
+    .action(async (name: string, options: object) =>
+      (await import('../integrations.ts')).deleteIntegration(name, options),
+    );
+}
+
+function declareProviders(providers: Command): void {
+  listing(
+    providers,
+    'search',
+    'the providers whose names and labels have all the words',
+    'svc providers search hub',
+    'svc providers search crm oauth2 --limit 100',
+  )
+    .argument('[words...]', 'none for all')
+    .action(async (words: string[], options) =>
+      (await import('../providers.ts')).searchProviders(words, options),
+    );
+  calling(providers, 'get', 'all that is known of a provider', 'svc providers get hubspot')
+    .argument('<provider>', 'its name')
+    .action(async (name: string, options: object) =>
+      (await import('../providers.ts')).getProvider(name, options),
+    );
+}

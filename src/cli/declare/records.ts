@@ -1,0 +1,137 @@
+import { Option, type Command } from 'commander';
+import type { WriteOptions } from '../write/options.ts';
+import { calling, listing, several, time, whole } from './command.ts';
+
+/** Records at providers: written, read, called for, and what became of it. */
+export function declareRecords(program: Command): void {
+  declareWrite(program);
+  calling(
+    program,
+    'read',
+    'read an object of a customer now, into the destination of the object',
+    'svc read hubspot-crm contacts --group acme --since 2026-11-01',
+  )
+    .argument('<integration>', 'its name or id')
+    .argument('<object>', 'as the manifest names it')
+    .requiredOption('-g, --group <ref>', 'the group whose account is read')
+    .option('--since <time>', 'what changed since then; all unless told', time)
+    .option('--until <time>', 'what changed until then', time)
+    .action(async (integration: string, object: string, options) =>
+      (await import('../read.ts')).read(integration, object, options),
+    );
+  declareProxy(program);
+  const operations = program.command('operations').description('look at what was done, and wait for it');
+  declareOperations(operations);
+  declareUnfinished(operations);
+}
+
+const writeExamples = `svc write hubspot-crm contacts --group acme --data '{"email":"ada@example.com"}'
+  svc write hubspot-crm contacts --group acme --mode asynchronous --file contacts.ndjson
+
+Each line of a file, or of what is piped in, is one record. The same file can be sent again, as
+after Ctrl+C: a line that was done is not done twice within 7 days, unless --run has another name.`;
+
+function declareWrite(program: Command): void {
+  calling(program, 'write', 'create, update or delete records', writeExamples)
+    .argument('<integration>', 'its name or id')
+    .argument('<object>', 'as the manifest names it')
+    .requiredOption('-g, --group <ref>', 'the group whose account is written to')
+    .addOption(new Option('-t, --type <type>').choices(['create', 'update', 'delete']).default('create'))
+    .addOption(
+      new Option('-m, --mode <mode>').choices(['synchronous', 'asynchronous']).default('synchronous'),
+    )
+    .option('-d, --data <json>', 'one record')
+    .option('-f, --file <file>', 'records, one JSON object a line')
+    .option('--dry-run', 'with --data: say what would be sent')
+    .option('--idempotency-key <key>', 'with --data: stands for this write')
+    .option('--run <name>', 'writes the lines again that were written under another name')
+    .option('--concurrency <count>', 'how many lines at once', whole(1, 100), 8)
+    .action(async (integration: string, object: string, options: WriteOptions) =>
+      (await import('../write/write.ts')).write(integration, object, options),
+    );
+}
+
+function declareProxy(program: Command): void {
+  calling(
+    program,
+    'proxy',
+    "call the provider's own API with the credentials of a customer",
+    "svc proxy '/crm/v3/objects/contacts?limit=1' --integration hubspot-crm --group acme",
+    `svc proxy /crm/v3/objects/contacts -i hubspot-crm -g acme -d '{"properties":{}}'`,
+  )
+    .argument('<path>', 'with its query, as the provider has it')
+    .option('-i, --integration <name>', 'the integration')
+    .option('-g, --group <ref>', 'the group whose account is called')
+    .option('--installation <id>', 'instead of those two')
+    .option('-X, --request <method>', 'GET unless told, POST with --data')
+    .option('-H, --header <header>', "'Name: value'; may be given several times", several)
+    .option('-d, --data <body>', 'the body; @file, or - for what is piped in')
+    .option('--include', 'tell the status and the headers, too')
+    .option('--proxy-url <url>', 'where the proxy is (SVC_PROXY_URL); the port after the one of the server')
+    .action(async (path: string, options) => (await import('../proxy.ts')).proxy(path, options));
+}
+
+const itsId = 'its id';
+
+function declareOperations(operations: Command): void {
+  listing(
+    operations,
+    'list',
+    'the operations of an installation, newest first',
+    'svc operations list --integration hubspot-crm --installation 0192f0c1-…',
+  )
+    .requiredOption('-i, --integration <name>', 'the integration, by name or id')
+    .requiredOption('--installation <id>', 'the installation')
+    .action(async (options) => (await import('../operations.ts')).listOperations(options));
+  calling(operations, 'get', 'an operation', 'svc operations get 0192f0c1-…')
+    .argument('<operation>', itsId)
+    .action(async (id: string, options: object) =>
+      (await import('../operations.ts')).getOperation(id, options),
+    );
+  calling(
+    operations,
+    'watch',
+    'wait until an operation has ended; the exit code is 1 when it failed',
+    'svc operations watch 0192f0c1-… --timeout 60',
+  )
+    .argument('<operation>', itsId)
+    .option('--timeout <seconds>', 'how long to wait at the most', whole(1, 1_000_000))
+    .action(async (id: string, options: object) =>
+      (await import('../operations.ts')).watchOperation(id, options),
+    );
+  listing(operations, 'records', 'what became of each record of a write', 'svc operations records 0192f0c1-…')
+    .argument('<operation>', itsId)
+    .action(async (id: string, options) => (await import('../operations.ts')).operationRecords(id, options));
+  listing(operations, 'logs', 'what an operation told of itself', 'svc operations logs 0192f0c1-…')
+    .argument('<operation>', itsId)
+    .action(async (id: string, options) => (await import('../operations.ts')).operationLogs(id, options));
+}
+
+function declareUnfinished(operations: Command): void {
+  calling(
+    operations,
+    'resolve',
+    'say what became of records whose outcome is unknown',
+    'svc operations resolve 0192f0c1-… --as applied --record-id 501',
+    'svc operations resolve 0192f0c1-… --as notApplied --index 3',
+  )
+    .argument('<operation>', itsId)
+    .addOption(
+      new Option('--as <resolution>', 'whether the provider has it')
+        .choices(['applied', 'notApplied'])
+        .makeOptionMandatory(),
+    )
+    .option('--index <n>', 'of one record of the operation; all unless told', whole(0, 99))
+    .option('--record-id <id>', 'the id that the provider gave it')
+    .action(async (id: string, options) => (await import('../operations.ts')).resolveOperation(id, options));
+  calling(
+    operations,
+    'retry',
+    'write again what failed, in a new operation; once, however often it is said',
+    'svc operations retry 0192f0c1-…',
+  )
+    .argument('<operation>', itsId)
+    .action(async (id: string, options: object) =>
+      (await import('../operations.ts')).retryOperation(id, options),
+    );
+}

@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import type { ConfigContent, Installation } from '../../ui/client/src/index.ts';
+import { connect, type ConnectionOptions } from './connection.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { say } from './output.ts';
+import { pageSizeOf, sayList, sayOne, type ListOptions } from './rows.ts';
+
+/** `svc installations list`. */
+export async function listInstallations(
+  options: ListOptions & { integration?: string; group?: string },
+): Promise<void> {
+  const { integration, group } = options;
+  const list = (await connect(options)).installations.list({
+    ...pageSizeOf(options),
+    ...(integration === undefined ? {} : { integration }),
+    ...(group === undefined ? {} : { groupRef: group }),
+  });
+  await sayList(options, list, {
+    id: ({ id }) => id,
+    group: (one) => one.group.groupRef,
+    provider: ({ config }) => config.content.provider,
+    integration: ({ integrationId }) => integrationId,
+    health: ({ healthStatus }) => healthStatus,
+    'last operation': ({ lastOperationStatus }) => lastOperationStatus,
+    made: ({ createTime }) => createTime,
+  });
+}
+
+interface OneOptions extends ConnectionOptions {
+  integration: string;
+}
+
+/** `svc installations get`. */
+export async function getInstallation(installationId: string, options: OneOptions): Promise<void> {
+  const { integration } = options;
+  await sayOne(options, await (await connect(options)).installations.get({ integration, installationId }));
+}
+
+/** `svc installations reads`: schedule, last and next run of each object. */
+export async function listReads(installationId: string, options: ListOptions & OneOptions): Promise<void> {
+  const { integration } = options;
+  const states = await (await connect(options)).reads.list({ integration, installationId });
+  async function* each() {
+    yield* states;
+  }
+  await sayList(options, each(), {
+    object: ({ objectName }) => objectName,
+    schedule: ({ schedule }) => schedule,
+    destination: ({ destination }) => destination,
+    state: ({ disabled, paused }) => (disabled ? 'disabled' : paused ? `paused: ${paused.reason}` : 'reads'),
+    'read until': ({ watermark }) => watermark,
+    'next run': ({ nextRunTime }) => nextRunTime,
+    'last run': ({ lastRun }) => lastRun?.status,
+  });
+}
+
+/** `svc installations create`: of a group that is connected. */
+export async function createInstallation(
+  integration: string,
+  options: ConnectionOptions & { group: string; config?: string },
+): Promise<void> {
+  const svc = await connect(options);
+  const content =
+    options.config === undefined ? await plainContent(svc, integration) : await contentOf(options.config);
+  const made = await svc.installations.create({ integration, groupRef: options.group, config: { content } });
+  say(options, made, lineOf(made));
+}
+
+/** What a config must say at least: which provider. */
+async function plainContent(
+  svc: Awaited<ReturnType<typeof connect>>,
+  integration: string,
+): Promise<ConfigContent> {
+  for await (const { id, name, provider } of svc.integrations.list())
+    if (name === integration || id === integration) return { provider };
+  throw new Failure(
+    `There is no integration ${integration} in the project ${svc.project}.`,
+    'svc integrations list tells them.',
+  );
+}
+
+async function contentOf(path: string): Promise<ConfigContent> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as ConfigContent;
+  } catch (error) {
+    throw new Failure(
+      `${path} cannot be read: ${(error as Error).message}.`,
+      'Name a file that holds the content of a config as JSON.',
+      exitCodes.usage,
+    );
+  }
+}
+
+function lineOf({ id, group, warnings = [] }: Installation): string {
+  return [`Installation ${id} for ${group.groupRef}.`, ...warnings.map(({ message }) => `  ${message}`)].join(
+    '\n',
+  );
+}

@@ -1,0 +1,78 @@
+import { answerOf, listOf, onlyPage, type ApiKey, type ApiKeyPage } from '../../ui/client/src/index.ts';
+import { confirm } from './confirm.ts';
+import { connect, type ConnectionOptions } from './connection.ts';
+import { Failure } from './failure.ts';
+import { say, tell } from './output.ts';
+import { pageSizeOf, sayList, sayOne, type ListOptions } from './rows.ts';
+
+const all = '/v1/projects/{projectIdOrName}/api-keys';
+const one = `${all}/{apiKeyId}` as const;
+
+/** `svc keys list`. */
+export async function listKeys(options: ListOptions): Promise<void> {
+  const { api, project: projectIdOrName } = await connect(options);
+  const list = listOf(
+    async (query) =>
+      onlyPage<ApiKeyPage>(await answerOf(api.GET(all, { params: { path: { projectIdOrName }, query } }))),
+    pageSizeOf(options),
+  );
+  await sayList(options, list, {
+    id: ({ id }) => id,
+    label: ({ label }) => label,
+    scopes: ({ scopes }) => scopes,
+    group: ({ groupRef }) => groupRef,
+    active: ({ active }) => (active ? 'yes' : 'no'),
+    expires: ({ expiresAt }) => expiresAt,
+    'last used': ({ lastUsedAt }) => lastUsedAt,
+  });
+}
+
+interface CreateOptions extends ConnectionOptions {
+  label: string;
+  scope?: ApiKey['scopes'];
+  group?: string;
+  expires?: string;
+}
+
+/** `svc keys create`: says the key alone, since it is shown only now. */
+export async function createKey(options: CreateOptions): Promise<void> {
+  const { api, project: projectIdOrName } = await connect(options);
+  const { label, scope, group, expires } = options;
+  const body = {
+    label,
+    ...(scope ? { scopes: scope } : {}),
+    ...(group === undefined ? {} : { groupRef: group }),
+    ...(expires === undefined ? {} : { expiresAt: expires }),
+  };
+  const made = await answerOf(api.POST(all, { params: { path: { projectIdOrName } }, body }));
+  say(options, made, made.key ?? '');
+  if (!options.json) tell(`Key ${made.id}, for ${made.scopes.join(', ')}. It is shown only now.`);
+}
+
+/** `svc keys disable` and `enable`. */
+export async function setKeyActive(
+  apiKeyId: string,
+  active: boolean,
+  options: ConnectionOptions,
+): Promise<void> {
+  const { api, project: projectIdOrName } = await connect(options);
+  const params = { path: { projectIdOrName, apiKeyId } };
+  const body = { updateMask: ['active'], apiKey: { active } };
+  await sayOne(options, await answerOf(api.PATCH(one, { params, body })));
+}
+
+/** `svc keys delete`. */
+export async function deleteKey(
+  apiKeyId: string,
+  options: ConnectionOptions & { yes?: boolean },
+): Promise<void> {
+  const { api, project: projectIdOrName } = await connect(options);
+  const params = { path: { projectIdOrName, apiKeyId } };
+  const { label } = await answerOf(api.GET(one, { params }));
+  await confirm(`Who has the key "${label}" gets in no more.`, options, {
+    without: 'disable it instead',
+    nothing: new Failure('Nothing was deleted.', 'To stop it for a time: svc keys disable.'),
+  });
+  await answerOf(api.DELETE(one, { params }));
+  say(options, { id: apiKeyId, deleted: true }, `Deleted the key "${label}".`);
+}

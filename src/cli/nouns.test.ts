@@ -1,0 +1,210 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deploy, install, type Customer } from '../../test/customer.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { startPlatform, type Platform } from '../../test/platform.ts';
+import { startReceiver, type Receiver } from '../../test/receiver.ts';
+import { openFolder, type Folder, type Ran } from './run.testsuite.ts';
+
+const manifest = `specVersion: 1.0.0
+integrations:
+  - name: hubspot-crm
+    provider: hubspot
+    read:
+      objects:
+        - objectName: contacts
+          destination: crm-updates
+          schedule: "0 0 1 1 *"
+          requiredFields: [{ fieldName: email }]
+    write:
+      objects: [{ objectName: contacts, inheritMapping: true }]
+    proxy: { enabled: true }
+`;
+
+describe('cli/nouns', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let customer: Customer;
+  let receiver: Receiver;
+  let at: Folder;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    receiver = await startReceiver();
+    at = await openFolder();
+  }, 120_000);
+  afterAll(async () => {
+    await at?.close();
+    await receiver?.close();
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const env = (): Record<string, string> => ({
+    SVC_API_URL: platform.base,
+    SVC_API_KEY: platform.apiKey,
+    SVC_PROXY_URL: platform.proxy,
+  });
+  const run = (...args: string[]): Promise<Ran> => at.run(args, { env: env() });
+  /** What it says with `--json`: a value for each line. */
+  const json = async <Value>(...args: string[]): Promise<Value[]> => {
+    const ran = await run(...args, '--json');
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    return ran.out
+      .trim()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Value);
+  };
+  const words = async (...args: string[]): Promise<string> => {
+    const ran = await run(...args);
+    if (ran.code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${ran.code}: ${ran.err}`);
+    return ran.out;
+  };
+
+  it('destinations are made, tested, stopped, told of events, and deleted when somebody agrees', async () => {
+    expect(await run('destinations', 'list')).toEqual({ code: 0, out: '', err: 'There are none.\n' });
+    expect(await run('destinations', 'create', 'crm-updates')).toMatchObject({ code: 2 });
+    await words('destinations', 'create', 'crm-updates', '--address', receiver.url);
+    await json('destinations', 'create', 'other', '--metadata', `{"url":"${receiver.url}"}`);
+    expect(await words('destinations', 'list')).toMatch(
+      /^name +type +to .*\nother +webhook .*\ncrm-updates +webhook .*\n$/,
+    );
+    expect(await json('destinations', 'test', 'other')).toMatchObject([{ success: true, status: 204 }]);
+    receiver.answer = 500;
+    expect(await run('destinations', 'test', 'other')).toMatchObject({ code: 1 });
+    receiver.answer = 204;
+    expect(await json('destinations', 'disable', 'other')).toMatchObject([{ status: 'disabled' }]);
+    expect(await json('destinations', 'enable', 'other')).toMatchObject([{ status: 'active' }]);
+    expect(await json('destinations', 'rotate', 'other', '--overlap', '1')).toHaveLength(1);
+    expect(await words('destinations', 'get', 'other', '--secrets')).toContain('webhookSigningKey: whsec_');
+    await words('notifications', 'add', 'other', 'connection.error', 'read.waiting');
+    expect(await words('notifications', 'list')).toMatch(
+      /^event +destination +by\nconnection.error +other +route\n/,
+    );
+    expect(await json('notifications', 'remove', 'other', 'read.waiting')).toEqual([
+      { event: 'connection.error', destination: 'other', by: 'route' },
+    ]);
+    expect(await run('notifications', 'remove', 'other', 'read.waiting')).toMatchObject({ code: 1, out: '' });
+    await words('notifications', 'remove', 'other', 'connection.error');
+    expect(await run('destinations', 'delete', 'other')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Say --yes') as string,
+    });
+    await words('destinations', 'delete', 'other', '--yes');
+  }, 90_000);
+
+  it('a customer is connected, installed and looked at', async () => {
+    await deploy(platform, manifest);
+    customer = await install(platform, 'hubspot-crm', 'acme', {
+      read: { objects: { contacts: { objectName: 'contacts', selectedFields: { email: true } } } },
+      write: { objects: { contacts: { objectName: 'contacts' } } },
+    });
+    expect(await words('integrations', 'list')).toMatch(/\nhubspot-crm +hubspot /);
+    expect(await words('integrations', 'get', 'hubspot-crm')).toContain('objectName: contacts');
+    expect(await words('installations', 'list', '--group', 'acme')).toMatch(
+      new RegExp(`\n${customer.installationId} +acme +hubspot .* healthy`),
+    );
+    const [found] = await json('installations', 'get', customer.installationId, '-i', 'hubspot-crm');
+    expect(found).toMatchObject({ id: customer.installationId });
+    expect(await words('installations', 'reads', customer.installationId, '-i', 'hubspot-crm')).toContain(
+      '0 0 1 1 *',
+    );
+    expect(await words('connections', 'list', '--provider', 'hubspot')).toContain(customer.connectionId);
+    expect(await words('connections', 'get', customer.connectionId)).toContain('groupRef: acme');
+    const again = await run('connections', 'reconnect', customer.connectionId);
+    expect(again).toMatchObject({ code: 0, err: 'Open it in a browser within ten minutes.\n' });
+    expect(again.out).toMatch(/^http:\S+\n$/);
+    expect(await words('connections', 'connect', 'hubspot', '--group', 'other')).toMatch(/^http:\S+\n$/);
+    expect(await run('installations', 'create', 'nothing', '--group', 'x')).toMatchObject({
+      code: 1,
+      out: '',
+    });
+    expect(await words('providers', 'search', 'crm', 'HUBSPOT')).toMatch(
+      /\nhubspot +HubSpot +oauth2 +read, write/,
+    );
+    expect(await words('providers', 'get', 'hubspot')).toContain('displayName: HubSpot\n');
+    const many = await run('providers', 'search', '--limit', '3');
+    expect(many.out.trim().split('\n')).toHaveLength(4);
+    expect(many.err).toBe('There are more: --limit 15.\n');
+  }, 90_000);
+
+  it('what is read is delivered, and can be delivered again', async () => {
+    const [read] = await json<{ operationId: string }>('read', 'hubspot-crm', 'contacts', '--group', 'acme');
+    await words('operations', 'watch', read?.operationId ?? '', '--timeout', '30');
+    expect(await words('operations', 'logs', read?.operationId ?? '')).toMatch(/^time +severity +message\n/);
+    await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect
+      .poll(() => json('deliveries', 'list', '--status', 'delivered'), { timeout: 20_000 })
+      .not.toHaveLength(0);
+    const [sent] = await json<{ id: string }>('deliveries', 'list', '--destination', 'crm-updates');
+    expect(await words('deliveries', 'get', sent?.id ?? '', '--body')).toContain('objectName: contacts');
+    await words('deliveries', 'retry', sent?.id ?? '');
+    expect(await words('deliveries', 'replay', '--destination', 'crm-updates', '--dry-run')).toMatch(
+      /^\d+ deliver(y|ies) would be sent again\.\n$/,
+    );
+    expect(await run('deliveries', 'replay', '--destination', 'crm-updates')).toMatchObject({
+      code: 2,
+      out: '',
+    });
+    const [replay] = await json<{ replayId: string }>(
+      'deliveries',
+      'replay',
+      '--destination',
+      'crm-updates',
+      '--yes',
+    );
+    expect(await words('deliveries', 'replays')).toContain(replay?.replayId);
+    await run('deliveries', 'cancel-replay', replay?.replayId ?? '');
+  }, 120_000);
+
+  it('what failed is looked at and written again', async () => {
+    const data = ['--data', '{"email":"twice@example.com"}'];
+    const write = ['write', 'hubspot-crm', 'contacts', '--group', 'acme', '--mode', 'asynchronous', ...data];
+    await words('operations', 'watch', (await json<{ operationId: string }>(...write))[0]?.operationId ?? '');
+    const [failing] = await json<{ operationId: string }>(...write);
+    const id = failing?.operationId ?? '';
+    expect((await run('operations', 'watch', id)).code).toBe(1);
+    expect(await words('operations', 'records', id)).toMatch(/ failed +conflict: /);
+    expect(await run('operations', 'resolve', id, '--as', 'applied')).toMatchObject({ code: 1, out: '' });
+    expect(await words('operations', 'retry', id)).toContain('Retried in operation ');
+  }, 90_000);
+
+  it("proxy calls the provider's own API, and says whose answer it is", async () => {
+    const account = ['-i', 'hubspot-crm', '-g', 'acme'];
+    const page = await run('proxy', '/crm/v3/objects/contacts?limit=1', ...account);
+    expect(JSON.parse(page.out)).toMatchObject({ results: [{}] });
+    await writeFile(join(at.folder, 'body.json'), '{"properties":{"email":"proxied@example.com"}}');
+    const made = await json('proxy', '/crm/v3/objects/contacts', ...account, '--data', '@body.json');
+    expect(made).toMatchObject([{ status: 201, body: { properties: { email: 'proxied@example.com' } } }]);
+    const missing = await run(
+      'proxy',
+      '/crm/v3/objects/contacts/0',
+      '--installation',
+      customer.installationId,
+    );
+    expect(missing).toMatchObject({ code: 1, err: 'The provider answered 404.\n' });
+    const refused = await run('proxy', '/crm/v3/objects/contacts', '-i', 'hubspot-crm', '-g', 'nobody');
+    expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('nobody') as string });
+    expect(await run('proxy', '/x')).toMatchObject({ code: 2, out: '' });
+    expect(await run('proxy', 'https://elsewhere.example/x', ...account)).toMatchObject({ code: 2, out: '' });
+    expect(await run('proxy', '/x', ...account, '-H', 'nothing')).toMatchObject({ code: 2, out: '' });
+  }, 90_000);
+
+  it('keys are made for what they may, let nobody in when disabled, and are deleted', async () => {
+    const made = await run('keys', 'create', '--label', 'reader', '--scope', 'read');
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^svc_\S+\n$/) as string });
+    const reader = { ...env(), SVC_API_KEY: made.out.trim() };
+    expect((await at.run(['operations', 'get', 'x'], { env: reader })).code).toBe(1);
+    expect((await at.run(['keys', 'create', '--label', 'more'], { env: reader })).code).toBe(3);
+    const id = /Key (\S+),/.exec(made.err)?.[1] ?? '';
+    expect(await words('keys', 'list')).toMatch(new RegExp(`\n${id} +reader +read `));
+    expect(await json('keys', 'disable', id)).toMatchObject([{ active: false }]);
+    expect((await at.run(['operations', 'get', 'x'], { env: reader })).code).toBe(3);
+    expect(await json('keys', 'enable', id)).toMatchObject([{ active: true }]);
+    await words('keys', 'delete', id, '--yes');
+    expect(await run('keys', 'create', '--label', 'x', '--expires', 'soon')).toMatchObject({ code: 2 });
+  }, 90_000);
+});

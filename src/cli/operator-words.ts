@@ -1,0 +1,25 @@
+/** The words that belong to whoever runs svc; `src/command.ts` reads them. Everything else is a builder's. */
+export const operatorWords = [
+  {
+    usage: 'server [part]',
+    about: 'start svc, whole or as `api` or `worker`; bare, the parts are words, too',
+  },
+  { usage: 'migrate', about: 'bring the database to this release' },
+  { usage: 'master-keys rotate', about: 'rewrap what is sealed with the newest master key' },
+  {
+    usage: 'operator-keys create --full',
+    about: 'make an API key with all rights in the database, beside the API; --label and --project name it',
+  },
+] as const;
+
+const words = new Set([
+  'all',
+  'api',
+  'worker',
+  ...operatorWords.map(({ usage }) => usage.split(' ')[0] ?? ''),
+]);
+
+/** Whether the arguments mean the server rather than a command that calls it. */
+export function isOperators([word = '', ...others]: readonly string[]): boolean {
+  return words.has(word) && !others.some((one) => one === '--help' || one === '-h');
+}

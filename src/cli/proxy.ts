@@ -1,0 +1,128 @@
+import { readProblem, SvcError, answerOf } from '../../ui/client/src/index.ts';
+import { connect, credentialsOf, type ConnectionOptions } from './connection.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { sourceOf } from './json-option.ts';
+import { say, tell } from './output.ts';
+
+interface ProxyOptions extends ConnectionOptions {
+  integration?: string;
+  group?: string;
+  installation?: string;
+  request?: string;
+  header?: string[];
+  data?: string;
+  include?: boolean;
+  proxyUrl?: string;
+}
+
+/** `svc proxy`: a request to the provider's own API, with the credentials of an installation. The exit code is 1 from status 400 on. */
+export async function proxy(path: string, options: ProxyOptions): Promise<void> {
+  const target = urlOf(path, await proxyUrlOf(options));
+  const body = options.data === undefined ? undefined : await sourceOf('--data', options.data);
+  const headers = headersOf(options, body);
+  const { api, project: projectIdOrName } = await connect(options);
+  const params = { path: { projectIdOrName } };
+  const { id } = await answerOf(api.GET('/v1/projects/{projectIdOrName}', { params }));
+  headers.set('x-svc-project-id', id);
+  headers.set('x-api-key', (await credentialsOf(options)).apiKey);
+  const method = options.request ?? (body === undefined ? 'GET' : 'POST');
+  const answer = await fetch(target, {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body }),
+  }).catch((error: Error) => {
+    throw new Failure(
+      `${target.origin} gave no answer: ${error.cause instanceof Error ? error.cause.message : error.message}.`,
+      'Check the address of the proxy: --proxy-url or SVC_PROXY_URL.',
+      exitCodes.unreachable,
+    );
+  });
+  await tellAnswer(answer, options);
+}
+
+async function tellAnswer(answer: Response, options: ProxyOptions): Promise<void> {
+  const { status, headers } = answer;
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  if (headers.has('x-svc-problem')) {
+    const problem = readProblem(bytes.toString(), status);
+    if (problem) throw new SvcError(problem);
+  }
+  if (options.json) {
+    say(options, { status, headers: Object.fromEntries(headers), body: bodyOf(bytes) }, '');
+  } else {
+    if (options.include)
+      tell([`HTTP ${status}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), ''].join('\n'));
+    process.stdout.write(bytes);
+    if (process.stdout.isTTY && bytes.at(-1) !== 0x0a) process.stdout.write('\n');
+  }
+  if (status < 400) return;
+  if (!options.json) tell(`The provider answered ${status}.`);
+  process.exitCode = exitCodes.refused;
+}
+
+/** As a value where it is JSON. */
+function bodyOf(bytes: Buffer): unknown {
+  const text = bytes.toString();
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** As it is told, otherwise the port after that of the server. */
+async function proxyUrlOf(options: ProxyOptions): Promise<string> {
+  const told = options.proxyUrl ?? process.env['SVC_PROXY_URL'];
+  if (told) return told;
+  const server = new URL((await credentialsOf(options)).url);
+  if (server.port !== '') {
+    server.port = String(Number(server.port) + 1);
+    return server.origin;
+  }
+  throw new Failure(
+    `Where the proxy of ${server.origin} is cannot be known.`,
+    'Give --proxy-url, or set SVC_PROXY_URL.',
+    exitCodes.usage,
+  );
+}
+
+function urlOf(path: string, origin: string): URL {
+  if (/^https?:\/\//.test(origin) && URL.canParse(path, origin)) {
+    const target = new URL(path, origin);
+    if (target.origin === new URL(origin).origin) return target;
+  }
+  throw new Failure(
+    `${path} is no path of a provider.`,
+    "Give it with its query, such as '/crm/v3/objects/contacts?limit=1'; the host is known.",
+    exitCodes.usage,
+  );
+}
+
+function headersOf(options: ProxyOptions, body: string | undefined): Headers {
+  const headers = new Headers({ 'x-svc-proxy-version': '1' });
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  for (const line of options.header ?? []) {
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined || value === undefined)
+      throw new Failure(`${line} is no header.`, "Write it as 'Name: value'.", exitCodes.usage);
+    headers.set(name, value);
+  }
+  const { installation, integration, group } = options;
+  if (installation !== undefined) headers.set('x-svc-installation-id', installation);
+  else if (integration !== undefined && group !== undefined) {
+    headers.set('x-svc-integration-name', latin1(integration));
+    headers.set('x-svc-group-ref', latin1(group));
+  } else
+    throw new Failure(
+      'Whose account is meant is not said.',
+      'Give --integration and --group, or --installation.',
+      exitCodes.usage,
+    );
+  return headers;
+}
+
+/** UTF-8 in a header, which `fetch` takes as single bytes only. */
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
