@@ -18,6 +18,8 @@ describe('deliveries/delivery-log', () => {
     ['deliveries_of_destination', / message_\d+_destination_id_id_idx/, { 7: anId }],
     ['deliveries_of_installation', / message_\d+_installation_id_id_idx/, { 8: anId }],
     ['deliveries_of_operation', / message_\d+_operation_id_id_idx/, { 9: anId }],
+    ['deliveries_of_object', / message_\d+_object_id_idx/, { 6: 'people' }],
+    ['deliveries_of_raw_object', / message_\d+_raw_object_id_idx/, { 6: 'contacts' }],
     ['deliveries_ended', / delivery_\d+_project_id_message_id_idx/, { 10: 'failed' }],
   ])('%s walks the index %s', async (name, index, asked) => {
     const text = declaredStatements().find((each) => each.name === name)?.text;

@@ -63,6 +63,8 @@ export interface MessageOrigin {
 /** A message that is not stored yet. */
 export interface NewMessage extends Omit<MessageOrigin, 'publicUrl'> {
   id: string;
+  /** The provider's name of the object, where that is another. */
+  rawObject: string | null;
   slice: number;
   records: number;
   /** Of the body as it is sent. */
@@ -94,16 +96,18 @@ export async function cutMessages(
   entries: readonly MessageEntry[],
   origin: MessageOrigin,
 ): Promise<NewMessage[]> {
+  const { rawObjectName } = envelope;
+  const named = Object.assign({ rawObject: rawObjectName === origin.object ? null : rawObjectName }, origin);
   const head = headOf(envelope);
   const room = mostBodyBytes - Buffer.byteLength(head) - frameBytes;
-  return Promise.all(slicesOf(entries, room).map((slice, at) => messageOf(head, slice, at, origin)));
+  return Promise.all(slicesOf(entries, room).map((slice, at) => messageOf(head, slice, at, named)));
 }
 
 async function messageOf(
   head: string,
   { entries, isLarge }: Slice,
   slice: number,
-  { publicUrl, ...origin }: MessageOrigin,
+  { publicUrl, ...origin }: MessageOrigin & Pick<NewMessage, 'rawObject'>,
 ): Promise<NewMessage> {
   const id = newId();
   const link = isLarge ? linkTo(publicUrl, origin.projectId, id) : undefined;

@@ -185,7 +185,12 @@ export const DeliveryQuery = Type.Object(
   {
     destination: Type.Optional(Type.String({ description: 'Of this destination only: its id or name.' })),
     status: Type.Optional(DeliveryStatus),
-    object: Type.Optional(Type.String({ maxLength: 500 })),
+    object: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: "Of this object only: the name that it is delivered under, or the provider's.",
+      }),
+    ),
     groupRef: Type.Optional(Type.String()),
     installationId: Type.Optional(Type.String()),
     operationId: Type.Optional(Type.String()),

@@ -117,6 +117,9 @@ describe('test/journeys/destinations', () => {
     expect(await ids('groupRef=globex')).toEqual(globex.toSorted().toReversed());
     expect(await ids(`installationId=${installations.acme}`)).toEqual(acme.toSorted().toReversed());
     expect(await ids('object=people')).toEqual(newest);
+    expect(await ids('object=contacts')).toEqual(newest);
+    for (const name of ['people', 'contacts'])
+      expect((await at.list(`object=${name}&pageSize=8`)).results.map(({ id }) => id)).toEqual(newest);
     for (const nothing of [
       'object=companies',
       'status=failed',

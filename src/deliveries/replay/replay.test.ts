@@ -127,6 +127,7 @@ describe('deliveries/replay', () => {
     const cases: [ReplayRequest['filter'], number][] = [
       [{}, 10],
       [{ object: 'companies' }, 1],
+      [{ object: 'contacts' }, 10],
       [{ groupRef: 'globex' }, 2],
       [{ installationId }, 3],
       [{ installationId, object: 'companies' }, 0],

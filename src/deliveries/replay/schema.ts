@@ -11,7 +11,9 @@ const ReplayFilter = Type.Object(
       Type.String({ maxLength: 64, description: 'What was for this destination: its id or name.' }),
     ),
     status: Type.Optional(DeliveryStatus),
-    object: Type.Optional(Type.String({ maxLength: 500 })),
+    object: Type.Optional(
+      Type.String({ maxLength: 500, description: "The name that it is delivered under, or the provider's." }),
+    ),
     groupRef: Type.Optional(Type.String({ maxLength: 255 })),
     installationId: Type.Optional(Type.String({ maxLength: 64 })),
     from: Type.Optional(time('Messages created at this time or later.')),

@@ -106,7 +106,8 @@ export async function forgetReplays(db: Queryable, keepDays: number): Promise<vo
   await db.rows(forget, [keepDays]);
 }
 
-const scannedColumns = 'm.project_id, m.id, m.group_ref, m.object, m.destination_id, m.installation_id';
+const scannedColumns =
+  'm.project_id, m.id, m.group_ref, m.object, m.raw_object, m.destination_id, m.installation_id';
 
 /** Messages of a project in the order of their ids, by one index, whatever the filter leaves of them. */
 const messagesWhere = (condition: string): string => `SELECT ${scannedColumns} FROM message m
@@ -131,7 +132,7 @@ const walkBy = (scan: string, answer: string): string => `WITH scanned AS MATERI
     ${itsDelivery('at', 'coalesce($5::uuid, s.destination_id)')}
     ${itsDelivery('there', '$6::uuid')}
     WHERE ($7::uuid IS NULL OR s.installation_id = $7) AND ($8::text IS NULL OR s.group_ref = $8)
-      AND ($9::text IS NULL OR s.object = $9) AND ($10::text IS NULL OR coalesce(at.status, 'pending') = $10)
+      AND ($9::text IS NULL OR $9 IN (s.object, s.raw_object)) AND ($10::text IS NULL OR coalesce(at.status, 'pending') = $10)
       AND ($5::uuid IS NULL OR s.destination_id = $5 OR at.status IS NOT NULL)
       AND CASE WHEN s.destination_id = $6 THEN coalesce(there.status, 'pending') ELSE coalesce(there.status, 'none') END <> 'pending')
   SELECT (SELECT id FROM scanned ORDER BY id DESC LIMIT 1) AS last, (SELECT count(*) FROM scanned)::int AS scanned, ${answer}`;

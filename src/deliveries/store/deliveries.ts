@@ -53,7 +53,7 @@ const within = (id: string): string => `${id} < $2::uuid AND ${id} >= $3::uuid`;
 const listBy = (walk: string, id: string, destination = own): string => `SELECT ${columnsAt(destination)}
   FROM ${walk}
   WHERE ($5::text IS NULL OR m.group_ref = $5) AND ($6::text IS NULL OR m.group_ref = $6)
-    AND ($7::text IS NULL OR m.object = $7) AND ${destination} = coalesce($8::uuid, m.destination_id)
+    AND ($7::text IS NULL OR $7 IN (m.object, m.raw_object)) AND ${destination} = coalesce($8::uuid, m.destination_id)
     AND ($9::uuid IS NULL OR m.installation_id = $9) AND ($10::uuid IS NULL OR m.operation_id = $10)
     AND ($11::text IS NULL OR coalesce(d.status, 'pending') = $11)
   ORDER BY ${id} DESC LIMIT $4`;
@@ -74,6 +74,11 @@ const lists = {
   ofInstallation: statement(
     'deliveries_of_installation',
     listBy(messagesWhere('m.installation_id = $9::uuid'), 'm.id'),
+  ),
+  ofObject: statement('deliveries_of_object', listBy(messagesWhere('m.object = $7::text'), 'm.id')),
+  ofRawObject: statement(
+    'deliveries_of_raw_object',
+    listBy(messagesWhere('m.raw_object = $7::text'), 'm.id'),
   ),
   ofOperation: statement(
     'deliveries_of_operation',
@@ -148,8 +153,12 @@ export interface DeliveryFilter {
 }
 
 /** Newest first. */
-export function listDeliveries(db: Queryable, reach: Reach, filter: DeliveryFilter): Promise<DeliveryRow[]> {
-  return db.rows<DeliveryRow>(listFor(reach, filter), [
+export async function listDeliveries(
+  db: Queryable,
+  reach: Reach,
+  filter: DeliveryFilter,
+): Promise<DeliveryRow[]> {
+  const values = [
     reach.projectId,
     filter.before,
     filter.from,
@@ -161,19 +170,24 @@ export function listDeliveries(db: Queryable, reach: Reach, filter: DeliveryFilt
     filter.installationId ?? null,
     filter.operationId ?? null,
     filter.status ?? null,
-  ]);
+  ];
+  const walks = walksFor(reach, filter).map((walk) => db.rows<DeliveryRow>(walk, values));
+  const found = (await Promise.all(walks)).flat();
+  return found.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit);
 }
 
-function listFor(
+/** What they find together is the list. */
+function walksFor(
   reach: Reach,
-  { operationId, status, installationId, destinationId, groupRef = reach.groupRef }: DeliveryFilter,
-): Statement {
-  if (operationId !== undefined) return lists.ofOperation;
-  if (status === 'failed' || status === 'canceled') return lists.ended;
-  if (status === 'pending') return lists.pending;
-  if (installationId !== undefined) return lists.ofInstallation;
-  if (groupRef !== undefined) return lists.ofGroup;
-  return destinationId === undefined ? lists.ofProject : lists.ofDestination;
+  { operationId, status, installationId, destinationId, object, groupRef = reach.groupRef }: DeliveryFilter,
+): Statement[] {
+  if (operationId !== undefined) return [lists.ofOperation];
+  if (status === 'failed' || status === 'canceled') return [lists.ended];
+  if (status === 'pending') return [lists.pending];
+  if (installationId !== undefined) return [lists.ofInstallation];
+  if (groupRef !== undefined) return [lists.ofGroup];
+  if (destinationId !== undefined) return [lists.ofDestination];
+  return object === undefined ? [lists.ofProject] : [lists.ofObject, lists.ofRawObject];
 }
 
 export interface DeliveryDetailRow extends DeliveryRow {

@@ -21,11 +21,15 @@ export interface DestinationRow {
 const columns =
   'd.project_id, d.id, d.name, d.type, d.metadata, d.secrets, d.status, d.reason, d.failing_since, d.created_at, d.updated_at';
 
+// One look-up for each way to be known: with both in one condition all destinations of the project are read for every key.
 const load = statement(
   'destinations_load',
   `SELECT i.n::int AS n, ${columns}
   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS i(project_id, id, name, n)
-  JOIN destination d ON d.project_id = i.project_id AND (d.id = i.id OR lower(d.name) = lower(i.name))`,
+  CROSS JOIN LATERAL (
+    (SELECT * FROM destination d WHERE d.project_id = i.project_id AND d.id = i.id LIMIT 1)
+    UNION ALL
+    (SELECT * FROM destination d WHERE d.project_id = i.project_id AND lower(d.name) = lower(i.name) LIMIT 1)) d`,
 );
 
 const list = statement(

@@ -18,6 +18,7 @@ const columns: readonly [name: string, type: string, read: (message: NewMessage)
   ['installation_id', 'uuid', ({ installationId }) => installationId],
   ['group_ref', 'text', ({ groupRef }) => groupRef],
   ['object', 'text', ({ object }) => object],
+  ['raw_object', 'text', ({ rawObject }) => rawObject],
   ['destination_id', 'uuid', ({ destinationId }) => destinationId],
   ['page', 'int', ({ page }) => page],
   ['slice', 'smallint', ({ slice }) => slice],

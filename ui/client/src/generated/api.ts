@@ -3809,6 +3809,7 @@ export interface components {
             /** @description What was for this destination: its id or name. */
             destination?: string;
             status?: components["schemas"]["DeliveryStatus"];
+            /** @description The name that it is delivered under, or the provider's. */
             object?: string;
             groupRef?: string;
             installationId?: string;
@@ -7051,6 +7052,7 @@ export interface operations {
                 destination?: string;
                 /** @description `pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted. */
                 status?: "pending" | "delivered" | "failed" | "canceled";
+                /** @description Of this object only: the name that it is delivered under, or the provider's. */
                 object?: string;
                 groupRef?: string;
                 installationId?: string;
