@@ -19,6 +19,7 @@ import { retention } from './figures/retention.ts';
 import { readMemory } from './figures/read-memory.ts';
 import { readThrough } from './figures/read-through.ts';
 import { schedules } from './figures/schedules.ts';
+import { listOperations } from './figures/list-operations.ts';
 import { notifyAdded } from './figures/notify-added.ts';
 import { table } from './figures/table.ts';
 import { proxyAddedP50, proxyAddedP99, proxyRps } from './figures/proxy.ts';
@@ -49,6 +50,7 @@ const figures: Figure[] = [
   deliverIsolated,
   replay,
   retention,
+  listOperations,
   schedules,
   table,
   notifyAdded,

@@ -102,7 +102,8 @@ const queryValues: Record<string, (refs: Refs) => string> = {
 
 /** Parameters that name no thing of a project. A new parameter must be listed here or above. */
 const plainParameters = new Set(
-  `action active code consumerRef destructive dryRun error error_description eventType excludeReadOnly flow from ifConfigId
+  `action active code actionType consumerRef destructive dryRun error errorCategory error_description eventType excludeReadOnly
+   flow from healthStatus ifConfigId
    idempotency-key includeBody includeCreds includeRefreshToken includeSecrets method object pageSize pageToken path
    provider refresh secret since skipSampling state status to type until`.split(/\s+/),
 );

@@ -53,6 +53,7 @@ describe('test/retention', () => {
       operation: 31,
       record: 31,
       operation_log: 31,
+      operation_mark: 31,
     };
     for (const { table, by } of tables)
       for (let ago = 1; ago <= 40; ago += by === 'day' ? 1 : 20)

@@ -30,6 +30,7 @@ const owners: Record<string, string> = {
   idempotency: 'operations',
   operation: 'operations',
   operation_log: 'operations',
+  operation_mark: 'operations',
   record: 'operations',
   delivery: 'deliveries',
   destination: 'deliveries',

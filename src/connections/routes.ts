@@ -8,7 +8,13 @@ import { problem } from '../kit/problem.ts';
 import type { Principal } from '../projects/index.ts';
 import type { Connections } from './connections.ts';
 import type { Connection as StoredConnection } from './present.ts';
-import { Connection, ConnectionRequest, OAuthConnectRequest, UpdateConnectionRequest } from './schema.ts';
+import {
+  Connection,
+  ConnectionRequest,
+  ConnectionStatus,
+  OAuthConnectRequest,
+  UpdateConnectionRequest,
+} from './schema.ts';
 
 const tags = ['connections'];
 const frontend = { scopes: ['frontend' as const] };
@@ -111,6 +117,7 @@ function listRoute(server: HttpServer, connections: Connections): void {
           provider: Type.Optional(Type.String()),
           groupRef: Type.Optional(Type.String()),
           consumerRef: Type.Optional(Type.String()),
+          status: Type.Optional(ConnectionStatus),
           ...optionalPageQuery,
         },
         { additionalProperties: false },
@@ -120,10 +127,10 @@ function listRoute(server: HttpServer, connections: Connections): void {
     config: { scopes: ['read', 'frontend'] },
     handler: async (request, reply) => {
       const reach = connections.projects.confine(request.principal, request.params.projectIdOrName);
-      const { groupRef, provider, consumerRef, ...page } = request.query;
+      const { groupRef, provider, consumerRef, status, ...page } = request.query;
       const found = await listOrPage(
         page,
-        (slice) => connections.list(reach, { provider, consumerRef, groupRef }, slice),
+        (slice) => connections.list(reach, { provider, consumerRef, groupRef, status }, slice),
         (rows) => rows.map((connection) => connections.present(connection)),
       );
       return sendList(reply, found);

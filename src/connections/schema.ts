@@ -63,7 +63,8 @@ const authSchemes = [
 export type AuthScheme = (typeof authSchemes)[number];
 
 const connectionStatuses = ['created', 'working', 'bad_credentials'] as const;
-export type ConnectionStatus = (typeof connectionStatuses)[number];
+export const ConnectionStatus = Type.Enum([...connectionStatuses]);
+export type ConnectionStatus = Static<typeof ConnectionStatus>;
 
 const Token = Type.Object(
   { token: Type.String(), issuedAt: Type.Optional(time), expiresAt: Type.Optional(time) },

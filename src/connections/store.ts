@@ -81,6 +81,7 @@ const list = statement(
    WHERE c.project_id = $1 AND ($2::text IS NULL OR c.provider = $2) AND ($3::text IS NULL OR c.group_ref = $3)
      AND ($4::text IS NULL OR c.consumer_ref = $4) AND ($5::uuid[] IS NULL OR c.id = ANY($5))
      AND ($6::uuid IS NULL OR c.id < $6) AND ($8::text IS NULL OR c.group_ref = $8)
+     AND ($9::text IS NULL OR c.status = $9)
    ORDER BY c.id DESC LIMIT $7`,
 );
 
@@ -205,6 +206,7 @@ export interface ConnectionFilter {
   groupRef?: string | undefined;
   consumerRef?: string | undefined;
   ids?: readonly string[];
+  status?: ConnectionStatus | undefined;
 }
 
 /** Newest first. */
@@ -214,9 +216,9 @@ export function listConnections(
   filter: ConnectionFilter,
   { beforeId = null, limit = null }: Slice = {},
 ): Promise<ConnectionRow[]> {
-  const { provider = null, groupRef = null, consumerRef = null, ids = null } = filter;
+  const { provider = null, groupRef = null, consumerRef = null, ids = null, status = null } = filter;
   const asked = [provider, groupRef, consumerRef, ids, beforeId, limit];
-  return db.rows<ConnectionRow>(list, [reach.projectId, ...asked, reach.groupRef ?? null]);
+  return db.rows<ConnectionRow>(list, [reach.projectId, ...asked, reach.groupRef ?? null, status]);
 }
 
 export async function findDefaultConnection(

@@ -154,10 +154,20 @@ describe('installations/installations', () => {
         healthStatus: 'unhealthy',
         connection: { status: 'bad_credentials' },
       });
+      const bad = await on.call('GET', '/connections?status=bad_credentials&pageSize=10');
+      expect((bad.json as unknown as { results: { id: string }[] }).results.map((one) => one.id)).toEqual([
+        connectionId,
+      ]);
+      expect((await on.call('GET', '/connections?groupRef=h2&status=working')).json).toEqual([]);
       await on.call('DELETE', `/connections/${connectionId}`);
       const gone = (await on.call('GET', place)).json;
       expect(gone.healthStatus).toBe('unhealthy');
       expect(gone.connection).toBeUndefined();
+      const listed = async (healthStatus: string): Promise<boolean> => {
+        const { json } = await on.call('GET', `/installations?groupRef=h2&healthStatus=${healthStatus}`);
+        return (json as unknown as { id: string }[]).some((one) => one.id === id);
+      };
+      expect([await listed('unhealthy'), await listed('healthy')]).toEqual([true, false]);
     });
   });
 

@@ -47,6 +47,7 @@ import { createTargets, targetAgeMs, type Target, type TargetSelector } from './
 /** Which installations, and how many of them at a time. */
 export interface ListQuery extends OptionalPageQuery {
   groupRef?: string;
+  healthStatus?: Installation['healthStatus'];
 }
 
 export interface SaveOptions {
@@ -260,9 +261,10 @@ function presentMany(
   { ground, connections }: Room,
   reach: Reach,
   integrationId: string | undefined,
-  { groupRef, ...page }: ListQuery,
+  { groupRef, healthStatus, ...page }: ListQuery,
 ): Promise<Installation[] | Page<Installation>> {
-  const filter = { integrationId, groupRef };
+  const unhealthy = healthStatus && healthStatus === 'unhealthy';
+  const filter = { integrationId, groupRef, unhealthy };
   return listOrPage(
     page,
     (slice) => listInstallations(ground.database, reach, filter, slice),

@@ -4,16 +4,8 @@ import type { InstallationRow } from './store.ts';
 
 export type Health = Installation['healthStatus'];
 
-type HealthFacts = Pick<InstallationRow, 'connection_status' | 'recent_operations' | 'recent_failures'>;
-
-/** One failed operation may be the fault of its record; two failures weigh 1.9. */
-const fewFailures = 1.5;
-
-/** Unhealthy: the connection is gone or its credentials are bad, or at least half of the operations of late failed. */
-export function healthOf(row: HealthFacts): Health {
-  const { connection_status: connection, recent_operations: operations, recent_failures: failures } = row;
-  const mostlyFails = failures >= fewFailures && failures * 2 >= operations;
-  return connection === null || connection === 'bad_credentials' || mostlyFails ? 'unhealthy' : 'healthy';
+export function healthOf({ unhealthy }: Pick<InstallationRow, 'unhealthy'>): Health {
+  return unhealthy ? 'unhealthy' : 'healthy';
 }
 
 /** The installation on the wire; `connection` is undefined when it is gone. */

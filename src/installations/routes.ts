@@ -17,7 +17,11 @@ const project = { projectIdOrName: Type.String({ description: 'Project id or nam
 const integration = { ...project, integrationId: Type.String({ description: 'Integration id or name.' }) };
 const installation = { ...integration, installationId: Type.String({ description: 'Installation id.' }) };
 const listed = Type.Object(
-  { groupRef: Type.Optional(Type.String({ description: 'Only of this group.' })), ...optionalPageQuery },
+  {
+    groupRef: Type.Optional(Type.String({ description: 'Only of this group.' })),
+    healthStatus: Type.Optional(Installation.properties.healthStatus),
+    ...optionalPageQuery,
+  },
   closed,
 );
 const saving = Type.Object(

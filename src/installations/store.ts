@@ -18,9 +18,7 @@ export interface InstallationRow {
   /** Null when the connection is gone. */
   connection_status: ConnectionStatus | null;
   last_operation_status: OperationStatus | null;
-  /** Recent operations that ended; older ones count less. */
-  recent_operations: number;
-  recent_failures: number;
+  unhealthy: boolean;
   created_by: string;
   created_at: Date;
   updated_at: Date;
@@ -31,10 +29,17 @@ export interface InstallationRow {
   content: ConfigContent;
 }
 
+/**
+ * Of the installation `n` with its connection `k`: that is gone or has bad credentials, or at least half of the operations of late
+ * failed. One may have failed by the fault of its record; two failures weigh 1.9.
+ */
+export const isUnhealthy = `(k.status IS NULL OR k.status = 'bad_credentials'
+    OR (n.recent_failures >= 1.5 AND n.recent_failures * 2 >= n.recent_operations))`;
+
 export type OperationStatus = 'success' | 'failure' | 'in_progress';
 
 const columns = `n.project_id, n.id, n.integration_id, n.group_ref, n.connection_id, k.status AS connection_status,
-  n.last_operation_status, n.recent_operations, n.recent_failures, n.created_by, n.created_at, n.updated_at, n.config_id, c.revision_id,
+  n.last_operation_status, ${isUnhealthy} AS unhealthy, n.created_by, n.created_at, n.updated_at, n.config_id, c.revision_id,
   c.created_by AS config_created_by, c.created_at AS config_created_at, c.content,
   coalesce(g.name, n.group_ref) AS group_name, coalesce(g.created_at, n.created_at) AS group_created_at,
   coalesce(g.updated_at, n.created_at) AS group_updated_at`;
@@ -49,6 +54,7 @@ const list = statement(
   `SELECT ${columns} FROM ${tables}
    WHERE n.project_id = $1 AND ($2::uuid IS NULL OR n.integration_id = $2) AND ($3::text IS NULL OR n.group_ref = $3)
      AND ($4::uuid IS NULL OR n.id < $4) AND ($6::text IS NULL OR n.group_ref = $6)
+     AND ($7::boolean IS NULL OR ${isUnhealthy} = $7)
    ORDER BY n.id DESC LIMIT $5`,
 );
 
@@ -129,13 +135,14 @@ const endOperations = statement(
 export interface InstallationFilter {
   integrationId?: string | undefined;
   groupRef?: string | undefined;
+  unhealthy?: boolean | undefined;
 }
 
 /** Newest first. */
 export function listInstallations(
   db: Queryable,
   reach: Reach,
-  { integrationId, groupRef }: InstallationFilter,
+  { integrationId, groupRef, unhealthy }: InstallationFilter,
   { beforeId = null, limit = null }: Slice = {},
 ): Promise<InstallationRow[]> {
   return db.rows<InstallationRow>(list, [
@@ -145,6 +152,7 @@ export function listInstallations(
     beforeId,
     limit,
     reach.groupRef ?? null,
+    unhealthy ?? null,
   ]);
 }
 

@@ -4,6 +4,7 @@ import type { ConnectionStatus } from '../connections/schema.ts';
 import type { RetainedObject } from '../projects/index.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
 import type { ConfigContent } from './config/schema.ts';
+import { isUnhealthy } from './store.ts';
 
 export interface TargetRow {
   /** Which of the keys asked for, from 1. */
@@ -22,8 +23,7 @@ export interface TargetRow {
   content: ConfigContent;
   connection_id: string;
   connection_status: ConnectionStatus | null;
-  recent_operations: number;
-  recent_failures: number;
+  unhealthy: boolean;
 }
 
 /** One installation that is asked for: by its id, or by group and integration id or name. */
@@ -52,7 +52,7 @@ const load = statement(
    )
    SELECT found.slot::integer AS slot, n.project_id, n.integration_id, i.name AS integration_name, i.provider, r.id AS revision_id,
      r.content AS manifest, r.retained, n.id AS installation_id, n.created_at, n.group_ref, n.config_id, c.content, n.connection_id,
-     k.status AS connection_status, n.recent_operations, n.recent_failures
+     k.status AS connection_status, ${isUnhealthy} AS unhealthy
    FROM found
    JOIN installation n ON n.project_id = found.project_id AND n.id = found.installation_id
    JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id

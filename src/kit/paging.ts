@@ -47,8 +47,11 @@ export function pageOf<Row>(rows: readonly Row[], size: number, placeOf: (row: R
   const results = rows.slice(0, size);
   const last = results.at(-1);
   if (rows.length <= size || last === undefined) return { results, pagination: { done: true } };
-  const nextPageToken = Buffer.from(placeOf(last)).toString('base64url');
-  return { results, pagination: { done: false, nextPageToken } };
+  return { results, pagination: { done: false, nextPageToken: tokenOf(placeOf(last)) } };
+}
+
+export function tokenOf(place: string): string {
+  return Buffer.from(place).toString('base64url');
 }
 
 /** The id below which a page of a list by falling id begins. */

@@ -54,8 +54,13 @@ export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Prom
   return load(db, await store.rescue(db, lanes));
 }
 
-/** Accepts an operation of one record as started, and records that it was written; answers its id. */
-export async function writeOne(operations: Operations, db: Queryable, given: Intake): Promise<string> {
+/** Accepts an operation of one record as started, and records that it was written, unless told otherwise; answers its id. */
+export async function writeOne(
+  operations: Operations,
+  db: Queryable,
+  given: Intake,
+  end: Partial<Settlement> = {},
+): Promise<string> {
   const operationId = newId();
   const lane = { projectId: given.projectId, id: newId(), lease: randomUUID() };
   await openNode(db, lane, 60_000);
@@ -84,6 +89,7 @@ export async function writeOne(operations: Operations, db: Queryable, given: Int
     unknown: 0,
     outcomes: [{ index: 0, outcome: { kind: 'applied', recordId: '7' } }],
     log: { id: newId(), severity: 'info', message: { msg: result, operation_id: operationId, details } },
+    ...end,
   };
   await operations.ends.record(db, [settlement]);
   operations.ends.recorded([settlement]);
@@ -138,6 +144,7 @@ export async function clearLedger(database: Database): Promise<void> {
     'operation',
     'record',
     'operation_log',
+    'operation_mark',
     'ab_head',
     'ab_batch',
     'ab_turn',

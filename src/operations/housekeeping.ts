@@ -9,13 +9,14 @@ export interface Housekeeping {
   stop(): Promise<void>;
 }
 
-export const historyPartitions: PartitionedTable[] = (
-  [
-    ['operation', 'id', ['request', 'result', 'errors']],
-    ['record', 'operation_id', ['payload', 'outcome']],
-    ['operation_log', 'operation_id', ['message']],
-  ] as const
-).map(([table, key, large]) => ({ table, key, by: 'month', ahead: 3, fillfactor: 80, large }));
+const monthly = { by: 'month', ahead: 3 } as const;
+
+export const historyPartitions: PartitionedTable[] = [
+  { table: 'operation', key: 'id', ...monthly, fillfactor: 80, large: ['request', 'result', 'errors'] },
+  { table: 'record', key: 'operation_id', ...monthly, fillfactor: 80, large: ['payload', 'outcome'] },
+  { table: 'operation_log', key: 'operation_id', ...monthly, fillfactor: 80, large: ['message'] },
+  { table: 'operation_mark', key: 'operation_id', ...monthly, fillfactor: 100, hasDefault: true },
+];
 
 const partitionsEveryMs = 60 * 60_000;
 /** After a failure. */

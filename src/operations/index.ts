@@ -4,7 +4,14 @@ export { endsOf, type Ends } from './ends.ts';
 export { findEarlierUse } from './keys.ts';
 export { claimKeys, keyColumns, release } from './store/keys.ts';
 export { load, withPayloads } from './store/load.ts';
-export { beginOperations, countParts, endOperations, logLines, moveOperations } from './store/parts.ts';
+export {
+  beginOperations,
+  countParts,
+  endOperations,
+  logLines,
+  markOperations,
+  moveOperations,
+} from './store/parts.ts';
 export { storable, storableJson } from './store/text.ts';
 export { turnKey } from './store/turn-key.ts';
 export { withdraw, type ParkedWrite } from './store/turns.ts';
@@ -12,7 +19,7 @@ export { createHousekeeping, historyPartitions, keepHistory } from './housekeepi
 export { operationMetrics } from './outcomes.ts';
 export { operationRoutes } from './routes.ts';
 export type { BacklogRow } from './backlog.ts';
-export type { WrittenOperation } from './read.ts';
+export { createReader, type WrittenOperation } from './read.ts';
 export type { ReadDetails } from './store/read.ts';
 export { isUnresolved } from './resolve.ts';
 export type { Ended, LogEntry, Settlement, StoredOutcome } from './settlement.ts';

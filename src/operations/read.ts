@@ -3,8 +3,15 @@ import type { Queryable } from '../kit/db/database.ts';
 import { isId } from '../kit/ids.ts';
 import { badToken, beforeIdOf, pageOf, readToken } from '../kit/paging.ts';
 import { problem } from '../kit/problem.ts';
+import { listOperations } from './list.ts';
 import { presentLog, presentOperation, presentRecord } from './present.ts';
-import type { Operation, OperationLog, OperationPage, OperationRecordPage } from './schema.ts';
+import type {
+  Operation,
+  OperationLog,
+  OperationPage,
+  OperationQuery,
+  OperationRecordPage,
+} from './schema.ts';
 import * as store from './store/read.ts';
 import { written, type WrittenRow } from './store/written.ts';
 
@@ -21,6 +28,8 @@ export interface Reader {
   getAll(projectId: string, operationIds: readonly string[]): Promise<Operation[]>;
   /** Newest first. That the installation may be seen is the caller's to check. */
   list(projectId: string, installationId: string, page: PageRequest): Promise<OperationPage>;
+  /** Across installations. A page with fewer than were asked for is not the last unless it says so. */
+  listAll(reach: Reach, query: OperationQuery): Promise<OperationPage>;
   /** Oldest first. */
   logs(reach: Reach, operationId: string): Promise<OperationLog[]>;
   /** In the order of the request. */
@@ -54,6 +63,11 @@ export function createReader(db: Queryable): Reader {
       const rows = await store.list(db, projectId, installationId, before, pageSize + 1);
       const { results, pagination } = pageOf(rows, pageSize, (row) => row.id);
       return { results: results.map(presentOperation), pagination };
+    },
+    async listAll(reach, { pageSize, pageToken, ...question }) {
+      const { rows, nextPageToken } = await listOperations(db, reach, question, pageSize, pageToken);
+      const pagination = nextPageToken === undefined ? { done: true } : { done: false, nextPageToken };
+      return { results: rows.map(presentOperation), pagination };
     },
     async logs(reach, operationId) {
       await find(reach, operationId);

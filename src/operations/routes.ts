@@ -8,6 +8,7 @@ import {
   Operation,
   OperationLog,
   OperationPage,
+  OperationQuery,
   OperationRecordPage,
   ResolvedRecords,
   ResolveRequest,
@@ -36,11 +37,32 @@ export function operationRoutes(
 ): (server: HttpServer) => Promise<void> {
   const deps = { operations, ...doors };
   return async (server) => {
+    listAllRoute(server, deps);
     listRoute(server, deps);
     oneRoute(server, deps);
     detailRoutes(server, deps);
     resolveRoute(server, deps);
   };
+}
+
+function listAllRoute(server: HttpServer, { operations, projects }: OperationRouteDeps): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/operations',
+    schema: {
+      operationId: 'listOperationsForProject',
+      summary: 'List the operations of a project, newest first',
+      description:
+        'Across installations. What is asked for may be rare: a page looks at 2,000 operations at the most, and is short or empty then; it is the last when `pagination.done` is true. Those that are under way come in the order of their queue.',
+      tags,
+      params: Type.Object(project, closed),
+      querystring: OperationQuery,
+      response: { 200: OperationPage },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params, query }) =>
+      operations.listAll(projects.confine(principal, params.projectIdOrName), query),
+  });
 }
 
 function listRoute(server: HttpServer, deps: OperationRouteDeps): void {

@@ -1,24 +1,27 @@
 import { Type, type Static } from 'typebox';
-import { pageOf } from '../kit/paging-schema.ts';
+import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description: string) => Type.String({ description: `${description} RFC 3339, UTC.` });
+
+const categories = [
+  'validation',
+  'permission',
+  'auth',
+  'notFound',
+  'conflict',
+  'rateLimit',
+  'providerDown',
+  'unknownOutcome',
+  'internal',
+] as const;
+const statuses = ['in_progress', 'success', 'failure'] as const;
 
 /** What failed, classified once (docs/contract.md, Failures). */
 export const OperationFailure = Type.Object(
   {
     index: Type.Optional(Type.Integer({ description: "The record's place in the request, from 0." })),
-    category: Type.Enum([
-      'validation',
-      'permission',
-      'auth',
-      'notFound',
-      'conflict',
-      'rateLimit',
-      'providerDown',
-      'unknownOutcome',
-      'internal',
-    ]),
+    category: Type.Enum([...categories]),
     retryable: Type.Boolean({ description: 'Whether the same request may succeed later.' }),
     message: Type.String(),
     provider: Type.Optional(
@@ -59,7 +62,7 @@ export const Operation = Type.Object(
     installationId: Type.String(),
     configId: Type.String(),
     actionType: Type.String({ description: '`write` or `read`.' }),
-    status: Type.Enum(['in_progress', 'success', 'failure'], {
+    status: Type.Enum([...statuses], {
       description: 'Moves once, from `in_progress`. A batch with at least one success is a `success`.',
     }),
     result: Type.Optional(
@@ -135,6 +138,31 @@ export type Operation = Static<typeof Operation>;
 
 export const OperationPage = pageOf(Operation);
 export type OperationPage = Static<typeof OperationPage>;
+
+/** Which operations of a project; all of it holds. */
+export const operationFilter = {
+  status: Type.Optional(Type.Enum([...statuses])),
+  errorCategory: Type.Optional(
+    Type.Enum([...categories], {
+      description:
+        'With a failure of this category; of those that ended, unless `status` says `in_progress`.',
+    }),
+  ),
+  object: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      description: 'Of this object, by the name that the provider knows it by.',
+    }),
+  ),
+  groupRef: Type.Optional(Type.String()),
+  installationId: Type.Optional(Type.String()),
+  actionType: Type.Optional(Type.Enum(['write', 'read'])),
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'Accepted at this time or later.' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Accepted before this time.' })),
+};
+
+export const OperationQuery = Type.Object({ ...operationFilter, ...pageQuery }, closed);
+export type OperationQuery = Static<typeof OperationQuery>;
 
 /** One line of the log of an operation. */
 export const OperationLog = Type.Object(

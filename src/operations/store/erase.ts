@@ -6,6 +6,7 @@ const erase = statement(
   `WITH ${chosenOf('operation', "t.request->>'groupRef'", "t.status <> 'in_progress'")},
   records AS (DELETE FROM record WHERE ${ofChosen('operation_id')} RETURNING 1),
   logs AS (DELETE FROM operation_log WHERE ${ofChosen('operation_id')} RETURNING 1),
+  marks AS (DELETE FROM operation_mark WHERE ${ofChosen('operation_id')}),
   answers AS (
     UPDATE idempotency SET status = NULL, response = NULL
     WHERE project_id = $1 AND response IS NOT NULL AND operation_id = ANY (ARRAY (SELECT id FROM chosen))),

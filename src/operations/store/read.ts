@@ -54,7 +54,7 @@ export interface RecordRow {
   resolution: StoredResolution | null;
 }
 
-const columns = `o.id, o.project_id, o.integration_id, o.installation_id, o.config_id, o.action_type, o.request, o.resource, o.status,
+export const operationColumns = `o.id, o.project_id, o.integration_id, o.installation_id, o.config_id, o.action_type, o.request, o.resource, o.status,
   o.result, o.errors, o.attempts, o.last_attempt_at, o.next_attempt_at, o.total, o.succeeded, o.failed, o.unknown,
   o.created_at, o.updated_at,
   (SELECT array_agg(r.record_id ORDER BY r.slot) FROM record r
@@ -64,7 +64,7 @@ const columns = `o.id, o.project_id, o.integration_id, o.installation_id, o.conf
 
 const findOperation = statement(
   'operation_find',
-  `SELECT ${columns} FROM operation o
+  `SELECT ${operationColumns} FROM operation o
   WHERE o.project_id = $1 AND o.id = $2 AND ($3::text IS NULL OR EXISTS (
     SELECT FROM installation i
     WHERE i.project_id = o.project_id AND i.id = o.installation_id AND i.group_ref = $3))`,
@@ -72,12 +72,12 @@ const findOperation = statement(
 
 const findOperations = statement(
   'operations_find',
-  `SELECT ${columns} FROM operation o WHERE o.project_id = $1 AND o.id = ANY ($2::uuid[])`,
+  `SELECT ${operationColumns} FROM operation o WHERE o.project_id = $1 AND o.id = ANY ($2::uuid[])`,
 );
 
 const listOperations = statement(
   'operation_list',
-  `SELECT ${columns} FROM (
+  `SELECT ${operationColumns} FROM (
     SELECT * FROM operation
     WHERE project_id = $1 AND installation_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4) o
   ORDER BY o.id DESC`,

@@ -4,6 +4,7 @@ import type { Queryable } from '../../kit/db/database.ts';
 import { statement, type Statement } from '../../kit/db/statement.ts';
 import { recordParts } from '../../lanes/index.ts';
 import type { Settlement } from '../settlement.ts';
+import { markOperations } from './parts.ts';
 import { storable, storableJson } from './text.ts';
 
 /** Projects that have a route for the end of an asynchronous write. */
@@ -50,6 +51,7 @@ const recordText = ({ guard, unless, told, answer }: RecordParts): string =>
       next_attempt_at = k.due_at, updated_at = now
     FROM clock, kept k
     WHERE o.project_id = k.project_id AND o.id = k.ref),
+  ${markOperations('SELECT project_id, ref AS id, status, errors FROM kept')},
   logs AS (
     INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
     SELECT k.project_id, k.ref, x.id, x.severity, x.message, now

@@ -1,7 +1,14 @@
 import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { recordParts, type End } from '../../../lanes/index.ts';
-import { endOperations, logLines, storable, storableJson, type Ended } from '../../../operations/index.ts';
+import {
+  endOperations,
+  logLines,
+  markOperations,
+  storable,
+  storableJson,
+  type Ended,
+} from '../../../operations/index.ts';
 import type { RunType } from './runs.ts';
 import { timestampOf } from './times.ts';
 
@@ -69,6 +76,7 @@ const recordEnds = statement(
     WHERE e.type = 'scheduled' AND e.status = 'success' AND s.project_id = e.project_id
       AND s.installation_id = e.installation_id AND s.object = e.object AND s.run_id <> e.id),
   ${endOperations('SELECT project_id, ref AS id, status, result, errors, attempt, spent, due_at FROM kept')},
+  ${markOperations('SELECT project_id, ref AS id, status, errors FROM kept')},
   ${logLines(
     `SELECT k.project_id, k.ref AS operation_id, x.id, x.severity, x.message
     FROM unnest($14::int[], $15::uuid[], $16::text[], $17::json[]) AS x(n, id, severity, message) JOIN kept k ON k.n = x.n`,

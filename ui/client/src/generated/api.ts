@@ -784,6 +784,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the operations of a project, newest first
+         * @description Across installations. What is asked for may be rare: a page looks at 2,000 operations at the most, and is short or empty then; it is the last when `pagination.done` is true. Those that are under way come in the order of their queue.
+         *
+         *     Scopes: `full`, `read`, `write`.
+         */
+        get: operations["listOperationsForProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/operations": {
         parameters: {
             query?: never;
@@ -5963,6 +5985,7 @@ export interface operations {
                 provider?: string;
                 groupRef?: string;
                 consumerRef?: string;
+                status?: "created" | "working" | "bad_credentials";
                 /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
@@ -6128,6 +6151,8 @@ export interface operations {
             query?: {
                 /** @description Only of this group. */
                 groupRef?: string;
+                /** @description `unhealthy`: the connection has bad credentials or is gone, or at least half of the operations of late failed, and more than one. */
+                healthStatus?: "healthy" | "unhealthy";
                 /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
@@ -6163,6 +6188,8 @@ export interface operations {
             query?: {
                 /** @description Only of this group. */
                 groupRef?: string;
+                /** @description `unhealthy`: the connection has bad credentials or is gone, or at least half of the operations of late failed, and more than one. */
+                healthStatus?: "healthy" | "unhealthy";
                 /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
@@ -6475,6 +6502,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HydratedRevision"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listOperationsForProject: {
+        parameters: {
+            query?: {
+                status?: "in_progress" | "success" | "failure";
+                /** @description With a failure of this category; of those that ended, unless `status` says `in_progress`. */
+                errorCategory?: "validation" | "permission" | "auth" | "notFound" | "conflict" | "rateLimit" | "providerDown" | "unknownOutcome" | "internal";
+                /** @description Of this object, by the name that the provider knows it by. */
+                object?: string;
+                groupRef?: string;
+                installationId?: string;
+                actionType?: "write" | "read";
+                /** @description Accepted at this time or later. */
+                from?: string;
+                /** @description Accepted before this time. */
+                to?: string;
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationPage"];
                 };
             };
             400: components["responses"]["Problem"];

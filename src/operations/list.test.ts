@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { wholeProject } from '../events/index.ts';
+import { declaredStatements } from '../kit/db/statement.ts';
+import type { FailureCategory } from '../providers/index.ts';
+import { groundOf, intake, projectId, writeOne } from './harness.testsuite.ts';
+import { createOperations, type Operations, type Settlement } from './index.ts';
+import { listOperations } from './list.ts';
+import type { OperationQuery } from './schema.ts';
+
+type Question = Omit<OperationQuery, 'pageSize' | 'pageToken'>;
+
+function failed(...categories: FailureCategory[]): Partial<Settlement> {
+  const errors = categories.map((category, index) => ({ index, category, retryable: false, message: 'no' }));
+  return { status: 'failure', result: '[contacts] no', errors, succeeded: 0, failed: categories.length };
+}
+
+describe('operations/list', () => {
+  let test: TestDatabase;
+  let operations: Operations;
+  const ours = intake({ installationId: randomUUID() });
+  const other = intake({ installationId: randomUUID(), resource: 'Companies' });
+  const ids: Record<string, string> = {};
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    operations = createOperations(groundOf(test.database));
+    for (const [at, group] of [
+      [ours, 'acme'],
+      [other, 'globex'],
+    ] as const)
+      await test.database.raw(
+        `INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
+        VALUES ($1, $2, $3, $4, $2, $2, 'api:test')`,
+        [projectId, at.installationId, at.integrationId, group],
+      );
+    const make = (name: string, given: typeof ours, end?: Partial<Settlement>): Promise<unknown> =>
+      writeOne(operations, test.database, given, end).then((id) => (ids[name] = id));
+    await make('done', ours);
+    await make('invalid', ours, failed('validation', 'validation', 'conflict'));
+    await make('partly', other, { ...failed('conflict'), status: 'success', succeeded: 1 });
+    await make('down', other, failed('providerDown'));
+    ids['waits'] = (await operations.acceptQueued(ours)).operationId;
+    ids['waitsToo'] = (await operations.acceptQueued({ ...other, actionType: 'read' })).operationId;
+  });
+  afterAll(async () => {
+    await operations?.close();
+    await test?.drop();
+  });
+
+  async function names(question: Question, groupRef?: string): Promise<string[]> {
+    const reach = { ...wholeProject(projectId), ...(groupRef === undefined ? {} : { groupRef }) };
+    const { rows, nextPageToken } = await listOperations(test.database, reach, question, 50);
+    expect(nextPageToken).toBeUndefined();
+    return rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id) ?? id);
+  }
+
+  it.each<[Question, string[]]>([
+    [{}, ['waitsToo', 'waits', 'down', 'partly', 'invalid', 'done']],
+    [{ status: 'success' }, ['partly', 'done']],
+    [{ status: 'failure' }, ['down', 'invalid']],
+    [{ status: 'in_progress' }, ['waitsToo', 'waits']],
+    [{ status: 'in_progress', actionType: 'write' }, ['waits']],
+    [{ errorCategory: 'conflict' }, ['partly', 'invalid']],
+    [{ errorCategory: 'conflict', status: 'failure' }, ['invalid']],
+    [{ errorCategory: 'auth' }, []],
+    [{ object: 'companies' }, ['waitsToo', 'down', 'partly']],
+    [{ object: 'companies', status: 'failure' }, ['down']],
+    [{ groupRef: 'acme' }, ['waits', 'invalid', 'done']],
+    [{ groupRef: 'acme', status: 'in_progress' }, ['waits']],
+    [{ groupRef: 'nobody' }, []],
+    [{ installationId: other.installationId, status: 'success' }, ['partly']],
+    [{ installationId: 'none' }, []],
+    [{ to: '2020-01-01T00:00:00Z' }, []],
+    [{ from: '2100-01-01T00:00:00Z', status: 'failure' }, []],
+  ])('finds by %j', async (question, expected) => {
+    expect(await names(question)).toEqual(expected);
+  });
+
+  it('shows a group its own only', async () => {
+    expect(await names({}, 'globex')).toEqual(['waitsToo', 'down', 'partly']);
+    expect(await names({ status: 'failure' }, 'globex')).toEqual(['down']);
+    expect(await names({ groupRef: 'acme' }, 'globex')).toEqual([]);
+  });
+
+  it.each<Question>([{}, { status: 'in_progress' }, { status: 'failure' }, { object: 'contacts' }])(
+    'pages %j without a gap, a repetition or an empty last page',
+    async (question) => {
+      const whole = await listOperations(test.database, wholeProject(projectId), question, 50);
+      const paged: string[] = [];
+      let token: string | undefined;
+      do {
+        const page = await listOperations(test.database, wholeProject(projectId), question, 1, token);
+        expect(page.rows).toHaveLength(1);
+        paged.push(...page.rows.map(({ id }) => id));
+        token = page.nextPageToken;
+      } while (token !== undefined);
+      expect(paged).toEqual(whole.rows.map(({ id }) => id));
+    },
+  );
+
+  it('refuses a token that is none', async () => {
+    for (const place of ['project x', 'none 1', 'queued 1;', ''])
+      await expect(
+        listOperations(
+          test.database,
+          wholeProject(projectId),
+          {},
+          1,
+          Buffer.from(place).toString('base64url'),
+        ),
+      ).rejects.toThrow(/pageToken/);
+  });
+});
+
+describe('operations/list of many', () => {
+  const many = 30_000;
+  let test: TestDatabase;
+  let client: Client;
+  const project = randomUUID();
+  const reach = wholeProject(project);
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    client = new Client({ connectionString: test.url });
+    await client.connect();
+    // One in a thousand failed; of another project there are as many.
+    await client.query(
+      `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, total)
+      SELECT CASE WHEN n % 2 = 0 THEN $1::uuid ELSE gen_random_uuid() END,
+        (left(svc_uuid_floor(now())::text, 14) || '7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $1, $1, $1, 'write', '{}', 'contacts',
+        CASE WHEN n % 1000 = 0 THEN 'failure' ELSE 'success' END, 1
+      FROM generate_series(1, ${many}) n`,
+      [project],
+    );
+    await client.query(
+      `INSERT INTO operation_mark SELECT project_id, 'failure', id FROM operation WHERE project_id = $1 AND status = 'failure'`,
+      [project],
+    );
+    await client.query('SET plan_cache_mode = force_generic_plan');
+  });
+  afterAll(async () => {
+    await client?.end();
+    await test?.drop();
+  });
+
+  it.each([
+    ['operations_of_project', "'ffffffff-ffff-ffff-ffff-ffffffffffff'"],
+    ['operations_of_installation', "'ffffffff-ffff-ffff-ffff-ffffffffffff'"],
+    ['operations_marked', "'ffffffff-ffff-ffff-ffff-ffffffffffff'"],
+  ])('%s reads an index, and no more of it than the page', async (name, until) => {
+    const text = declaredStatements().find((one) => one.name === name)?.text ?? '';
+    const fifth = text.includes('$5') ? ['NULL'] : [];
+    await client.query(`PREPARE ${name} AS ${text}`);
+    const values = [`'${project}'`, until, "'00000000-0000-0000-0000-000000000000'", '20'];
+    const last = name === 'operations_marked' ? "'failure'" : `'${project}'`;
+    const explained = await client.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) EXECUTE ${name}(${[...values, ...fifth.map(() => last)].join(', ')})`,
+    );
+    const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
+    if (process.env['SHOW_PLANS']) process.stdout.write(`${plan}\n\n`);
+    expect(plan).not.toMatch(/Seq Scan|Sort Method/);
+    const [, pages = '0'] = /Buffers: shared hit=(\d+)/.exec(plan) ?? [];
+    expect(Number(pages)).toBeGreaterThan(0);
+    expect(Number(pages)).toBeLessThan(60);
+  });
+
+  it('looks at 2,000 for a page at most, and goes on where it stopped', async () => {
+    let token: string | undefined;
+    let pages = 0;
+    do {
+      const page = await listOperations(test.database, reach, { object: 'none' }, 10, token);
+      expect(page.rows).toEqual([]);
+      pages += 1;
+      token = page.nextPageToken;
+    } while (token !== undefined);
+    expect(pages).toBe(Math.ceil(many / 2 / 2_000));
+    const failures = await listOperations(test.database, reach, { status: 'failure' }, 50);
+    expect(failures.rows).toHaveLength(many / 1_000);
+  });
+});

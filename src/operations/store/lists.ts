@@ -1,0 +1,122 @@
+import type { Reach } from '../../events/index.ts';
+import type { Queryable } from '../../kit/db/database.ts';
+import { statement, type Statement } from '../../kit/db/statement.ts';
+import type { OperationQuery } from '../schema.ts';
+import { operationColumns, type OperationRow } from './read.ts';
+
+/** What a list is asked for; all of it holds. */
+export interface OperationFilter extends Pick<
+  OperationQuery,
+  'status' | 'object' | 'groupRef' | 'installationId' | 'actionType' | 'errorCategory'
+> {
+  /** UUIDv7s: from the first on, before the second. */
+  from: string;
+  until: string;
+}
+
+/** An operation where a walk comes by. */
+export interface Seen {
+  place: string;
+  /** Null where the walk comes by something else. */
+  id: string | null;
+}
+
+/**
+ * Each walk goes by one index from the newest on. `$2` and `$3`: the ids that bound it, the first left out; `$4`: how many it
+ * looks at.
+ */
+const within = (id: string): string => `${id} < $2::uuid AND ${id} >= $3::uuid ORDER BY ${id} DESC LIMIT $4`;
+
+const walks = {
+  project: statement(
+    'operations_of_project',
+    `SELECT id AS place, id FROM operation WHERE project_id = $1 AND ${within('id')}`,
+  ),
+  installation: statement(
+    'operations_of_installation',
+    `SELECT id AS place, id FROM operation WHERE project_id = $1 AND installation_id = $5 AND ${within('id')}`,
+  ),
+  group: statement(
+    'operations_of_group',
+    `SELECT x.id AS place, x.id FROM installation i CROSS JOIN LATERAL (
+      SELECT id FROM operation o WHERE o.installation_id = i.id AND ${within('o.id')}) x
+    WHERE i.project_id = $1 AND i.group_ref = $5 ORDER BY x.id DESC LIMIT $4`,
+  ),
+  marked: statement(
+    'operations_marked',
+    `SELECT operation_id AS place, operation_id AS id FROM operation_mark
+    WHERE project_id = $1 AND mark = $5 AND ${within('operation_id')}`,
+  ),
+  gathering: statement(
+    'operations_gathering',
+    `SELECT id AS place, id FROM ab_batch WHERE project_id = $1 AND ${within('id')}`,
+  ),
+  /** What is under way has work. An index of operations by status would make each of their updates dearer. */
+  queued: statement(
+    'operations_queued',
+    `SELECT seq AS place, CASE WHEN kind IN ('write', 'read') THEN ref END AS id FROM work
+    WHERE project_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
+  ),
+} satisfies Record<string, Statement>;
+
+// One by one, by the whole key: another plan reads all of a partition that was empty once.
+const pick = statement(
+  'operations_pick',
+  `SELECT ${operationColumns} FROM unnest($2::uuid[]) AS i(id)
+  CROSS JOIN LATERAL (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = i.id LIMIT 1) o
+  WHERE o.id < $3 AND o.id >= $4
+    AND (coalesce($5::text, $6::text) IS NULL OR (
+      SELECT n.group_ref = coalesce($5, n.group_ref) AND n.group_ref = coalesce($6, n.group_ref) FROM installation n
+      WHERE n.project_id = $1 AND n.id = o.installation_id))
+    AND ($7::text IS NULL OR lower(o.resource) = lower($7)) AND ($8::uuid IS NULL OR o.installation_id = $8)
+    AND ($9::text IS NULL OR o.status = $9) AND ($10::text IS NULL OR o.action_type = $10)
+    AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(o.errors) e WHERE e->>'category' = $11))`,
+);
+
+/** How a list goes through what there is. A walk that is over goes on in the next. */
+export type Walk = 'project' | 'installation' | 'group' | 'marked' | 'gathering' | 'queued';
+
+/** The next operations of a walk, from after a place on, `limit` of them looked at; fewer at its end. */
+export function walk(
+  db: Queryable,
+  name: Walk,
+  { projectId, groupRef }: Reach,
+  filter: OperationFilter,
+  after: string,
+  limit: number,
+): Promise<Seen[]> {
+  if (name === 'queued') return db.rows<Seen>(walks.queued, [projectId, after, limit]);
+  const before = after < filter.until ? after : filter.until;
+  const bounds = [projectId, before, filter.from, limit];
+  const of: Record<Exclude<Walk, 'queued'>, unknown[]> = {
+    project: [],
+    installation: [filter.installationId],
+    group: [filter.groupRef ?? groupRef],
+    marked: [filter.errorCategory ?? filter.status],
+    gathering: [],
+  };
+  return db.rows<Seen>(walks[name], [...bounds, ...of[name]]);
+}
+
+/** Those of the operations that are asked for, in any order. */
+export async function pickOperations(
+  db: Queryable,
+  reach: Reach,
+  filter: OperationFilter,
+  ids: readonly string[],
+): Promise<OperationRow[]> {
+  if (ids.length === 0) return [];
+  return db.rows<OperationRow>(pick, [
+    reach.projectId,
+    ids,
+    filter.until,
+    filter.from,
+    reach.groupRef ?? null,
+    filter.groupRef ?? null,
+    filter.object ?? null,
+    filter.installationId ?? null,
+    filter.status ?? null,
+    filter.actionType ?? null,
+    filter.errorCategory ?? null,
+  ]);
+}
