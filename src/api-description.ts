@@ -56,6 +56,7 @@ const Project = {
   appName: 'MailMonkey',
   allowedOrigins: [],
   branding: { logoUrl: 'https://mailmonkey.example.com/logo.svg', accentColor: '#0f62fe' },
+  keepDays: { messages: 7 },
   orgId: 'default',
   ...made,
 };

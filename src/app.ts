@@ -130,6 +130,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     requestsPerSecond: config.rateLimitPerKey,
     allowedOrigins: config.allowedOrigins,
     returnUrls: config.returnUrls,
+    keepDays: keepDaysOf(config),
   });
   const connections = createConnections(ground, {
     projects,
@@ -221,26 +222,35 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
   };
 }
 
+const keepDaysOf = (config: Config) => ({
+  operations: config.operationKeepDays,
+  messages: config.messageKeepDays,
+  events: config.eventKeepDays,
+  proxyLogs: config.proxyLogKeepDays,
+  auditLog: config.auditKeepDays,
+});
+
 /** What grows, by the names under which it is shown. */
 function historiesOf(config: Config): History[] {
+  const keepDays = keepDaysOf(config);
   return [
     {
       kind: 'operations',
       tables: historyPartitions,
-      keepDays: config.operationKeepDays,
+      keepDays: keepDays.operations,
       erase: eraseOperations,
     },
-    { kind: 'messages', tables: messagePartitions, keepDays: config.messageKeepDays, erase: eraseMessages },
-    { kind: 'events', tables: eventPartitions, keepDays: config.eventKeepDays, erase: eraseEvents },
+    { kind: 'messages', tables: messagePartitions, keepDays: keepDays.messages, erase: eraseMessages },
+    { kind: 'events', tables: eventPartitions, keepDays: keepDays.events, erase: eraseEvents },
     {
       kind: 'proxyLogs',
       tables: proxyLogPartitions,
-      keepDays: config.proxyLogKeepDays,
+      keepDays: keepDays.proxyLogs,
       erase: eraseProxyLog,
     },
     // Few, and swept by their own room.
     { kind: 'connectLinks', tables: [], keepDays: 14, erase: eraseConnectLinks },
-    { kind: 'auditLog', tables: auditPartitions, keepDays: config.auditKeepDays },
+    { kind: 'auditLog', tables: auditPartitions, keepDays: keepDays.auditLog },
   ];
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { proxyLogPartitions } from '../src/actions/proxy/index.ts';
 import { messagePartitions } from '../src/deliveries/index.ts';
 import { auditPartitions, eventPartitions } from '../src/events/index.ts';
-import { newId } from '../src/kit/ids.ts';
+import { firstIdAt, newId } from '../src/kit/ids.ts';
 import { keepPartitions, type PartitionedTable } from '../src/kit/db/partitions.ts';
 import { historyPartitions, keepHistory } from '../src/operations/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -80,6 +80,52 @@ describe('test/retention', () => {
     expect(expected.length).toBeLessThan(before.length - 60);
     await shift(0);
     await keepPartitions(test.database, tables);
+  });
+
+  it('a day goes early when every project with something of it wants it gone, and not before', async () => {
+    await shift(0);
+    const [brief, briefer, whole] = [newId(), newId(), newId()];
+    for (const [id, days] of [
+      [brief, { messages: 3 }],
+      [briefer, { messages: 1 }],
+      [whole, {}],
+    ] as const)
+      await test.database.raw(`INSERT INTO project (id, name, app_name, keep_days) VALUES ($1, $2, '', $3)`, [
+        id,
+        `p-${id}`,
+        days,
+      ]);
+    const put = async (projectId: string, ago: number): Promise<void> => {
+      const id =
+        firstIdAt(new Date(Date.now() - ago * 86_400_000).toISOString()).slice(0, 14) + newId().slice(14);
+      await test.database.raw(
+        `INSERT INTO message (project_id, id, destination_id, page, slice, records, bytes, encoding, body, keys)
+        VALUES ($1, $2, $1, 1, 0, 1, 1, 0, 'x', '[]')`,
+        [projectId, id],
+      );
+    };
+    const table = messagePartitions.find((one) => one.table === 'message')!;
+    for (let ago = 1; ago <= 8; ago += 1)
+      await test.database.raw(
+        `SELECT svc_make_partition('message', 'day', date_trunc('day', (now() - make_interval(days => $1)) AT TIME ZONE 'UTC'), NULL, 100)`,
+        [ago],
+      );
+    // The project of each: [days ago, projects].
+    for (const [ago, projects] of [
+      [8, [brief, whole]],
+      [6, [brief, briefer]],
+      [2, [brief, briefer]],
+      [3, [briefer]],
+    ] as const)
+      for (const projectId of projects) await put(projectId, ago);
+    const dayOf = (ago: number): string =>
+      `message_${new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`;
+    await keepPartitions(test.database, [table], 30);
+    const names = await namesOf();
+    // What holds nothing goes, too; yesterday is not over for a day yet.
+    expect([8, 7, 6, 5, 4, 3, 2, 1].filter((ago) => names.includes(dayOf(ago)))).toEqual([8, 2, 1]);
+    expect(names).toContain(dayOf(0));
+    await test.database.raw('DELETE FROM project WHERE id = ANY ($1::uuid[])', [[brief, briefer, whole]]);
   });
 
   it('a month of operations stays while one of it, or from before, is unfinished', async () => {

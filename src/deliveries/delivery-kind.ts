@@ -64,7 +64,9 @@ async function deliver(
   const row = await deps.known.find(projectId, laneId).catch(() => 'unknown' as const);
   // With the database away, or during an upgrade that brings a new type, another time.
   if (row === 'unknown') return { end: postponed(item, awayMs) };
-  if (!row) return canceled(item);
+  if (!row) return canceled(item, 'The destination was deleted.');
+  if (item.ref < row.kept_from || message.body.length === 0)
+    return canceled(item, 'The project does not keep the message any longer (`keepDays.messages`).');
   if (!deps.kinds.has(row.type)) return { end: postponed(item, strangeMs) };
   const startedAt = new Date();
   const began = performance.now();
@@ -79,7 +81,8 @@ async function deliver(
         }),
   );
   const timing = { startedAt, latencyMs: performance.now() - began };
-  return settle(item, delivered, timing, failingForMs(row));
+  const ran = settle(item, delivered, timing, failingForMs(row));
+  return row.keeps_delivered ? ran : { ...ran, end: { ...ran.end, empties: true } };
 }
 
 /** No route leads there; a replay can. */

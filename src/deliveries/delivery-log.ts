@@ -61,6 +61,7 @@ export function createDeliveryLog(
       const { projectId } = reach;
       const row = await find(database, reach, id, false);
       if (row.status === 'pending') throw problem('delivery-pending');
+      if (!row.has_body) throw problem('message-not-kept');
       const [destination] = await loadDestinations(database, [{ projectId, id: row.destination_id }]);
       if (!destination)
         throw problem('not-found', {

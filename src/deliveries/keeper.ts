@@ -1,6 +1,7 @@
 import type { Ground } from '../kit/ground.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import { forgetReplays } from './replay/store.ts';
+import { forgetResults } from './store/forget.ts';
 
 /** Keeps the days of messages and deliveries ahead, and drops the old ones. */
 interface MessageKeeper {
@@ -16,6 +17,7 @@ export const messagePartitions: PartitionedTable[] = [
     ahead: 7,
     hasDefault: true,
     fillfactor: 100,
+    keptAs: 'messages',
     large: ['body', 'result', 'keys'],
   },
   {
@@ -25,6 +27,7 @@ export const messagePartitions: PartitionedTable[] = [
     ahead: 7,
     hasDefault: true,
     fillfactor: 90,
+    keptAs: 'messages',
     large: ['log', 'error'],
   },
 ];
@@ -46,6 +49,7 @@ export function createMessageKeeper(
     try {
       await keepPartitions(database, messagePartitions, keepDays);
       await forgetReplays(database, keepDays);
+      await forgetResults(database);
     } catch (error) {
       waitMs = againMs;
       log.warn({ err: error }, 'looking after the days of messages failed; it is tried again');

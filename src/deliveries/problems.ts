@@ -21,6 +21,12 @@ export const deliveryProblems = {
     'Wait: it is attempted by itself at `nextAttemptTime`. POST …/destinations/{name}:enable tries all that waits there at once.',
     'Only what was delivered, or failed for good, can be sent again by hand. Nothing was changed.',
   ),
+  'message-not-kept': kind(
+    409,
+    'The content of the message is no longer kept',
+    'Read the records again: POST …/installations/{installation}/reads. To keep the content of what is delivered from now on, set `keepDays.messages` of the project to the days that it is wanted for.',
+    'The project keeps no content of messages that were delivered (`keepDays.messages` is 0), or did not when this one was. Nothing was sent.',
+  ),
   'destination-takes-records-only': kind(
     422,
     'The destination takes records only',

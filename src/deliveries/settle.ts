@@ -30,6 +30,8 @@ export interface DeliveryEnd extends End {
   outcome: DeliveryOutcome | undefined;
   /** The destination is to be disabled for this reason; unless `failing`, which must still be so, the other side asked for it. */
   disable: { reason: string; failing: boolean } | undefined;
+  /** When it was delivered everywhere, its content goes with this. */
+  empties?: boolean;
 }
 
 /** When an attempt began and how long it took. */
@@ -86,12 +88,12 @@ function disabling(asked: string | undefined, failingForMs: number): DeliveryEnd
     : undefined;
 }
 
-/** Its destination is gone. */
-export function canceled(item: Marked): Ran<DeliveryEnd> {
+/** It is not sent any more. */
+export function canceled(item: Marked, why: string): Ran<DeliveryEnd> {
   const outcome = {
     status: 'canceled',
     httpStatus: undefined,
-    error: 'The destination was deleted.',
+    error: why,
     entry: undefined,
   } as const;
   return { end: { ...baseOf(item), done: true, waitMs: 0, spent: false, outcome } };

@@ -13,7 +13,16 @@ export const auditPartitions: PartitionedTable[] = [
 ];
 
 export const eventPartitions: PartitionedTable[] = [
-  { table: 'event', key: 'id', by: 'day', ahead: 7, hasDefault: true, fillfactor: 100, large: ['data'] },
+  {
+    table: 'event',
+    key: 'id',
+    by: 'day',
+    ahead: 7,
+    hasDefault: true,
+    fillfactor: 100,
+    keptAs: 'events',
+    large: ['data'],
+  },
 ];
 
 const everyMs = 60 * 60_000;

@@ -19,7 +19,7 @@ export const eventsFrom = (source: string): string => `told_events AS (
 const list = statement(
   'events_list',
   `SELECT id, type, connection_id, installation_id, data, created_at FROM event
-   WHERE project_id = $1 AND id < $2::uuid AND ($3::text IS NULL OR type = $3)
+   WHERE project_id = $1 AND id < $2::uuid AND id >= svc_kept_from($1, 'events') AND ($3::text IS NULL OR type = $3)
      AND ($4::uuid IS NULL OR connection_id = $4) AND ($5::text IS NULL OR group_ref = $5)
    ORDER BY id DESC LIMIT $6`,
 );

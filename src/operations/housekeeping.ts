@@ -9,7 +9,7 @@ export interface Housekeeping {
   stop(): Promise<void>;
 }
 
-const monthly = { by: 'month', ahead: 3 } as const;
+const monthly = { by: 'month', ahead: 3, keptAs: 'operations' } as const;
 
 export const historyPartitions: PartitionedTable[] = [
   { table: 'operation', key: 'id', ...monthly, fillfactor: 80, large: ['request', 'result', 'errors'] },
@@ -28,7 +28,7 @@ const keysAtOnce = 1_000;
 export async function keepHistory(database: Database, keepDays?: number): Promise<void> {
   if (keepDays === undefined) return keepPartitions(database, historyPartitions);
   const needed = await daysOfOldestUnfinished(database);
-  await keepPartitions(database, historyPartitions, Math.max(keepDays, needed + 1));
+  await keepPartitions(database, historyPartitions, Math.max(keepDays, needed + 1), needed + 1);
 }
 
 /** What keeps the tables of the ledger fit: partitions ahead of time, and old idempotency keys gone. */

@@ -27,7 +27,8 @@ import { createFrontendTokens, type Answerable, type FrontendTokens } from './em
 import type { FrontendToken } from './embed/schema.ts';
 import { factsOf } from './manifest/facts.ts';
 import { createRateLimit, type RateLimit } from './rate-limit/rate-limit.ts';
-import type { ApiKey, Project } from './schema.ts';
+import { checkKeepDays } from './keep-days.ts';
+import type { ApiKey, KeepDays, Project } from './schema.ts';
 import * as store from './store.ts';
 
 /** The builder's side: projects, credentials, provider apps, integrations. */
@@ -96,6 +97,8 @@ export interface ProjectsOptions {
   allowedOrigins?: readonly string[];
   /** Origins that a browser may be sent back to, whatever the project. */
   returnUrls?: readonly string[];
+  /** How long the operator keeps the past: no project keeps it longer. */
+  keepDays?: Required<KeepDays>;
 }
 
 export function createProjects(
@@ -106,6 +109,7 @@ export function createProjects(
     requestsPerSecond,
     allowedOrigins = [],
     returnUrls = [],
+    keepDays,
   }: ProjectsOptions,
 ): Projects {
   const { database, vault } = ground;
@@ -116,7 +120,7 @@ export function createProjects(
   const providerApps = createProviderApps({ database, vault }, catalog);
   const integrations = createIntegrations(database, factsOf(catalog));
   const origins = createAllowedOrigins(database, allowedOrigins);
-  const kept = keeping(database, { apiKeys, jwtKeys, origins });
+  const kept = keeping(database, { apiKeys, jwtKeys, origins, keepDays });
   const assertReturnUrl = returning(ground.publicUrl, returnUrls, origins);
   const connectLinks = createConnectLinks({
     ground,
@@ -238,11 +242,12 @@ interface Kept {
   apiKeys: ApiKeys;
   jwtKeys: JwtKeys;
   origins: AllowedOrigins;
+  keepDays: Required<KeepDays> | undefined;
 }
 
 function keeping(
   database: Database,
-  { apiKeys, jwtKeys, origins }: Kept,
+  { apiKeys, jwtKeys, origins, keepDays }: Kept,
 ): Pick<Projects, 'get' | 'create' | 'update'> {
   return {
     get: async (id) => (await store.findProject(database, id)) ?? absent(id),
@@ -263,6 +268,7 @@ function keeping(
       const { name } = given;
       const change = { ...given, ...(name === undefined ? {} : { name: projectName(name) }) };
       checkOrigins(given.allowedOrigins ?? []);
+      checkKeepDays({ ...given.keepDays, ...given.keepDaysOf }, keepDays);
       const updated = await orTaken(name ?? '', () =>
         database.transaction(async (tx) => {
           await record(tx, {

@@ -54,9 +54,7 @@ const probes = {
 } as const;
 
 /** Beside the room's routes there is `/v1/probe/<scope>` for each scope, `any` being full only, and `/v1/probe/undeclared`. */
-export async function openRoom(
-  options: { failuresPerMinute?: number; requestsPerSecond?: number } = {},
-): Promise<Room> {
+export async function openRoom(options: Partial<Parameters<typeof createProjects>[1]> = {}): Promise<Room> {
   const test = await createTestDatabase();
   const counts = new Map<string, number>();
   const database: Database = {

@@ -4,7 +4,9 @@ import { openRoom, type Room } from './room.testsuite.ts';
 describe('src/projects/routes', () => {
   let room: Room;
   beforeAll(async () => {
-    room = await openRoom();
+    room = await openRoom({
+      keepDays: { operations: 400, messages: 30, events: 30, proxyLogs: 7 },
+    });
   });
   afterAll(() => room.close());
 
@@ -17,6 +19,8 @@ describe('src/projects/routes', () => {
         name: 'default',
         appName: 'default',
         allowedOrigins: [],
+        branding: {},
+        keepDays: {},
         orgId: expect.any(String),
         createTime: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
         updateTime: expect.any(String),
@@ -79,7 +83,7 @@ describe('src/projects/routes', () => {
     );
     expect([unmasked.status, unmasked.body.remedy]).toEqual([
       400,
-      'The masks allowed are name, appName, allowedOrigins.',
+      'The masks allowed are name, appName, allowedOrigins, branding, keepDays, keepDays.operations, keepDays.messages, keepDays.events, keepDays.proxyLogs.',
     ]);
     const taken = await room.call(
       'PATCH',
@@ -88,6 +92,57 @@ describe('src/projects/routes', () => {
       { key },
     );
     expect(taken.status).toBe(409);
+  });
+
+  it('keeps fewer days than the operator where a project asks for it, kind by kind, and says so in the audit log', async () => {
+    const { apiKey, id } = (await room.call('POST', '/projects', { name: 'brief' })).body;
+    const { key } = apiKey;
+    const change = (updateMask: string[], keepDays: object) =>
+      room.call('PATCH', '/projects/brief', { updateMask, project: { keepDays } }, { key });
+    const days = async (answer: ReturnType<typeof change>) => (await answer).body.keepDays;
+    expect(await days(change(['keepDays'], { messages: 0, events: 7 }))).toEqual({ messages: 0, events: 7 });
+    expect(await days(change(['keepDays.proxyLogs'], { proxyLogs: 1, events: 9 }))).toEqual({
+      messages: 0,
+      events: 7,
+      proxyLogs: 1,
+    });
+    expect(await days(change(['keepDays.messages'], { messages: null }))).toEqual({
+      events: 7,
+      proxyLogs: 1,
+    });
+    const refused = await change(['keepDays.messages', 'keepDays.events'], { messages: 31, events: 30 });
+    expect([refused.status, refused.body.issues]).toEqual([
+      400,
+      [
+        {
+          in: 'body',
+          name: 'project.keepDays.messages',
+          detail: 'must be at most 30, the days that the operator of this service keeps',
+          value: 31,
+        },
+      ],
+    ]);
+    for (const [mask, value] of [
+      ['keepDays.events', { events: 0 }],
+      ['keepDays.messages', { messages: 1.5 }],
+      ['keepDays.auditLog', { auditLog: 1 }],
+    ] as const)
+      expect((await change([mask], value)).status).toBe(400);
+    expect(await days(room.call('GET', '/projects/brief', undefined, { key }))).toEqual({
+      events: 7,
+      proxyLogs: 1,
+    });
+    expect(await days(change(['keepDays'], {}))).toEqual({});
+    const told = await room.database.raw(
+      `SELECT details FROM audit_log WHERE project_id = $1 AND action = 'project.updated' ORDER BY id`,
+      [id],
+    );
+    expect(told.map(({ details }) => details)).toEqual([
+      { keepDays: { messages: 0, events: 7 } },
+      { keepDaysOf: { proxyLogs: 1 } },
+      { keepDaysOf: { messages: null } },
+      { keepDays: {} },
+    ]);
   });
 
   it('shows the catalogue to everybody', async () => {

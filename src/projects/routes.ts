@@ -13,7 +13,8 @@ import { apiKeyRoutes } from './keys/api-key-routes.ts';
 import { jwtKeyRoutes } from './keys/jwt-key-routes.ts';
 import { ProjectParams } from './path-params.ts';
 import type { Projects } from './projects.ts';
-import { AllowedOrigins, ApiKey, Branding, Project } from './schema.ts';
+import { AllowedOrigins, ApiKey, Branding, KeepDays, KeepDaysChange, Project } from './schema.ts';
+import type { ProjectChange } from './store.ts';
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({
@@ -43,6 +44,7 @@ const ProjectUpdate = Type.Object(
         appName: Type.Optional(AppName),
         allowedOrigins: Type.Optional(AllowedOrigins),
         branding: Type.Optional(Branding),
+        keepDays: Type.Optional(KeepDaysChange),
       },
       closed,
     ),
@@ -57,6 +59,17 @@ const NewProjectAnswer = Type.Object(
     description: 'The project with its first key, which is shown here only.',
   },
 );
+
+const kindMasks = Object.keys(KeepDays.properties).map((kind) => `keepDays.${kind}`);
+const masks = ['name', 'appName', 'allowedOrigins', 'branding', 'keepDays', ...kindMasks];
+
+/** A mask of one kind of history leaves the others as they are. */
+function changeOf(values: ReadonlyMap<string, unknown>): ProjectChange {
+  const kinds = [...values].filter(([mask]) => kindMasks.includes(mask));
+  const keepDaysOf = Object.fromEntries(kinds.map(([mask, days]) => [mask.slice('keepDays.'.length), days]));
+  const others = Object.fromEntries([...values].filter(([mask]) => !kindMasks.includes(mask)));
+  return { ...others, ...(kinds.length > 0 ? { keepDaysOf } : {}) };
+}
 
 /** Projects and everything of the builder's side below them. */
 export function projectRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
@@ -136,12 +149,7 @@ function one(server: HttpServer, projects: Projects): void {
     handler: async (request) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       const { updateMask, project } = request.body;
-      return projects.update(
-        id,
-        Object.fromEntries(
-          readMask(updateMask, ['name', 'appName', 'allowedOrigins', 'branding'], project, 'project'),
-        ),
-      );
+      return projects.update(id, changeOf(readMask(updateMask, masks, project, 'project')));
     },
   });
 }

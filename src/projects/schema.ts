@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { ManifestIntegration, ManifestIssue } from './manifest/schema.ts';
 
 export * from './manifest/schema.ts';
@@ -56,6 +56,47 @@ export const Branding = Type.Object(
   { ...closed, title: 'Branding' },
 );
 export type Branding = Static<typeof Branding>;
+const days = (minimum: number, what: string) => Type.Integer({ minimum, maximum: 36_500, description: what });
+const keptKinds = {
+  operations: days(1, 'Operations with their records, attempts and logs. Unfinished ones stay.'),
+  messages: days(
+    0,
+    'Messages and what became of them. With 0 the content of a message is removed when it is delivered; the rest, and what is not delivered, is kept as the operator says.',
+  ),
+  events: days(1, 'Events.'),
+  proxyLogs: days(1, 'The log of proxied calls.'),
+};
+/** In a change, null takes the value away. */
+export const orNull = <Schema extends TSchema>(schema: Schema) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** For how long a project wants its past kept; what it does not say is the operator's. */
+export const KeepDays = Type.Object(
+  {
+    operations: Type.Optional(keptKinds.operations),
+    messages: Type.Optional(keptKinds.messages),
+    events: Type.Optional(keptKinds.events),
+    proxyLogs: Type.Optional(keptKinds.proxyLogs),
+  },
+  {
+    ...closed,
+    title: 'KeepDays',
+    description:
+      'Days, by kind of history; at most those of the operator, which hold for what is not named. What is older is not shown, sent or replayed any more. It leaves the disk with its day (operations: month), as soon as all projects with something of that day want it gone, and at the latest after the days of the operator.',
+  },
+);
+export type KeepDays = Static<typeof KeepDays>;
+
+export const KeepDaysChange = Type.Object(
+  {
+    operations: orNull(keptKinds.operations),
+    messages: orNull(keptKinds.messages),
+    events: orNull(keptKinds.events),
+    proxyLogs: orNull(keptKinds.proxyLogs),
+  },
+  { ...closed, title: 'KeepDaysChange', description: 'As `keepDays`; null: as the operator says.' },
+);
+export type KeepDaysChange = Static<typeof KeepDaysChange>;
 
 export const Project = Type.Object(
   {
@@ -64,6 +105,7 @@ export const Project = Type.Object(
     appName: Type.String({ description: 'Shown to end users where they connect.' }),
     allowedOrigins: AllowedOrigins,
     branding: Branding,
+    keepDays: KeepDays,
     orgId: Type.String({ description: 'Always the same: an installation of svc has one organization.' }),
     createTime: time('When it was made.'),
     updateTime: time('When it was last changed.'),

@@ -1,6 +1,6 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
-import type { Branding, Project } from './schema.ts';
+import type { Branding, KeepDays, KeepDaysChange, Project } from './schema.ts';
 
 interface ProjectRow {
   id: string;
@@ -8,13 +8,14 @@ interface ProjectRow {
   app_name: string;
   allowed_origins: string[];
   branding: Branding;
+  keep_days: KeepDays;
   created_at: Date;
   updated_at: Date;
 }
 
 // There is one organization, and it has no row.
 const organizationId = '00000000-0000-0000-0000-000000000000';
-const columns = 'id, name, app_name, allowed_origins, branding, created_at, updated_at';
+const columns = 'id, name, app_name, allowed_origins, branding, keep_days, created_at, updated_at';
 
 const get = statement('projects_get', `SELECT ${columns} FROM project WHERE id = $1`);
 const byName = statement('projects_by_name', `SELECT ${columns} FROM project WHERE lower(name) = lower($1)`);
@@ -26,7 +27,8 @@ const insert = statement(
 const update = statement(
   'projects_update',
   `UPDATE project SET name = coalesce($2, name), app_name = coalesce($3, app_name),
-     allowed_origins = coalesce($4, allowed_origins), branding = coalesce($5, branding), updated_at = svc_now()
+     allowed_origins = coalesce($4, allowed_origins), branding = coalesce($5, branding),
+     keep_days = jsonb_strip_nulls(CASE WHEN $6 THEN '{}' ELSE keep_days END || $7::jsonb), updated_at = svc_now()
    WHERE id = $1 RETURNING ${columns}`,
 );
 const withOrigins = statement(
@@ -67,15 +69,28 @@ export interface ProjectChange {
   appName?: string;
   allowedOrigins?: string[];
   branding?: Branding;
+  /** Instead of all that it has. */
+  keepDays?: KeepDaysChange;
+  /** Beside what it has of other kinds. */
+  keepDaysOf?: KeepDaysChange;
 }
 
 export async function updateProject(
   db: Queryable,
   id: string,
-  { name, appName, allowedOrigins, branding }: ProjectChange,
+  { name, appName, allowedOrigins, branding, keepDays, keepDaysOf }: ProjectChange,
 ): Promise<Project | undefined> {
   const branded = branding === undefined ? null : JSON.stringify(branding);
-  const values = [id, name ?? null, appName ?? null, allowedOrigins ?? null, branded];
+  const days = JSON.stringify({ ...keepDays, ...keepDaysOf });
+  const values = [
+    id,
+    name ?? null,
+    appName ?? null,
+    allowedOrigins ?? null,
+    branded,
+    keepDays !== undefined,
+    days,
+  ];
   return (await db.rows<ProjectRow>(update, values)).map(present)[0];
 }
 
@@ -93,6 +108,7 @@ function present(row: ProjectRow): Project {
     appName: row.app_name,
     allowedOrigins: row.allowed_origins,
     branding: row.branding,
+    keepDays: row.keep_days,
     orgId: organizationId,
     createTime: row.created_at.toISOString(),
     updateTime: row.updated_at.toISOString(),

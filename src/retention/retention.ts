@@ -1,4 +1,5 @@
 import type { Database } from '../kit/db/database.ts';
+import type { KeepDays } from '../projects/schema.ts';
 import { createErasures, type Erasures } from './erasures.ts';
 import type { History } from './history.ts';
 import type { Storage } from './schema.ts';
@@ -8,7 +9,8 @@ import { createHeldReader, storageOf, type HeldByKind } from './storage.ts';
 export interface Retention {
   readonly erasures: Erasures;
   readonly histories: readonly History[];
-  storageOf(projectId: string): Promise<Storage>;
+  /** `asked`: how long the project wants things kept. */
+  storageOf(projectId: string, asked: KeepDays): Promise<Storage>;
   /** Of all projects, at most a minute old; undefined: it cannot be read now. */
   held(): Promise<HeldByKind[] | undefined>;
 }
@@ -17,7 +19,7 @@ export function createRetention(database: Database, histories: readonly History[
   return {
     erasures: createErasures(database),
     histories,
-    storageOf: (projectId) => storageOf(database, histories, projectId),
+    storageOf: (projectId, asked) => storageOf(database, histories, projectId, asked),
     held: createHeldReader(database, histories),
   };
 }

@@ -11,7 +11,7 @@ const ProjectParams = Type.Object(project, closed);
 
 export interface RetentionRouteDeps {
   retention: Retention;
-  projects: Pick<Projects, 'confine'>;
+  projects: Pick<Projects, 'confine' | 'get'>;
 }
 
 /** What a project holds, and its removal, below `/v1`. */
@@ -34,8 +34,10 @@ function storage(server: HttpServer, { retention, projects }: RetentionRouteDeps
       response: { 200: Storage },
     },
     config: { scopes: ['read'], projectWide: true },
-    handler: ({ principal, params }) =>
-      retention.storageOf(projects.confine(principal, params.projectIdOrName).projectId),
+    handler: async ({ principal, params }) => {
+      const { projectId } = projects.confine(principal, params.projectIdOrName);
+      return retention.storageOf(projectId, (await projects.get(projectId)).keepDays);
+    },
   });
 }
 

@@ -20,6 +20,12 @@ export const Storage = Type.Object(
         {
           kind: HistoryKind,
           keepDays: Type.Integer({ description: 'How long the operator of this service keeps them.' }),
+          projectKeepDays: Type.Optional(
+            Type.Integer({
+              description:
+                'How long the project wants them kept (`keepDays` of the project), where it says so. What is older is counted here as long as it is on disk.',
+            }),
+          ),
           rows: Type.Integer(),
           bytes: Type.Integer({ description: 'About, as they are stored: without indexes, compressed.' }),
           isEstimate: Type.Boolean({ description: 'There are more than are counted (50,000).' }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { messagePartitions } from '../deliveries/index.ts';
-import { eventPartitions } from '../events/index.ts';
+import { auditPartitions, eventPartitions } from '../events/index.ts';
 import { newId } from '../kit/ids.ts';
 import { createRetention } from './index.ts';
 
@@ -31,7 +31,7 @@ describe('retention/storage', () => {
     const [mine, other] = [newId(), newId()];
     await makeEvents(mine, 20);
     await makeEvents(other, 300);
-    const { kinds } = await createRetention(test.database, histories).storageOf(mine);
+    const { kinds } = await createRetention(test.database, histories).storageOf(mine, {});
     expect(kinds).toEqual([
       { kind: 'events', keepDays: 30, rows: 20, bytes: expect.any(Number) as number, isEstimate: false },
       { kind: 'messages', keepDays: 7, rows: 0, bytes: 0, isEstimate: false },
@@ -40,12 +40,25 @@ describe('retention/storage', () => {
     expect(kinds[0]!.bytes).toBeLessThan(20 * 1_500);
   });
 
+  it('says how long the project wants things kept, beside what the operator says', async () => {
+    const retention = createRetention(test.database, [
+      ...histories,
+      { kind: 'auditLog', tables: auditPartitions, keepDays: 400 },
+    ]);
+    const { kinds } = await retention.storageOf(newId(), { messages: 0 });
+    expect(kinds.map(({ kind, keepDays, projectKeepDays }) => [kind, keepDays, projectKeepDays])).toEqual([
+      ['events', 30, undefined],
+      ['messages', 7, 0],
+      ['auditLog', 400, undefined],
+    ]);
+  });
+
   it('estimates many by the statistics of the database', async () => {
     const [mine, other] = [newId(), newId()];
     await makeEvents(mine, 90_000);
     await makeEvents(other, 30_000);
     await test.database.raw('ANALYZE event');
-    const [events] = (await createRetention(test.database, histories).storageOf(mine)).kinds;
+    const [events] = (await createRetention(test.database, histories).storageOf(mine, {})).kinds;
     expect(events).toMatchObject({ kind: 'events', isEstimate: true });
     expect(events!.rows).toBeGreaterThan(80_000);
     expect(events!.rows).toBeLessThan(100_000);

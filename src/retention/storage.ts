@@ -2,6 +2,7 @@ import type { Database } from '../kit/db/database.ts';
 import { sizeOfAll, sizeOfProject } from '../kit/db/table-size.ts';
 import { sleep } from '../kit/retry.ts';
 import type { History } from './history.ts';
+import type { KeepDays } from '../projects/schema.ts';
 import type { HistoryKind, Storage } from './schema.ts';
 
 /** What is only erased here has no tables that grow. */
@@ -12,7 +13,9 @@ export async function storageOf(
   database: Database,
   histories: readonly History[],
   projectId: string,
+  asked: KeepDays,
 ): Promise<Storage> {
+  const days = new Map<string, number>(Object.entries(asked));
   const kinds: Storage['kinds'] = [];
   for (const { kind, tables, keepDays } of histories.filter(isHistory)) {
     const sizes = [];
@@ -20,6 +23,7 @@ export async function storageOf(
     kinds.push({
       kind,
       keepDays,
+      ...(days.has(kind) ? { projectKeepDays: days.get(kind) } : {}),
       rows: sizes.reduce((sum, { rows }) => sum + rows, 0),
       bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
       isEstimate: sizes.some(({ isEstimate }) => isEstimate),

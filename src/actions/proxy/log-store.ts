@@ -62,7 +62,7 @@ const insert = statement(
 const search = statement(
   'proxy_log_search',
   `SELECT ${names} FROM proxy_log
-   WHERE project_id = $1 AND id < $2 AND id >= $3
+   WHERE project_id = $1 AND id < $2 AND id >= greatest($3::uuid, svc_kept_from($1, 'proxyLogs'))
      AND ($4::uuid IS NULL OR installation_id = $4) AND ($5::text IS NULL OR group_ref = $5)
      AND ($6::text IS NULL OR method = $6) AND ($7::text IS NULL OR position($7 IN path) > 0)
      AND ($8::integer IS NULL OR status BETWEEN $8 AND $9::integer) AND ($11::text IS NULL OR group_ref = $11)

@@ -30,7 +30,15 @@ export interface ProxyLog {
 }
 
 export const proxyLogPartitions: PartitionedTable[] = [
-  { table: 'proxy_log', key: 'id', by: 'day', ahead: 7, hasDefault: true, large: ['path'] },
+  {
+    table: 'proxy_log',
+    key: 'id',
+    by: 'day',
+    ahead: 7,
+    hasDefault: true,
+    keptAs: 'proxyLogs',
+    large: ['path'],
+  },
 ];
 
 const everyMs = 500;

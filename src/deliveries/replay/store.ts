@@ -107,17 +107,19 @@ export async function forgetReplays(db: Queryable, keepDays: number): Promise<vo
 }
 
 const scannedColumns =
-  'm.project_id, m.id, m.group_ref, m.object, m.raw_object, m.destination_id, m.installation_id';
+  'm.project_id, m.id, m.group_ref, m.object, m.raw_object, m.destination_id, m.installation_id, octet_length(m.body) > 0 AS has_body';
+/** Nothing that the project does not want kept any more. */
+const after = (id: string): string => `${id} > $2 AND ${id} >= svc_kept_from($1, 'messages')`;
 
 /** Messages of a project in the order of their ids, by one index, whatever the filter leaves of them. */
 const messagesWhere = (condition: string): string => `SELECT ${scannedColumns} FROM message m
-    WHERE m.project_id = $1 AND ${condition} AND m.id > $2 AND m.id < $3 ORDER BY m.id LIMIT $4`;
+    WHERE m.project_id = $1 AND ${condition} AND ${after('m.id')} AND m.id < $3 ORDER BY m.id LIMIT $4`;
 
 /** Those that ended badly are few, and have an index. */
 const endedBadly = `SELECT ${scannedColumns} FROM (
       SELECT * FROM delivery d
       WHERE d.project_id = $1 AND d.status IN ('failed', 'canceled') AND d.status = $10 AND ($5::uuid IS NULL OR d.destination_id = $5)
-        AND d.message_id > $2 AND d.message_id < $3 ORDER BY d.message_id LIMIT $4) d
+        AND ${after('d.message_id')} AND d.message_id < $3 ORDER BY d.message_id LIMIT $4) d
     CROSS JOIN LATERAL (
       SELECT * FROM message m WHERE m.project_id = d.project_id AND m.id = d.message_id LIMIT 1) m`;
 
@@ -133,6 +135,7 @@ const walkBy = (scan: string, answer: string): string => `WITH scanned AS MATERI
     ${itsDelivery('there', '$6::uuid')}
     WHERE ($7::uuid IS NULL OR s.installation_id = $7) AND ($8::text IS NULL OR s.group_ref = $8)
       AND ($9::text IS NULL OR $9 IN (s.object, s.raw_object)) AND ($10::text IS NULL OR coalesce(at.status, 'pending') = $10)
+      AND s.has_body AND (at.status IS DISTINCT FROM 'delivered' OR (SELECT svc_keeps_delivered($1)))
       AND ($5::uuid IS NULL OR s.destination_id = $5 OR at.status IS NOT NULL)
       AND CASE WHEN s.destination_id = $6 THEN coalesce(there.status, 'pending') ELSE coalesce(there.status, 'none') END <> 'pending')
   SELECT (SELECT id FROM scanned ORDER BY id DESC LIMIT 1) AS last, (SELECT count(*) FROM scanned)::int AS scanned, ${answer}`;

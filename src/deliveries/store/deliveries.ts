@@ -44,7 +44,8 @@ const itsDelivery = itsDeliveryAt(own);
 const itsMessage = (of: string, id: string): string => `CROSS JOIN LATERAL (
     SELECT * FROM message m WHERE m.project_id = ${of}.project_id AND m.id = ${of}.${id} LIMIT 1) m`;
 
-const within = (id: string): string => `${id} < $2::uuid AND ${id} >= $3::uuid`;
+const within = (id: string): string =>
+  `${id} < $2::uuid AND ${id} >= greatest($3::uuid, svc_kept_from($1, 'messages'))`;
 
 /**
  * A list walks one index by falling id; what is asked for besides is looked at row by row. What a replay sent to another
@@ -108,10 +109,14 @@ const lists = {
   ),
 };
 
+/** Nobody is shown the content that a project does not want kept, though it may still be there. */
+const hasBody = `(octet_length(m.body) > 0 AND (d.status IS DISTINCT FROM 'delivered' OR svc_keeps_delivered(m.project_id)))`;
+
 const find = statement(
   'delivery_find',
-  `SELECT ${columns}, coalesce(d.log, '[]') AS log, m.encoding, CASE WHEN $4 THEN m.body END AS body
-  FROM (SELECT * FROM message m WHERE m.project_id = $1 AND m.id = $2 AND ($3::text IS NULL OR m.group_ref = $3) LIMIT 1) m
+  `SELECT ${columns}, coalesce(d.log, '[]') AS log, m.encoding, ${hasBody} AS has_body,
+    CASE WHEN $4 AND ${hasBody} THEN m.body END AS body
+  FROM (SELECT * FROM message m WHERE m.project_id = $1 AND m.id = $2 AND m.id >= svc_kept_from($1, 'messages') AND ($3::text IS NULL OR m.group_ref = $3) LIMIT 1) m
   ${itsDelivery}`,
 );
 
@@ -135,7 +140,9 @@ const findLink = statement(
   `SELECT i.n::int AS n, m.link_hash, d.status IN ('delivered', 'failed', 'canceled') AND d.last_at < svc_now() - interval '15 minutes' AS over
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   CROSS JOIN LATERAL (
-    SELECT * FROM message m WHERE m.project_id = i.project_id AND m.id = i.id AND m.link_hash IS NOT NULL LIMIT 1) m
+    SELECT * FROM message m
+    WHERE m.project_id = i.project_id AND m.id = i.id AND m.id >= svc_kept_from(i.project_id, 'messages')
+      AND m.link_hash IS NOT NULL LIMIT 1) m
   ${itsDelivery}`,
 );
 
@@ -193,7 +200,9 @@ function walksFor(
 export interface DeliveryDetailRow extends DeliveryRow {
   log: AttemptEntry[];
   encoding: number;
-  /** If asked for. */
+  /** Its content is still kept. */
+  has_body: boolean;
+  /** If asked for, and kept. */
   body: Buffer | null;
 }
 

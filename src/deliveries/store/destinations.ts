@@ -14,12 +14,17 @@ export interface DestinationRow {
   status: DestinationStatus;
   reason: string | null;
   failing_since: Date | null;
+  /** The project wants the content of messages kept that were delivered. */
+  keeps_delivered: boolean;
+  /** The smallest id of the messages that it still wants kept. */
+  kept_from: string;
   created_at: Date;
   updated_at: Date;
 }
 
-const columns =
-  'd.project_id, d.id, d.name, d.type, d.metadata, d.secrets, d.status, d.reason, d.failing_since, d.created_at, d.updated_at';
+const columns = `d.project_id, d.id, d.name, d.type, d.metadata, d.secrets, d.status, d.reason, d.failing_since,
+  svc_keeps_delivered(d.project_id) AS keeps_delivered, svc_kept_from(d.project_id, 'messages') AS kept_from,
+  d.created_at, d.updated_at`;
 
 // One look-up for each way to be known: with both in one condition all destinations of the project are read for every key.
 const load = statement(

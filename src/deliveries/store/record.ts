@@ -8,21 +8,36 @@ import type { DeliveryEnd } from '../settle.ts';
 const mostEntries = 20;
 
 /**
+ * The content of messages that were delivered wherever they were to go: their own destination, and those that a replay named.
+ * What a link leads to stays while the link is good.
+ */
+const emptied = `empty AS MATERIALIZED (
+    SELECT e.ref FROM ended e
+    WHERE e.empties AND e.status = 'delivered'
+      AND NOT EXISTS (
+        SELECT FROM delivery d
+        WHERE d.project_id = e.project_id AND d.message_id = e.ref AND d.destination_id <> e.lane_id AND d.status <> 'delivered')
+      AND (e.own_id = e.lane_id OR EXISTS (
+        SELECT FROM delivery d
+        WHERE d.project_id = e.project_id AND d.message_id = e.ref AND d.destination_id = e.own_id))),
+  emptied AS (
+    UPDATE message m SET body = '', keys = '[]'
+    WHERE m.project_id = ANY ($1::uuid[]) AND m.id = ANY (ARRAY (SELECT ref FROM empty)))`;
+
+/**
  * What the ends of attempts change, for a group in one statement: the deliveries, the counts of their operations when they
  * end, since when a destination fails, where that changes, and what ran out of attempts there. A delivery that ends another way
  * than before is counted there instead. What a replay sends elsewhere is counted by the replay alone.
  */
-const recordGroup = statement(
-  'deliveries_record',
-  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[],
-      $8::smallint[], $9::text[], $10::text[]) WITH ORDINALITY
-      AS i(project_id, seq, lease, done, wait_ms, spent, status, http_status, error, entry, n)),
+      $8::smallint[], $9::text[], $10::text[], $11::boolean[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, http_status, error, entry, empties, n)),
   ${recordParts},
   wakes AS (${woken('SELECT * FROM returned WHERE home_id IS NOT NULL')}),
   ended AS MATERIALIZED (
-    SELECT k.*, CASE WHEN m.destination_id = k.lane_id THEN m.operation_id END AS operation_id, m.records, d.ended AS before, d.replay_id, CASE WHEN k.status IN ('delivered', 'failed') THEN k.status END AS after
+    SELECT k.*, m.destination_id AS own_id, CASE WHEN m.destination_id = k.lane_id THEN m.operation_id END AS operation_id, m.records, d.ended AS before, d.replay_id, CASE WHEN k.status IN ('delivered', 'failed') THEN k.status END AS after
     FROM (SELECT * FROM kept WHERE status IS NOT NULL) k
     LEFT JOIN LATERAL (
       SELECT operation_id, records, destination_id FROM message m WHERE m.project_id = k.project_id AND m.id = k.ref LIMIT 1) m ON true
@@ -62,25 +77,32 @@ const recordGroup = statement(
     UPDATE destination d SET failing_since = CASE WHEN NOT s.works THEN coalesce(d.failing_since, now) END,
       dead_letters = d.dead_letters + s.dead, dead_since = CASE WHEN s.dead > 0 THEN coalesce(d.dead_since, now) ELSE d.dead_since END
     FROM clock, standing s
-    WHERE d.project_id = s.project_id AND d.id = s.lane_id AND (s.dead > 0 OR s.works = (d.failing_since IS NOT NULL)))
-  SELECT n FROM kept`,
-);
+    WHERE d.project_id = s.project_id AND d.id = s.lane_id AND (s.dead > 0 OR s.works = (d.failing_since IS NOT NULL)))${rest}
+  SELECT n FROM kept`;
+
+const recordGroup = statement('deliveries_record', recording(''));
+/** Of a project that keeps no content of what is delivered. */
+const recordEmptying = statement('deliveries_record_emptying', recording(`,\n  ${emptied}`));
 
 /** Answers for each, in order, whether its fence held. */
 export async function recordDeliveries(db: Queryable, ends: readonly DeliveryEnd[]): Promise<boolean[]> {
   const column = <T>(read: (end: DeliveryEnd) => T): T[] => ends.map(read);
-  const kept = await db.rows<{ n: string }>(recordGroup, [
-    column((end) => end.projectId),
-    column((end) => end.seq),
-    column((end) => end.lease),
-    column((end) => end.done),
-    column((end) => end.waitMs),
-    column((end) => end.spent),
-    column(({ outcome }) => outcome?.status ?? null),
-    column(({ outcome }) => outcome?.httpStatus ?? null),
-    column(({ outcome }) => (outcome?.error === undefined ? null : storable(outcome.error))),
-    column(({ outcome }) => (outcome?.entry === undefined ? null : storableJson(outcome.entry))),
-  ]);
+  const kept = await db.rows<{ n: string }>(
+    ends.some(({ empties }) => empties) ? recordEmptying : recordGroup,
+    [
+      column((end) => end.projectId),
+      column((end) => end.seq),
+      column((end) => end.lease),
+      column((end) => end.done),
+      column((end) => end.waitMs),
+      column((end) => end.spent),
+      column(({ outcome }) => outcome?.status ?? null),
+      column(({ outcome }) => outcome?.httpStatus ?? null),
+      column(({ outcome }) => (outcome?.error === undefined ? null : storable(outcome.error))),
+      column(({ outcome }) => (outcome?.entry === undefined ? null : storableJson(outcome.entry))),
+      column(({ empties }) => empties === true),
+    ],
+  );
   const held = new Set(kept.map((row) => Number(row.n)));
   return ends.map((_, at) => held.has(at + 1));
 }

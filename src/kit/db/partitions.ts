@@ -14,6 +14,8 @@ export interface PartitionedTable {
   hasDefault?: boolean;
   /** For rows that are updated, and plans that must not be those of a small table (`svc_make_partition`). */
   fillfactor?: number;
+  /** The kind of history of which a project may want fewer days kept (`svc_kept_from`). */
+  keptAs?: string;
   /** Columns that make up most of a row. */
   large?: readonly string[];
 }
@@ -22,19 +24,20 @@ export interface PartitionedTable {
 const mostToMove = 10_000_000;
 
 /**
- * Makes the partitions that are due and drops those whose last day is `keepDays` or more ago; without it none. Takes the default
- * partition of an older release away where a table has none any more. Takes no lock that is not free at once, does the rest, and
- * throws the first fault.
+ * Makes the partitions that are due and drops those whose last day is `keepDays` or more ago; without it none. Earlier go those
+ * of which no project wants anything kept, when they ended `leastDays` ago. Takes the default partition of an older release away
+ * where a table has none any more. Takes no lock that is not free at once, does the rest, and throws the first fault.
  */
 export async function keepPartitions(
   database: Database,
   tables: readonly PartitionedTable[],
   keepDays?: number,
+  leastDays = 1,
 ): Promise<void> {
   const faults: unknown[] = [];
   await withSchemaClient(database.directUrl, async (client) => {
     for (const table of tables)
-      for (const step of stepsFor(table, keepDays))
+      for (const step of stepsFor(table, keepDays, leastDays))
         await underSchemaLock(client, briefly, () => step(client)).catch((error: unknown) =>
           faults.push(error),
         );
@@ -43,8 +46,9 @@ export async function keepPartitions(
 }
 
 function stepsFor(
-  { table, key, by, ahead, hasDefault = false, fillfactor }: PartitionedTable,
+  { table, key, by, ahead, hasDefault = false, fillfactor, keptAs }: PartitionedTable,
   keepDays: number | undefined,
+  leastDays: number,
 ): ((client: Client) => Promise<unknown>)[] {
   const keep = (client: Client): Promise<unknown> =>
     client.query('SELECT svc_keep_partitions($1, $2, $3, $4, $5, $6)', [
@@ -63,5 +67,11 @@ function stepsFor(
       fillfactor ?? null,
       mostToMove,
     ]);
-  return hasDefault ? [keep] : [retire, keep];
+  const drop = (client: Client): Promise<unknown> =>
+    client.query('SELECT svc_drop_unkept($1, $2, $3)', [table, keptAs, leastDays]);
+  return [
+    ...(hasDefault ? [] : [retire]),
+    keep,
+    ...(keepDays !== undefined && keptAs !== undefined ? [drop] : []),
+  ];
 }

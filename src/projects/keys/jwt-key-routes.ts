@@ -6,9 +6,9 @@ import { listOrPageOfAll } from '../../kit/paging.ts';
 import { UpdateMask } from '../../kit/update-mask-schema.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
-import { ExpiresAt, orNull, refusePast } from './expiry.ts';
+import { ExpiresAt, refusePast } from './expiry.ts';
 import type { Projects } from '../projects.ts';
-import { JwtKey } from '../schema.ts';
+import { JwtKey, orNull } from '../schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const Label = Type.String({ minLength: 1, maxLength: 255 });

@@ -2195,6 +2195,7 @@ export interface components {
             /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
             allowedOrigins: string[];
             branding: components["schemas"]["Branding"];
+            keepDays: components["schemas"]["KeepDays"];
             /** @description Always the same: an installation of svc has one organization. */
             orgId: string;
             /**
@@ -2792,6 +2793,30 @@ export interface components {
         JwtKeyPage: {
             results: components["schemas"]["JwtKey"][];
             pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * KeepDays
+         * @description Days, by kind of history; at most those of the operator, which hold for what is not named. What is older is not shown, sent or replayed any more. It leaves the disk with its day (operations: month), as soon as all projects with something of that day want it gone, and at the latest after the days of the operator.
+         */
+        KeepDays: {
+            /** @description Operations with their records, attempts and logs. Unfinished ones stay. */
+            operations?: number;
+            /** @description Messages and what became of them. With 0 the content of a message is removed when it is delivered; the rest, and what is not delivered, is kept as the operator says. */
+            messages?: number;
+            /** @description Events. */
+            events?: number;
+            /** @description The log of proxied calls. */
+            proxyLogs?: number;
+        };
+        /**
+         * KeepDaysChange
+         * @description As `keepDays`; null: as the operator says.
+         */
+        KeepDaysChange: {
+            operations?: number | null;
+            messages?: number | null;
+            events?: number | null;
+            proxyLogs?: number | null;
         };
         /** ManifestAssociationChangeEvent */
         ManifestAssociationChangeEvent: {
@@ -3448,6 +3473,7 @@ export interface components {
             /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
             allowedOrigins: string[];
             branding: components["schemas"]["Branding"];
+            keepDays: components["schemas"]["KeepDays"];
             /** @description Always the same: an installation of svc has one organization. */
             orgId: string;
             /**
@@ -4034,6 +4060,8 @@ export interface components {
                 kind: components["schemas"]["HistoryKind"];
                 /** @description How long the operator of this service keeps them. */
                 keepDays: number;
+                /** @description How long the project wants them kept (`keepDays` of the project), where it says so. What is older is counted here as long as it is on disk. */
+                projectKeepDays?: number;
                 rows: number;
                 /** @description About, as they are stored: without indexes, compressed. */
                 bytes: number;
@@ -4394,6 +4422,7 @@ export interface components {
                 /** @description Origins, such as `https://app.example.com`, whose pages may call the management surface from a browser. */
                 allowedOrigins?: string[];
                 branding?: components["schemas"]["Branding"];
+                keepDays?: components["schemas"]["KeepDaysChange"];
             };
         };
         /** UpdateProviderAppRequest */
@@ -4668,6 +4697,8 @@ export type Integration = components['schemas']['Integration'];
 export type IntegrationPage = components['schemas']['IntegrationPage'];
 export type JwtKey = components['schemas']['JwtKey'];
 export type JwtKeyPage = components['schemas']['JwtKeyPage'];
+export type KeepDays = components['schemas']['KeepDays'];
+export type KeepDaysChange = components['schemas']['KeepDaysChange'];
 export type ManifestAssociationChangeEvent = components['schemas']['ManifestAssociationChangeEvent'];
 export type ManifestAssociations = components['schemas']['ManifestAssociations'];
 export type ManifestBackfill = components['schemas']['ManifestBackfill'];

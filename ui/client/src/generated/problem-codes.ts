@@ -32,6 +32,7 @@ export type ProblemCode =
   | 'malformed-json'
   | 'malformed-request'
   | 'manifest-invalid'
+  | 'message-not-kept'
   | 'no-destination'
   | 'no-usable-connection'
   | 'not-found'
