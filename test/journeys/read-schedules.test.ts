@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fault, type ProblemBody } from '../customer.ts';
+import { connect, fault, simulator, type ProblemBody } from '../customer.ts';
 import { ReadWorld } from '../read-world.ts';
 
 describe('test/journeys/read-schedules', () => {
@@ -119,6 +119,29 @@ describe('test/journeys/read-schedules', () => {
       (await world.logsOf(id)).some((line) => line.includes('until the account is connected again')),
     );
     await world.pass(6);
+    expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
+  }, 60_000);
+
+  it('goes on with a history as soon as the customer has connected again', async () => {
+    await fault(world.first.hubspot, {
+      path: '/objects/companies?limit',
+      times: 1,
+      fault: { kind: 'status', status: 503 },
+    });
+    const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
+    const at = await world.customer({ read: { objects: { companies } } }, 'hubspot-crm', {
+      skipSampling: true,
+    });
+    for (const action of ['expire', 'revoke'])
+      await simulator(world.first.hubspot, 'POST', '/tokens', { action });
+    const id = await world.until(
+      'the backfill',
+      async () => (await world.stateOf(at, 'companies')).backfill?.operationId,
+    );
+    await world.until('the line', async () =>
+      (await world.logsOf(id)).some((line) => line.includes('until the account is connected again')),
+    );
+    expect(await connect(world.first, 'hubspot', at.groupRef)).toBe(at.connectionId);
     expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
   }, 60_000);
 

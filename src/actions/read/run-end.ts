@@ -118,8 +118,10 @@ function waitsForCustomer({ type }: Run, { category }: Failure): boolean {
 function untilMended(base: RunEnd, run: Run, failure: Failure): RunEnd {
   const again = { ...base, waitMs: longestPauseMs, errors: [{ index: 0, ...failure }], failure, spent: true };
   if (run.told.includes('account')) return again;
-  const until = failure.refusedHere ? 'the operator allows it' : 'the account is connected again';
-  const msg = `${failure.message}; the read waits until ${until}, and goes on within five minutes`;
+  const until = failure.refusedHere
+    ? 'the operator allows it, and goes on within five minutes'
+    : 'the account is connected again';
+  const msg = `${failure.message}; the read waits until ${until}`;
   return { ...again, waits: true, told: [...run.told, 'account'], logs: [line('warning', msg, failure)] };
 }
 

@@ -52,6 +52,8 @@ export function createKeeper(deps: KeeperDeps): Keeper {
   }
 
   async function usable(key: ConnectionKey): Promise<Held> {
+    // Another node may have stored better ones since.
+    if (cache.peek(key)?.row.status === 'bad_credentials') cache.expire(key);
     const found = cache.peek(key) ?? (await held(key));
     if (found.row.status === 'bad_credentials') throw badCredentials(found.row);
     return found;
