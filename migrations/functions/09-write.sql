@@ -87,7 +87,7 @@ END $$;
 -- behind an earlier write of one of its records is parked, as an acceptance does it. Answers with the lanes.
 CREATE OR REPLACE FUNCTION svc_ab_leave(moment timestamptz, projects uuid[], ids uuid[])
 RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
   totals integer[];
@@ -136,7 +136,7 @@ END $$;
 
 -- Ends a batch that cannot become work, since nothing may stand in the way of its connection for ever. Nothing was sent.
 CREATE OR REPLACE FUNCTION svc_ab_refuse(moment timestamptz, project uuid, batch uuid, reason text) RETURNS uuid LANGUAGE plpgsql
-SET enable_seqscan = off AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
   failure json := json_build_object('category', 'internal', 'retryable', true,
     'message', 'nothing was sent: the batch could not be made ready: ' || reason);
@@ -189,7 +189,7 @@ END $$;
 -- before it is full or due. Answers with the lanes, once for each batch.
 CREATE OR REPLACE FUNCTION svc_ab_seal(projects uuid[], lanes uuid[], leases uuid[], batch_size integer)
 RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
   moment timestamptz := svc_now();
@@ -231,7 +231,7 @@ END $$;
 -- their key. Commits without the flush: the record that comes after them flushes this, too.
 CREATE OR REPLACE FUNCTION svc_ab_close_others(projects uuid[], order_keys text[], keys uuid[])
 RETURNS TABLE (lane_id uuid) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
   moment timestamptz := svc_now();

@@ -89,4 +89,12 @@ describe('actions/write/plans', () => {
       );
     },
   );
+
+  it('functions that are held to indexes have no machine code made, whatever the session says', async () => {
+    const held = await client.query(
+      `SELECT proname, 'jit=off' = ANY (proconfig) AS plain FROM pg_proc WHERE 'enable_seqscan=off' = ANY (proconfig)`,
+    );
+    expect(held.rows.length).toBeGreaterThan(0);
+    expect(held.rows.filter(({ plain }) => !plain)).toEqual([]);
+  });
 });

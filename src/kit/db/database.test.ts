@@ -18,6 +18,13 @@ describe('src/kit/db/database', () => {
     expect(JSON.stringify(row?.['j'])).toBe('{"a":9007199254740993,"b":1e400}');
   });
 
+  it('has no machine code made for its statements', async () => {
+    const { directUrl: url } = test.database;
+    const direct = openDatabase({ url, poolSize: 1, applicationName: 'test' });
+    expect(await direct.raw('SHOW jit')).toEqual([{ jit: 'off' }]);
+    await direct.close();
+  });
+
   it('rolls back what a failing transaction did, and the connection can be used again', async () => {
     await test.database.raw('CREATE TABLE kept (id int PRIMARY KEY)');
     const insert = { name: 'test_insert', text: 'INSERT INTO kept VALUES ($1)' };
