@@ -79,7 +79,8 @@ async function providersPage(): Promise<string> {
   return `${written}${tableHead}
 
 \`checked: { on, against, except }\` in a file says when it was last read against which document of the provider, and which part of the file that
-document does not say. A file without it holds what public connector catalogues agree on, and nobody has held it against the provider's own words yet.
+document does not say. A file without it holds what public connector catalogues agree on, and nobody has held it against the provider's own words yet:
+Workday shows its pages to customers only. Its file says what UiPath, Workato and IBM tell their users to copy from the report View API Clients.
 
 | provider | | checked on | against | not confirmed there |
 | --- | --- | --- | --- | --- |
