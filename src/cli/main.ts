@@ -1,4 +1,14 @@
 /** `svc`: the server for the operator's words, otherwise a builder's command. Only what is asked for is loaded. */
+import * as nodeModule from 'node:module';
+import manifest from '../../package.json' with { type: 'json' };
 import { isOperators } from './operator-words.ts';
 
-await (isOperators(process.argv.slice(2)) ? import('../main.ts') : import('./run.ts'));
+const words = process.argv.slice(2);
+if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
+  process.stdout.write(`${manifest.version}\n`);
+} else {
+  // From Node 22 on, what was compiled is kept for the next time.
+  nodeModule.enableCompileCache?.();
+  if (isOperators(words)) void import('../main.ts');
+  else void import('./run.ts').then(({ run }) => run());
+}

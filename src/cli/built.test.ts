@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../test/database.ts';
+import { freePort } from '../../test/free-port.ts';
+import { openFolder, svc, type Folder } from './run.testsuite.ts';
+
+describe('cli/built', () => {
+  let at: Folder;
+  beforeEach(async () => {
+    at = await openFolder();
+  });
+  afterEach(() => at.close());
+
+  it.each([
+    '--version',
+    '--help',
+    'write --help',
+    'deliveries --help',
+    'wriet',
+    'deliveries list --status lost',
+    'operations get',
+    'validate',
+    'deploy',
+    'operations get x',
+  ])('in an empty folder it says to: svc %s', async (words) => {
+    const { code, out, err } = await at.run(words.split(' '));
+    expect(`${out}${err === '' ? '' : `--- error output\n${err}`}--- exit code ${code}\n`).toMatchSnapshot();
+  });
+
+  it('starts the server, which checks manifests in a thread of its own, and stops it', async () => {
+    const database = await createTestDatabase();
+    const [port, proxyPort] = [await freePort(), await freePort()];
+    const child = spawn(process.execPath, [svc, 'server'], {
+      cwd: at.folder,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        DATABASE_URL: database.url,
+        SVC_DATA_DIR: join(at.folder, 'data'),
+        SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}`,
+        SVC_BOOTSTRAP_API_KEY: 'a-key-that-is-long-enough-for-anybody',
+        SVC_PORT: String(port),
+        SVC_PROXY_PORT: String(proxyPort),
+        SVC_DRAIN_MS: '0',
+      },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    try {
+      const base = `http://127.0.0.1:${port}`;
+      const ready = () =>
+        fetch(`${base}/readyz`).then(
+          ({ status }) => status,
+          () => 0,
+        );
+      await expect.poll(ready, { timeout: 60_000 }).toBe(200);
+      const env = { SVC_API_URL: base, SVC_API_KEY: 'a-key-that-is-long-enough-for-anybody' };
+      expect(await at.run(['deploy', '--dry-run'], { env })).toMatchObject({ code: 2 });
+      const answer = await fetch(`${base}/v1/projects/default/integrations:batch`, {
+        method: 'PUT',
+        headers: { 'x-api-key': env.SVC_API_KEY, 'content-type': 'application/json' },
+        body: JSON.stringify({ sourceYaml: 'specVersion: [' }),
+      });
+      expect(await answer.json()).toMatchObject({ code: 'manifest-invalid' });
+      expect((await fetch(`${base}/docs/static/index.html`)).status).toBe(200);
+    } finally {
+      child.kill('SIGTERM');
+      await ended;
+      await database.drop();
+    }
+    expect(child.exitCode).toBe(0);
+  }, 120_000);
+});
