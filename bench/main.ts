@@ -1,6 +1,7 @@
 /** `npm run bench [-- id…] [--json] [--runs N]`: every figure that we publish, against a yardstick run beside it. */
 import { endAll } from './at-end.ts';
 import { accept } from './figures/accept.ts';
+import { attemptKept } from './figures/attempt-kept.ts';
 import { authUnknown } from './figures/auth-unknown.ts';
 import { proxyBytes } from './figures/proxy-bytes.ts';
 import { proxyMemory } from './figures/proxy-memory.ts';
@@ -54,6 +55,7 @@ const figures: Figure[] = [
   schedules,
   table,
   notifyAdded,
+  attemptKept,
 ];
 
 const args = process.argv.slice(2);

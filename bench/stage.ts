@@ -37,6 +37,8 @@ export interface StageOptions {
   actions?: Actions;
   /** One connection and installation each. */
   groups?: readonly GroupTokens[];
+  /** Variables of the product beside the usual ones. */
+  env?: Readonly<Record<string, string>>;
 }
 
 const oneGroup: readonly GroupTokens[] = [{ groupRef: 'g', accessToken: 'access' }];
@@ -71,6 +73,7 @@ export async function startStage(origin: string, options: StageOptions = {}): Pr
     SVC_LOG_LEVEL: 'error',
     SVC_PROVIDER_ORIGINS: `hubspot=${origin}`,
     SVC_EGRESS_ALLOW: '127.0.0.1',
+    ...options.env,
   };
   const main = startChild([...process.execArgv, 'src/main.ts', role], { env });
   const ended = atEnd(() => main.end());

@@ -26,6 +26,8 @@ import { createWrites, type Writes } from './actions/write/index.ts';
 import {
   createOperations,
   eraseOperations,
+  eraseExchanges,
+  exchangePartitions,
   historyPartitions,
   operationMetrics,
   type Operations,
@@ -69,6 +71,7 @@ const partitions = [
   ...auditPartitions,
   ...eventPartitions,
   ...historyPartitions,
+  ...exchangePartitions,
   ...messagePartitions,
   ...proxyLogPartitions,
 ];
@@ -138,7 +141,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     backfillReservePercent: config.backfillReserve,
   });
   const installations = createInstallations(ground, { projects, connections, catalog });
-  const operations = createOperations(ground);
+  const operations = createOperations(ground, config);
   const deliveries = createDeliveries(ground, {
     production: config.production,
     egressAllow: config.egressAllow,
@@ -224,6 +227,7 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
 
 const keepDaysOf = (config: Config) => ({
   operations: config.operationKeepDays,
+  exchanges: config.exchangeKeepDays,
   messages: config.messageKeepDays,
   events: config.eventKeepDays,
   proxyLogs: config.proxyLogKeepDays,
@@ -239,6 +243,12 @@ function historiesOf(config: Config): History[] {
       tables: historyPartitions,
       keepDays: keepDays.operations,
       erase: eraseOperations,
+    },
+    {
+      kind: 'exchanges',
+      tables: exchangePartitions,
+      keepDays: keepDays.exchanges,
+      erase: eraseExchanges,
     },
     { kind: 'messages', tables: messagePartitions, keepDays: keepDays.messages, erase: eraseMessages },
     { kind: 'events', tables: eventPartitions, keepDays: keepDays.events, erase: eraseEvents },

@@ -221,6 +221,13 @@ export const variables = {
     read: integer(1, 365),
     about: 'How long the log of proxied calls is kept, in days.',
   }),
+  exchangeKeepDays: variable({
+    name: 'SVC_EXCHANGE_KEEP_DAYS',
+    default: '7',
+    read: integer(0, 365),
+    about:
+      'How long it is kept what providers were sent for a write and what they answered, in days. 0: it is not kept at all.',
+  }),
   readFailures: variable({
     name: 'SVC_READ_FAILURES_UNTIL_PAUSE',
     default: '10',

@@ -22,7 +22,11 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   deliveries.onQueued((destinationId) => worker.hint(destinationId));
   await worker.start();
   const periodic = [
-    createHousekeeping(ground.database, ground.log, config.operationKeepDays),
+    createHousekeeping(ground.database, ground.log, {
+      operations: config.operationKeepDays,
+      // What is not kept any more goes with its day.
+      exchanges: Math.max(1, config.exchangeKeepDays),
+    }),
     createBatchKeeper(ground),
     connections.keepAlive,
     createScheduler(reads),

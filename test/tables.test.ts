@@ -27,6 +27,7 @@ const owners: Record<string, string> = {
   oauth_flow: 'connections',
   config: 'installations',
   installation: 'installations',
+  exchange: 'operations',
   idempotency: 'operations',
   operation: 'operations',
   operation_log: 'operations',

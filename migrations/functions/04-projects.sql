@@ -7,9 +7,9 @@ CREATE OR REPLACE FUNCTION svc_kept_from(project uuid, kind text) RETURNS uuid L
     '00000000-0000-0000-0000-000000000000'::uuid)
 $$;
 
--- Whether the project wants the content of messages kept that were delivered.
-CREATE OR REPLACE FUNCTION svc_keeps_delivered(project uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT coalesce((SELECT (p.keep_days->>'messages')::int > 0 FROM project p WHERE p.id = $1), true)
+-- Whether the project wants anything kept of a kind of history; of messages: their content once they are delivered.
+CREATE OR REPLACE FUNCTION svc_keeps(project uuid, kind text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT (p.keep_days->>kind)::int > 0 FROM project p WHERE p.id = $1), true)
 $$;
 
 -- Drops the partitions of which every project that has rows there wants nothing kept any more; none that ends within the last

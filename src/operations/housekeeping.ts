@@ -1,6 +1,7 @@
 import type { Database } from '../kit/db/database.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
+import { exchangePartitions } from './exchanges/exchange-log.ts';
 import { daysOfOldestUnfinished } from './store/backlog.ts';
 import { forgetExpired } from './store/keys.ts';
 
@@ -31,9 +32,14 @@ export async function keepHistory(database: Database, keepDays?: number): Promis
   await keepPartitions(database, historyPartitions, Math.max(keepDays, needed + 1), needed + 1);
 }
 
+/** In days; without a number all are kept. */
+export interface KeptDays {
+  operations?: number | undefined;
+  exchanges?: number | undefined;
+}
+
 /** What keeps the tables of the ledger fit: partitions ahead of time, and old idempotency keys gone. */
-/** `keepDays`: of operations; without it all are kept. */
-export function createHousekeeping(database: Database, log: Logger, keepDays?: number): Housekeeping {
+export function createHousekeeping(database: Database, log: Logger, keepDays: KeptDays): Housekeeping {
   const timers: NodeJS.Timeout[] = [];
   const told = new Set<string>();
 
@@ -53,7 +59,10 @@ export function createHousekeeping(database: Database, log: Logger, keepDays?: n
   let making: Promise<void> | undefined;
   let nextPartitions: NodeJS.Timeout | undefined;
   async function partitions(): Promise<void> {
-    const made = await attempt('making history partitions', () => keepHistory(database, keepDays));
+    const made = await attempt('making history partitions', async () => {
+      await keepHistory(database, keepDays.operations);
+      await keepPartitions(database, exchangePartitions, keepDays.exchanges);
+    });
     if (stopped) return;
     nextPartitions = setTimeout(() => void partitions(), made ? partitionsEveryMs : partitionsAgainMs);
     nextPartitions.unref();

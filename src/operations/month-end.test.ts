@@ -102,7 +102,7 @@ describe('operations/month-end', () => {
       [project, id],
     );
     await backup();
-    const housekeeping = createHousekeeping(test.database, groundOf(test.database).log);
+    const housekeeping = createHousekeeping(test.database, groundOf(test.database).log, {});
     housekeeping.start();
     await reader.query('COMMIT');
     await ensurePartitions();

@@ -6,6 +6,7 @@ import { createAnnouncer, hurry, pause } from '../lanes/index.ts';
 import { createAcceptor, type Accepted } from './accept.ts';
 import { createBacklogReader, type BacklogReader } from './backlog.ts';
 import { endsOf, type Ends } from './ends.ts';
+import { createExchangeLog, type ExchangeLog } from './exchanges/exchange-log.ts';
 import { findEarlierUse } from './keys.ts';
 import type { Reach } from '../events/index.ts';
 import { createReader, type Reader } from './read.ts';
@@ -41,15 +42,26 @@ export interface Operations extends Reader, BacklogReader {
   hurryLane(projectId: string, laneId: string): Promise<void>;
   /** How this process records what became of the work. */
   ends: Ends;
+  /** Keeps what providers are sent and answer. `exchanges` lists it. */
+  exchangeLog: ExchangeLog;
   /** Waits for what is being accepted. Nothing may be recorded any more. */
   close(deadlineMs?: number): Promise<void>;
 }
 
-export function createOperations(ground: Ground): Operations {
+export interface OperationsOptions {
+  /** How long exchanges with providers are kept; 0: not at all. */
+  exchangeKeepDays?: number;
+}
+
+export function createOperations(
+  ground: Ground,
+  { exchangeKeepDays = 7 }: OperationsOptions = {},
+): Operations {
   const { database, log } = ground;
   const acceptor = createAcceptor(database);
   const announcer = createAnnouncer(database, log);
   const ends = endsOf(ground, () => announcer.announce());
+  const exchangeLog = createExchangeLog(ground, exchangeKeepDays);
   const listeners = new Set<(laneId: string) => void>();
 
   function announce(laneId: string): void {
@@ -75,6 +87,7 @@ export function createOperations(ground: Ground): Operations {
     resolve: async (reach, operationId, by, request) =>
       resolveRecords(database, await reader.get(reach, operationId), by, request),
     ends,
+    exchangeLog,
     announce,
     onQueued: (listener) => void listeners.add(listener),
     async close(deadlineMs = 10_000) {
@@ -82,6 +95,7 @@ export function createOperations(ground: Ground): Operations {
       await Promise.race([acceptor.drain(), sleep(deadlineMs, over.signal)]);
       over.abort();
       await ends.close();
+      await exchangeLog.close();
       await announcer.close();
     },
   };

@@ -1,12 +1,15 @@
 import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
-import { isId } from '../kit/ids.ts';
+import { firstIdAt, isId, timeOf } from '../kit/ids.ts';
 import { badToken, beforeIdOf, pageOf, readToken } from '../kit/paging.ts';
 import { problem } from '../kit/problem.ts';
+import { presentExchange } from './exchanges/exchange.ts';
+import { listExchanges } from './exchanges/store.ts';
 import { listOperations } from './list.ts';
 import { presentLog, presentOperation, presentRecord } from './present.ts';
 import type {
   Operation,
+  OperationExchangePage,
   OperationLog,
   OperationPage,
   OperationQuery,
@@ -32,6 +35,8 @@ export interface Reader {
   listAll(reach: Reach, query: OperationQuery): Promise<OperationPage>;
   /** Oldest first. */
   logs(reach: Reach, operationId: string): Promise<OperationLog[]>;
+  /** What was sent to the provider and what it answered, oldest first. */
+  exchanges(reach: Reach, operationId: string, page: PageRequest): Promise<OperationExchangePage>;
   /** In the order of the request. */
   records(reach: Reach, operationId: string, page: PageRequest): Promise<OperationRecordPage>;
   /** The operation as it was accepted, with all records: to answer it again, or to repeat it. */
@@ -46,6 +51,8 @@ export interface WrittenOperation {
 }
 
 const maxLogs = 1_000;
+/** Clocks of nodes differ by less: an exchange is looked for from so long before its operation. */
+const dayMs = 86_400_000;
 
 export function createReader(db: Queryable): Reader {
   async function find(reach: Reach, operationId: string): Promise<store.OperationRow> {
@@ -72,6 +79,15 @@ export function createReader(db: Queryable): Reader {
     async logs(reach, operationId) {
       await find(reach, operationId);
       return (await store.logs(db, reach.projectId, operationId, maxLogs)).map(presentLog);
+    },
+    async exchanges(reach, operationId, { pageSize, pageToken }) {
+      const { id } = await find(reach, operationId);
+      const first = firstIdAt(new Date(timeOf(id) - dayMs).toISOString());
+      const after = pageToken === undefined ? first : readToken(pageToken);
+      if (pageToken !== undefined && !isId(after)) throw badToken();
+      const rows = await listExchanges(db, reach.projectId, id, after, pageSize + 1);
+      const { results, pagination } = pageOf(rows, pageSize, (row) => row.id);
+      return { results: results.map(presentExchange), pagination };
     },
     async records(reach, operationId, { pageSize, pageToken }) {
       const after = pageToken === undefined ? '-1' : readToken(pageToken);

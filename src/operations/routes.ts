@@ -6,6 +6,7 @@ import type { Projects } from '../projects/index.ts';
 import type { Operations } from './operations.ts';
 import {
   Operation,
+  OperationExchangePage,
   OperationLog,
   OperationPage,
   OperationQuery,
@@ -124,6 +125,27 @@ function detailRoutes(server: HttpServer, deps: OperationRouteDeps): void {
     config: { scopes: [...reading.scopes] },
     handler: ({ principal, params }) =>
       deps.operations.logs(deps.projects.confine(principal, params.projectIdOrName), params.operationId),
+  });
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/operations/:operationId/exchanges',
+    schema: {
+      operationId: 'listOperationExchanges',
+      summary: 'List what was sent to the provider for an operation, and what it answered, oldest first',
+      description:
+        'Each request of a write, without the credential, and each answer. They appear within a second and are kept for a week (`SVC_EXCHANGE_KEEP_DAYS`). A node that dies takes the last of them along.',
+      tags,
+      params: operation,
+      querystring: page,
+      response: { 200: OperationExchangePage },
+    },
+    config: { scopes: ['read'] },
+    handler: ({ principal, params, query }) =>
+      deps.operations.exchanges(
+        deps.projects.confine(principal, params.projectIdOrName),
+        params.operationId,
+        query,
+      ),
   });
   server.route({
     method: 'GET',

@@ -183,6 +183,48 @@ export const OperationLog = Type.Object(
 );
 export type OperationLog = Static<typeof OperationLog>;
 
+const headers = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
+const keptBody = (whose: string) => ({
+  body: Type.Optional(
+    Type.String({ description: `The beginning of ${whose}, 16,384 characters at the most.` }),
+  ),
+  bytes: Type.Integer({ description: 'How long all of it is.' }),
+});
+
+/** One request that was sent to the provider for an operation, and what came back. */
+export const OperationExchange = Type.Object(
+  {
+    id: Type.String(),
+    time: time('When it began.'),
+    attempt: Type.Integer({ description: 'The attempt of the operation, from 1.' }),
+    request: Type.Object(
+      {
+        method: Type.String(),
+        path: Type.String({ description: 'Below the address of the connection.' }),
+        headers: Type.Optional(headers),
+        ...keptBody('what was sent'),
+      },
+      { ...closed, description: 'Without the credential of the connection.' },
+    ),
+    answer: Type.Optional(
+      Type.Object(
+        { status: Type.Integer(), headers, ...keptBody('what came back') },
+        {
+          ...closed,
+          description: 'Missing when none came. Headers are those that explain it; secrets are removed.',
+        },
+      ),
+    ),
+    fault: Type.Optional(Type.String({ description: 'Why there is no answer.' })),
+    totalMs: Type.Integer(),
+  },
+  { ...closed, title: 'OperationExchange' },
+);
+export type OperationExchange = Static<typeof OperationExchange>;
+
+export const OperationExchangePage = pageOf(OperationExchange);
+export type OperationExchangePage = Static<typeof OperationExchangePage>;
+
 /** What became of one record of an operation. */
 export const OperationRecord = Type.Object(
   {

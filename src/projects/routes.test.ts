@@ -5,7 +5,7 @@ describe('src/projects/routes', () => {
   let room: Room;
   beforeAll(async () => {
     room = await openRoom({
-      keepDays: { operations: 400, messages: 30, events: 30, proxyLogs: 7 },
+      keepDays: { operations: 400, exchanges: 7, messages: 30, events: 30, proxyLogs: 7 },
     });
   });
   afterAll(() => room.close());
@@ -83,7 +83,7 @@ describe('src/projects/routes', () => {
     );
     expect([unmasked.status, unmasked.body.remedy]).toEqual([
       400,
-      'The masks allowed are name, appName, allowedOrigins, branding, keepDays, keepDays.operations, keepDays.messages, keepDays.events, keepDays.proxyLogs.',
+      'The masks allowed are name, appName, allowedOrigins, branding, keepDays, keepDays.operations, keepDays.exchanges, keepDays.messages, keepDays.events, keepDays.proxyLogs.',
     ]);
     const taken = await room.call(
       'PATCH',

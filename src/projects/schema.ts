@@ -59,6 +59,10 @@ export type Branding = Static<typeof Branding>;
 const days = (minimum: number, what: string) => Type.Integer({ minimum, maximum: 36_500, description: what });
 const keptKinds = {
   operations: days(1, 'Operations with their records, attempts and logs. Unfinished ones stay.'),
+  exchanges: days(
+    0,
+    'What providers were sent for writes, and what they answered. With 0 nothing is kept from then on.',
+  ),
   messages: days(
     0,
     'Messages and what became of them. With 0 the content of a message is removed when it is delivered; the rest, and what is not delivered, is kept as the operator says.',
@@ -74,6 +78,7 @@ export const orNull = <Schema extends TSchema>(schema: Schema) =>
 export const KeepDays = Type.Object(
   {
     operations: Type.Optional(keptKinds.operations),
+    exchanges: Type.Optional(keptKinds.exchanges),
     messages: Type.Optional(keptKinds.messages),
     events: Type.Optional(keptKinds.events),
     proxyLogs: Type.Optional(keptKinds.proxyLogs),
@@ -90,6 +95,7 @@ export type KeepDays = Static<typeof KeepDays>;
 export const KeepDaysChange = Type.Object(
   {
     operations: orNull(keptKinds.operations),
+    exchanges: orNull(keptKinds.exchanges),
     messages: orNull(keptKinds.messages),
     events: orNull(keptKinds.events),
     proxyLogs: orNull(keptKinds.proxyLogs),

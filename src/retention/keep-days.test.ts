@@ -4,6 +4,8 @@ import { searchLog } from '../actions/proxy/log-store.ts';
 import { wholeProject } from '../events/index.ts';
 import { listEvents } from '../events/store.ts';
 import { firstIdAt, newId } from '../kit/ids.ts';
+import { rowOf } from '../operations/exchanges/exchange.ts';
+import { insertExchanges, listExchanges } from '../operations/exchanges/store.ts';
 import { createReader } from '../operations/read.ts';
 
 const last = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -70,6 +72,34 @@ describe('retention/keep-days', () => {
     expect(await shown()).toEqual([recent, old]);
     await keep({ events: 2 });
     expect(await shown()).toEqual([recent]);
+  });
+
+  it('exchanges with providers, of which 0 days keep none', async () => {
+    const operationId = newId();
+    const exchange = (id: string) =>
+      rowOf({
+        projectId,
+        operationId,
+        id,
+        groupRef: 'acme',
+        attempt: 1,
+        request: { method: 'GET', path: '/' },
+        result: { answer: { status: 200, headers: {}, body: '' } },
+        totalMs: 1,
+      });
+    const shown = async () =>
+      (await listExchanges(test.database, projectId, operationId, first, 10)).map(({ id }) => id);
+    await insertExchanges(test.database, [exchange(old), exchange(recent)]);
+    expect(await shown()).toEqual([old, recent]);
+    await keep({ exchanges: 2 });
+    expect(await shown()).toEqual([recent]);
+    await keep({ exchanges: 0 });
+    const others = { ...exchange(newId()), project_id: newId() };
+    await insertExchanges(test.database, [exchange(newId()), others]);
+    const kept = await raw('SELECT id FROM exchange WHERE project_id = ANY ($1) ORDER BY id', [
+      [projectId, others.project_id],
+    ]);
+    expect(kept.map(({ id }) => id)).toEqual([old, recent, others.id]);
   });
 
   it('lines of the proxy log', async () => {

@@ -3,11 +3,11 @@ import { Type, type Static } from 'typebox';
 const closed = { additionalProperties: false } as const;
 
 export const HistoryKind = Type.Enum(
-  ['operations', 'messages', 'events', 'proxyLogs', 'connectLinks', 'auditLog'],
+  ['operations', 'exchanges', 'messages', 'events', 'proxyLogs', 'connectLinks', 'auditLog'],
   {
     title: 'HistoryKind',
     description:
-      '`operations`: with their records, attempts and logs. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `connectLinks`: kept until a week after they expire.',
+      '`operations`: with their records, attempts and logs. `exchanges`: what providers were sent and answered. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `connectLinks`: kept until a week after they expire.',
   },
 );
 export type HistoryKind = Static<typeof HistoryKind>;
@@ -57,17 +57,10 @@ export const Erasure = Type.Object(
     projectId: Type.String(),
     groupRef: Type.Optional(Type.String()),
     status: Type.Enum(['running', 'done']),
-    removed: Type.Object(
-      {
-        operations: Type.Optional(Type.Integer()),
-        messages: Type.Optional(Type.Integer()),
-        events: Type.Optional(Type.Integer()),
-        proxyLogs: Type.Optional(Type.Integer()),
-        connectLinks: Type.Optional(Type.Integer()),
-        auditLog: Type.Optional(Type.Integer()),
-      },
-      { ...closed, description: 'Rows that are gone, by kind.' },
-    ),
+    removed: Type.Partial(Type.Record(HistoryKind, Type.Integer()), {
+      ...closed,
+      description: 'Rows that are gone, by kind.',
+    }),
     unfinished: Type.Integer({
       description: 'Operations that stay because they are under way: erase again when they have ended.',
     }),

@@ -1,6 +1,6 @@
+import { createBatchWriter } from '../../kit/batch-writer.ts';
 import { keepPartitions, type PartitionedTable } from '../../kit/db/partitions.ts';
 import type { Ground } from '../../kit/ground.ts';
-import { sleep } from '../../kit/retry.ts';
 import type { Target } from '../../installations/index.ts';
 import { insertLogRows, type ProxyLogCall, type ProxyLogTarget } from './log-store.ts';
 
@@ -41,9 +41,7 @@ export const proxyLogPartitions: PartitionedTable[] = [
   },
 ];
 
-const everyMs = 500;
 const rowsPerBatch = 2_000;
-/** With the database away, the oldest lines beyond this are dropped. */
 const mostWaiting = 50_000;
 const rotateEveryMs = 3_600_000;
 
@@ -51,11 +49,6 @@ export function createProxyLog(
   { database, log }: Ground,
   { logRequests = 'all', proxyLogKeepDays: keepDays }: ProxyLogOptions,
 ): ProxyLog {
-  const closing = new AbortController();
-  let waiting: LogEntry[] = [];
-  /** The batch under way. A failed batch is tried again unchanged: either all of it was written, or nothing. */
-  let inHand: LogEntry[] = [];
-  let writing: Promise<void> | undefined;
   let rotatedAt = -Infinity;
 
   async function rotate(): Promise<void> {
@@ -72,42 +65,23 @@ export function createProxyLog(
     }
   }
 
-  async function write(): Promise<void> {
-    await rotate();
-    while (inHand.length > 0 || waiting.length > 0) {
-      if (inHand.length === 0) inHand = waiting.splice(0, rowsPerBatch);
-      await insertLogRows(database, inHand.map(callOf), targetOf);
-      inHand = [];
-    }
-  }
-
-  /** Writes one batch after the other until none is left. New lines wait for the next batch. */
-  async function run(): Promise<void> {
-    while (inHand.length > 0 || waiting.length > 0) {
-      await sleep(everyMs, closing.signal);
-      try {
-        await write();
-      } catch (error) {
-        log.warn({ err: error, waiting: waiting.length }, 'lines of the proxy log could not be written');
-        if (closing.signal.aborted) return;
-      }
-    }
-  }
-
+  const writer = createBatchWriter<LogEntry>({
+    log,
+    what: 'lines of the proxy log',
+    rowsPerBatch,
+    mostWaiting,
+    async write(entries) {
+      await rotate();
+      await insertLogRows(database, entries.map(callOf), targetOf);
+    },
+  });
   return {
     note(entry) {
       if (log.isLevelEnabled('info') && (logRequests === 'all' || entry.problem !== undefined))
         log.info(lineOf(entry), 'proxied');
-      waiting.push(entry);
-      if (waiting.length > mostWaiting) waiting = waiting.slice(-mostWaiting / 2);
-      writing ??= run().finally(() => {
-        writing = undefined;
-      });
+      writer.add(entry);
     },
-    async close() {
-      closing.abort();
-      await writing;
-    },
+    close: () => writer.close(),
   };
 }
 

@@ -54,7 +54,7 @@ export function createWorker(
   const policy = { ...defaultRetryPolicy, ...retryPolicy };
   const kind = kindOf(ends, sender, { policy, gathers });
   const worker = createLaneWorker(ground, { ...options, kinds: [kind] });
-  const housekeeping = createHousekeeping(ground.database, ground.log);
+  const housekeeping = createHousekeeping(ground.database, ground.log, {});
   return {
     ...worker,
     async start() {

@@ -135,7 +135,7 @@ const walkBy = (scan: string, answer: string): string => `WITH scanned AS MATERI
     ${itsDelivery('there', '$6::uuid')}
     WHERE ($7::uuid IS NULL OR s.installation_id = $7) AND ($8::text IS NULL OR s.group_ref = $8)
       AND ($9::text IS NULL OR $9 IN (s.object, s.raw_object)) AND ($10::text IS NULL OR coalesce(at.status, 'pending') = $10)
-      AND s.has_body AND (at.status IS DISTINCT FROM 'delivered' OR (SELECT svc_keeps_delivered($1)))
+      AND s.has_body AND (at.status IS DISTINCT FROM 'delivered' OR (SELECT svc_keeps($1, 'messages')))
       AND ($5::uuid IS NULL OR s.destination_id = $5 OR at.status IS NOT NULL)
       AND CASE WHEN s.destination_id = $6 THEN coalesce(there.status, 'pending') ELSE coalesce(there.status, 'none') END <> 'pending')
   SELECT (SELECT id FROM scanned ORDER BY id DESC LIMIT 1) AS last, (SELECT count(*) FROM scanned)::int AS scanned, ${answer}`;

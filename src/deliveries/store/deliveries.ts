@@ -110,7 +110,7 @@ const lists = {
 };
 
 /** Nobody is shown the content that a project does not want kept, though it may still be there. */
-const hasBody = `(octet_length(m.body) > 0 AND (d.status IS DISTINCT FROM 'delivered' OR svc_keeps_delivered(m.project_id)))`;
+const hasBody = `(octet_length(m.body) > 0 AND (d.status IS DISTINCT FROM 'delivered' OR svc_keeps(m.project_id, 'messages')))`;
 
 const find = statement(
   'delivery_find',

@@ -23,7 +23,7 @@ export interface DestinationRow {
 }
 
 const columns = `d.project_id, d.id, d.name, d.type, d.metadata, d.secrets, d.status, d.reason, d.failing_since,
-  svc_keeps_delivered(d.project_id) AS keeps_delivered, svc_kept_from(d.project_id, 'messages') AS kept_from,
+  svc_keeps(d.project_id, 'messages') AS keeps_delivered, svc_kept_from(d.project_id, 'messages') AS kept_from,
   d.created_at, d.updated_at`;
 
 // One look-up for each way to be known: with both in one condition all destinations of the project are read for every key.

@@ -1,7 +1,7 @@
 import type { Connections } from '../../../connections/index.ts';
 import { problem } from '../../../kit/problem.ts';
 import type { Heard, WorkContext } from '../../../lanes/index.ts';
-import type { WorkItem } from '../../../operations/index.ts';
+import { placeOf, type WorkItem } from '../../../operations/index.ts';
 import {
   connectorOf,
   type Connector,
@@ -34,9 +34,9 @@ export async function readyToSend(deps: WriteDeps, { target, plan }: PreparedWri
   const line = await openLine(deps.connections, target.projectId, target.connectionId);
   refuseClosed(line.waitMs());
   const { provider, connectionId } = target;
-  return async ({ acceptedAt }, work) => {
-    const context = contextOf(deps, { ...plan, provider, connectionId }, line, work);
-    const given = { acceptedAt, records: plan.records, earlier: new Map() };
+  return async (item, work) => {
+    const context = contextOf(deps, { ...plan, provider, connectionId }, line, item, work);
+    const given = { acceptedAt: item.acceptedAt, records: plan.records, earlier: new Map() };
     const outcomes = await attemptWrite(plan, given, { ...context, patienceMs });
     line.note(outcomes);
     return outcomes;
@@ -62,7 +62,7 @@ async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): P
   const { write, given, line } = ready;
   const inMs = line.waitMs();
   if (inMs > 0) return { kind: 'throttled', inMs };
-  const context = contextOf(deps, write, line, work);
+  const context = contextOf(deps, write, line, item, work);
   const outcomes = await attemptWrite(write, given, { ...context, isRepeat: item.attempt > 1 });
   line.note(outcomes);
   return { kind: 'outcomes', outcomes, heard: line.heard() };
@@ -98,7 +98,7 @@ async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Prom
     (error: unknown) => ({ failure: failureBeforeSend(error) }),
   );
   if ('failure' in line) return { kind: 'outcomes', outcomes: unknownForAll(write, given, line.failure) };
-  const outcomes = await resolveStopped(write, given, contextOf(deps, write, line, work));
+  const outcomes = await resolveStopped(write, given, contextOf(deps, write, line, item, work));
   return { kind: 'outcomes', outcomes, heard: line.heard() };
 }
 
@@ -124,15 +124,17 @@ export function keptOf({ request, records, acceptedAt, earlier }: WorkItem): Kep
 }
 
 function contextOf(
-  { connections, ground }: WriteDeps,
+  { connections, ground, operations }: WriteDeps,
   { provider, connectionId, objectName }: Pick<StoredWrite, 'provider' | 'connectionId' | 'objectName'>,
   { client }: Line,
+  { projectId, operationId, attempt, request }: WorkItem,
   work: WorkContext,
 ): AttemptContext {
   const connector = connectorFor(provider);
+  const { groupRef } = placeOf(request);
   return {
     connector,
-    client,
+    client: operations.exchangeLog.watch(client, { projectId, operationId, groupRef, attempt }),
     mayStillSend: () => work.mayStillSend(),
     isRepeat: false,
     describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, client),

@@ -866,6 +866,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/operations/{operationId}/exchanges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was sent to the provider for an operation, and what it answered, oldest first
+         * @description Each request of a write, without the credential, and each answer. They appear within a second and are kept for a week (`SVC_EXCHANGE_KEEP_DAYS`). A node that dies takes the last of them along.
+         *
+         *     Scopes: `full`, `read`.
+         */
+        get: operations["listOperationExchanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/operations/{operationId}/records": {
         parameters: {
             query?: never;
@@ -2442,6 +2464,7 @@ export interface components {
             /** @description Rows that are gone, by kind. */
             removed: {
                 operations?: number;
+                exchanges?: number;
                 messages?: number;
                 events?: number;
                 proxyLogs?: number;
@@ -2586,10 +2609,10 @@ export interface components {
         };
         /**
          * HistoryKind
-         * @description `operations`: with their records, attempts and logs. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `connectLinks`: kept until a week after they expire.
+         * @description `operations`: with their records, attempts and logs. `exchanges`: what providers were sent and answered. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `connectLinks`: kept until a week after they expire.
          * @enum {unknown}
          */
-        HistoryKind: "operations" | "messages" | "events" | "proxyLogs" | "connectLinks" | "auditLog";
+        HistoryKind: "operations" | "exchanges" | "messages" | "events" | "proxyLogs" | "connectLinks" | "auditLog";
         /** HydratedField */
         HydratedField: {
             fieldName?: string;
@@ -2801,6 +2824,8 @@ export interface components {
         KeepDays: {
             /** @description Operations with their records, attempts and logs. Unfinished ones stay. */
             operations?: number;
+            /** @description What providers were sent for writes, and what they answered. With 0 nothing is kept from then on. */
+            exchanges?: number;
             /** @description Messages and what became of them. With 0 the content of a message is removed when it is delivered; the rest, and what is not delivered, is kept as the operator says. */
             messages?: number;
             /** @description Events. */
@@ -2814,6 +2839,7 @@ export interface components {
          */
         KeepDaysChange: {
             operations?: number | null;
+            exchanges?: number | null;
             messages?: number | null;
             events?: number | null;
             proxyLogs?: number | null;
@@ -3222,6 +3248,46 @@ export interface components {
             createTime: string;
             /** @description When it last changed. RFC 3339, UTC. */
             updateTime: string;
+        };
+        /** OperationExchange */
+        OperationExchange: {
+            id: string;
+            /** @description When it began. RFC 3339, UTC. */
+            time: string;
+            /** @description The attempt of the operation, from 1. */
+            attempt: number;
+            /** @description Without the credential of the connection. */
+            request: {
+                method: string;
+                /** @description Below the address of the connection. */
+                path: string;
+                headers?: {
+                    [key: string]: string | string[];
+                };
+                /** @description The beginning of what was sent, 16,384 characters at the most. */
+                body?: string;
+                /** @description How long all of it is. */
+                bytes: number;
+            };
+            /** @description Missing when none came. Headers are those that explain it; secrets are removed. */
+            answer?: {
+                status: number;
+                headers: {
+                    [key: string]: string | string[];
+                };
+                /** @description The beginning of what came back, 16,384 characters at the most. */
+                body?: string;
+                /** @description How long all of it is. */
+                bytes: number;
+            };
+            /** @description Why there is no answer. */
+            fault?: string;
+            totalMs: number;
+        };
+        /** OperationExchangePage */
+        OperationExchangePage: {
+            results: components["schemas"]["OperationExchange"][];
+            pagination: components["schemas"]["Pagination"];
         };
         /** OperationFailure */
         OperationFailure: {
@@ -4726,6 +4792,8 @@ export type ObjectMetadata = components['schemas']['ObjectMetadata'];
 export type OpenConnectLinkRequest = components['schemas']['OpenConnectLinkRequest'];
 export type OpenedConnectLink = components['schemas']['OpenedConnectLink'];
 export type Operation = components['schemas']['Operation'];
+export type OperationExchange = components['schemas']['OperationExchange'];
+export type OperationExchangePage = components['schemas']['OperationExchangePage'];
 export type OperationFailure = components['schemas']['OperationFailure'];
 export type OperationLog = components['schemas']['OperationLog'];
 export type OperationPage = components['schemas']['OperationPage'];
@@ -6673,6 +6741,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OperationLog"][];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listOperationExchanges: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Operation id. */
+                operationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationExchangePage"];
                 };
             };
             400: components["responses"]["Problem"];
