@@ -34,18 +34,25 @@ BEGIN
   EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part, floor, ceiling);
 END $$;
 
--- Makes the partitions of `parent` for this month or day and `ahead` more, by the clock that ids are made by. Drops those whose
--- last day is `keep_days` or more ago by svc_now(), and what the default partition has from before; NULL keeps everything.
-CREATE OR REPLACE FUNCTION svc_keep_partitions(parent text, unit text, ahead integer, key text, fillfactor integer,
-  keep_days integer) RETURNS void LANGUAGE plpgsql AS $$
+-- Made and dropped in one transaction, where a default partition is locked and then the parent, while each reader comes the other way.
+DROP FUNCTION IF EXISTS svc_keep_partitions(text, text, integer, text, integer, integer);
+
+-- Makes the partitions of `parent` for this month or day and `ahead` more, by the clock that ids are made by.
+CREATE OR REPLACE FUNCTION svc_make_partitions(parent text, unit text, ahead integer, key text, fillfactor integer)
+RETURNS void LANGUAGE sql AS $$
+  SELECT svc_make_partition(parent, unit, date_trunc(unit, now() AT TIME ZONE 'UTC') + n * ('1 ' || unit)::interval, key, fillfactor)
+  FROM generate_series(0, ahead) n
+$$;
+
+-- Drops the partitions of `parent` whose last day is `keep_days` or more ago by svc_now(), and what the default partition has from
+-- before.
+CREATE OR REPLACE FUNCTION svc_drop_partitions(parent text, key text, keep_days integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   today date := (svc_now() AT TIME ZONE 'UTC')::date;
   part text;
   first text;
   past timestamp;
 BEGIN
-  PERFORM svc_make_partition(parent, unit, date_trunc(unit, now() AT TIME ZONE 'UTC') + n * ('1 ' || unit)::interval, key, fillfactor)
-  FROM generate_series(0, ahead) n;
   FOR part IN SELECT relid::regclass::text FROM pg_partition_tree(parent) WHERE isleaf LOOP
     first := substring(part FROM '^' || parent || '_(\d{8}|\d{6})$');
     past := CASE length(first) WHEN 6 THEN to_date(first, 'YYYYMM') + interval '1 month'
@@ -54,7 +61,7 @@ BEGIN
       EXECUTE format('DROP TABLE %I', part);
     END IF;
   END LOOP;
-  IF key IS NOT NULL AND keep_days IS NOT NULL THEN
+  IF key IS NOT NULL THEN
     EXECUTE format('DELETE FROM %I WHERE %I < %L', parent || '_default', key,
       svc_uuid_floor((today - keep_days)::timestamp AT TIME ZONE 'UTC'));
   END IF;

@@ -66,7 +66,7 @@ export function loaderOf(
       return load ? load(rows) : rows.map((row) => strangeJob(hands.database, row));
     });
     const jobs = new Map((await Promise.all(loaded)).flat().map((job) => [job.marked.seq, job]));
-    return marked.flatMap(({ seq }) => jobs.get(seq) ?? []);
+    return marked.map((row) => jobs.get(row.seq) ?? missedJob(hands, row));
   };
 }
 
@@ -97,6 +97,33 @@ function jobOf<Item extends Marked, Ended extends End>(
     async rescue(context) {
       if (rescued !== 'again') return finished(await rescued(item, context));
       return { record: () => putBack(hands.database, item, 0, true) };
+    },
+    unsent,
+  };
+}
+
+const missedWaitsMs = 60_000;
+
+/**
+ * Of a row that its kind should have loaded: what the work is for is gone, or was not found. It goes back and is told of; what was
+ * started elsewhere is left as it is, since nobody can say what became of it.
+ */
+function missedJob({ database, log }: Pick<Hands, 'database' | 'log'>, marked: Marked): Job {
+  const about = { projectId: marked.projectId, kind: marked.kind, ref: marked.ref };
+  const unsent = (waitMs: number): Finished => ({ record: () => putBack(database, marked, waitMs, false) });
+  const tell = (): void => log.error(about, 'work was taken, and what it is for was not found');
+  return {
+    marked,
+    about,
+    unreadBytes: 0,
+    read: async () => missedJob({ database, log }, marked),
+    async run() {
+      tell();
+      return unsent(missedWaitsMs);
+    },
+    async rescue() {
+      tell();
+      return { record: async () => false };
     },
     unsent,
   };

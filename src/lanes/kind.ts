@@ -58,7 +58,7 @@ export interface WorkContext {
 export interface Kind<Item extends Marked, Ended extends End> {
   /** As it stands in the work rows. */
   name: string;
-  /** What the room keeps of the rows, in any order; one statement for the group. */
+  /** What the room keeps of the rows, in any order; one statement for the group. One that is left out goes back, and is told of. */
   load(db: Queryable, marked: readonly Marked[]): Promise<Item[]>;
   /** For items that may come without their large part: its size, and the reading of it once there is room. */
   large?: {

@@ -38,6 +38,7 @@ describe('lanes/kinds', () => {
   const workers: Worker[] = [];
   let loads: number[] = [];
   let read: string[] = [];
+  let told: { ref: string }[] = [];
   /** Before a page is read. */
   let hinder: (item: Reading) => Promise<void> = async () => undefined;
 
@@ -51,7 +52,7 @@ describe('lanes/kinds', () => {
     hinder = async () => undefined;
     await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
     await test.database.raw('DELETE FROM work WHERE project_id = $1', [projectId]);
-    [loads, read] = [[], []];
+    [loads, read, told] = [[], [], []];
   });
   afterAll(() => test.drop());
 
@@ -91,7 +92,10 @@ describe('lanes/kinds', () => {
   });
 
   async function work(): Promise<Worker> {
-    const ground = { database: test.database, log: createLog('silent') } as unknown as Ground;
+    const log = Object.assign(Object.create(createLog('silent')) as Ground['log'], {
+      error: (about: { ref: string }) => void told.push(about),
+    });
+    const ground = { database: test.database, log } as unknown as Ground;
     const worker = createWorker(ground, { kinds: [reading], pollMs: 50 });
     workers.push(worker);
     await worker.start();
@@ -152,6 +156,26 @@ describe('lanes/kinds', () => {
     await until(() => rows(id)).toEqual([{ page: 3, state: null, attempt: null, waits: null }]);
     expect(read).toEqual([1, 2, 3].map((page) => `${id} ${page}`));
   }, 20_000);
+
+  it('tells of what its kind did not find, and puts it back without an attempt; what was started stays as it is', async () => {
+    const laneId = randomUUID();
+    const missed = await queue('test reading', 1, laneId);
+    const started = await queue('test reading', 1);
+    await test.database.raw(
+      'UPDATE work SET state = 1, attempt = 1, lease = gen_random_uuid() WHERE ref = $1',
+      [started],
+    );
+    await test.database.raw('DELETE FROM reading WHERE id = ANY ($1::uuid[])', [[missed, started]]);
+    const found = await queue('test reading', 1, laneId);
+    await work();
+    await until(() => rows(found)).toMatchObject([{ page: 1, state: null }]);
+    const left = (id: string) =>
+      test.database.raw('SELECT state, attempt, due_at > svc_now() AS waits FROM work WHERE ref = $1', [id]);
+    await until(() => left(missed)).toEqual([{ state: 0, attempt: 0, waits: true }]);
+    await until(() => told.map(({ ref }) => ref).toSorted()).toEqual([missed, started].toSorted());
+    expect(await left(started)).toMatchObject([{ state: 1, attempt: 1 }]);
+    expect(read).toEqual([`${found} 1`]);
+  });
 
   it('leaves what it does not know to a newer node: what waits for a while, what was started as it is', async () => {
     const laneId = randomUUID();

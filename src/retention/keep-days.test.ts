@@ -6,6 +6,7 @@ import { listEvents } from '../events/store.ts';
 import { firstIdAt, newId } from '../kit/ids.ts';
 import { rowOf } from '../operations/exchanges/exchange.ts';
 import { insertExchanges, listExchanges } from '../operations/exchanges/store.ts';
+import { listOperations } from '../operations/list.ts';
 import { createReader } from '../operations/read.ts';
 
 const last = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -45,7 +46,11 @@ describe('retention/keep-days', () => {
     const shown = async () =>
       (await reader.list(projectId, installationId, { pageSize: 10 })).results.map(({ id }) => id);
     expect(await shown()).toEqual([recent, old, unfinished]);
+    const everywhere = async () =>
+      (await listOperations(test.database, reach, {}, 10)).rows.map(({ id }) => id);
+    expect(await everywhere()).toEqual([recent, old, unfinished]);
     await keep({ operations: 2 });
+    expect(await everywhere()).toEqual([recent, unfinished]);
     expect(await shown()).toEqual([recent, unfinished]);
     const all = await reader.getAll(projectId, [recent, old, unfinished]);
     expect(all.map(({ id }) => id).toSorted()).toEqual([unfinished, recent]);

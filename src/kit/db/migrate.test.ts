@@ -132,6 +132,30 @@ describe('src/kit/db/migrate', () => {
     expect(await asked()).toBe(2);
   });
 
+  it('applies functions again with the last migration that is missing: one that makes a table anew takes its trigger away', async () => {
+    await mkdir(join(directory, 'functions'));
+    await put(
+      'functions/01-told.sql',
+      `CREATE TABLE IF NOT EXISTS told (n int);
+      CREATE OR REPLACE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO told SELECT count(*) FROM one; RETURN NULL; END $$;
+      CREATE OR REPLACE TRIGGER tell AFTER INSERT ON one EXECUTE FUNCTION tell();`,
+    );
+    await put('0001-one.sql', one);
+    await migrate(empty.database, { directory });
+    await put('0002-anew.sql', '-- compatible: no.\nDROP TABLE one;\nCREATE TABLE one (id int, more int);');
+    await put(
+      '0003-three.sql',
+      '-- compatible: adds a table.\nCREATE TABLE three (id int);\nINSERT INTO one VALUES (1);',
+    );
+    expect(await migrate(empty.database, { directory })).toEqual({
+      applied: ['0002-anew', '0003-three', 'functions'],
+    });
+    await empty.database.raw('INSERT INTO one VALUES (2)');
+    expect(await empty.database.raw('SELECT n FROM told')).toEqual([{ n: 2 }]);
+    expect(await migrate(empty.database, { directory })).toEqual({ applied: [] });
+  });
+
   it('takes the migrations that a file replaces for that file, when all of them were applied', async () => {
     await put('0001-one.sql', one);
     await put('0002-two.sql', two);

@@ -41,8 +41,10 @@ const journalTable = `CREATE TABLE IF NOT EXISTS migrations (
 )`;
 
 /**
- * Applies the migrations that are missing, each in a transaction of its own, then the functions if they are not those that were
- * applied last, and returns the names of what it applied. Throws when the files and the database do not belong together; nothing
+ * Applies the migrations that are missing, each in a transaction of its own, the functions with the last of them or when they are not
+ * those that were applied last, and returns the names of what it applied. A migration that makes a table anew takes its triggers away:
+ * with the functions in its transaction nobody sees the table without them.
+ * Throws when the files and the database do not belong together; nothing
  * is changed then.
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<{ applied: string[] }> {
@@ -50,13 +52,13 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   return withSchemaClient(database.directUrl, async (client) => {
     const applied: string[] = [];
     for (;;) {
-      const name = await underSchemaLock(client, patiently, () => applyNext(client, migrations)).catch(
+      const names = await underSchemaLock(client, patiently, () => applyNext(client, migrations)).catch(
         async (error: unknown) => {
           throw (await withoutSchema(client, error)) ?? error;
         },
       );
-      if (name === undefined) return { applied };
-      applied.push(name);
+      if (names.length === 0) return { applied };
+      applied.push(...names);
     }
   });
 }
@@ -86,7 +88,7 @@ async function withoutSchema(client: Client, error: unknown): Promise<Error | un
   );
 }
 
-/** What is to be run, in order; throws when what was applied is not the beginning of what the code has. */
+/** What is to be run together next; throws when what was applied is not the beginning of what the code has. */
 function planMigrations(
   { files, replaced, functions }: Migrations,
   journal: readonly Migration[],
@@ -99,8 +101,10 @@ function planMigrations(
   const applied = numbered.filter(({ version }) => version > begin);
   checkApplied(known, applied);
   const last = journal.find(({ version }) => version === functionsVersion);
-  const again = functions && functions.checksum !== last?.checksum ? [functions] : [];
-  return [...known.slice(applied.length), ...again];
+  const [next, ...later] = known.slice(applied.length);
+  if (next && later.length > 0) return [next];
+  const isChanged = functions?.checksum !== last?.checksum;
+  return [next, next || isChanged ? functions : undefined].filter((file) => file !== undefined);
 }
 
 function checkReplaced(replaced: readonly Migration[], applied: readonly Migration[]): void {
@@ -138,20 +142,23 @@ const changed = (name: string): Error =>
     `Migration ${name} was changed after it had been applied. Put the file back as it was released and make the change in a new migration.`,
   );
 
-async function applyNext(client: Client, migrations: Migrations): Promise<string | undefined> {
+async function applyNext(client: Client, migrations: Migrations): Promise<string[]> {
   await client.query(journalTable);
-  const next = planMigrations(migrations, await readJournal(client))[0];
-  if (!next) return undefined;
-  await client.query(next.sql).catch((error: unknown) => {
-    if (error instanceof Error) error.message = `Migration ${next.name}: ${error.message}`;
+  const next = planMigrations(migrations, await readJournal(client));
+  for (const file of next) await apply(client, file);
+  return next.map(({ name }) => name);
+}
+
+async function apply(client: Client, { version, name, checksum, sql }: MigrationFile): Promise<void> {
+  await client.query(sql).catch((error: unknown) => {
+    if (error instanceof Error) error.message = `Migration ${name}: ${error.message}`;
     throw error;
   });
   await client.query(
     `INSERT INTO migrations (version, name, checksum) VALUES ($1, $2, $3)
      ON CONFLICT (version) DO UPDATE SET checksum = excluded.checksum, applied_at = now()`,
-    [next.version, next.name, next.checksum],
+    [version, name, checksum],
   );
-  return next.name;
 }
 
 async function readJournal(client: Client): Promise<Migration[]> {

@@ -50,6 +50,22 @@ describe('src/kit/db/partitions', () => {
     expect(rows.map(({ at }) => at)).toEqual([`by_day_${day(1)}`, 'by_day_default']);
   });
 
+  it('are made while somebody reads, though none can be dropped then', async () => {
+    const old = `by_day_${day(-3)}`;
+    await test.database.raw(`SELECT svc_make_partition('by_day', 'day', current_date - 3, NULL, NULL)`);
+    await test.database.transaction(async (tx) => {
+      await tx.rows({ name: 'test_read', text: 'LOCK TABLE ONLY by_day IN ACCESS SHARE MODE' });
+      await expect(keepPartitions(test.database, tables, 1)).rejects.toMatchObject({ code: '55P03' });
+    });
+    expect(await partitions('by_day')).toEqual([
+      old,
+      ...[0, 1, 2].map((ahead) => `by_day_${day(ahead)}`),
+      'by_day_default',
+    ]);
+    await keepPartitions(test.database, tables, 1);
+    expect(await partitions('by_day')).not.toContain(old);
+  });
+
   it.each([
     [4, true],
     [3, false],

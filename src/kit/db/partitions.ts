@@ -45,20 +45,26 @@ export async function keepPartitions(
   if (faults.length > 0) throw faults[0];
 }
 
+/**
+ * Each in a transaction of its own: making a partition locks the default one and not the parent, dropping one locks the parent first, as
+ * everybody does who reads.
+ */
 function stepsFor(
   { table, key, by, ahead, hasDefault = false, fillfactor, keptAs }: PartitionedTable,
   keepDays: number | undefined,
   leastDays: number,
 ): ((client: Client) => Promise<unknown>)[] {
-  const keep = (client: Client): Promise<unknown> =>
-    client.query('SELECT svc_keep_partitions($1, $2, $3, $4, $5, $6)', [
+  const defaultKey = hasDefault ? key : null;
+  const make = (client: Client): Promise<unknown> =>
+    client.query('SELECT svc_make_partitions($1, $2, $3, $4, $5)', [
       table,
       by,
       ahead,
-      hasDefault ? key : null,
+      defaultKey,
       fillfactor ?? null,
-      keepDays ?? null,
     ]);
+  const drop = (client: Client): Promise<unknown> =>
+    client.query('SELECT svc_drop_partitions($1, $2, $3)', [table, defaultKey, keepDays]);
   const retire = (client: Client): Promise<unknown> =>
     client.query('SELECT svc_retire_default($1, $2, $3, $4, $5)', [
       table,
@@ -67,11 +73,12 @@ function stepsFor(
       fillfactor ?? null,
       mostToMove,
     ]);
-  const drop = (client: Client): Promise<unknown> =>
+  const dropEarly = (client: Client): Promise<unknown> =>
     client.query('SELECT svc_drop_unkept($1, $2, $3)', [table, keptAs, leastDays]);
   return [
     ...(hasDefault ? [] : [retire]),
-    keep,
-    ...(keepDays !== undefined && keptAs !== undefined ? [drop] : []),
+    make,
+    ...(keepDays === undefined ? [] : [drop]),
+    ...(keepDays === undefined || keptAs === undefined ? [] : [dropEarly]),
   ];
 }

@@ -2,7 +2,7 @@ import type { Reach } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement, type Statement } from '../../kit/db/statement.ts';
 import type { OperationQuery } from '../schema.ts';
-import { operationColumns, type OperationRow } from './read.ts';
+import { isKept, operationColumns, type OperationRow } from './read.ts';
 
 /** What a list is asked for; all of it holds. */
 export interface OperationFilter extends Pick<
@@ -64,7 +64,7 @@ const pick = statement(
   'operations_pick',
   `SELECT ${operationColumns} FROM unnest($2::uuid[]) AS i(id)
   CROSS JOIN LATERAL (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = i.id LIMIT 1) o
-  WHERE o.id < $3 AND o.id >= $4
+  WHERE o.id < $3 AND o.id >= $4 AND ${isKept}
     AND (coalesce($5::text, $6::text) IS NULL OR (
       SELECT n.group_ref = coalesce($5, n.group_ref) AND n.group_ref = coalesce($6, n.group_ref) FROM installation n
       WHERE n.project_id = $1 AND n.id = o.installation_id))

@@ -63,11 +63,11 @@ export const operationColumns = `o.id, o.project_id, o.integration_id, o.install
     WHERE d.project_id = o.project_id AND d.principal = 'retry' AND d.key = o.id::text) AS retried_by`;
 
 /** What is unfinished is shown however old it is. */
-const isKept = `(id >= svc_kept_from($1, 'operations') OR status = 'in_progress')`;
+export const isKept = `(o.id >= svc_kept_from($1, 'operations') OR o.status = 'in_progress')`;
 
 const findOperation = statement(
   'operation_find',
-  `SELECT ${operationColumns} FROM (SELECT * FROM operation WHERE project_id = $1 AND id = $2 AND ${isKept}) o
+  `SELECT ${operationColumns} FROM (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = $2 AND ${isKept}) o
   WHERE ($3::text IS NULL OR EXISTS (
     SELECT FROM installation i
     WHERE i.project_id = o.project_id AND i.id = o.installation_id AND i.group_ref = $3))`,
@@ -76,13 +76,13 @@ const findOperation = statement(
 const findOperations = statement(
   'operations_find',
   `SELECT ${operationColumns} FROM (
-    SELECT * FROM operation WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND ${isKept}) o`,
+    SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = ANY ($2::uuid[]) AND ${isKept}) o`,
 );
 
 const listOperations = statement(
   'operation_list',
   `SELECT ${operationColumns} FROM (
-    SELECT * FROM operation
+    SELECT * FROM operation o
     WHERE project_id = $1 AND installation_id = $2 AND id < $3 AND ${isKept}
     ORDER BY id DESC LIMIT $4) o
   ORDER BY o.id DESC`,
