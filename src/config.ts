@@ -226,7 +226,7 @@ export const variables = {
     default: '7',
     read: integer(0, 365),
     about:
-      'How long it is kept what providers were sent for a write and what they answered, in days. 0: it is not kept at all.',
+      'How long it is kept what providers were sent for writes and reads and what they answered, in days. 0: it is not kept at all.',
   }),
   readFailures: variable({
     name: 'SVC_READ_FAILURES_UNTIL_PAUSE',

@@ -133,7 +133,7 @@ function detailRoutes(server: HttpServer, deps: OperationRouteDeps): void {
       operationId: 'listOperationExchanges',
       summary: 'List what was sent to the provider for an operation, and what it answered, oldest first',
       description:
-        'Each request of a write, without the credential, and each answer. They appear within a second and are kept for a week (`SVC_EXCHANGE_KEEP_DAYS`). A node that dies takes the last of them along.',
+        'Each request of a write or a read, without the credential, and each answer. They appear within a second and are kept for a week (`SVC_EXCHANGE_KEEP_DAYS`). A node that dies takes the last of them along.',
       tags,
       params: operation,
       querystring: page,

@@ -211,7 +211,8 @@ export const OperationExchange = Type.Object(
         { status: Type.Integer(), headers, ...keptBody('what came back') },
         {
           ...closed,
-          description: 'Missing when none came. Headers are those that explain it; secrets are removed.',
+          description:
+            'Missing when none came. Headers are those that explain it; secrets are removed. The body of a good answer to a read is not kept.',
         },
       ),
     ),

@@ -61,7 +61,7 @@ const keptKinds = {
   operations: days(1, 'Operations with their records, attempts and logs. Unfinished ones stay.'),
   exchanges: days(
     0,
-    'What providers were sent for writes, and what they answered. With 0 nothing is kept from then on.',
+    'What providers were sent for writes and reads, and what they answered. With 0 nothing is kept from then on.',
   ),
   messages: days(
     0,

@@ -88,6 +88,7 @@ describe('retention/keep-days', () => {
         id,
         groupRef: 'acme',
         attempt: 1,
+        withGoodAnswers: true,
         request: { method: 'GET', path: '/' },
         result: { answer: { status: 200, headers: {}, body: '' } },
         totalMs: 1,

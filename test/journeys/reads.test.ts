@@ -172,6 +172,16 @@ describe('test/journeys/reads', () => {
     expect(got.length).toBe(ended.metadata.read.emitted);
     expect(new Set(got.map(({ mappedFields }) => mappedFields['given']))).toEqual(new Set(['Ada']));
     expect(await world.stateOf(at, 'contacts')).toMatchObject({ watermark: before.watermark });
+    const exchanges = `/projects/default/operations/${asked.body.operationId}/exchanges`;
+    const pages = async () => (await world.first.call<{ results: unknown[] }>('GET', exchanges)).body.results;
+    await expect.poll(async () => (await pages()).length, { timeout: 5_000 }).toBeGreaterThan(0);
+    // What was asked for is kept, and how much came; not a second copy of it.
+    expect((await pages())[0]).toEqual(
+      expect.objectContaining({
+        request: expect.objectContaining({ body: expect.stringContaining('firstname') as string }) as object,
+        answer: { status: 200, headers: expect.any(Object) as object, bytes: expect.any(Number) as number },
+      }),
+    );
     const events = await world.first.call<{ results: { type: string; installationId: string }[] }>(
       'GET',
       '/projects/default/events?type=read.triggered.done',

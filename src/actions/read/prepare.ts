@@ -125,11 +125,14 @@ function associatingOf(target: Target, asked: EffectiveReadObject): Associating 
 async function readyFor(
   deps: ReadDeps,
   target: Target,
-  { objectName, type }: Run,
+  { operationId, objectName, type, failures }: Run,
 ): Promise<Askable | { held: Held }> {
   try {
     const found = await askable(deps, target, objectName, priorityOf[type]);
-    return 'ready' in found ? found.ready : { held: found.not };
+    if ('not' in found) return { held: found.not };
+    const { projectId, groupRef } = target;
+    const of = { projectId, operationId, groupRef, attempt: failures + 1, withGoodAnswers: false };
+    return { ...found.ready, client: deps.operations.exchangeLog.watch(found.ready.client, of) };
   } catch (error) {
     return { held: { failure: failureBeforeSend(error) } };
   }

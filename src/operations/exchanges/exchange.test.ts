@@ -7,6 +7,7 @@ const exchange = (given: Partial<Exchange> = {}): Exchange => ({
   operationId: newId(),
   groupRef: 'acme',
   attempt: 2,
+  withGoodAnswers: true,
   id: newId(),
   request: { method: 'POST', path: '/crm/v3/objects/contacts', body: { a: 1 } },
   result: { answer: { status: 200, headers: {}, body: '{}' } },
@@ -50,6 +51,13 @@ describe('operations/exchanges', () => {
       'x-request-id': 'r1',
       'x-hubspot-ratelimit-daily-remaining': '9',
     });
+  });
+
+  it('keeps of a read the bodies of refusals alone', () => {
+    const of = (status: number) =>
+      exchange({ withGoodAnswers: false, result: { answer: { status, headers: {}, body: 'b' } } });
+    expect(rowOf(of(200))).toMatchObject({ answer_body: null, answer_bytes: 1 });
+    expect(rowOf(of(400))).toMatchObject({ answer_body: 'b' });
   });
 
   it('stores a NUL as something that PostgreSQL takes', () => {

@@ -10,6 +10,8 @@ export interface ExchangeOf {
   operationId: string;
   groupRef: string | undefined;
   attempt: number;
+  /** Of good answers the body is kept, too; the pages of a read would be a second copy of all that is read. */
+  withGoodAnswers: boolean;
 }
 
 /** One request to a provider and its answer, or why there is none. The credential is not in it: the client adds it below. */
@@ -63,7 +65,8 @@ export function rowOf({ request, result, totalMs, ...of }: Exchange): ExchangeRo
     status: answer?.status ?? null,
     fault: 'fault' in result ? kept(`${result.fault.kind}: ${result.fault.message}`, 500) : null,
     answer_headers: answer ? storable(JSON.stringify(tellingHeaders(answer.headers))) : null,
-    answer_body: answer ? kept(answer.body, mostBodyCharacters) : null,
+    answer_body:
+      answer && (of.withGoodAnswers || answer.status >= 300) ? kept(answer.body, mostBodyCharacters) : null,
     answer_bytes: answer ? Buffer.byteLength(answer.body) : 0,
     total_ms: Math.round(totalMs),
   };

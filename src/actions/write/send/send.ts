@@ -134,7 +134,13 @@ function contextOf(
   const { groupRef } = placeOf(request);
   return {
     connector,
-    client: operations.exchangeLog.watch(client, { projectId, operationId, groupRef, attempt }),
+    client: operations.exchangeLog.watch(client, {
+      projectId,
+      operationId,
+      groupRef,
+      attempt,
+      withGoodAnswers: true,
+    }),
     mayStillSend: () => work.mayStillSend(),
     isRepeat: false,
     describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, client),

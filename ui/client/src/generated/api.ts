@@ -875,7 +875,7 @@ export interface paths {
         };
         /**
          * List what was sent to the provider for an operation, and what it answered, oldest first
-         * @description Each request of a write, without the credential, and each answer. They appear within a second and are kept for a week (`SVC_EXCHANGE_KEEP_DAYS`). A node that dies takes the last of them along.
+         * @description Each request of a write or a read, without the credential, and each answer. They appear within a second and are kept for a week (`SVC_EXCHANGE_KEEP_DAYS`). A node that dies takes the last of them along.
          *
          *     Scopes: `full`, `read`.
          */
@@ -2824,7 +2824,7 @@ export interface components {
         KeepDays: {
             /** @description Operations with their records, attempts and logs. Unfinished ones stay. */
             operations?: number;
-            /** @description What providers were sent for writes, and what they answered. With 0 nothing is kept from then on. */
+            /** @description What providers were sent for writes and reads, and what they answered. With 0 nothing is kept from then on. */
             exchanges?: number;
             /** @description Messages and what became of them. With 0 the content of a message is removed when it is delivered; the rest, and what is not delivered, is kept as the operator says. */
             messages?: number;
@@ -3269,7 +3269,7 @@ export interface components {
                 /** @description How long all of it is. */
                 bytes: number;
             };
-            /** @description Missing when none came. Headers are those that explain it; secrets are removed. */
+            /** @description Missing when none came. Headers are those that explain it; secrets are removed. The body of a good answer to a read is not kept. */
             answer?: {
                 status: number;
                 headers: {
