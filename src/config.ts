@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { contradictions } from './config-contradictions.ts';
 import { ConfigError } from './config-error.ts';
+import { unknownNames } from './config-names.ts';
 import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
 import { parseTrustedProxies } from './kit/http/caller-address.ts';
 import type { Limits } from './kit/ground.ts';
@@ -20,9 +21,6 @@ import {
 } from './kit/variable.ts';
 import { isWebOrigin } from './kit/web-origin.ts';
 import { parseMasterKeys, type MasterKey } from './kit/vault.ts';
-
-/** Tells the process that follows how many errors nobody caught; not for operators. */
-export const carriedErrors = 'SVC_UNCAUGHT_ERRORS';
 
 export const variables = {
   databaseUrl: variable({
@@ -305,6 +303,13 @@ export const variables = {
     read: integer(1_000, 600_000),
     about: 'How long a worker holds a lane before others may take it over, in milliseconds.',
   }),
+  failoverMs: variable({
+    name: 'SVC_FAILOVER_MS',
+    default: '60000',
+    read: integer(0, 86_400_000),
+    about:
+      'For how long after the last sign of a node a database that was recovered counts as a replica that was promoted, in milliseconds. Later it counts as restored from a backup, and is held (see [operating](operating.md)).',
+  }),
   drainMs: variable({
     name: 'SVC_DRAIN_MS',
     default: '1000',
@@ -340,7 +345,12 @@ export interface Config extends Omit<
 
 /** Reads and checks the environment. A secret may also stand in the file that `NAME_FILE` names. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const issues: string[] = [...unknownNames(env)];
+  const issues: string[] = [
+    ...unknownNames(
+      env,
+      Object.values(variables).map(({ name }) => name),
+    ),
+  ];
   const values = {} as Record<string, unknown>;
   for (const [key, spec] of Object.entries(variables) as [string, Variable<unknown>][]) {
     try {
@@ -382,17 +392,6 @@ function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | unde
   if (file && direct) throw new Error(`and ${spec.name}_FILE are both set; set one of them`);
   if (file) return readFileSync(file, 'utf8').trim();
   return direct === undefined || direct === '' ? spec.default : direct;
-}
-
-/** A mistyped name would have no effect otherwise. */
-function unknownNames(env: NodeJS.ProcessEnv): string[] {
-  const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
-  // Of the command line, which may run in the same shell, and of tests.
-  const ofTheCommandLine = ['SVC_API_KEY', 'SVC_API_URL', 'SVC_PROJECT', 'SVC_PROFILE', 'SVC_SIGNING_KEY'];
-  const others = new Set([...ofTheCommandLine, 'SVC_CRASH_AT', carriedErrors]);
-  return Object.keys(env)
-    .filter((name) => name.startsWith('SVC_') && !known.has(name) && !others.has(name))
-    .map((name) => `${name} is not a known variable (see docs/configuration.md)`);
 }
 
 /** The configuration in force as it may be shown: secrets only as set or not. */

@@ -84,7 +84,7 @@ export interface HealthListener {
 }
 
 /** The default port of a process without a management surface. */
-const workerPort = 4002;
+export const workerPort = 4002;
 
 /** Listens at SVC_HEALTH_PORT; without it only if `isAlone`, and then at a free port rather than not at all. */
 export async function listenForHealth(

@@ -1,4 +1,4 @@
-import { carriedErrors } from './config.ts';
+import { carriedErrors } from './config-names.ts';
 import type { Health } from './health.ts';
 import type { Logger } from './kit/log.ts';
 import type { Metrics } from './kit/metrics.ts';

@@ -5,8 +5,10 @@ import { ConfigError } from './config-error.ts';
 import { describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
 import { createKey, makeFirstKey } from './first-key.ts';
+import { untilResumed } from './held.ts';
 import { listenForHealth, type Health, type HealthListener } from './health.ts';
 import type { EmbeddedServer } from './kit/db/embedded/index.ts';
+import { watchLineage } from './kit/db/lineage.ts';
 import { isMigrated } from './kit/db/migrate.ts';
 import { untilDatabaseAnswers } from './kit/db/wait.ts';
 import { createLog, type Logger } from './kit/log.ts';
@@ -15,6 +17,7 @@ import type { Worker } from './lanes/index.ts';
 import { Problem } from './kit/problem.ts';
 import { assertSameDatabase } from './kit/db/same-database.ts';
 import { assertReady } from './kit/db/readiness.ts';
+import { holdRestored, resumeRestored } from './restore.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
 import { listen, type Surfaces } from './server.ts';
 import { startWorker } from './worker.ts';
@@ -99,10 +102,12 @@ interface Running {
   worker?: Worker;
   surfaces?: Surfaces;
   healthListener?: HealthListener;
+  endWatch?: () => void;
 }
 
 async function stopAll(running: Running, config: Config): Promise<void> {
-  const { surfaces, worker, healthListener, app, embedded } = running;
+  const { surfaces, worker, healthListener, app, embedded, endWatch } = running;
+  endWatch?.();
   await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
   await healthListener?.close();
   await app?.close();
@@ -121,7 +126,7 @@ async function run(): Promise<void> {
     const opened = await openStorage(command, config, log, running);
     await (isServing(command)
       ? serve(command, { config, log, health }, opened, running)
-      : once(command, config, opened));
+      : once(command, config, opened, log));
     if (!isServing(command)) await stopAll(running, config);
   } catch (error) {
     // The signal's own handler stops what was started, and ends the process.
@@ -137,7 +142,7 @@ function isServing({ role }: Command): boolean {
 
 /** The database, up and of this release. What works on one that must be there makes none. */
 async function openStorage(command: Command, config: Config, log: Logger, running: Running): Promise<Opened> {
-  const mustExist = command.role.includes('keys ');
+  const mustExist = /^(master-keys|operator-keys|restore) /.test(command.role);
   const { url, embedded, name } = await prepareDatabase(config, log, { mustExist });
   if (embedded) running.embedded = embedded;
   const directUrl = config.databaseDirectUrl ?? url;
@@ -154,9 +159,16 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
 }
 
 /** A role that does one thing and ends. */
-async function once({ role, ...given }: Command, config: Config, { directUrl, name }: Opened): Promise<void> {
+async function once(
+  { role, nothingLost, ...given }: Command,
+  config: Config,
+  { directUrl, name }: Opened,
+  log: Logger,
+): Promise<void> {
   if (role === 'migrate') await makeFirstKey(config, directUrl, say);
   if (role === 'operator-keys create') await createKey(directUrl, { ...given, in: name }, say);
+  if (role === 'restore hold') await holdRestored(directUrl, name, say);
+  if (role === 'restore resume') await resumeRestored({ url: directUrl, name, nothingLost }, log, say);
   if (role !== 'master-keys rotate') return;
   say(`In ${name}:`);
   process.exitCode = (await rotateAllKeys(config, directUrl, say)) ? 0 : 1;
@@ -168,6 +180,8 @@ async function serve(
   { url, directUrl, name }: Opened,
   running: Running,
 ): Promise<void> {
+  await untilResumed({ config, log, url: directUrl, role }, () => health.isStopping, say);
+  if (health.isStopping) return;
   if (role !== 'worker') await makeFirstKey(config, directUrl, say);
   running.app = await createApp(config, url, log);
   await checkKeys(running.app);
@@ -179,6 +193,7 @@ async function serve(
   const patienceMs = config.drainMs + config.shutdownMs + stopMarginMs;
   const { metrics } = running.app.ground;
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });
+  running.endWatch = watchRestores(running.app, config, log);
   if (role !== 'api') running.worker = await startWorker(running.app, config);
   if (role !== 'worker') running.surfaces = await listen(running.app, config, health);
   const healthListener = await listenForHealth(running.app, config, health, role === 'worker');
@@ -187,6 +202,21 @@ async function serve(
   if (!surfaces)
     return say(`svc worker is ready\n  health      ${healthListener?.url}/healthz, /readyz, /metrics`);
   announce(surfaces, healthListener?.url ?? surfaces.url, config, name);
+}
+
+/** A node that finds itself on a restored database ends at once: what it has under way belongs to the database that is gone. */
+function watchRestores({ ground: { database } }: App, { failoverMs }: Config, log: Logger): () => void {
+  return watchLineage(
+    database,
+    { failoverMs },
+    {
+      restored(why) {
+        log.fatal({ why }, 'the database was restored; this node ends, and is held when it starts again');
+        process.exit(1);
+      },
+      promoted: () => log.warn('the database was recovered a moment ago: a replica was promoted'),
+    },
+  );
 }
 
 /** A problem's own sentence does not say what the database or its pooler answered; its cause does. */

@@ -52,6 +52,7 @@ const owners: Record<string, string> = {
   read_seen: 'actions',
   read_stale: 'actions',
   clock: 'kit',
+  lineage: 'kit',
   master_key: 'kit',
 };
 

@@ -10,6 +10,12 @@ export const operatorWords = [
     usage: 'operator-keys create --full',
     about: 'make an API key with all rights in the database, beside the API; --label and --project name it',
   },
+  { usage: 'restore hold', about: 'let no node work with the database, after its files were put back' },
+  {
+    usage: 'restore resume',
+    about:
+      'let the nodes work with a restored database; what was unfinished in it becomes doubtful, with --nothing-lost it does not',
+  },
 ] as const;
 
 const words = new Set([

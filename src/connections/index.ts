@@ -7,3 +7,4 @@ export { callbackRoutes } from './oauth/index.ts';
 export type { Connection } from './present.ts';
 export { connectionRoutes } from './routes.ts';
 export { sealedConnectionColumns } from './sealed.ts';
+export { countLapsedTokens } from './store.ts';

@@ -385,3 +385,14 @@ export function setBadCredentials(
     return error !== undefined;
   });
 }
+
+const countLapsed = statement(
+  'connections_lapsed',
+  `SELECT provider, count(*)::int AS count FROM connection
+   WHERE access_expires_at < now() AND status <> 'bad_credentials' GROUP BY provider ORDER BY provider`,
+);
+
+/** How many connections of each provider have an access token that has ended, so that it was, or is to be, renewed. */
+export function countLapsedTokens(db: Queryable): Promise<{ provider: string; count: number }[]> {
+  return db.rows(countLapsed);
+}

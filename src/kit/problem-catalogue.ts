@@ -108,6 +108,13 @@ export const commonProblems = {
     'The clock of the node differs from that of the database by more than a day. The node does not start, and one that runs is not ready.',
     true,
   ),
+  restored: kind(
+    503,
+    'The database was restored and is held',
+    'The operator runs `svc restore resume`, which ends or looks up what was unfinished, and the nodes go on.',
+    'The database was restored from a backup, or is a copy. Nothing is read, sent or accepted until the operator says so: what was unfinished in the backup may have been done after it.',
+    true,
+  ),
   'shutting-down': kind(
     503,
     'The service is shutting down',

@@ -100,6 +100,28 @@ const markParked = statement(
   RETURNING w.seq`,
 );
 
+/**
+ * Marks work of a kind as started by nobody who is left, whatever it was, and makes its lanes due: whoever claims one finds
+ * out what became of it, or the caller ends it under this lease.
+ */
+const doubtItems = statement(
+  'work_doubt',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  chosen AS MATERIALIZED (
+    SELECT project_id, seq FROM work WHERE kind = $1 AND (project_id, seq) > ($3, $4)
+    ORDER BY project_id, seq LIMIT 500 FOR UPDATE),
+  m AS (
+    UPDATE work w SET lease = $2, state = 1, attempt = w.attempt + (w.state <> 1)::int FROM chosen c
+    WHERE w.project_id = c.project_id AND w.seq = c.seq
+    RETURNING w.*, false AS expired, EXISTS (
+      SELECT FROM lane l WHERE l.project_id = w.project_id AND l.id = w.lane_id AND l.kind = 'node') AS of_node),
+  due AS (
+    INSERT INTO lane AS l (project_id, id, due_at)
+    SELECT DISTINCT project_id, lane_id, (SELECT now FROM clock) FROM m ORDER BY project_id, lane_id
+    ON CONFLICT (project_id, id) DO UPDATE SET lease = NULL, due_at = excluded.due_at)
+  SELECT ${markedColumns} FROM m ORDER BY m.project_id, m.seq`,
+);
+
 export type TakeRequest = LaneKey & { room: number };
 
 /** Items to be done now, marked as started under the lane's lease; at most `room` of each lane. */
@@ -110,6 +132,16 @@ export async function take(db: Queryable, lanes: readonly TakeRequest[]): Promis
 /** Items that were being sent when their lane was lost; they are ours from now on. At most `room` of each lane. */
 export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Promise<Marked[]> {
   return db.rows(rescueItems, laneColumns(lanes));
+}
+
+/** The next of what there is of a kind after a place, in order, as started under `lease`; for when no node works. */
+export function doubt(
+  db: Queryable,
+  kind: string,
+  lease: string,
+  after: Pick<Marked, 'projectId' | 'seq'>,
+): Promise<Marked[]> {
+  return db.rows(doubtItems, [kind, lease, after.projectId, after.seq]);
 }
 
 export async function findStray(

@@ -81,6 +81,15 @@ const sealBatches = statement(
   `SELECT lane_id AS "laneId" FROM svc_ab_seal($1::uuid[], $2::uuid[], $3::uuid[], ${mostRecords})`,
 );
 
+/** Whatever their time. In the order of their keys, so that an earlier one of a key leaves first. */
+const sealAny = statement(
+  'ab_seal_any',
+  `SELECT lane_id AS "laneId" FROM svc_ab_leave_or_end(svc_now(),
+    ARRAY (SELECT project_id FROM ab_batch ORDER BY seq LIMIT 200), ARRAY (SELECT id FROM ab_batch ORDER BY seq LIMIT 200))`,
+);
+
+const findAny = statement('ab_find_any', 'SELECT id FROM ab_batch LIMIT 1');
+
 /** For batches whose lane does not know of them, as after an older node gave it back. */
 const wakeOverdue = statement(
   'ab_wake_overdue',
@@ -196,6 +205,12 @@ export async function seal(db: Queryable, lanes: readonly LaneKey[]): Promise<st
     lanes.map((lane) => lane.lease),
   ]);
   return rows.map((row) => row.laneId);
+}
+
+/** Turns some of the open batches into work, for when no node works; answers whether there are more. */
+export async function sealSome(db: Queryable): Promise<boolean> {
+  await db.rows(sealAny);
+  return (await db.rows(findAny)).length > 0;
 }
 
 /** Open batches gather beside the lane of their connection, and are work once they are sealed. */

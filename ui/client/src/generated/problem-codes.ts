@@ -61,6 +61,7 @@ export type ProblemCode =
   | 'record-busy'
   | 'record-too-large'
   | 'request-timeout'
+  | 'restored'
   | 'return-url-not-allowed'
   | 'route-not-found'
   | 'sample-read-failed'

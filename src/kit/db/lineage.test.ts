@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../../test/database.ts';
+import { acceptDatabase, holdDatabase, judgeLineage, lookAtLineage, type Lineage } from './lineage.ts';
+
+const server = { systemId: '7', databaseOid: '5', timeline: '00000001' };
+const lineage: Lineage = { ...server, seenAt: 1_000_000, heldBecause: null };
+const judged = (change: Partial<Lineage>, options = {}, now = 1_010_000) =>
+  judgeLineage({ server, lineage: { ...lineage, ...change }, now }, { failoverMs: 60_000, ...options });
+
+describe('src/kit/db/lineage', () => {
+  it('knows the database that it worked with, also after a long rest, and one that nobody worked with', () => {
+    expect(judged({})).toEqual({ known: true });
+    expect(judged({}, {}, 9_000_000)).toEqual({ known: true });
+    expect(judgeLineage({ server, lineage: undefined, now: 0 }, { failoverMs: 0 })).toEqual({ known: true });
+  });
+
+  it.each([
+    ['a dump that was restored elsewhere', { systemId: '8' }, {}, /another cluster/],
+    ['a dump or a copy in the same cluster', { databaseOid: '6' }, {}, /another database/],
+    ['one that a running node saw later', {}, { sawAt: 1_000_001 }, /back in time/],
+    ['one that was held', { heldBecause: 'so' }, {}, /so/],
+  ])('holds %s', (_name, change, options, because) => {
+    expect(judged(change, options)).toEqual({ held: expect.stringMatching(because) });
+  });
+
+  it('takes another timeline for a replica that was promoted, and for a restore when the last sign is older', () => {
+    expect(judged({ timeline: '00000002' }, {}, 1_060_000)).toEqual({ promoted: true });
+    expect(judged({ timeline: '00000002' }, {}, 1_061_000)).toEqual({
+      held: expect.stringMatching(/last 61 s/),
+    });
+  });
+
+  it('works without the right to read the id of the cluster', () => {
+    const blind = { server: { ...server, systemId: '' }, lineage, now: 1_010_000 };
+    expect(judgeLineage(blind, { failoverMs: 0 })).toEqual({ known: true });
+  });
+
+  it('keeps the hold until it is accepted, and the last sign never goes back', async () => {
+    const { database, drop } = await createTestDatabase();
+    try {
+      const look = () => lookAtLineage(database, { failoverMs: 60_000 });
+      const first = await look();
+      expect(first.verdict).toEqual({ known: true });
+      await database.raw(`UPDATE lineage SET seen_at = seen_at + interval '1 hour'`);
+      expect((await look()).seenAt).toBeGreaterThan(first.seenAt + 3_000_000);
+      await database.raw(`UPDATE lineage SET database_oid = 1`);
+      expect((await look()).verdict).toEqual({ held: expect.stringMatching(/another database/) });
+      await holdDatabase(database, 'another reason');
+      expect((await look()).verdict).toEqual({ held: expect.stringMatching(/another database/) });
+      await acceptDatabase(database);
+      expect((await look()).verdict).toEqual({ known: true });
+    } finally {
+      await drop();
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import { doubtWrites, type Doubted } from './actions/write/index.ts';
+import { countLapsedTokens } from './connections/index.ts';
+import { openDatabase } from './kit/db/database.ts';
+import { acceptDatabase, holdDatabase } from './kit/db/lineage.ts';
+import type { Logger } from './kit/log.ts';
+import { createMetrics } from './kit/metrics.ts';
+
+type Say = (line: string) => void;
+
+/** The role `restore hold`: no node works with the database until `restore resume`. */
+export async function holdRestored(url: string, name: string, say: Say): Promise<void> {
+  const database = openDatabase({ url, poolSize: 1, applicationName: 'svc restore hold' });
+  try {
+    await holdDatabase(database, 'its operator said so');
+    say(`No node works with ${name} until you run svc restore resume.`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The role `restore resume`: what was unfinished becomes doubtful, and the nodes go on. `nothingLost`: it stays as it is. */
+export async function resumeRestored(
+  { url, name, nothingLost }: { url: string; name: string; nothingLost: boolean },
+  log: Logger,
+  say: Say,
+): Promise<void> {
+  const database = openDatabase({ url, poolSize: 2, applicationName: 'svc restore resume' });
+  try {
+    // Held first, for a database that nobody has recognised; and until the end, so that a second run goes on after a kill.
+    await holdDatabase(database, 'svc restore resume has not ended');
+    if (!nothingLost) {
+      const doubted = await doubtWrites({ database, log, metrics: createMetrics() });
+      for (const line of describe(doubted, await countLapsedTokens(database))) say(line);
+    }
+    await acceptDatabase(database);
+    say(`The nodes go on with ${name}.`);
+  } finally {
+    await database.close();
+  }
+}
+
+function describe(
+  { ended, toLookUp }: Doubted,
+  lapsed: readonly { provider: string; count: number }[],
+): string[] {
+  const stale = lapsed.map(({ provider, count }) => `${count} of ${provider}`).join(', ');
+  return [
+    `${ended} unfinished writes ended with an unknown outcome: look at the provider, and say what became of them with :resolve.`,
+    `${toLookUp} unfinished creates are looked for at the provider, and are sent only where they cannot be there.`,
+    ...(stale === ''
+      ? []
+      : [
+          `Connections whose access token has ended since the backup: ${stale}. Where the provider rotates refresh tokens, those that were renewed since answer connection-bad-credentials, an event tells of each, and its customer connects again.`,
+        ]),
+  ];
+}
