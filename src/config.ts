@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { proxyLimits } from './actions/proxy/index.ts';
+import { writeLimits } from './actions/write/index.ts';
 import { contradictions } from './config-contradictions.ts';
 import { ConfigError } from './config-error.ts';
+import { callLimits } from './connections/index.ts';
 import { unknownNames } from './config-names.ts';
 import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
 import { parseTrustedProxies } from './kit/http/caller-address.ts';
@@ -17,10 +20,23 @@ import {
   postgresUrl,
   text,
   variable,
+  type ValuesOf,
   type Variable,
 } from './kit/variable.ts';
 import { isWebOrigin } from './kit/web-origin.ts';
 import { parseMasterKeys, type MasterKey } from './kit/vault.ts';
+
+const limits = {
+  connectMs: variable({
+    name: 'SVC_CONNECT_MS',
+    default: '10000',
+    read: integer(100, 60_000),
+    about: 'The longest that connecting to a provider may take, in milliseconds.',
+  }),
+  ...callLimits,
+  ...writeLimits,
+  ...proxyLimits,
+};
 
 export const variables = {
   databaseUrl: variable({
@@ -253,50 +269,7 @@ export const variables = {
     about:
       'Of the calls that a provider grants an account in a day, the share that the reading of history leaves to everything else. It waits while less is left, and looks again every quarter of an hour.',
   }),
-  bodyLimit: variable({
-    name: 'SVC_BODY_LIMIT_BYTES',
-    default: String(10 * 1024 * 1024),
-    read: integer(1024, 1024 ** 3),
-    about:
-      'The largest body of a write, in bytes. The management surface takes 1 MiB, or less if this is less, and 2 MiB for a manifest; the proxy has no such limit.',
-  }),
-  recordLimit: variable({
-    name: 'SVC_RECORD_LIMIT_BYTES',
-    default: String(1024 * 1024),
-    read: integer(1024, 1024 ** 3),
-    about: 'The largest record of a write, in bytes.',
-  }),
-  nestingLimit: variable({
-    name: 'SVC_NESTING_LIMIT',
-    default: '100',
-    read: integer(1, 1000),
-    about: 'How deep a record may be nested.',
-  }),
-  providerCallMs: variable({
-    name: 'SVC_PROVIDER_CALL_MS',
-    default: '60000',
-    read: integer(100, 600_000),
-    about: 'The longest that one provider call may take, in milliseconds.',
-  }),
-  connectMs: variable({
-    name: 'SVC_CONNECT_MS',
-    default: '10000',
-    read: integer(100, 60_000),
-    about: 'The longest that connecting to a provider may take, in milliseconds.',
-  }),
-  proxyCallMs: variable({
-    name: 'SVC_PROXY_CALL_MS',
-    default: '3600000',
-    read: integer(100, 86_400_000),
-    about:
-      'The longest that one call through the proxy may take in total, in milliseconds; `SVC_PROVIDER_CALL_MS` is the longest silence in it.',
-  }),
-  lateEffectMs: variable({
-    name: 'SVC_LATE_EFFECT_MS',
-    read: (value): number | undefined => (value === undefined ? undefined : integer(0, 3_600_000)(value)),
-    about:
-      'How long after its answer was lost a create may still take effect at the provider, in milliseconds: until then it is not called undone, nor sent again unless its unique value is enforced. By default the longest that the provider works on a request (HubSpot 100 s, Salesforce 10 minutes).',
-  }),
+  ...limits,
   leaseMs: variable({
     name: 'SVC_LEASE_MS',
     default: '60000',
@@ -325,20 +298,9 @@ export const variables = {
   }),
 };
 
-type Values = {
-  [Key in keyof typeof variables]: (typeof variables)[Key] extends Variable<infer Value> ? Value : never;
-};
+type Values = ValuesOf<typeof variables>;
 
-export interface Config extends Omit<
-  Values,
-  | 'bodyLimit'
-  | 'recordLimit'
-  | 'nestingLimit'
-  | 'providerCallMs'
-  | 'connectMs'
-  | 'proxyCallMs'
-  | 'lateEffectMs'
-> {
+export interface Config extends Omit<Values, keyof Limits> {
   production: boolean;
   limits: Limits;
 }
@@ -359,30 +321,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       issues.push(`${spec.name} ${(error as Error).message}`);
     }
   }
-  const {
-    bodyLimit,
-    recordLimit,
-    nestingLimit,
-    providerCallMs,
-    connectMs,
-    proxyCallMs,
-    lateEffectMs,
-    ...rest
-  } = values as unknown as Values;
-  if (issues.length === 0) issues.push(...contradictions(rest));
+  const read = values as unknown as Values;
+  if (issues.length === 0) issues.push(...contradictions(read));
   if (issues.length > 0) throw new ConfigError(issues);
+  const entries = Object.entries(read);
+  const isLimit = ([key]: [string, unknown]): boolean => Object.hasOwn(limits, key);
   return {
-    ...rest,
-    production: rest.databaseUrl !== undefined,
-    limits: {
-      bodyBytes: bodyLimit,
-      recordBytes: recordLimit,
-      nesting: nestingLimit,
-      providerCallMs,
-      connectMs,
-      proxyCallMs,
-      ...(lateEffectMs === undefined ? {} : { lateEffectMs }),
-    },
+    ...(Object.fromEntries(entries.filter((entry) => !isLimit(entry))) as Omit<Values, keyof Limits>),
+    production: read.databaseUrl !== undefined,
+    limits: Object.fromEntries(entries.filter(isLimit)) as unknown as Limits,
   };
 }
 

@@ -57,6 +57,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   });
   await documentApi(server, {
     version: apiVersion,
+    about: 'Read from and write to the SaaS accounts of your customers.',
     publicUrl: app.ground.publicUrl,
     tags: apiTags,
     examples: apiExamples,

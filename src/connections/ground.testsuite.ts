@@ -16,7 +16,15 @@ export function groundOn(database: Database, masterKey: string): Ground {
     vault: createVault(parseMasterKeys(masterKey)),
     egress: createEgress({ allow: parseAddressRules(['127.0.0.1']), connectTimeoutMs: 2_000 }),
     metrics: createMetrics(),
-    limits: { bodyBytes: 1e7, recordBytes: 1e6, nesting: 100, providerCallMs: 10_000, connectMs: 2_000 },
+    limits: {
+      bodyBytes: 1e7,
+      recordBytes: 1e6,
+      nesting: 100,
+      lateEffectMs: undefined,
+      providerCallMs: 10_000,
+      proxyCallMs: 60_000,
+      connectMs: 2_000,
+    },
     publicUrl,
   };
 }

@@ -89,7 +89,15 @@ export async function createHarness(simulator: { url: string; close(): Promise<v
     vault: createVault(parseMasterKeys(generateMasterKey('k1'))),
     egress,
     metrics: createMetrics(),
-    limits: { bodyBytes: 1e7, recordBytes: 1e6, nesting: 100, providerCallMs: 10_000, connectMs: 2_000 },
+    limits: {
+      bodyBytes: 1e7,
+      recordBytes: 1e6,
+      nesting: 100,
+      lateEffectMs: undefined,
+      providerCallMs: 10_000,
+      proxyCallMs: 60_000,
+      connectMs: 2_000,
+    },
     publicUrl: 'http://svc.test',
   };
   const catalog = loadCatalog({ origins: { hubspot: simulator.url } });

@@ -17,16 +17,8 @@ export interface Ground {
   publicUrl: string;
 }
 
-/** Limits of ours (docs/contract.md, Limits). */
+/** Limits of ours (docs/contract.md, Limits). Each room declares its own in its `limits.ts`. */
 export interface Limits {
-  bodyBytes: number;
-  recordBytes: number;
-  nesting: number;
-  /** For one provider call in total. */
-  providerCallMs: number;
+  /** For making one connection to another server. */
   connectMs: number;
-  /** How long after its answer was lost a create may still take effect; unless told, as each provider documents. */
-  lateEffectMs?: number;
-  /** For one call through the proxy in total, however its bodies flow; an hour unless told. */
-  proxyCallMs?: number;
 }

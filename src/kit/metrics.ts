@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-/** The figures that /metrics shows (Prometheus). Labels are few and bounded: never an id of a customer. */
+/** The figures that /metrics shows (Prometheus). Labels are few and bounded: never an id. */
 export interface Metrics {
   readonly registry: Registry;
   readonly httpRequests: Histogram<'surface' | 'method' | 'route' | 'status'>;

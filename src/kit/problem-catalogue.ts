@@ -42,14 +42,14 @@ export const commonProblems = {
   'unsupported-media-type': kind(
     415,
     'The content type is not supported',
-    'Send JSON in UTF-8, not compressed, with the header `Content-Type: application/json`. The text of a manifest may be sent as `sourceYaml` in JSON, or as it is with `Content-Type: application/yaml`.',
-    'The management, write and read surfaces take JSON, in UTF-8 and without a content encoding; the two calls that deploy a manifest take `application/yaml`, too. The proxy passes every content type.',
+    'Send JSON in UTF-8, not compressed, with the header `Content-Type: application/json`. The text of an `svc.yaml` may be sent as `sourceYaml` in JSON, or as it is with `Content-Type: application/yaml`.',
+    'The management, write and read surfaces take JSON, in UTF-8 and without a content encoding; the two calls that deploy an `svc.yaml` take `application/yaml`, too. The proxy passes every content type.',
   ),
   'body-too-large': kind(
     413,
     'The body is too large',
     'Send less in one request; `detail` names the limit.',
-    'The request body is over the limit of the endpoint: 1 MiB, 2 MiB for a manifest, and for a write `SVC_BODY_LIMIT_BYTES` (10 MiB unless configured otherwise).',
+    'The request body is over the limit of the endpoint: 1 MiB, 2 MiB for an `svc.yaml`, and for a write `SVC_BODY_LIMIT_BYTES` (10 MiB unless configured otherwise).',
   ),
   unauthenticated: kind(
     401,
@@ -67,7 +67,7 @@ export const commonProblems = {
     404,
     'Not found',
     'Check the id or name in the path, and that it belongs to the project of the API key.',
-    'The project, integration, installation, connection, operation or other thing does not exist, or belongs to another project or group. Both look the same on purpose.',
+    'What the path names does not exist, or belongs to another project or group. Both look the same on purpose.',
   ),
   'route-not-found': kind(
     404,
@@ -79,7 +79,7 @@ export const commonProblems = {
     409,
     'It already exists',
     'Change the existing one, or use another name.',
-    'Something with the same unique name exists: a project name, an integration name, or an installation of the same integration for the same group.',
+    'Something with the same unique name exists, or there can be one only. `detail` says which.',
   ),
   conflict: kind(
     409,

@@ -12,7 +12,6 @@ const ProblemIssue = Type.Object(
   { title: 'ProblemIssue' },
 );
 
-/** What a provider answered, secrets removed. */
 export const ProviderAnswer = Type.Object(
   {
     status: Type.Optional(Type.Integer()),

@@ -8,12 +8,12 @@ export interface Issue {
   name: string;
   detail: string;
   value?: unknown;
-  /** Where in the text of a manifest. */
+  /** Where in a text that was sent. */
   line?: number;
   column?: number;
 }
 
-/** What a provider answered, secrets removed. */
+/** What another server answered, secrets removed. */
 export interface ProviderAnswerSummary {
   status?: number;
   code?: string;

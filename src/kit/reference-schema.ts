@@ -5,7 +5,7 @@ const pattern =
   '^[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$';
 const form = new RegExp(pattern, 'u');
 
-/** The builder's own id of a group or a person. */
+/** An id that callers choose. */
 export function reference(description: string): TString {
   return Type.String({ minLength: 1, maxLength: 255, pattern, description });
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Limits of a list of masks. A mask has a few segments, each at most as long as a provider's field name. */
+/** Limits of a list of masks. A mask has a few segments, each at most as long as the name of a field. */
 export const maxMasks = 100;
 export const maskLength = 4_000;
 

@@ -8,6 +8,11 @@ export interface Variable<Value> {
   read(text: string | undefined): Value;
 }
 
+/** What a set of variables is read as. */
+export type ValuesOf<Specs> = {
+  [Key in keyof Specs]: Specs[Key] extends Variable<infer Value> ? Value : never;
+};
+
 export const variable = <Value>(spec: Variable<Value>): Variable<Value> => spec;
 
 export const text = (value: string | undefined): string => value ?? '';
@@ -62,8 +67,7 @@ export function origins(value: string | undefined): Record<string, string> {
     list(value).map((entry) => {
       const [name = '', url = ''] = entry.split(/=(.*)/s);
       const origin = URL.parse(url)?.origin;
-      if (name === '' || !origin || origin === 'null')
-        throw new Error(`"${entry}" is not <provider>=<origin>`);
+      if (name === '' || !origin || origin === 'null') throw new Error(`"${entry}" is not <name>=<origin>`);
       return [name, origin];
     }),
   );

@@ -43,8 +43,6 @@ interface Journey {
   target: Target;
 }
 
-const hourMs = 3_600_000;
-
 /** Takes one request from its first byte to the end of its answer. Never rejects. */
 export async function proxyCall(
   deps: ProxyDeps,
@@ -229,7 +227,7 @@ function forwardWith(
     {
       egress,
       idleMs: limits.providerCallMs,
-      totalMs: limits.proxyCallMs ?? hourMs,
+      totalMs: limits.proxyCallMs,
       expectsContinue,
       isNative: isNative(journey),
       rules: rulesOf(journey, query, holdRejection),

@@ -1,4 +1,5 @@
 import './problems.ts';
+export { proxyLimits } from './limits.ts';
 export { proxyLogPartitions } from './log-writer.ts';
 export { proxyMetrics } from './metrics.ts';
 export { proxyLogRoutes } from './routes.ts';

@@ -185,7 +185,7 @@ function firstInvalidByte(bytes: Buffer): number {
   }
 }
 
-/** Keys named `__proto__`, and halves of surrogate pairs, which no store and no provider could be given as they are. */
+/** Keys named `__proto__`, and halves of surrogate pairs, which cannot be kept or passed on as they are. */
 function refuseOddTexts(body: unknown): void {
   const left: [value: unknown, path: string][] = [[body, '']];
   for (let next = left.pop(); next; next = left.pop()) {

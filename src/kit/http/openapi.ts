@@ -16,6 +16,7 @@ export async function documentApi(
   server: HttpServer,
   options: {
     version: string;
+    about: string;
     publicUrl: string;
     tags: readonly { name: string; description: string }[];
     /** By the names of the schemas. */
@@ -30,7 +31,7 @@ export async function documentApi(
       info: {
         title: 'svc',
         version: options.version,
-        description: 'Read from and write to the SaaS accounts of your customers.',
+        description: options.about,
         contact: { name: 'The operator of this service', url: options.publicUrl },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },

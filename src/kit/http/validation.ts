@@ -97,7 +97,7 @@ export function segmentsOf(instancePath: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Checks a value against a schema outside of HTTP (config, provider files). */
+/** Checks a value against a schema outside of HTTP. */
 export function compileCheck(
   schema: object,
 ): (value: unknown, place: Issue['in'], root?: string) => FoundIssues {

@@ -1,0 +1,34 @@
+import { integer, variable, type ValuesOf } from '../../kit/variable.ts';
+
+/** Of writes. */
+export const writeLimits = {
+  bodyBytes: variable({
+    name: 'SVC_BODY_LIMIT_BYTES',
+    default: String(10 * 1024 * 1024),
+    read: integer(1024, 1024 ** 3),
+    about:
+      'The largest body of a write, in bytes. The management surface takes 1 MiB, or less if this is less, and 2 MiB for a manifest; the proxy has no such limit.',
+  }),
+  recordBytes: variable({
+    name: 'SVC_RECORD_LIMIT_BYTES',
+    default: String(1024 * 1024),
+    read: integer(1024, 1024 ** 3),
+    about: 'The largest record of a write, in bytes.',
+  }),
+  nesting: variable({
+    name: 'SVC_NESTING_LIMIT',
+    default: '100',
+    read: integer(1, 1000),
+    about: 'How deep a record may be nested.',
+  }),
+  lateEffectMs: variable({
+    name: 'SVC_LATE_EFFECT_MS',
+    read: (value): number | undefined => (value === undefined ? undefined : integer(0, 3_600_000)(value)),
+    about:
+      'How long after its answer was lost a create may still take effect at the provider, in milliseconds: until then it is not called undone, nor sent again unless its unique value is enforced. By default the longest that the provider works on a request (HubSpot 100 s, Salesforce 10 minutes).',
+  }),
+};
+
+declare module '../../kit/ground.ts' {
+  interface Limits extends ValuesOf<typeof writeLimits> {}
+}
