@@ -21,7 +21,7 @@ import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
 import { registerGauges } from './gauges.ts';
 import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
-import { readMetrics, type ReadDeps } from './actions/read/index.ts';
+import { eraseReadLinks, readMetrics, type ReadDeps } from './actions/read/index.ts';
 import { createWrites, type Writes } from './actions/write/index.ts';
 import {
   createOperations,
@@ -235,7 +235,7 @@ const keepDaysOf = (config: Config) => ({
 });
 
 /** What grows, by the names under which it is shown. */
-function historiesOf(config: Config): History[] {
+export function historiesOf(config: Config): History[] {
   const keepDays = keepDaysOf(config);
   return [
     {
@@ -258,7 +258,8 @@ function historiesOf(config: Config): History[] {
       keepDays: keepDays.proxyLogs,
       erase: eraseProxyLog,
     },
-    // Few, and swept by their own room.
+    // Swept by their own rooms.
+    { kind: 'readLinks', tables: [], keepDays: 7, erase: eraseReadLinks },
     { kind: 'connectLinks', tables: [], keepDays: 14, erase: eraseConnectLinks },
     { kind: 'auditLog', tables: auditPartitions, keepDays: keepDays.auditLog },
   ];

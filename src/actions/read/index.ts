@@ -4,3 +4,4 @@ export { readMetrics } from './metrics.ts';
 export type { ReadDeps } from './prepare.ts';
 export { readRoutes, readStateRoutes, searchRoutes } from './routes.ts';
 export { createScheduler } from './scheduler.ts';
+export { eraseReadLinks } from './store/erase.ts';

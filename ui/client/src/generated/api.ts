@@ -1337,7 +1337,7 @@ export interface paths {
         put?: never;
         /**
          * Erase what was kept of a group or of the project
-         * @description Operations with their records and logs, messages with their deliveries, events and lines of the proxy log that were made until now are removed by a worker. Messages that wait are sent no more. Connections, installations and the audit log stay.
+         * @description Operations with their records and logs, messages with their deliveries, what is remembered of associations that were read, events and lines of the proxy log that were made until now are removed by a worker. Messages that wait are sent no more. Connections, installations and the audit log stay.
          *
          *     Scopes: `full`. Not for credentials confined to a group.
          */
@@ -2468,6 +2468,7 @@ export interface components {
                 messages?: number;
                 events?: number;
                 proxyLogs?: number;
+                readLinks?: number;
                 connectLinks?: number;
                 auditLog?: number;
             };
@@ -2609,10 +2610,10 @@ export interface components {
         };
         /**
          * HistoryKind
-         * @description `operations`: with their records, attempts and logs. `exchanges`: what providers were sent and answered. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `connectLinks`: kept until a week after they expire.
+         * @description `operations`: with their records, attempts and logs. `exchanges`: what providers were sent and answered. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `readLinks`: which records were associated with which, until a week after a record is gone. `connectLinks`: kept until a week after they expire.
          * @enum {unknown}
          */
-        HistoryKind: "operations" | "exchanges" | "messages" | "events" | "proxyLogs" | "connectLinks" | "auditLog";
+        HistoryKind: "operations" | "exchanges" | "messages" | "events" | "proxyLogs" | "readLinks" | "connectLinks" | "auditLog";
         /** HydratedField */
         HydratedField: {
             fieldName?: string;

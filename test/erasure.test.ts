@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { historiesOf } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { newId } from '../src/kit/ids.ts';
+import { eraseSome } from '../src/retention/erasures.ts';
+import { createRetention } from '../src/retention/index.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+const mark = 'payload-of-acme';
+
+/** What an erasure leaves of the marks that every column of every table is filled with, and why it may. */
+const stays: Record<string, string> = {
+  ab_batch: 'work that is under way',
+  ab_head: 'work that is under way',
+  ab_turn: 'work that is under way',
+  api_key: 'the builder’s',
+  audit_log: 'says who asked for what, and for the erasure',
+  budget: 'says when a connection may be called',
+  config: 'of an installation, which stays',
+  connection: 'stays until it is deleted',
+  consumer: 'the name of a person with a connection',
+  customer_group: 'the name of a group with connections',
+  destination: 'the builder’s',
+  erasure: 'says what was erased',
+  event_topic_route: 'the builder’s',
+  'idempotency.key': 'what is asked for twice must not be done twice',
+  'idempotency.principal': 'whose key it is',
+  'idempotency.hash': 'a digest of the request',
+  installation: 'stays until it is deleted',
+  integration: 'the builder’s',
+  jwt_key: 'the builder’s',
+  lane: 'holds no content',
+  master_key: 'of the operator',
+  migrations: 'of the service',
+  notification_route: 'the builder’s',
+  oauth_flow: 'for ten minutes',
+  project: 'the builder’s',
+  provider_app: 'the builder’s',
+  rate_limit: 'how often a key asked',
+  read_feed: 'of an installation, which stays',
+  read_run: 'work that is under way',
+  read_seen: 'hashes, until the next run',
+  replay: 'says what the builder asked for',
+  revision: 'the builder’s',
+  topic: 'the builder’s',
+  turn: 'work that is under way; hashed',
+  work: 'work that is under way; ids alone',
+};
+
+interface Column {
+  name: string;
+  type: string;
+  /** The values that a CHECK allows. */
+  allowed: string[] | null;
+}
+
+describe('test/erasure', () => {
+  let test: TestDatabase;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+  });
+  afterAll(() => test.drop());
+
+  const tablesOf = async (): Promise<Map<string, Column[]>> => {
+    const rows = await test.database.raw(
+      `SELECT c.relname AS "table", a.attname AS name, format_type(a.atttypid, NULL) AS type, (
+        SELECT array_agg(m[1]) FROM pg_constraint k, regexp_matches(pg_get_constraintdef(k.oid), '''([^'']+)''::text', 'g') m
+        WHERE k.conrelid = c.oid AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum]) AS allowed
+      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+      WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace
+        AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity = '' ORDER BY c.relname, a.attnum`,
+    );
+    const tables = new Map<string, Column[]>();
+    for (const { table, ...column } of rows as unknown as (Column & { table: string })[])
+      tables.set(table, [...(tables.get(table) ?? []), column]);
+    return tables;
+  };
+
+  /** A row whose every text, JSON and bytea has the mark, unless it says whose it is or what state it is in. */
+  async function fill(table: string, columns: readonly Column[], ids: Record<string, string>): Promise<void> {
+    const valueOf = ({ name, type, allowed }: Column): unknown => {
+      if (ids[name] !== undefined && (type === 'uuid' || name === 'group_ref')) return ids[name];
+      if (allowed) return allowed.at(-1);
+      if (type === 'uuid') return ids['id'];
+      if (type === 'text') return `${mark} ${table}.${name}`;
+      if (type === 'text[]') return [`${mark} ${table}.${name}`];
+      if (type === 'json' || type === 'jsonb')
+        return JSON.stringify({ groupRef: ids['group_ref'], mark: `${mark} ${table}.${name}` });
+      if (type === 'bytea') return Buffer.from(`${mark} ${table}.${name}`);
+      if (type.startsWith('timestamp')) return new Date();
+      if (type === 'boolean') return false;
+      if (type === 'interval') return '0';
+      return 1;
+    };
+    await test.database.raw(
+      `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')}) VALUES (${columns.map((_, at) => `$${at + 1}`).join(', ')})`,
+      columns.map(valueOf),
+    );
+  }
+
+  /** The columns in which the mark is found, as text or as bytes. */
+  async function marked(
+    tables: ReadonlyMap<string, readonly Column[]>,
+    projectId: string,
+  ): Promise<string[]> {
+    const found: string[] = [];
+    for (const [table, columns] of tables)
+      for (const { name, type } of columns) {
+        if (!/text|json|bytea/.test(type)) continue;
+        const text = type === 'bytea' ? `encode(${name}, 'escape')` : `${name}::text`;
+        const mine = columns.some((column) => column.name === 'project_id')
+          ? 'project_id = $1'
+          : '$1::uuid IS NOT NULL';
+        const rows = await test.database.raw(
+          `SELECT FROM ${table} WHERE ${mine} AND position('${mark}' IN ${text}) > 0`,
+          [projectId],
+        );
+        if (rows.length > 0) found.push(`${table}.${name}`);
+      }
+    return found;
+  }
+
+  it('leaves nothing of a group in any column of any table but those that say why', async () => {
+    const tables = await tablesOf();
+    tables.delete('clock');
+    const projectId = newId();
+    const ids = (group: string): Record<string, string> => {
+      const [id, installation, connection, destination] = [newId(), newId(), newId(), newId()];
+      return {
+        project_id: projectId,
+        id,
+        operation_id: id,
+        message_id: id,
+        installation_id: installation,
+        connection_id: connection,
+        destination_id: destination,
+        group_ref: group,
+      };
+    };
+    const mine = ids('acme');
+    for (const [table, columns] of tables) {
+      if (table === 'migrations') continue;
+      const own = table === 'installation' ? { ...mine, id: mine['installation_id']! } : mine;
+      await fill(table, columns, own);
+    }
+    const before = await marked(tables, projectId);
+    expect(before.length).toBeGreaterThan(60);
+    const histories = historiesOf(readConfig({}));
+    const { erasures } = createRetention(test.database, histories);
+    const { id } = await erasures.start(projectId, { groupRef: 'acme' });
+    while (await eraseSome(test.database, histories, 2));
+    const left = (await marked(tables, projectId)).filter(
+      (column) => stays[column] === undefined && stays[column.split('.')[0]!] === undefined,
+    );
+    expect(left).toEqual([]);
+    const { removed } = await erasures.get(projectId, id);
+    expect(Object.keys(removed).toSorted()).toEqual(
+      histories
+        .filter(({ erase }) => erase)
+        .map(({ kind }) => kind)
+        .toSorted(),
+    );
+    for (const count of Object.values(removed)) expect(count).toBeGreaterThan(0);
+    const known = new Set([...tables.keys(), ...before]);
+    expect(Object.keys(stays).filter((name) => !known.has(name))).toEqual([]);
+  });
+});
