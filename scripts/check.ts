@@ -18,7 +18,8 @@ const steps: { name: string; command: string[] }[] = [
   { name: 'migrations', command: [node, 'scripts/check-migrations.ts'] },
   { name: 'API document (Redocly, Spectral)', command: [node, 'scripts/lint-openapi.ts'] },
   { name: 'generated files (OpenAPI, client, docs)', command: [node, 'scripts/generate.ts', '--check'] },
-  { name: 'citations', command: [node, 'scripts/check-citations.ts'] },
+  { name: 'documents as a site', command: [node, 'site/build.ts'] },
+  { name: 'citations and links', command: [node, 'scripts/check-citations.ts'] },
   { name: 'specification coverage', command: [node, 'scripts/coverage-spec.ts', '--check'] },
 ];
 

@@ -10,6 +10,7 @@ import { loadCatalog } from '../src/providers/index.ts';
 import { cliPage } from './cli-page.ts';
 import { clientTypes } from './client-types.ts';
 import { openApiDocument } from './openapi.ts';
+import { menuOf } from '../site/pages.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -102,6 +103,18 @@ async function notificationsPage(): Promise<string> {
   return `${written}${eventsHead}\n\n${events.join('\n')}`;
 }
 
+/** The pages of `docs/README.md` for those who read text, as llmstxt.org has it. */
+async function pageList(): Promise<string> {
+  const menu = menuOf(await readFile(join(root, 'docs/README.md'), 'utf8'));
+  const groups = menu.map(
+    ({ text, items }) =>
+      `## ${text}\n\n${items.map((item) => `- [${item.text}](/docs${item.link}.md)`).join('\n')}\n`,
+  );
+  const about =
+    '> The open platform that a software company hosts to read from and write to the SaaS accounts of its own customers.';
+  return `# svc\n\n${about}\n\nThe API: [OpenAPI 3.1](/openapi.json).\n\n${groups.join('\n')}`;
+}
+
 async function wanted(): Promise<Map<string, string>> {
   const kinds = Object.entries(problemKinds).sort(([a], [b]) => a.localeCompare(b));
   const document = await openApiDocument();
@@ -112,6 +125,7 @@ async function wanted(): Promise<Map<string, string>> {
     ['docs/providers/files.md', await providersPage()],
     ['docs/guides/notifications.md', await notificationsPage()],
     ['docs/cli.md', cliPage(await readFile(join(root, 'docs/cli.md'), 'utf8'))],
+    ['docs/llms.txt', await pageList()],
     ['docs/errors/README.md', errorIndex(kinds)],
     ...kinds.map(([code, kind]): [string, string] => [`docs/errors/${code}.md`, errorPage(code, kind)]),
   ]);

@@ -53,7 +53,7 @@ function announce(surfaces: Surfaces, healthUrl: string, config: Config, databas
       `  management  ${surfaces.url}/v1`,
       `  write       ${surfaces.url}/write/v1`,
       `  proxy       ${surfaces.proxyUrl}`,
-      `  reference   ${surfaces.url}/docs  (OpenAPI: /openapi.json)`,
+      `  reference   ${surfaces.url}/docs/api  (OpenAPI: /openapi.json)`,
       `  health      ${healthUrl}/healthz, /readyz, /metrics`,
       ...(config.production
         ? []

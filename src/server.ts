@@ -25,6 +25,7 @@ import type { Scope } from './projects/schema.ts';
 import { apiExamples, apiTags } from './api-description.ts';
 import { readDepsOf, type App } from './app.ts';
 import type { Config } from './config.ts';
+import { docsRoutes } from './docs-site.ts';
 import { healthRoutes, type Health } from './health.ts';
 import { listening } from './taken-port.ts';
 
@@ -65,6 +66,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   });
   observe(server, app, config);
   await server.register(healthRoutes({ app, health, metricsPublic: config.metricsPublic }));
+  await server.register(docsRoutes());
   await server.register(callbackRoutes(app.connections));
   await server.register(async (scope) => {
     scope.addHook('onRequest', authenticationHook(app.projects));

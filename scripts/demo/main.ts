@@ -78,7 +78,7 @@ try {
   if (leaves) {
     await stage.close();
   } else {
-    say(`API reference: ${stage.base}/docs   Stop with Ctrl+C.`);
+    say(`API reference: ${stage.base}/docs/api   Stop with Ctrl+C.`);
     const code = await stage.ended;
     if (!isStopping) say(`The platform ended${code === null ? '' : ` with code ${code}`}.`);
   }

@@ -72,7 +72,7 @@ export const commonProblems = {
   'route-not-found': kind(
     404,
     'There is no such endpoint',
-    'Compare method and path with the API reference at `/docs`.',
+    'Compare method and path with the API reference at `/docs/api`.',
     'The method and path do not name an endpoint of this surface.',
   ),
   'already-exists': kind(

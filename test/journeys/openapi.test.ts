@@ -165,8 +165,8 @@ describe('test/journeys/openapi', () => {
     }
   });
 
-  it('/docs shows the reference to everybody', async () => {
-    const page = await fetch(`${platform.base}/docs`);
+  it('/docs/api shows the reference to everybody', async () => {
+    const page = await fetch(`${platform.base}/docs/api`);
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);
     const html = await page.text();

@@ -159,7 +159,7 @@ function declareNotifications(notifications: Command): void {
   ] as const)
     listing(notifications, verb, about, `svc notifications ${verb} ops-alerts connection.error`)
       .argument('<destination>', 'by its name')
-      .argument('<events...>', 'docs/notifications.md has them')
+      .argument('<events...>', 'docs/guides/notifications.md has them')
       .action(async (destination: string, events, options) =>
         (await import('../notifications.ts'))[`${verb}Notification`](destination, events, options),
       );

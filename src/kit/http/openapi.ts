@@ -53,7 +53,7 @@ export async function documentApi(
     }),
   });
   await server.register(swaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: '/docs/api',
     staticCSP: docsPolicy,
     // Without null the page would ask a public validator about every address that is not local.
     uiConfig: { deepLinking: true, validatorUrl: null },
