@@ -40,13 +40,7 @@ export async function listen(options: ListenOptions): Promise<void> {
       exitCodes.usage,
     );
   const secret = process.env['SVC_SIGNING_KEY'];
-  const server = createServer((request, response) => {
-    receive(request, secret, options).then(
-      (status) => response.writeHead(status).end(),
-      (error: unknown) => refuse(response, error),
-    );
-  });
-  await listening(server.listen(options.port, '127.0.0.1'), options.port);
+  const close = await openReceiver(options, secret);
   const checks = secret
     ? 'signatures are checked'
     : 'signatures are not checked: set SVC_SIGNING_KEY for that';
@@ -55,8 +49,22 @@ export async function listen(options: ListenOptions): Promise<void> {
     // They stay: a terminal may signal twice, through the process that started this one.
     process.on('SIGINT', ended).on('SIGTERM', ended);
   });
-  server.close();
-  server.closeAllConnections();
+  close();
+}
+
+/** Prints what is delivered to the port until it is closed. */
+export async function openReceiver(options: ListenOptions, secret?: string): Promise<() => void> {
+  const server = createServer((request, response) => {
+    receive(request, secret, options).then(
+      (status) => response.writeHead(status).end(),
+      (error: unknown) => refuse(response, error),
+    );
+  });
+  await listening(server.listen(options.port, '127.0.0.1'), options.port);
+  return () => {
+    server.close();
+    server.closeAllConnections();
+  };
 }
 
 function listening(server: ReturnType<typeof createServer>, port: number): Promise<unknown> {

@@ -69,6 +69,6 @@ function heading(text: string): string {
 /** Says one thing: as YAML for people. */
 export async function sayOne(options: ConnectionOptions, value: object): Promise<void> {
   if (options.json) return say(options, value, '');
-  const { stringify } = await import('yaml');
-  process.stdout.write(stringify(value, { lineWidth: 0 }));
+  const { yamlText } = await import('./yaml-text.ts');
+  process.stdout.write(yamlText(value));
 }

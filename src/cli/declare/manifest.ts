@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { calling, command, listing } from './command.ts';
+import { calling, command, listing, several, whole } from './command.ts';
 
 /** What a builder declares, and the providers that there are. */
 export function declareManifest(program: Command): void {
+  declareBeginning(program);
   command(program, 'validate', 'show every fault of a manifest; asks no server', 'svc validate svc.yaml')
     .argument('[manifest]', 'the manifest', 'svc.yaml')
     .option('--json', 'say the faults as JSON')
@@ -28,6 +29,37 @@ export function declareManifest(program: Command): void {
     .action(async (path: string, options: object) => (await import('../deploy.ts')).deploy(path, options));
   declareIntegrations(program.command('integrations').description('what is deployed'));
   declareProviders(program.command('providers').description('the catalogue of providers of the server'));
+}
+
+function declareBeginning(program: Command): void {
+  command(
+    program,
+    'init',
+    'write a first manifest; asks for provider and objects where they are not told',
+    'svc init',
+    'svc init --provider hubspot --object contacts --object companies',
+  )
+    .argument('[manifest]', 'the manifest', 'svc.yaml')
+    .option('--provider <name>', 'svc providers search tells them')
+    .option('--object <name>', "the provider's name of it; may be given several times", several)
+    .option('--name <name>', 'of the integration; that of the provider unless told')
+    .option('--destination <name>', 'where records that are read are sent', 'crm-updates')
+    .option('--force', 'replace a file that is there')
+    .option('--json', 'say what was written as JSON')
+    .action(async (path: string, options) => (await import('../init/init.ts')).init(path, options));
+  command(
+    program,
+    'dev',
+    'a server, simulated providers, a customer and a receiver on this machine; deploys the manifest whenever it is saved',
+    'svc init --provider hubspot --object contacts && svc dev',
+  )
+    .argument('[manifest]', 'the manifest', 'svc.yaml')
+    .option('--port <port>', 'of the server, the next one of its proxy, or free ones', whole(1, 65_534), 4000)
+    .option('--receiver-port <port>', 'where deliveries are received', whole(1, 65_535), 4400)
+    .option('--data-dir <folder>', 'where the database is kept', '.svc/dev')
+    .option('-g, --group <ref>', 'the customer that is connected', 'acme')
+    .option('--json', 'say where everything is, and each delivery, as JSON')
+    .action(async (path: string, options) => (await import('../dev/dev.ts')).dev(path, options));
 }
 
 function declareIntegrations(integrations: Command): void {

@@ -1,0 +1,103 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../../test/database.ts';
+import { freePort } from '../../../test/free-port.ts';
+import { openFolder, type Folder } from '../run.testsuite.ts';
+
+describe('cli/dev', () => {
+  let at: Folder;
+  beforeEach(async () => {
+    at = await openFolder();
+  });
+  afterEach(() => at.close());
+
+  it('init writes a commented manifest that is valid, and nothing over a file or without an answer', async () => {
+    const wrote = await at.run([
+      'init',
+      '--provider',
+      'hubspot',
+      '--object',
+      'contacts',
+      '--object',
+      'deals',
+    ]);
+    expect(wrote).toMatchObject({ code: 0, err: '' });
+    const text = await readFile(join(at.folder, 'svc.yaml'), 'utf8');
+    expect(text).toContain('# svc validate checks it');
+    expect(await at.run(['validate'])).toMatchObject({
+      code: 0,
+      out: 'svc.yaml is valid: 1 integration, 0 warnings.\n',
+    });
+    expect(await at.run(['init', '--provider', 'hubspot', '--object', 'x'])).toMatchObject({
+      code: 2,
+      out: '',
+    });
+    for (const [provider, ...more] of [['salesforce', '--object', 'Contact'], ['stripe']])
+      expect(
+        await at.run(['init', `${provider}.yaml`, '--provider', String(provider), ...more]),
+      ).toMatchObject({
+        code: 0,
+      });
+    expect(await at.run(['validate', 'salesforce.yaml'])).toMatchObject({ code: 0 });
+    expect(await at.run(['validate', 'stripe.yaml'])).toMatchObject({ code: 0 });
+    for (const [args, said] of [
+      [['--provider', 'hubspto'], 'Did you mean hubspot'],
+      [['--provider', 'hubspot'], 'nobody can be asked'],
+      [[], 'svc init --provider hubspot'],
+      [['--provider', 'hubspot', '--object', 'contacts', '--name', ''], 'Give other names.'],
+    ] as const)
+      expect(await at.run(['init', 'other.yaml', ...args])).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining(said) as string,
+      });
+    await expect(readFile(join(at.folder, 'other.yaml'))).rejects.toThrow('ENOENT');
+  }, 60_000);
+
+  it('dev delivers a first record within a minute, deploys what is saved, and leaves nothing running', async () => {
+    const database = await createTestDatabase();
+    await at.run(['init', '--provider', 'hubspot', '--object', 'contacts']);
+    const [port, receiver] = [await freePort(), await freePort()];
+    let child: ChildProcess | undefined;
+    let said = '';
+    const began = performance.now();
+    const running = at.run(['dev', '--port', String(port), '--receiver-port', String(receiver)], {
+      env: {
+        DATABASE_URL: database.url,
+        SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}`,
+      },
+      started: (started) => {
+        child = started;
+        for (const stream of [started.stdout, started.stderr])
+          stream?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      },
+    });
+    try {
+      await expect
+        .poll(() => said, { timeout: 60_000 })
+        .toMatch(/ {2}read {2}contacts {2}acme {2}\d+ records {2}→ 204/);
+      expect(performance.now() - began).toBeLessThan(60_000);
+      const [, url = '', key = ''] = /SVC_API_URL=(\S+) SVC_API_KEY=(\S+)/.exec(said) ?? [];
+      const env = { SVC_API_URL: url, SVC_API_KEY: key };
+      const data = '{"email":"dev@example.com"}';
+      expect(await at.run(['write', 'hubspot', 'contacts', '-g', 'acme', '-d', data], { env })).toMatchObject(
+        {
+          code: 0,
+        },
+      );
+      const manifest = join(at.folder, 'svc.yaml');
+      await writeFile(manifest, 'specVersion: [');
+      await expect.poll(() => said, { timeout: 20_000 }).toContain('Correct what is marked');
+      await at.run(['init', '--force', '--provider', 'hubspot', '--object', 'companies']);
+      await expect.poll(() => said.match(/Deployed svc\.yaml/g)?.length, { timeout: 20_000 }).toBe(2);
+      expect((await at.run(['integrations', 'get', 'hubspot'], { env })).out).toContain('companies');
+    } finally {
+      child?.kill('SIGINT');
+    }
+    expect((await running).code).toBe(0);
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+    await database.drop();
+  }, 150_000);
+});
