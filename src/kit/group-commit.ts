@@ -1,15 +1,29 @@
 import { setImmediate as afterPoll } from 'node:timers/promises';
 import { problem } from './problem.ts';
 
+/** Items in one group at the most, by what one of them costs the statement that commits it. */
+export const groupSize = {
+  /** A row or two: what is accepted, what has ended. */
+  rows: 128,
+  /** A queue of which many rows are taken or moved. */
+  queues: 50,
+  /** Bodies of some hundred kilobytes. */
+  bodies: 8,
+  /** What is large, or was refused by itself, holds up no other. */
+  alone: 1,
+};
+/** While the database flushes one group, it works on the next one. */
+const groupsAtOnce = 2;
+
 export interface GroupCommitOptions<Item, Result> {
   /** Commits all items or none; the results stand in the order of the items. */
   commit(items: readonly Item[]): Promise<readonly Result[]>;
-  /** Items in one group at the most. */
+  /** Items in one group at the most; see {@link groupSize}. */
   maxGroup: number;
-  /** Groups being committed at the same time at the most. */
-  maxInFlight: number;
-  /** Items waiting for their group at the most; more are refused as `overloaded`. */
-  maxWaiting: number;
+  /** Groups being committed at the same time at the most; two unless told. */
+  maxInFlight?: number;
+  /** Items waiting for their group at the most; more are refused as `overloaded`. Unless told, all wait. */
+  maxWaiting?: number;
   /** What an item weighs in memory, and how much may wait in all; beyond it an item is refused unless none waits. */
   weigh?(item: Item): number;
   maxWeight?: number;
@@ -51,19 +65,20 @@ export function createGroupCommit<Item, Result>(
 ): GroupCommit<Item, Result> {
   const waiting: Waiter<Item, Result>[] = [];
   const inFlight = new Set<Promise<void>>();
+  const { maxInFlight = groupsAtOnce, maxWaiting = Infinity } = options;
   let pumpScheduled = false;
   let weight = 0;
   const weigh = (item: Item): number => options.weigh?.(item) ?? 0;
 
   function isFull(item: Item): boolean {
-    if (waiting.length >= options.maxWaiting) return true;
+    if (waiting.length >= maxWaiting) return true;
     return waiting.length > 0 && weight + weigh(item) > (options.maxWeight ?? Infinity);
   }
 
   // A statement costs as much as twenty items, so a second group beside one in flight must be half full.
   function mayLeave(): boolean {
     if (inFlight.size === 0) return waiting.length > 0;
-    return inFlight.size < options.maxInFlight && waiting.length >= options.maxGroup / 2;
+    return inFlight.size < maxInFlight && waiting.length >= options.maxGroup / 2;
   }
 
   function pump(): void {
@@ -165,7 +180,6 @@ async function fatesAfterLoss<Item, Result>(
   });
 }
 
-const largestGroup = 128;
 /** A large item goes alone: a group of them would be one giant statement. */
 const aloneFrom = 256 * 1024;
 
@@ -182,8 +196,8 @@ export function createIntakeCommit<Item, Result>(
   options: IntakeOptions<Item, Result>,
 ): GroupCommit<Item, Result> {
   const common = { ...options, maxWaiting: 4_096, maxWeight: 64 * 1024 * 1024 };
-  const shared = createGroupCommit<Item, Result>({ ...common, maxGroup: largestGroup, maxInFlight: 2 });
-  const alone = createGroupCommit<Item, Result>({ ...common, maxGroup: 1, maxInFlight: 1 });
+  const shared = createGroupCommit<Item, Result>({ ...common, maxGroup: groupSize.rows });
+  const alone = createGroupCommit<Item, Result>({ ...common, maxGroup: groupSize.alone, maxInFlight: 1 });
   return {
     submit: (item) => (options.weigh(item) > aloneFrom ? alone : shared).submit(item),
     async drain() {

@@ -1,6 +1,6 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import { faultOf, type Database } from '../kit/db/database.ts';
-import { createGroupCommit } from '../kit/group-commit.ts';
+import { createGroupCommit, groupSize } from '../kit/group-commit.ts';
 import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
 import type { End, Kind } from './kind.ts';
@@ -38,13 +38,11 @@ export function createRecorder<Ended extends End>(
       onEnded(recorded.filter(({ done }) => done));
       return kept;
     },
-    maxInFlight: 2,
-    maxWaiting: Number.MAX_SAFE_INTEGER,
     bisectOn: (error: unknown) => faultOf(error) !== 'unable',
   };
-  const shared = createGroupCommit<Ended, boolean>({ ...common, maxGroup: 128 });
+  const shared = createGroupCommit<Ended, boolean>({ ...common, maxGroup: groupSize.rows });
   // What was refused by itself stays by itself, so that it holds up no other.
-  const alone = createGroupCommit<Ended, boolean>({ ...common, maxGroup: 1 });
+  const alone = createGroupCommit<Ended, boolean>({ ...common, maxGroup: groupSize.alone });
   const pending = new Set<Promise<unknown>>();
 
   async function keepTrying(end: Ended, signal?: AbortSignal): Promise<boolean> {

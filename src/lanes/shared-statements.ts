@@ -1,12 +1,12 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
-import { createGroupCommit } from '../kit/group-commit.ts';
+import { createGroupCommit, groupSize } from '../kit/group-commit.ts';
 import type { Job } from './jobs.ts';
 import type { Gathers, Marked } from './kind.ts';
 import { giveBack, plain, type GivenLane, type LaneKey } from './store/lanes.ts';
 import { rescue, take, type TakeRequest } from './store/work.ts';
 
-const options = { maxGroup: 50, maxInFlight: 2, maxWaiting: Number.MAX_SAFE_INTEGER, bisectOn: () => false };
+const options = { maxGroup: groupSize.queues, bisectOn: () => false };
 
 export interface SharedStatements {
   take(request: TakeRequest): Promise<Job[]>;

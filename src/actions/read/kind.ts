@@ -1,7 +1,7 @@
 import { record as recordEvent } from '../../events/index.ts';
 import { toldOf } from '../../installations/index.ts';
 import { faultOf, type Queryable } from '../../kit/db/database.ts';
-import { createGroupCommit } from '../../kit/group-commit.ts';
+import { createGroupCommit, groupSize } from '../../kit/group-commit.ts';
 import { defineKind, type RegisteredKind } from '../../lanes/index.ts';
 import type { ReadDeps } from './prepare.ts';
 import { countRun } from './metrics.ts';
@@ -16,8 +16,7 @@ export function readKind(deps: ReadDeps): RegisteredKind {
   const { database, metrics } = deps.ground;
   const keepPage: KeepPage = createGroupCommit<Page, Kept | undefined>({
     commit: (pages) => keep(database, pages),
-    maxGroup: 8,
-    maxInFlight: 2,
+    maxGroup: groupSize.bodies,
     maxWaiting: 1_000,
     bisectOn: (error) => faultOf(error) === 'data',
   });
