@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/kit/db/database.ts';
-import { startChild, type Child } from '../../scripts/child.ts';
 import { deploy, effects, fault, install, simulator, type Customer } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
-import { freePort } from '../free-port.ts';
 import { startPlatform, type Platform } from '../platform.ts';
-
-const masterKey = `t1:${Buffer.alloc(32, 7).toString('base64')}`;
+import { operate, startHeld } from './operator.ts';
 
 /** A copy of the database as it is now, for which nobody may be connected to it. */
 async function copyOf(url: string): Promise<TestDatabase> {
@@ -29,20 +26,6 @@ async function copyOf(url: string): Promise<TestDatabase> {
     await admin.close();
   };
   return { url: copied, database, drop };
-}
-
-/** One command of the operator, to its end. */
-async function operate(url: string, ...words: string[]): Promise<{ code: number | null; said: string }> {
-  const child = startChild(['src/main.ts', ...words], {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      DATABASE_URL: url,
-      SVC_ENCRYPTION_KEYS: masterKey,
-      SVC_LOG_LEVEL: 'warn',
-    },
-  });
-  const code = await new Promise<number | null>((resolve) => child.process.once('exit', resolve));
-  return { code, said: child.said() };
 }
 
 describe('test/restore/copy', () => {
@@ -142,31 +125,3 @@ describe('test/restore/copy', () => {
     }
   }, 60_000);
 });
-
-/** A node that finds the database held. */
-async function startHeld(url: string): Promise<{ base: string; child: Child }> {
-  const port = await freePort();
-  const child = startChild(['src/main.ts'], {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      DATABASE_URL: url,
-      SVC_ENCRYPTION_KEYS: masterKey,
-      SVC_PORT: String(port),
-      SVC_PROXY_PORT: '0',
-      SVC_LOG_LEVEL: 'warn',
-    },
-  });
-  const base = `http://127.0.0.1:${port}`;
-  await expect.poll(() => child.said(), { timeout: 20_000 }).toContain('The database is held');
-  await expect
-    .poll(
-      () =>
-        fetch(`${base}/readyz`).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      { timeout: 5_000 },
-    )
-    .toBe(503);
-  return { base, child };
-}
