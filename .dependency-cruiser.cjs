@@ -78,7 +78,7 @@ module.exports = {
     {
       name: 'enter-a-room-by-its-door',
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: ['\\.(test|testsuite)\\.ts$', '^src/cli/'] },
+      from: { path: '^src/([^/]+)/', pathNot: ['\\.(test|testsuite|fixture)\\.ts$', '^src/cli/'] },
       to: {
         path: '^src/(?!kit/)([^/]+)/.+',
         pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', '^src/actions/[^/]+/index\\.ts$', '/schema\\.ts$'],
@@ -125,8 +125,8 @@ module.exports = {
     {
       name: 'not-to-test',
       severity: 'error',
-      from: { pathNot: '(\\.test\\.ts$|\\.testsuite\\.ts$|^test/|^bench/|^ui/[^/]+/test/)' },
-      to: { path: '(\\.test\\.ts$|\\.testsuite\\.ts$|^test/)' },
+      from: { pathNot: '(\\.test\\.ts$|\\.(testsuite|fixture)\\.ts$|^test/|^bench/|^ui/[^/]+/test/)' },
+      to: { path: '(\\.test\\.ts$|\\.(testsuite|fixture)\\.ts$|^test/)' },
     },
   ],
   options: {

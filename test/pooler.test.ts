@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { findPgbouncer, startPgbouncer, type Pooler } from './pgbouncer.ts';
 import { createOperations } from '../src/operations/index.ts';
-import { groundOf, intake } from '../src/operations/harness.testsuite.ts';
+import { groundOf, intake } from '../src/operations/harness.fixture.ts';
 import { openDatabase, type Database } from '../src/kit/db/database.ts';
 import { createNotices } from '../src/kit/db/notices.ts';
 

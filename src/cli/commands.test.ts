@@ -5,7 +5,7 @@ import { deploy, effects, install, manifest, type Customer } from '../../test/cu
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { freePort } from '../../test/free-port.ts';
 import { startPlatform, type Platform } from '../../test/platform.ts';
-import { openFolder, type Folder, type Ran } from './run.testsuite.ts';
+import { openFolder, type Folder, type Ran } from './run.fixture.ts';
 
 const goOn = 'Run the same command again to go on: what was done is not done twice.';
 

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../test/free-port.ts';
 import { startReceiver } from '../../test/receiver.ts';
-import { openFolder, type Folder, type Ran } from './run.testsuite.ts';
+import { openFolder, type Folder, type Ran } from './run.fixture.ts';
 
 const key = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const body = JSON.stringify({

@@ -5,7 +5,7 @@ import { deploy, install, type Customer } from '../../test/customer.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { startPlatform, type Platform } from '../../test/platform.ts';
 import { startReceiver, type Receiver } from '../../test/receiver.ts';
-import { openFolder, type Folder, type Ran } from './run.testsuite.ts';
+import { openFolder, type Folder, type Ran } from './run.fixture.ts';
 
 const manifest = `specVersion: 1.0.0
 integrations:

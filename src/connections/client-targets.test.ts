@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddressRules } from '../kit/http/address.ts';
-import { targetProbes } from '../kit/http/egress-cases.testsuite.ts';
+import { targetProbes } from '../kit/http/egress-cases.fixture.ts';
 import { createEgress } from '../kit/http/egress.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createMetrics } from '../kit/metrics.ts';

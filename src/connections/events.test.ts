@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
-import { control, createHarness, type Harness } from './harness.testsuite.ts';
+import { control, createHarness, type Harness } from './harness.fixture.ts';
 import type { Event, EventPage } from '../events/schema.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { eventPartitions } from '../events/index.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
-import { control, createHarness, type Harness } from './harness.testsuite.ts';
+import { control, createHarness, type Harness } from './harness.fixture.ts';
 
 /** A provider that writes down what it is asked and answers what it is told. */
 async function startRecorder() {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
-import { createHarness, type Answer, type Harness } from './harness.testsuite.ts';
+import { createHarness, type Answer, type Harness } from './harness.fixture.ts';
 
 let on: Harness;
 let groupRef: string;

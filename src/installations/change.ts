@@ -8,7 +8,7 @@ import { contentPath } from './config/issue.ts';
 import type { MaskedChange } from './config/masks.ts';
 import { ConfigContent } from './config/schema.ts';
 import { chooseConnection, connectionGone } from './connection.ts';
-import { forgetTarget, type Room, type Scope } from './room.ts';
+import { forgetTarget, type InstallationsDeps, type Scope } from './scope.ts';
 import { manifestFor } from './manifest-for.ts';
 import { followConfig, heldConnection, readInstallation, type InstallationRow } from './store.ts';
 import { toldOf } from './told-store.ts';
@@ -23,7 +23,7 @@ const shapeIssues = compileCheck(ConfigContent);
  * A change that met another one is planned again on what the other left. Throws conflict when that happens too often.
  */
 export async function changeInstallation(
-  room: Room,
+  deps: InstallationsDeps,
   scope: Scope,
   find: () => Promise<InstallationRow>,
   plan: (row: InstallationRow) => MaskedChange,
@@ -31,10 +31,10 @@ export async function changeInstallation(
 ): Promise<InstallationRow> {
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const before = await find();
-    const next = await prepare(room, scope, before, plan(before), options);
-    const row = await save(room, scope, before, next);
+    const next = await prepare(deps, scope, before, plan(before), options);
+    const row = await save(deps, scope, before, next);
     if (row) {
-      forgetTarget(room, scope, row);
+      forgetTarget(deps, scope, row);
       return row;
     }
   }
@@ -48,7 +48,7 @@ interface Prepared {
 }
 
 async function prepare(
-  room: Room,
+  deps: InstallationsDeps,
   { principal, projectId, reach, integration }: Scope,
   before: InstallationRow,
   change: MaskedChange,
@@ -69,11 +69,11 @@ async function prepare(
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
   const isSwapped = change.connectionId !== undefined && change.connectionId !== before.connection_id;
   const connectionId = isSwapped
-    ? await chooseConnection(room, { reach, groupRef: before.group_ref, provider }, change.connectionId)
+    ? await chooseConnection(deps, { reach, groupRef: before.group_ref, provider }, change.connectionId)
     : before.connection_id;
   if (!skipSampling) {
     const previous = isSwapped ? undefined : before.content;
-    await verifyAtProvider(room.connections, {
+    await verifyAtProvider(deps.connections, {
       projectId,
       provider,
       connectionId,
@@ -92,7 +92,7 @@ function checkedShape(content: unknown): ConfigContent {
 }
 
 async function save(
-  { ground }: Room,
+  { ground }: InstallationsDeps,
   { projectId, reach, integration }: Scope,
   before: InstallationRow,
   { content, connectionId, createdBy }: Prepared,

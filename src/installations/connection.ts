@@ -1,7 +1,7 @@
 import type { Reach } from '../events/index.ts';
 import { Problem, problem } from '../kit/problem.ts';
 import type { Connection, Connections } from '../connections/index.ts';
-import type { Room } from './room.ts';
+import type { InstallationsDeps } from './scope.ts';
 
 /** Whose connection is wanted, and to which provider. */
 export interface ConnectionNeed {
@@ -15,7 +15,7 @@ export interface ConnectionNeed {
  * connection-provider-mismatch, and no-usable-connection when there is none or its credentials stopped working.
  */
 export async function chooseConnection(
-  { connections }: Room,
+  { connections }: InstallationsDeps,
   { reach, groupRef, provider }: ConnectionNeed,
   connectionId: string | undefined,
 ): Promise<string> {

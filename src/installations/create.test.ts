@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
-import { createHarness, type Harness } from './harness.testsuite.ts';
+import { createHarness, type Harness } from './harness.fixture.ts';
 
 let on: Harness;
 let connectionId: string;

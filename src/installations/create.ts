@@ -5,7 +5,7 @@ import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
 import { checkContent, createdByIssues } from './config/check.ts';
 import { chooseConnection, connectionGone } from './connection.ts';
-import { enter, forgetTarget, type IntegrationPlace, type Room } from './room.ts';
+import { enter, forgetTarget, type IntegrationPlace, type InstallationsDeps } from './scope.ts';
 import type { CreateInstallationRequest } from './schema.ts';
 import {
   heldConnection,
@@ -21,14 +21,14 @@ import type { Principal } from '../projects/index.ts';
 const defaultCreatedBy = 'api:create-installation';
 /** Installs an integration for a group (§4.1). Nothing is saved when anything is refused. */
 export async function createInstallation(
-  room: Room,
+  deps: InstallationsDeps,
   principal: Principal,
   place: IntegrationPlace,
   request: CreateInstallationRequest,
   { skipSampling }: { skipSampling: boolean },
 ): Promise<{ row: InstallationRow; warnings: { message: string }[] }> {
   const { groupRef, config } = request;
-  const scope = await enter(room, principal, place);
+  const scope = await enter(deps, principal, place);
   const { projectId, reach, integration } = scope;
   assertReaches(reach, groupRef);
   const { provider, latestRevision } = integration;
@@ -39,13 +39,13 @@ export async function createInstallation(
   ];
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
   // Checked early, so that a second attempt calls no provider. The unique index decides.
-  const { database } = room.ground;
+  const { database } = deps.ground;
   const existing = await listInstallations(database, reach, { integrationId: integration.id, groupRef });
   if (existing.length > 0) throw alreadyInstalled(integration.name, groupRef);
-  const connectionId = await chooseConnection(room, { reach, groupRef, provider }, request.connectionId);
+  const connectionId = await chooseConnection(deps, { reach, groupRef, provider }, request.connectionId);
   const content = config.content;
   const asked = { projectId, provider, connectionId, content, manifest, previous: undefined };
-  const warnings = skipSampling ? [] : await verifyAtProvider(room.connections, asked);
+  const warnings = skipSampling ? [] : await verifyAtProvider(deps.connections, asked);
   const createdBy = config.createdBy ?? defaultCreatedBy;
   const made = { projectId, id: newId(), integrationId: integration.id, groupRef, connectionId, createdBy };
   const row = await database
@@ -61,7 +61,7 @@ export async function createInstallation(
       throw isTaken(error) ? alreadyInstalled(integration.name, groupRef) : error;
     });
   if (!row) throw problem('internal', { detail: 'The installation was saved and could not be read.' });
-  forgetTarget(room, scope, row);
+  forgetTarget(deps, scope, row);
   return { row, warnings };
 }
 

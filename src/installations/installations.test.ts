@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { effectiveWriteObject, recordOperationsEnd } from './index.ts';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
-import { createHarness, type Harness } from './harness.testsuite.ts';
+import { createHarness, type Harness } from './harness.fixture.ts';
 
 let on: Harness;
 beforeAll(async () => {

@@ -24,9 +24,9 @@ import {
   installationNotFound,
   ownInstallation,
   type IntegrationPlace,
-  type Room,
+  type InstallationsDeps,
   type Scope,
-} from './room.ts';
+} from './scope.ts';
 import type {
   CreateInstallationRequest,
   Installation,
@@ -112,15 +112,16 @@ export interface Installations {
   close(): void;
 }
 
-export interface InstallationsDeps {
+/** The rooms below that it works with. */
+export interface LowerRooms {
   projects: Projects;
   connections: Connections;
   catalog: Catalog;
 }
 
-export function createInstallations(ground: Ground, deps: InstallationsDeps): Installations {
+export function createInstallations(ground: Ground, below: LowerRooms): Installations {
   const targets = createTargets(ground.database);
-  const room: Room = { ground, ...deps, targets };
+  const deps: InstallationsDeps = { ground, ...below, targets };
   deps.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
     for (const { id } of await listInstallations(tx, wholeProject(projectId), { integrationId }))
       await record(tx, { projectId, told: await toldOf(tx, projectId, id, 'installation.deleted') });
@@ -135,43 +136,43 @@ export function createInstallations(ground: Ground, deps: InstallationsDeps): In
 
   return {
     create: async (principal, place, request, options) => {
-      const { row, warnings } = await createInstallation(room, principal, place, request, options);
-      return presentSaved(room, row, warnings);
+      const { row, warnings } = await createInstallation(deps, principal, place, request, options);
+      return presentSaved(deps, row, warnings);
     },
     get: async (principal, place, id) =>
-      presentOne(room, await ownInstallation(room, await enter(room, principal, place), id)),
+      presentOne(deps, await ownInstallation(deps, await enter(deps, principal, place), id)),
     list: async (principal, place, query) => {
-      const { reach, integration } = await enter(room, principal, place);
-      return presentMany(room, reach, integration.id, query);
+      const { reach, integration } = await enter(deps, principal, place);
+      return presentMany(deps, reach, integration.id, query);
     },
     listAll: (principal, projectIdOrName, query) =>
-      presentMany(room, deps.projects.confine(principal, projectIdOrName), undefined, query),
+      presentMany(deps, deps.projects.confine(principal, projectIdOrName), undefined, query),
     update: async (principal, place, request, options) => {
-      const scope = await enter(room, principal, place);
-      const find = () => ownInstallation(room, scope, place.installationId);
+      const scope = await enter(deps, principal, place);
+      const find = () => ownInstallation(deps, scope, place.installationId);
       const { ifConfigId } = options;
       const plan = (row: InstallationRow) => {
         if (ifConfigId === undefined || row.config_id === ifConfigId) return applyMasks(row.content, request);
         throw problem('config-changed', { detail: `The config is ${row.config_id} now, not ${ifConfigId}.` });
       };
-      return presentSaved(room, await changeInstallation(room, scope, find, plan, options));
+      return presentSaved(deps, await changeInstallation(deps, scope, find, plan, options));
     },
     patchObject: async (principal, place, request, options) => {
-      const scope = await enter(room, principal, place);
-      const find = () => installationOf(room, scope, request);
+      const scope = await enter(deps, principal, place);
+      const find = () => installationOf(deps, scope, request);
       const plan = (row: InstallationRow) => ({
         content: patchObject(row.content, place.objectName, request),
         connectionId: undefined,
         createdBy: undefined,
       });
-      return presentSaved(room, await changeInstallation(room, scope, find, plan, options));
+      return presentSaved(deps, await changeInstallation(deps, scope, find, plan, options));
     },
-    delete: (principal, place, id) => removeInstallation(room, principal, place, id),
+    delete: (principal, place, id) => removeInstallation(deps, principal, place, id),
     describeForIntegration: (principal, place, question) =>
-      describeForIntegration(room, principal, place, question),
+      describeForIntegration(deps, principal, place, question),
     describeForProvider: (principal, place, question) =>
-      describeForProvider(room, principal, place, question),
-    hydrate: (principal, place, connectionId) => hydrateRevision(room, principal, place, connectionId),
+      describeForProvider(deps, principal, place, question),
+    hydrate: (principal, place, connectionId) => hydrateRevision(deps, principal, place, connectionId),
     findTarget: (projectId, selector) => targets.find(projectId, selector),
     refreshTarget: (projectId, selector) => targets.refresh(projectId, selector),
     peekTarget: (projectId, selector) => targets.peek(projectId, selector),
@@ -206,7 +207,7 @@ async function absencesIn(
 
 /** The installation that a JSON Patch is for: by its id, or by the group. Throws invalid-request and installation-not-found. */
 async function installationOf(
-  room: Room,
+  deps: InstallationsDeps,
   scope: Scope,
   { groupRef, installationId }: PatchObjectRequest,
 ): Promise<InstallationRow> {
@@ -214,35 +215,35 @@ async function installationOf(
     const detail = 'give either groupRef or installationId';
     throw refuse([{ in: 'body', name: groupRef === undefined ? 'groupRef' : 'installationId', detail }]);
   }
-  if (groupRef === undefined) return ownInstallation(room, scope, installationId ?? '');
+  if (groupRef === undefined) return ownInstallation(deps, scope, installationId ?? '');
   const { reach, integration } = scope;
   const filter = { integrationId: integration.id, groupRef };
-  const [row] = await listInstallations(room.ground.database, reach, filter);
+  const [row] = await listInstallations(deps.ground.database, reach, filter);
   if (row) return row;
   throw installationNotFound(
     `The group ${groupRef} has no installation of the integration ${integration.name}.`,
   );
 }
 
-async function presentOne({ connections }: Room, row: InstallationRow): Promise<Installation> {
+async function presentOne({ connections }: InstallationsDeps, row: InstallationRow): Promise<Installation> {
   const connection = await namedConnection(connections, wholeProject(row.project_id), row.connection_id);
   return presentInstallation(row, connection && connections.present(connection));
 }
 
 /** With what does not keep the config from being saved, and should be mended. */
 async function presentSaved(
-  room: Room,
+  deps: InstallationsDeps,
   row: InstallationRow,
   warnings: readonly { message: string }[] = [],
 ): Promise<Installation> {
-  const shown = await presentOne(room, row);
-  const all = [...warnings, ...(await lostDestinations(room, row))];
+  const shown = await presentOne(deps, row);
+  const all = [...warnings, ...(await lostDestinations(deps, row))];
   return all.length > 0 ? { ...shown, warnings: all } : shown;
 }
 
 /** What is read for a destination that cannot be delivered to waits, as a deploy says of those of the manifest. */
 async function lostDestinations(
-  { projects }: Room,
+  { projects }: InstallationsDeps,
   { project_id: projectId, content }: InstallationRow,
 ): Promise<{ message: string }[]> {
   const named = Object.entries(content.read?.objects ?? {}).flatMap(([key, { destination, disabled }]) =>
@@ -258,7 +259,7 @@ async function lostDestinations(
 }
 
 function presentMany(
-  { ground, connections }: Room,
+  { ground, connections }: InstallationsDeps,
   reach: Reach,
   integrationId: string | undefined,
   { groupRef, healthStatus, ...page }: ListQuery,

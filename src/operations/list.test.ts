@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { wholeProject } from '../events/index.ts';
 import { declaredStatements } from '../kit/db/statement.ts';
 import type { FailureCategory } from '../providers/index.ts';
-import { groundOf, intake, projectId, writeOne } from './harness.testsuite.ts';
+import { groundOf, intake, projectId, writeOne } from './harness.fixture.ts';
 import { createOperations, type Operations, type Settlement } from './index.ts';
 import { listOperations } from './list.ts';
 import type { OperationQuery } from './schema.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { keepPartitions } from '../kit/db/partitions.ts';
 import { createAcceptor } from './accept.ts';
-import { groundOf, intake, until } from './harness.testsuite.ts';
+import { groundOf, intake, until } from './harness.fixture.ts';
 import { createHousekeeping, historyPartitions } from './housekeeping.ts';
 
 const history = ['operation', 'record', 'operation_log'];

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
-import { createHarness, type Harness } from '../installations/harness.testsuite.ts';
+import { createHarness, type Harness } from '../installations/harness.fixture.ts';
 import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
 import { authenticationHook } from '../projects/index.ts';
-import { intake, writeOne } from './harness.testsuite.ts';
+import { intake, writeOne } from './harness.fixture.ts';
 import { createOperations, operationRoutes, type Operations } from './index.ts';
 
 interface Body {

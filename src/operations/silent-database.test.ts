@@ -4,7 +4,7 @@ import { startForwarder, type Forwarder } from '../../test/forwarder.ts';
 import { openDatabase, type Database } from '../kit/db/database.ts';
 import { sleep } from '../kit/retry.ts';
 import { createAcceptor } from './accept.ts';
-import { intake } from './harness.testsuite.ts';
+import { intake } from './harness.fixture.ts';
 
 describe('operations/silent-database', () => {
   let test: TestDatabase;

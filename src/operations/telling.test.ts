@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { newId } from '../kit/ids.ts';
 import { openNode } from '../lanes/store/lanes.ts';
-import { groundOf, intake } from './harness.testsuite.ts';
+import { groundOf, intake } from './harness.fixture.ts';
 import { createOperations, type Operations, type Settlement } from './index.ts';
 import { record } from './store/record.ts';
 

@@ -4,7 +4,7 @@ import { rateLimitMetrics } from './rate-limit/rate-limit.ts';
 
 export { connectPath } from './embed/connect-links.ts';
 export { eraseConnectLinks } from './embed/connect-link-store.ts';
-export { sealedProjectColumns } from './apps/provider-apps.ts';
+export { sealedProjectColumns } from './provider-apps/provider-apps.ts';
 export { actorHook, authenticationHook } from './auth/hook.ts';
 export { reachingScopes, type Principal } from './auth/principal.ts';
 export { bootstrap, createOperatorKey } from './bootstrap.ts';

@@ -5,7 +5,11 @@ import { isId, newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import type { Catalog } from '../providers/index.ts';
 import { checkOrigins, createAllowedOrigins, type AllowedOrigins } from './allowed-origins.ts';
-import { createProviderApps, type ProviderApps, type ProviderAppSecrets } from './apps/provider-apps.ts';
+import {
+  createProviderApps,
+  type ProviderApps,
+  type ProviderAppSecrets,
+} from './provider-apps/provider-apps.ts';
 import { credentialOf, type Headers } from './auth/credential.ts';
 import { createFailureGuard, type FailureGuard, type Origin } from './auth/failures.ts';
 import { authorize, resolveProject, type Principal, type RouteScopes } from './auth/principal.ts';

@@ -5,7 +5,7 @@ import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
 import { listOrPageOfAll } from '../kit/paging.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
 import { readMask } from '../kit/update-mask.ts';
-import { providerAppRoutes } from './apps/routes.ts';
+import { providerAppRoutes } from './provider-apps/routes.ts';
 import { connectLinkRoutes } from './embed/connect-link-routes.ts';
 import { frontendTokenRoutes } from './embed/frontend-token-routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { compileCheck } from '../kit/http/validation.ts';
 import { problem } from '../kit/problem.ts';
 import { isObject } from './answer.ts';
-import { contradictionsOf } from './coherence.ts';
+import { contradictionsOf } from './contradictions.ts';
 import { ProviderDeclaration } from './declaration/schema.ts';
 import type { Provider } from './provider.ts';
 

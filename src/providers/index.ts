@@ -26,7 +26,7 @@ export type {
 } from './connector.ts';
 export { abilitiesOf, canonicalIdOf, connectorOf, type Abilities } from './connectors.ts';
 export { credentialHeaders, type ClearCredential } from './credential.ts';
-export { addressInputsOf } from './coherence.ts';
+export { addressInputsOf } from './contradictions.ts';
 export {
   failureOfRead,
   failureOfTransport,

@@ -1,5 +1,5 @@
 import type { Provider } from './provider.ts';
-import { foundNamesOf } from './coherence.ts';
+import { foundNamesOf } from './contradictions.ts';
 import { abilitiesOf, type Abilities } from './connectors.ts';
 import { Oauth2Info, type ProviderInfo, type Support } from './schema.ts';
 

@@ -14,7 +14,7 @@ import type {
 } from './connector.ts';
 import type { Failure } from './failure.ts';
 import { sampleRead } from './sample.ts';
-import { spoil } from './spoil.testsuite.ts';
+import { spoil } from './spoil.fixture.ts';
 
 type Body = Record<string, unknown>;
 

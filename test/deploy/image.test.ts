@@ -63,7 +63,7 @@ describe.skipIf(!isRoot || !hasTools)('test/deploy/image: needs root, unshare an
         const isFolder = to.endsWith('/');
         const target = join(image, isFolder ? join(to, path.split('/').at(-1) ?? '') : to);
         await mkdir(join(target, '..'), { recursive: true });
-        const filter = (one: string): boolean => !/\.(test|testsuite)\.ts$/.test(one);
+        const filter = (one: string): boolean => !/\.(test|testsuite|fixture)\.ts$/.test(one);
         await cp(join(root, path), target, { recursive: true, filter });
       }
     const { stdout } = await run('npm', ['ls', '--all', '--parseable', '--omit=dev', '--omit=optional'], {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type WorkItem, createOperations } from '../../src/operations/index.ts';
 import type { ItemResult } from '../../src/actions/write/send/sender.ts';
 import { createWorker, failed } from '../../src/actions/write/harness.testsuite.ts';
-import { groundOf, intake } from '../../src/operations/harness.testsuite.ts';
+import { groundOf, intake } from '../../src/operations/harness.fixture.ts';
 import { createAutoBatches } from '../../src/actions/write/auto-batch/auto-batches.ts';
 import { openBatches } from '../../src/actions/write/auto-batch/store.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';

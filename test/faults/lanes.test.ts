@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { count, until } from '../../src/operations/harness.testsuite.ts';
+import { count, until } from '../../src/operations/harness.fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 
 const leaseMs = 1_500;

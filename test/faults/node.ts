@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applied, createNode, createWorker, failed } from '../../src/actions/write/harness.testsuite.ts';
-import { groundOf, intake } from '../../src/operations/harness.testsuite.ts';
+import { groundOf, intake } from '../../src/operations/harness.fixture.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
 
 const {

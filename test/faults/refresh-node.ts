@@ -1,7 +1,7 @@
 /** One node of the refresh proof: as many callers at once as it is told, then an answer of what they got. Dies where `SVC_CRASH_AT` says. */
 import { openDatabase } from '../../src/kit/db/database.ts';
 import { createConnections } from '../../src/connections/index.ts';
-import { groundOn } from '../../src/connections/ground.testsuite.ts';
+import { groundOn } from '../../src/connections/ground.fixture.ts';
 import { createProjects } from '../../src/projects/index.ts';
 import { loadCatalog } from '../../src/providers/index.ts';
 

@@ -1,6 +1,6 @@
 import { connect as dial, createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { targetProbes } from '../../src/kit/http/egress-cases.testsuite.ts';
+import { targetProbes } from '../../src/kit/http/egress-cases.fixture.ts';
 import { deploy, install, requestsOf, type Customer } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';

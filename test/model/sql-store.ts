@@ -2,7 +2,7 @@ import { newId } from '../../src/kit/ids.ts';
 import type { Database } from '../../src/kit/db/database.ts';
 import { claimDue } from '../../src/lanes/claim.ts';
 import { insertGroup } from '../../src/operations/store/accept.ts';
-import { rescue, take } from '../../src/operations/harness.testsuite.ts';
+import { rescue, take } from '../../src/operations/harness.fixture.ts';
 import { extend, fold, giveBack } from '../../src/lanes/store/lanes.ts';
 import { record } from '../../src/operations/store/record.ts';
 import type { StoredOutcome } from '../../src/operations/settlement.ts';

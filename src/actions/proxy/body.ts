@@ -34,8 +34,8 @@ export async function readCallBody(
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const length = isChunked ? Infinity : Number(request.headers['content-length'] ?? 0);
   if (length === 0) return { first: null, again: () => null };
-  if (isChunked || isNative) return keepWhileSmall(request, isNative ? streamOf : lend);
-  if (length > replayLimitBytes) return { first: lend(request), again: () => undefined };
+  if (isChunked || isNative) return keepWhileSmall(request, isNative ? streamOf : borrowed);
+  if (length > replayLimitBytes) return { first: borrowed(request), again: () => undefined };
   const whole = await collect(request);
   refuseBroken(request);
   return whole && { first: whole, again: () => whole };
@@ -74,25 +74,25 @@ function keepWhileSmall(request: IncomingMessage, streaming: Streaming): CallBod
  * destroy it when the answer comes before the body's end. The caller's socket stays open: the rest is read and thrown
  * away, so that the caller gets to read the answer.
  */
-function lend(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): Readable {
+function borrowed(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): Readable {
   if (onChunk) request.on('data', onChunk).pause();
-  const lent = {
+  const body = {
     destroyed: false,
     _readableState: { autoDestroy: true },
     pipe: request.pipe.bind(request),
     on(name: string, listener: () => void) {
       request.on(name, listener);
-      return lent;
+      return body;
     },
     off(name: string, listener: () => void) {
       request.off(name, listener);
-      return lent;
+      return body;
     },
-    removeListener: (name: string, listener: () => void) => lent.off(name, listener),
+    removeListener: (name: string, listener: () => void) => body.off(name, listener),
     pause: () => request.pause(),
     resume: () => request.resume(),
     destroy() {
-      lent.destroyed = true;
+      body.destroyed = true;
       if (onChunk) request.off('data', onChunk);
       request.resume();
     },
@@ -103,7 +103,7 @@ function lend(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): Read
       return request.closed;
     },
   };
-  return lent as unknown as Readable;
+  return body as unknown as Readable;
 }
 
 /** The same as a real stream, for node:http. */

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/database.ts
 import { sleep } from '../../kit/retry.ts';
 import { createBytes } from '../../lanes/bytes.ts';
 import { type Node, applied, createNode, createWorker, failed, type Worker } from './harness.testsuite.ts';
-import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.testsuite.ts';
+import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.fixture.ts';
 import type { WorkItem } from '../../operations/index.ts';
 
 const mebibyte = 1024 * 1024;

@@ -11,7 +11,7 @@ import {
   rescue,
   take,
   until,
-} from '../../operations/harness.testsuite.ts';
+} from '../../operations/harness.fixture.ts';
 import type { Intake, WorkItem } from '../../operations/index.ts';
 import { applied } from './harness.testsuite.ts';
 import { defaultRetryPolicy } from './record/next-step.ts';

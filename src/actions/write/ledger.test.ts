@@ -12,7 +12,7 @@ import {
   handlerOf,
   type Worker,
 } from './harness.testsuite.ts';
-import { count, groundOf, intake, projectId, until } from '../../operations/harness.testsuite.ts';
+import { count, groundOf, intake, projectId, until } from '../../operations/harness.fixture.ts';
 
 describe('write/ledger', () => {
   let test: TestDatabase;

@@ -7,7 +7,7 @@ import { openDatabase, type Database } from '../../kit/db/database.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { RecordOutcome } from '../../providers/index.ts';
 import { createAcceptor } from '../../operations/accept.ts';
-import { clearLedger, count, groundOf, intake } from '../../operations/harness.testsuite.ts';
+import { clearLedger, count, groundOf, intake } from '../../operations/harness.fixture.ts';
 import { type Node, createNode } from './harness.testsuite.ts';
 
 const leaseMs = 800;

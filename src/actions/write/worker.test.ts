@@ -13,14 +13,7 @@ import {
   handlerOf,
   type Worker,
 } from './harness.testsuite.ts';
-import {
-  clearLedger,
-  count,
-  groundOf,
-  intake,
-  projectId,
-  until,
-} from '../../operations/harness.testsuite.ts';
+import { clearLedger, count, groundOf, intake, projectId, until } from '../../operations/harness.fixture.ts';
 import type { Intake, WorkItem } from '../../operations/index.ts';
 import type { ItemResult, Sender } from './send/sender.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../test/database.ts';
 import { freePort } from '../../../test/free-port.ts';
-import { openFolder, type Folder } from '../run.testsuite.ts';
+import { openFolder, type Folder } from '../run.fixture.ts';
 
 describe('cli/dev', () => {
   let at: Folder;

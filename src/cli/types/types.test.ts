@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFolder, type Folder } from '../run.testsuite.ts';
+import { openFolder, type Folder } from '../run.fixture.ts';
 
 const root = join(import.meta.dirname, '../../..');
 

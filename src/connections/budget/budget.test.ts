@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../kit/ids.ts';
-import { createHarness, type Harness } from '../harness.testsuite.ts';
+import { createHarness, type Harness } from '../harness.fixture.ts';
 import type { Connections } from '../index.ts';
 
 const limit = (forMs: number) => ({ forMs, lockedOut: false });

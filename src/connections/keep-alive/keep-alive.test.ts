@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
-import { control, createHarness, tokenRequests, type Harness } from '../harness.testsuite.ts';
+import { control, createHarness, tokenRequests, type Harness } from '../harness.fixture.ts';
 import type { Connections } from '../index.ts';
 
 describe('connections/keep-alive', () => {

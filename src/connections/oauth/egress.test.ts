@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHarness, type Harness } from '../harness.testsuite.ts';
+import { createHarness, type Harness } from '../harness.fixture.ts';
 
 let harness: Harness;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { loadCatalog, type Provider } from '../../providers/index.ts';
-import { control, createHarness, type Harness } from '../harness.testsuite.ts';
+import { control, createHarness, type Harness } from '../harness.fixture.ts';
 import { authorizationUrl } from './authorize.ts';
 import { isMarked, marking } from './browser.ts';
 import { assertIssuer } from './redirect.ts';

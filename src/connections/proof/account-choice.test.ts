@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHarness, type Harness } from '../harness.testsuite.ts';
+import { createHarness, type Harness } from '../harness.fixture.ts';
 
 const organisations = [
   { tenantId: '11111111-aaaa-4bbb-8ccc-000000000001', tenantName: 'Demo Ltd' },

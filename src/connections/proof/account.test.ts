@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createHarness, type Harness } from '../harness.testsuite.ts';
+import { createHarness, type Harness } from '../harness.fixture.ts';
 
 interface Answer {
   status: number;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
-import { control, createHarness, tokenRequests, type Harness } from '../harness.testsuite.ts';
+import { control, createHarness, tokenRequests, type Harness } from '../harness.fixture.ts';
 import type { Connections } from '../index.ts';
 import { extendRefreshLease, takeRefreshLease } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
-import { control, createHarness, tokenRequests, type Harness } from '../harness.testsuite.ts';
+import { control, createHarness, tokenRequests, type Harness } from '../harness.fixture.ts';
 
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const clientId = '3MVG9.of-acme';

@@ -6,7 +6,7 @@ import { connectorOf, type ObjectDescription } from '../../providers/index.ts';
 import { objectNamed } from '../config/objects.ts';
 import { chooseConnection } from '../connection.ts';
 import { problemOfFailure } from '../provider-problem.ts';
-import { enter, type IntegrationPlace, type Room } from '../room.ts';
+import { enter, type IntegrationPlace, type InstallationsDeps } from '../scope.ts';
 import type { ObjectMetadata } from './schema.ts';
 
 /** Whose account is asked, and whether read-only fields are left out. */
@@ -18,39 +18,39 @@ export interface ObjectQuestion {
 
 /** Metadata through the installation's connection, or the group's default one before it is installed. */
 export async function describeForIntegration(
-  room: Room,
+  deps: InstallationsDeps,
   principal: Principal,
   place: IntegrationPlace,
   question: ObjectQuestion,
 ): Promise<ObjectMetadata> {
   const { groupRef } = question;
-  const { projectId, reach, integration } = await enter(room, principal, place);
+  const { projectId, reach, integration } = await enter(deps, principal, place);
   assertReaches(reach, groupRef);
   const { provider, latestRevision } = integration;
   const { objectName, mappedObjectName } = declaredName(latestRevision.content, question.objectName);
-  const target = await room.targets.find(projectId, { integration: integration.id, groupRef });
+  const target = await deps.targets.find(projectId, { integration: integration.id, groupRef });
   const connectionId =
     target?.connectionStatus === undefined
-      ? await chooseConnection(room, { reach, groupRef, provider }, undefined)
+      ? await chooseConnection(deps, { reach, groupRef, provider }, undefined)
       : target.connectionId;
-  const object = await describeObject(room, { projectId, provider, connectionId }, objectName);
+  const object = await describeObject(deps, { projectId, provider, connectionId }, objectName);
   return { ...present(object, question), ...(mappedObjectName === undefined ? {} : { mappedObjectName }) };
 }
 
 /** Metadata through the group's default connection to the provider. */
 export async function describeForProvider(
-  room: Room,
+  deps: InstallationsDeps,
   principal: Principal,
   place: { projectIdOrName: string; provider: string },
   question: ObjectQuestion,
 ): Promise<ObjectMetadata> {
   const { groupRef, objectName } = question;
-  const reach = room.projects.confine(principal, place.projectIdOrName);
+  const reach = deps.projects.confine(principal, place.projectIdOrName);
   const { projectId } = reach;
   assertReaches(reach, groupRef);
-  const { name: provider } = room.catalog.get(place.provider);
-  const connectionId = await chooseConnection(room, { reach, groupRef, provider }, undefined);
-  return present(await describeObject(room, { projectId, provider, connectionId }, objectName), question);
+  const { name: provider } = deps.catalog.get(place.provider);
+  const connectionId = await chooseConnection(deps, { reach, groupRef, provider }, undefined);
+  return present(await describeObject(deps, { projectId, provider, connectionId }, objectName), question);
 }
 
 /** The provider's name behind a name that may be the integration's own. */
@@ -71,7 +71,7 @@ interface Through {
 
 /** The object as the provider describes it now. Throws the problem that the provider's failure amounts to. */
 export async function describeObject(
-  { connections }: Room,
+  { connections }: InstallationsDeps,
   { projectId, provider, connectionId }: Through,
   objectName: string,
 ): Promise<ObjectDescription> {

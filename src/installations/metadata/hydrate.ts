@@ -10,7 +10,7 @@ import type {
 import { fieldLevels, type ObjectDescription } from '../../providers/index.ts';
 import type { FieldMetadata } from '../../providers/schema.ts';
 import { namedConnection } from '../connection.ts';
-import { enter, type IntegrationPlace, type Room } from '../room.ts';
+import { enter, type IntegrationPlace, type InstallationsDeps } from '../scope.ts';
 import { describeObject } from './describe.ts';
 import type { HydratedField, HydratedReadObject, HydratedRevision, HydratedWriteObject } from './schema.ts';
 import { findRevision } from './store.ts';
@@ -19,22 +19,22 @@ type Description = { object: ObjectDescription } | { error: string };
 
 /** A revision with what the connection's account says of its objects. One that cannot be described carries its error. */
 export async function hydrateRevision(
-  room: Room,
+  deps: InstallationsDeps,
   principal: Principal,
   place: IntegrationPlace & { revisionId: string },
   connectionId: string,
 ): Promise<HydratedRevision> {
-  const { projectId, reach, integration } = await enter(room, principal, place);
+  const { projectId, reach, integration } = await enter(deps, principal, place);
   const { revisionId } = place;
   const revision = isId(revisionId)
-    ? await findRevision(room.ground.database, projectId, integration.id, revisionId)
+    ? await findRevision(deps.ground.database, projectId, integration.id, revisionId)
     : undefined;
   if (!revision) {
     throw problem('not-found', {
       detail: `The integration ${integration.name} has no revision ${revisionId}.`,
     });
   }
-  const connection = await namedConnection(room.connections, reach, connectionId);
+  const connection = await namedConnection(deps.connections, reach, connectionId);
   if (!connection) throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
   const { provider } = integration;
   if (connection.provider !== provider) {
@@ -45,7 +45,7 @@ export async function hydrateRevision(
   const described = await Promise.all(
     names.map(
       async (name) =>
-        [name, await describedOrError(room, { projectId, provider, connectionId }, name)] as const,
+        [name, await describedOrError(deps, { projectId, provider, connectionId }, name)] as const,
     ),
   );
   return {
@@ -63,12 +63,12 @@ function objectNames({ read, write }: ManifestIntegration): string[] {
 }
 
 async function describedOrError(
-  room: Room,
+  deps: InstallationsDeps,
   through: Parameters<typeof describeObject>[1],
   name: string,
 ): Promise<Description> {
   try {
-    return { object: await describeObject(room, through, name) };
+    return { object: await describeObject(deps, through, name) };
   } catch (error) {
     if (error instanceof Problem && error.code !== 'database-unavailable') return { error: error.message };
     throw error;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
-import { createHarness, type Body, type Harness } from '../harness.testsuite.ts';
+import { createHarness, type Body, type Harness } from '../harness.fixture.ts';
 import type { HydratedRevision, ObjectMetadata } from './schema.ts';
 
 let on: Harness;

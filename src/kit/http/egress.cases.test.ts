@@ -13,9 +13,9 @@ import {
   malformedUrls,
   publicAddresses,
   rawLoopbackHosts,
-} from './egress-cases.testsuite.ts';
+} from './egress-cases.fixture.ts';
 import { createEgress, databaseDialerOf, dialerOf, EgressRefused } from './egress.ts';
-import { startNameServer, type NameServer } from './name-server.testsuite.ts';
+import { startNameServer, type NameServer } from './name-server.fixture.ts';
 
 /** Counts connections, not requests: a byte less would be too late. */
 interface Listener {

@@ -8,9 +8,9 @@ import { certificate } from '../../../test/certificate.ts';
 import { startForwardProxy, type ForwardProxy } from '../../../test/forward-proxy.ts';
 import { parseAddressRules } from './address.ts';
 import { sendHttp, type HttpResult } from './client.ts';
-import { insideAddresses } from './egress-cases.testsuite.ts';
+import { insideAddresses } from './egress-cases.fixture.ts';
 import { createEgress, dialerOf, EgressRefused } from './egress.ts';
-import { startNameServer, type NameServer } from './name-server.testsuite.ts';
+import { startNameServer, type NameServer } from './name-server.fixture.ts';
 
 interface Seen {
   host: string | undefined;

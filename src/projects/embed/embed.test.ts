@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../kit/ids.ts';
 import { eraseConnectLinks } from '../index.ts';
-import { openRoom, type Room } from '../room.testsuite.ts';
+import { openHarness, type Harness } from '../harness.fixture.ts';
 
 const whose = { groupRef: 'acme', consumerRef: 'ada' };
 const browser = (name: string): string => name.repeat(32).slice(0, 32);
@@ -9,24 +9,25 @@ const yaml =
   'specVersion: 1.0.0\nintegrations:\n  - { name: crm, provider: hubspot, proxy: { enabled: true } }\n';
 
 describe('src/projects/embed', () => {
-  let room: Room;
+  let harness: Harness;
   beforeAll(async () => {
-    room = await openRoom();
-    await room.call('PUT', '/projects/default/integrations:batch', { sourceYaml: yaml });
+    harness = await openHarness();
+    await harness.call('PUT', '/projects/default/integrations:batch', { sourceYaml: yaml });
   });
-  afterAll(() => room.close());
+  afterAll(() => harness.close());
 
   const probe = (token: string, scope = 'frontend') =>
-    room.call('GET', `/probe/${scope}`, undefined, {
+    harness.call('GET', `/probe/${scope}`, undefined, {
       key: null,
       headers: { authorization: `Bearer ${token}` },
     });
   const makeToken = (body: object = whose, key?: string) =>
-    room.call('POST', '/projects/default/frontend-tokens', body, key === undefined ? {} : { key });
+    harness.call('POST', '/projects/default/frontend-tokens', body, key === undefined ? {} : { key });
   const makeKey = async (given: object): Promise<{ id: string; key: string }> =>
-    (await room.call('POST', '/projects/default/api-keys', { label: 'k', scopes: ['full'], ...given })).body;
+    (await harness.call('POST', '/projects/default/api-keys', { label: 'k', scopes: ['full'], ...given }))
+      .body;
   const makeLink = async (given: object = {}): Promise<{ id: string; text: string; url: string }> => {
-    const made = await room.call('POST', '/projects/default/connect-links', {
+    const made = await harness.call('POST', '/projects/default/connect-links', {
       integration: 'crm',
       ...whose,
       ...given,
@@ -36,7 +37,7 @@ describe('src/projects/embed', () => {
     return { id, url, text: new URL(url).hash.slice(1) };
   };
   const open = (link: string, by = 'a') =>
-    room.call('POST', '/connect-links:open', { link, browser: browser(by) }, { key: null });
+    harness.call('POST', '/connect-links:open', { link, browser: browser(by) }, { key: null });
 
   it('makes a token that reaches what the front end may, for one group and no longer than ten minutes', async () => {
     const made = await makeToken();
@@ -45,7 +46,7 @@ describe('src/projects/embed', () => {
     expect(Date.parse(made.body.expiresAt) - Date.now()).toBeLessThanOrEqual(600_000);
     expect((await probe(made.body.token)).body).toMatchObject({
       kind: 'jwt',
-      keyId: room.apiKey.split('_')[1],
+      keyId: harness.apiKey.split('_')[1],
       scopes: ['frontend'],
       ...whose,
     });
@@ -64,7 +65,7 @@ describe('src/projects/embed', () => {
     expect((await probe(`${token.slice(0, -5)}${other}${token.slice(-4)}`)).status).toBe(401);
     for (const bad of ['svcf_', 'svcf_AQ', `svcf_${'A'.repeat(300)}`])
       expect((await probe(bad)).status).toBe(401);
-    await room.call('PATCH', `/projects/default/api-keys/${id}`, {
+    await harness.call('PATCH', `/projects/default/api-keys/${id}`, {
       updateMask: ['active'],
       apiKey: { active: false },
     });
@@ -75,7 +76,7 @@ describe('src/projects/embed', () => {
     const { token } = (await makeToken()).body;
     expect((await makeToken(whose, token)).status).toBe(401);
     const asToken = { key: null, headers: { authorization: `Bearer ${token}` } };
-    const again = await room.call('POST', '/projects/default/frontend-tokens', whose, asToken);
+    const again = await harness.call('POST', '/projects/default/frontend-tokens', whose, asToken);
     expect(again.status).toBe(403);
     expect((await makeToken(whose, (await makeKey({ scopes: ['frontend'] })).key)).status).toBe(403);
     const { key } = await makeKey({ groupRef: 'acme' });
@@ -85,19 +86,19 @@ describe('src/projects/embed', () => {
 
   it('makes a link that opens to a token, and keeps only a hash of it', async () => {
     const { id, url, text } = await makeLink({ groupName: 'Acme', singleUse: false });
-    expect(url).toBe(`http://svc.test/connect/${room.projectId}#${text}`);
+    expect(url).toBe(`http://svc.test/connect/${harness.projectId}#${text}`);
     const opened = await open(text);
     expect(opened.body).toMatchObject({
       integration: 'crm',
       groupName: 'Acme',
       ...whose,
-      project: { id: room.projectId, branding: {} },
+      project: { id: harness.projectId, branding: {} },
     });
     expect((await probe(opened.body.token)).body).toMatchObject({ keyId: id, ...whose });
     expect((await open(text, 'b')).status).toBe(200);
     const kept = JSON.stringify([
-      await room.database.raw('SELECT * FROM connect_link'),
-      await room.database.raw('SELECT * FROM audit_log'),
+      await harness.database.raw('SELECT * FROM connect_link'),
+      await harness.database.raw('SELECT * FROM audit_log'),
     ]);
     expect(kept).not.toContain(text);
     expect(kept).toContain('connectLink.opened');
@@ -116,29 +117,29 @@ describe('src/projects/embed', () => {
     expect((await open('nothing')).body.code).toBe('connect-link-over');
     const { id, text } = await makeLink();
     const { token } = (await open(text)).body;
-    expect((await room.call('DELETE', `/projects/default/connect-links/${id}`)).status).toBe(204);
+    expect((await harness.call('DELETE', `/projects/default/connect-links/${id}`)).status).toBe(204);
     expect((await open(text)).status).toBe(410);
     expect((await probe(token)).status).toBe(401);
     const late = await makeLink();
-    await room.database.raw(`UPDATE connect_link SET expires_at = svc_now() WHERE id = $1`, [late.id]);
+    await harness.database.raw(`UPDATE connect_link SET expires_at = svc_now() WHERE id = $1`, [late.id]);
     expect((await open(late.text)).status).toBe(410);
   });
 
   it('leads back to no other origin than those of the project', async () => {
     const link = { integration: 'crm', ...whose, returnUrl: 'https://app.example.com/settings' };
-    const refused = await room.call('POST', '/projects/default/connect-links', link);
+    const refused = await harness.call('POST', '/projects/default/connect-links', link);
     expect(refused.body.code).toBe('return-url-not-allowed');
-    await room.call('PATCH', '/projects/default', {
+    await harness.call('PATCH', '/projects/default', {
       updateMask: ['allowedOrigins'],
       project: { allowedOrigins: ['https://app.example.com'] },
     });
-    expect((await room.call('POST', '/projects/default/connect-links', link)).status).toBe(201);
+    expect((await harness.call('POST', '/projects/default/connect-links', link)).status).toBe(201);
   });
 
   it('shows the branding of the project, and takes no colour that is none', async () => {
     const branding = { logoUrl: 'https://a.example.com/logo.svg', accentColor: '#0f62fe' };
     const brand = (given: object) =>
-      room.call('PATCH', '/projects/default', { updateMask: ['branding'], project: { branding: given } });
+      harness.call('PATCH', '/projects/default', { updateMask: ['branding'], project: { branding: given } });
     expect((await brand(branding)).body.branding).toEqual(branding);
     expect((await open((await makeLink()).text)).body.project.branding).toEqual(branding);
     for (const bad of [{ accentColor: 'red;}' }, { logoUrl: 'javascript:alert(1)' }, { css: '' }])
@@ -148,14 +149,14 @@ describe('src/projects/embed', () => {
   it('erases the links of a group with it, and of no other', async () => {
     await makeLink({ groupRef: 'erased' });
     const slice = {
-      projectId: room.projectId,
+      projectId: harness.projectId,
       groupRef: 'erased',
       after: '00000000-0000-0000-0000-000000000000',
       until: newId(),
     };
-    const { removed } = await room.database.transaction((tx) => eraseConnectLinks(tx, slice, 1_000));
+    const { removed } = await harness.database.transaction((tx) => eraseConnectLinks(tx, slice, 1_000));
     expect(removed).toBe(1);
-    const groups = await room.call('GET', '/projects/default/connect-links');
+    const groups = await harness.call('GET', '/projects/default/connect-links');
     expect(groups.body.map((link: { groupRef: string }) => link.groupRef)).not.toContain('erased');
     expect(groups.body.length).toBeGreaterThan(3);
   });

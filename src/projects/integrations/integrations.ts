@@ -72,7 +72,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
   const deps: DeployDeps = {
     database,
     reader: createManifestReader(catalog),
-    settle: [],
+    afterRevision: [],
     absences: async () => [],
     destinationFault: async () => undefined,
     usage: async () => ({ installations: 0, configured: 0 }),
@@ -112,7 +112,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       });
     },
     beforeDelete: (hook) => void hooks.push(hook),
-    afterRevision: (hook) => void deps.settle.push(hook),
+    afterRevision: (hook) => void deps.afterRevision.push(hook),
     askForAbsencesBy: (hook) => {
       deps.absences = hook;
     },
@@ -131,7 +131,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
 interface DeployDeps {
   database: Database;
   reader: ManifestReader;
-  settle: RevisionHook[];
+  afterRevision: RevisionHook[];
   absences: AbsencesHook;
   destinationFault: DestinationsHook;
   usage: UsageHook;
@@ -160,7 +160,7 @@ async function deploy(
       revised: plan.integrations.flatMap((step) => (step.change === 'updated' ? [step.live.id] : [])),
     };
   });
-  if (revised.length > 0) await Promise.all(deps.settle.map(async (hook) => hook(projectId, revised)));
+  if (revised.length > 0) await Promise.all(deps.afterRevision.map(async (hook) => hook(projectId, revised)));
   return deployed;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { statement } from '../../kit/db/statement.ts';
-import { openRoom, type Room } from '../room.testsuite.ts';
+import { openHarness, type Harness } from '../harness.fixture.ts';
 
 const base = '/projects/default/integrations';
 const batch = `${base}:batch`;
@@ -9,20 +9,20 @@ const yaml = (name: string, lines = '    proxy: { enabled: true }\n', provider =
 const writes = '    write: { objects: [{ objectName: contacts }] }\n    proxy: { enabled: true }\n';
 
 describe('src/projects/integrations/routes', () => {
-  let room: Room;
+  let harness: Harness;
   beforeAll(async () => {
-    room = await openRoom();
+    harness = await openHarness();
   });
   beforeEach(async () => {
-    await room.database.raw('DELETE FROM revision');
-    await room.database.raw('DELETE FROM integration');
+    await harness.database.raw('DELETE FROM revision');
+    await harness.database.raw('DELETE FROM integration');
   });
-  afterAll(() => room.close());
+  afterAll(() => harness.close());
 
   const deploy = async (sourceYaml: string, query = '') =>
-    room.call('PUT', `${batch}${query}`, { sourceYaml });
+    harness.call('PUT', `${batch}${query}`, { sourceYaml });
   const revisions = async (): Promise<number> =>
-    (await room.database.raw('SELECT count(*)::int AS count FROM revision'))[0]!['count'] as number;
+    (await harness.database.raw('SELECT count(*)::int AS count FROM revision'))[0]!['count'] as number;
 
   it('deploys a manifest and answers the integrations with their revisions', async () => {
     const { status, headers, body } = await deploy(yaml('crmSync', writes));
@@ -30,7 +30,7 @@ describe('src/projects/integrations/routes', () => {
     expect(headers['x-svc-warnings']).toBe('0');
     const integration = {
       id: expect.any(String),
-      projectId: room.projectId,
+      projectId: harness.projectId,
       name: 'crmSync',
       provider: 'hubspot',
       createTime: expect.any(String),
@@ -48,10 +48,10 @@ describe('src/projects/integrations/routes', () => {
       },
     };
     expect(body).toEqual([integration]);
-    expect((await room.call('GET', base)).body).toEqual([integration]);
-    expect((await room.call('GET', `${base}/crmSync`)).body).toEqual(integration);
-    expect((await room.call('GET', `${base}/${body[0].id}`)).body).toEqual(integration);
-    expect((await room.call('GET', `${base}/crmsync`)).status).toBe(404);
+    expect((await harness.call('GET', base)).body).toEqual([integration]);
+    expect((await harness.call('GET', `${base}/crmSync`)).body).toEqual(integration);
+    expect((await harness.call('GET', `${base}/${body[0].id}`)).body).toEqual(integration);
+    expect((await harness.call('GET', `${base}/crmsync`)).status).toBe(404);
   });
 
   it('makes a revision only for what changed, and keeps the id', async () => {
@@ -62,14 +62,14 @@ describe('src/projects/integrations/routes', () => {
     expect(next.id).toBe(first.id);
     expect(next.latestRevision.id).not.toBe(first.latestRevision.id);
     expect(await revisions()).toBe(2);
-    const kept = await room.database.raw('SELECT destructive FROM revision ORDER BY id');
+    const kept = await harness.database.raw('SELECT destructive FROM revision ORDER BY id');
     expect(kept).toEqual([{ destructive: false }, { destructive: true }]);
   });
 
   it('leaves integrations alone that the manifest does not name', async () => {
     await deploy(yaml('first'));
     expect((await deploy(yaml('second'))).body).toHaveLength(1);
-    expect((await room.call('GET', base)).body.map(({ name }: { name: string }) => name)).toEqual([
+    expect((await harness.call('GET', base)).body.map(({ name }: { name: string }) => name)).toEqual([
       'first',
       'second',
     ]);
@@ -141,12 +141,12 @@ describe('src/projects/integrations/routes', () => {
         rule: 'unknown-key',
       },
     ]);
-    expect((await room.call('GET', base)).body).toEqual([]);
+    expect((await harness.call('GET', base)).body).toEqual([]);
   });
 
   it('says which type a manifest has that was sent as JSON, and that one that is empty was sent empty', async () => {
     const put = (text: string, type: string) =>
-      room.call('PUT', batch, text, { headers: { 'content-type': type } });
+      harness.call('PUT', batch, text, { headers: { 'content-type': type } });
     expect(await put(yaml('mine'), 'application/json')).toMatchObject({
       status: 400,
       body: { code: 'malformed-json', remedy: expect.stringContaining('`Content-Type: application/yaml`') },
@@ -171,7 +171,7 @@ describe('src/projects/integrations/routes', () => {
         { rule: 'provider-changed', name: 'integrations[0].provider', line: 4 },
       ]);
     }
-    expect((await room.call('GET', `${base}/mine`)).body.provider).toBe('hubspot');
+    expect((await harness.call('GET', `${base}/mine`)).body.provider).toBe('hubspot');
   });
 
   it('makes one integration and one revision when the same manifest is deployed many times at once', async () => {
@@ -188,7 +188,7 @@ describe('src/projects/integrations/routes', () => {
     { sourceYaml: 1 },
     { yaml: '' },
   ])('refuses the body %j', async (body) => {
-    expect((await room.call('PUT', batch, body)).status).toBe(400);
+    expect((await harness.call('PUT', batch, body)).status).toBe(400);
   });
 
   it('counts the warnings of a deploy', async () => {
@@ -209,18 +209,20 @@ describe('src/projects/integrations/routes', () => {
       provider: 'salesforce',
       latestRevision: { specVersion: '1.0.0', content },
     };
-    const created = await room.call('POST', base, given);
+    const created = await harness.call('POST', base, given);
     expect([created.status, created.body]).toEqual([201, undefined]);
-    expect((await room.call('GET', `${base}/byJson`)).body.latestRevision.content).toEqual(content);
-    expect((await room.call('POST', base, given)).status).toBe(409);
-    expect((await room.call('POST', base, { ...given, name: 'another' })).body.issues[0].name).toBe('name');
+    expect((await harness.call('GET', `${base}/byJson`)).body.latestRevision.content).toEqual(content);
+    expect((await harness.call('POST', base, given)).status).toBe(409);
+    expect((await harness.call('POST', base, { ...given, name: 'another' })).body.issues[0].name).toBe(
+      'name',
+    );
     const unknown = {
       ...given,
       latestRevision: { specVersion: '1.0.0', content: { ...content, colour: 1 } },
     };
-    expect((await room.call('POST', base, unknown)).status).toBe(400);
+    expect((await harness.call('POST', base, unknown)).status).toBe(400);
     const noAction = { name: 'x', provider: 'salesforce' };
-    const { status, body } = await room.call('POST', base, {
+    const { status, body } = await harness.call('POST', base, {
       ...noAction,
       latestRevision: { specVersion: '1.0.0', content: noAction },
     });
@@ -233,15 +235,15 @@ describe('src/projects/integrations/routes', () => {
   it('revises one integration of a manifest', async () => {
     const { id } = (await deploy(yaml('mine'))).body[0];
     const text = `${yaml('mine', writes)}  - name: other\n    provider: hubspot\n    proxy: { enabled: true }\n`;
-    const { status, body } = await room.call('POST', `${base}/${id}/revisions`, { sourceYaml: text });
+    const { status, body } = await harness.call('POST', `${base}/${id}/revisions`, { sourceYaml: text });
     expect([status, body]).toEqual([201, undefined]);
-    expect((await room.call('GET', base)).body).toMatchObject([
+    expect((await harness.call('GET', base)).body).toMatchObject([
       { name: 'mine', latestRevision: { content: { write: {} } } },
     ]);
-    const absent = await room.call('POST', `${base}/mine/revisions`, { sourceYaml: yaml('other') });
+    const absent = await harness.call('POST', `${base}/mine/revisions`, { sourceYaml: yaml('other') });
     expect([absent.status, absent.body.code]).toEqual([422, 'manifest-invalid']);
     expect(
-      (await room.call('POST', `${base}/nothing/revisions`, { sourceYaml: yaml('nothing') })).status,
+      (await harness.call('POST', `${base}/nothing/revisions`, { sourceYaml: yaml('nothing') })).status,
     ).toBe(404);
   });
 
@@ -252,36 +254,36 @@ describe('src/projects/integrations/routes', () => {
       'DELETE FROM installation WHERE integration_id = $1',
     );
     let fails = true;
-    room.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
-      expect([projectId, integrationId]).toEqual([room.projectId, id]);
+    harness.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
+      expect([projectId, integrationId]).toEqual([harness.projectId, id]);
       await tx.rows(deleteInstallations, [integrationId]);
       if (fails) throw new Error('not now');
     });
-    await room.database.raw(
+    await harness.database.raw(
       `INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
        VALUES ($1, $2, $2, 'g', $2, $2, 'api:test')`,
-      [room.projectId, id],
+      [harness.projectId, id],
     );
-    expect((await room.call('DELETE', `${base}/mine`)).status).toBe(500);
-    expect(await room.database.raw('SELECT id FROM installation')).toHaveLength(1);
+    expect((await harness.call('DELETE', `${base}/mine`)).status).toBe(500);
+    expect(await harness.database.raw('SELECT id FROM installation')).toHaveLength(1);
     fails = false;
-    expect((await room.call('DELETE', `${base}/mine`)).status).toBe(204);
-    expect(await room.database.raw('SELECT id FROM installation')).toEqual([]);
+    expect((await harness.call('DELETE', `${base}/mine`)).status).toBe(204);
+    expect(await harness.database.raw('SELECT id FROM installation')).toEqual([]);
     expect(await revisions()).toBe(0);
-    expect((await room.call('GET', `${base}/mine`)).status).toBe(404);
+    expect((await harness.call('GET', `${base}/mine`)).status).toBe(404);
   });
 
   it('shows integrations to front ends, and lets only full keys change them', async () => {
     await deploy(yaml('mine'));
     const { key } = (
-      await room.call('POST', '/projects/default/api-keys', {
+      await harness.call('POST', '/projects/default/api-keys', {
         label: 'x',
         scopes: ['frontend'],
         groupRef: 'g',
       })
     ).body;
-    expect((await room.call('GET', `${base}/mine`, undefined, { key })).status).toBe(200);
-    expect((await room.call('PUT', batch, { sourceYaml: yaml('mine') }, { key })).status).toBe(403);
-    expect((await room.call('DELETE', `${base}/mine`, undefined, { key })).status).toBe(403);
+    expect((await harness.call('GET', `${base}/mine`, undefined, { key })).status).toBe(200);
+    expect((await harness.call('PUT', batch, { sourceYaml: yaml('mine') }, { key })).status).toBe(403);
+    expect((await harness.call('DELETE', `${base}/mine`, undefined, { key })).status).toBe(403);
   });
 });

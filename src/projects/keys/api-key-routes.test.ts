@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRoom, type Room } from '../room.testsuite.ts';
+import { openHarness, type Harness } from '../harness.fixture.ts';
 import { generateApiKey } from './key-form.ts';
 
 const keys = '/projects/default/api-keys';
 const from = { surface: 'proxy', address: () => '192.0.2.1' } as const;
 
 describe('src/projects/keys/api-key-routes', () => {
-  let room: Room;
+  let harness: Harness;
   beforeAll(async () => {
-    room = await openRoom();
+    harness = await openHarness();
   });
-  afterAll(() => room.close());
+  afterAll(() => harness.close());
 
   const create = async (given: object): Promise<{ id: string; key: string }> =>
-    (await room.call('POST', keys, { label: 'a key', ...given })).body;
+    (await harness.call('POST', keys, { label: 'a key', ...given })).body;
 
   it('shows a key once and stores only the hash of its secret', async () => {
-    const { status, headers, body } = await room.call('POST', keys, {
+    const { status, headers, body } = await harness.call('POST', keys, {
       label: 'for writing',
       scopes: ['write', 'read'],
     });
@@ -27,13 +27,13 @@ describe('src/projects/keys/api-key-routes', () => {
       label: 'for writing',
       scopes: ['write', 'read'],
       active: true,
-      projectId: room.projectId,
+      projectId: harness.projectId,
     });
     expect(body.key).toContain(`svc_${body.id}_`);
-    const again = await room.call('GET', `${keys}/${body.id}`);
+    const again = await harness.call('GET', `${keys}/${body.id}`);
     expect(again.body).not.toHaveProperty('key');
-    expect((await room.call('GET', keys)).body.every((each: object) => !('key' in each))).toBe(true);
-    const stored = await room.database.raw('SELECT row_to_json(k)::text AS row FROM api_key k');
+    expect((await harness.call('GET', keys)).body.every((each: object) => !('key' in each))).toBe(true);
+    const stored = await harness.database.raw('SELECT row_to_json(k)::text AS row FROM api_key k');
     const secret = body.key.split('_').slice(2).join('_').slice(0, 30);
     expect(stored.every(({ row }) => !String(row).includes(secret))).toBe(true);
   });
@@ -49,14 +49,14 @@ describe('src/projects/keys/api-key-routes', () => {
     { scopes: ['read'] },
     { label: 'x', groupRef: '' },
   ])('refuses %j', async (given) => {
-    expect((await room.call('POST', keys, given)).status).toBe(400);
+    expect((await harness.call('POST', keys, given)).status).toBe(400);
   });
 
   it('lists by whether keys are active', async () => {
     const { id } = await create({ label: 'sleeping' });
-    await room.call('PATCH', `${keys}/${id}`, { updateMask: ['active'], apiKey: { active: false } });
+    await harness.call('PATCH', `${keys}/${id}`, { updateMask: ['active'], apiKey: { active: false } });
     const ids = async (query: string): Promise<string[]> =>
-      (await room.call('GET', `${keys}${query}`)).body.map((each: { id: string }) => each.id);
+      (await harness.call('GET', `${keys}${query}`)).body.map((each: { id: string }) => each.id);
     expect(await ids('?active=false')).toEqual([id]);
     expect(await ids('?active=true')).not.toContain(id);
     expect(await ids('')).toContain(id);
@@ -64,15 +64,15 @@ describe('src/projects/keys/api-key-routes', () => {
 
   it('changes label and scopes by mask', async () => {
     const { id, key } = await create({ scopes: ['read'] });
-    expect((await room.call('GET', '/probe/write', undefined, { key })).status).toBe(403);
+    expect((await harness.call('GET', '/probe/write', undefined, { key })).status).toBe(403);
     const change = {
       updateMask: ['label', 'scopes'],
       apiKey: { label: 'new', scopes: ['write'], active: false },
     };
-    const { body } = await room.call('PATCH', `${keys}/${id}`, change);
+    const { body } = await harness.call('PATCH', `${keys}/${id}`, change);
     expect(body).toMatchObject({ label: 'new', scopes: ['write'], active: true });
-    expect((await room.call('GET', '/probe/write', undefined, { key })).status).toBe(200);
-    const unmasked = await room.call('PATCH', `${keys}/${id}`, { updateMask: ['groupRef'], apiKey: {} });
+    expect((await harness.call('GET', '/probe/write', undefined, { key })).status).toBe(200);
+    const unmasked = await harness.call('PATCH', `${keys}/${id}`, { updateMask: ['groupRef'], apiKey: {} });
     expect(unmasked.status).toBe(400);
   });
 
@@ -80,16 +80,19 @@ describe('src/projects/keys/api-key-routes', () => {
     'a %s key holds no longer: at once here, within five seconds elsewhere',
     async (how) => {
       const { id, key } = await create({ scopes: ['read'] });
-      const elsewhere = room.createNode();
-      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
+      const elsewhere = harness.createNode();
+      expect((await harness.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
       expect(await elsewhere.authenticateKey(key, from)).toMatchObject({ keyId: id });
       const { status } =
         how === 'deleted'
-          ? await room.call('DELETE', `${keys}/${id}`)
-          : await room.call('PATCH', `${keys}/${id}`, { updateMask: ['active'], apiKey: { active: false } });
+          ? await harness.call('DELETE', `${keys}/${id}`)
+          : await harness.call('PATCH', `${keys}/${id}`, {
+              updateMask: ['active'],
+              apiKey: { active: false },
+            });
       expect(status).toBe(how === 'deleted' ? 204 : 200);
       const changedAt = performance.now();
-      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(401);
+      expect((await harness.call('GET', '/probe/read', undefined, { key })).status).toBe(401);
       let refused = false;
       while (!refused && performance.now() - changedAt < 5_000) {
         await sleep(100);
@@ -103,54 +106,54 @@ describe('src/projects/keys/api-key-routes', () => {
   );
 
   it('does not know keys of another project', async () => {
-    const other = (await room.call('POST', '/projects', { name: 'other' })).body;
+    const other = (await harness.call('POST', '/projects', { name: 'other' })).body;
     for (const method of ['GET', 'DELETE'] as const) {
-      expect((await room.call(method, `${keys}/${other.apiKey.id}`)).status).toBe(404);
+      expect((await harness.call(method, `${keys}/${other.apiKey.id}`)).status).toBe(404);
     }
     const patch = { updateMask: ['active'], apiKey: { active: false } };
-    expect((await room.call('PATCH', `${keys}/${other.apiKey.id}`, patch)).status).toBe(404);
-    expect((await room.call('GET', '/projects/other', undefined, { key: other.apiKey.key })).status).toBe(
+    expect((await harness.call('PATCH', `${keys}/${other.apiKey.id}`, patch)).status).toBe(404);
+    expect((await harness.call('GET', '/projects/other', undefined, { key: other.apiKey.key })).status).toBe(
       200,
     );
   });
 
   it('is managed by full keys only that are not confined to a group', async () => {
     const { key: reading } = await create({ scopes: ['read', 'write', 'proxy', 'frontend'] });
-    expect((await room.call('GET', keys, undefined, { key: reading })).status).toBe(200);
-    expect((await room.call('POST', keys, { label: 'x' }, { key: reading })).status).toBe(403);
+    expect((await harness.call('GET', keys, undefined, { key: reading })).status).toBe(200);
+    expect((await harness.call('POST', keys, { label: 'x' }, { key: reading })).status).toBe(403);
     const { key: confined } = await create({ groupRef: 'g1' });
-    expect((await room.call('POST', keys, { label: 'x' }, { key: confined })).status).toBe(403);
-    expect((await room.call('GET', '/probe/any', undefined, { key: confined })).body).toMatchObject({
+    expect((await harness.call('POST', keys, { label: 'x' }, { key: confined })).status).toBe(403);
+    expect((await harness.call('GET', '/probe/any', undefined, { key: confined })).body).toMatchObject({
       groupRef: 'g1',
     });
   });
 
   describe('what concerns all projects', () => {
     it('is not reached by the full key of another project, which cannot give it to itself either', async () => {
-      const tenant = (await room.call('POST', '/projects', { name: 'tenant' })).body;
+      const tenant = (await harness.call('POST', '/projects', { name: 'tenant' })).body;
       const { key } = tenant.apiKey;
-      expect((await room.call('POST', '/projects', { name: 'next' }, { key })).status).toBe(403);
+      expect((await harness.call('POST', '/projects', { name: 'next' }, { key })).status).toBe(403);
       const own = '/projects/tenant/api-keys';
       for (const scope of ['operator', 'metrics']) {
-        const made = await room.call('POST', own, { label: 'x', scopes: [scope] }, { key });
+        const made = await harness.call('POST', own, { label: 'x', scopes: [scope] }, { key });
         expect([made.status, made.body.code]).toEqual([403, 'forbidden']);
         const change = { updateMask: ['scopes'], apiKey: { scopes: ['full', scope] } };
-        expect((await room.call('PATCH', `${own}/${tenant.apiKey.id}`, change, { key })).status).toBe(403);
+        expect((await harness.call('PATCH', `${own}/${tenant.apiKey.id}`, change, { key })).status).toBe(403);
       }
-      expect((await room.call('GET', `${own}/${tenant.apiKey.id}`, undefined, { key })).body.scopes).toEqual([
-        'full',
-      ]);
+      expect(
+        (await harness.call('GET', `${own}/${tenant.apiKey.id}`, undefined, { key })).body.scopes,
+      ).toEqual(['full']);
     });
 
     it('is given by a key that has it, and to none that is confined to a group', async () => {
       const { key } = await create({ scopes: ['operator'] });
-      expect((await room.call('POST', '/projects', { name: 'made' }, { key })).status).toBe(201);
+      expect((await harness.call('POST', '/projects', { name: 'made' }, { key })).status).toBe(201);
       const given = { label: 'x', scopes: ['metrics'], groupRef: 'g1' };
-      const { status, body } = await room.call('POST', keys, given);
+      const { status, body } = await harness.call('POST', keys, given);
       expect([status, body.issues[0].name]).toEqual([400, 'scopes']);
       const { id } = await create({ scopes: ['read'], groupRef: 'g1' });
       const change = { updateMask: ['scopes'], apiKey: { scopes: ['operator'] } };
-      expect((await room.call('PATCH', `${keys}/${id}`, change)).status).toBe(400);
+      expect((await harness.call('PATCH', `${keys}/${id}`, change)).status).toBe(400);
     });
   });
 
@@ -159,51 +162,51 @@ describe('src/projects/keys/api-key-routes', () => {
 
     it('ends at its expiry, within the age of the caches, and not before', async () => {
       const { id, key } = await create({ scopes: ['read'], expiresAt: inMs(1_500) });
-      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
-      expect((await room.call('GET', `${keys}/${id}`)).body.expiresAt).toMatch(/Z$/);
+      expect((await harness.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
+      expect((await harness.call('GET', `${keys}/${id}`)).body.expiresAt).toMatch(/Z$/);
       await sleep(4_500);
-      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(401);
+      expect((await harness.call('GET', '/probe/read', undefined, { key })).status).toBe(401);
       const longer = { updateMask: ['expiresAt'], apiKey: { expiresAt: null } };
-      expect((await room.call('PATCH', `${keys}/${id}`, longer)).body).not.toHaveProperty('expiresAt');
-      expect((await room.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
+      expect((await harness.call('PATCH', `${keys}/${id}`, longer)).body).not.toHaveProperty('expiresAt');
+      expect((await harness.call('GET', '/probe/read', undefined, { key })).status).toBe(200);
     });
 
     it('does not begin over', async () => {
-      const { status, body } = await room.call('POST', keys, { label: 'x', expiresAt: inMs(-1) });
+      const { status, body } = await harness.call('POST', keys, { label: 'x', expiresAt: inMs(-1) });
       expect([status, body.issues[0].name]).toEqual([400, 'expiresAt']);
     });
 
     it('shows when the key was used last, without writing at each use', async () => {
       const { id, key } = await create({ scopes: ['read'] });
-      expect((await room.call('GET', `${keys}/${id}`)).body).not.toHaveProperty('lastUsedAt');
-      const elsewhere = room.createNode();
-      const before = room.calls('api_keys_touch');
+      expect((await harness.call('GET', `${keys}/${id}`)).body).not.toHaveProperty('lastUsedAt');
+      const elsewhere = harness.createNode();
+      const before = harness.calls('api_keys_touch');
       for (let time = 0; time < 20; time += 1) await elsewhere.authenticateKey(key, from);
-      expect(room.calls('api_keys_touch')).toBe(before);
+      expect(harness.calls('api_keys_touch')).toBe(before);
       await elsewhere.close();
-      expect(room.calls('api_keys_touch')).toBe(before + 1);
-      const { lastUsedAt } = (await room.call('GET', `${keys}/${id}`)).body;
+      expect(harness.calls('api_keys_touch')).toBe(before + 1);
+      const { lastUsedAt } = (await harness.call('GET', `${keys}/${id}`)).body;
       expect(Math.abs(Date.now() - Date.parse(lastUsedAt))).toBeLessThan(5_000);
-      const again = room.createNode();
+      const again = harness.createNode();
       await again.authenticateKey(key, from);
       await again.close();
-      expect((await room.call('GET', `${keys}/${id}`)).body.lastUsedAt).toBe(lastUsedAt);
+      expect((await harness.call('GET', `${keys}/${id}`)).body.lastUsedAt).toBe(lastUsedAt);
     });
   });
 
   it('asks the database once for made-up keys, however many come at once', async () => {
     const made = Array.from({ length: 400 }, () => generateApiKey().key);
-    const before = room.calls('api_keys_load');
+    const before = harness.calls('api_keys_load');
     const refused = await Promise.all(
-      made.map((key) => room.projects.authenticateKey(key, from).catch(() => 401)),
+      made.map((key) => harness.projects.authenticateKey(key, from).catch(() => 401)),
     );
     expect(new Set(refused)).toEqual(new Set([401]));
-    await Promise.all(made.map((key) => room.projects.authenticateKey(key, from).catch(() => 401)));
-    expect(room.calls('api_keys_load') - before).toBeLessThan(10);
+    await Promise.all(made.map((key) => harness.projects.authenticateKey(key, from).catch(() => 401)));
+    expect(harness.calls('api_keys_load') - before).toBeLessThan(10);
   });
 
   it('answers 429 to an address that goes on with wrong keys, and serves valid ones from there', async () => {
-    const slow = await openRoom({ failuresPerMinute: 5 });
+    const slow = await openHarness({ failuresPerMinute: 5 });
     try {
       const wrong = async () => slow.call('GET', '/projects', undefined, { key: generateApiKey().key });
       for (let time = 0; time < 5; time += 1) expect((await wrong()).status).toBe(401);
@@ -227,34 +230,35 @@ describe('src/projects/keys/api-key-routes', () => {
       ['another scheme', { authorization: 'Basic dTpw' }],
       ['a bearer that is neither key nor token', { authorization: 'Bearer hello' }],
     ])('answers 401 to %s', async (_name, headers) => {
-      const answer = await room.call('GET', '/projects', undefined, { key: null, headers });
+      const answer = await harness.call('GET', '/projects', undefined, { key: null, headers });
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthenticated']);
       expect(answer.headers['www-authenticate']).toBe('Bearer');
     });
 
     it('answers 401 when the secret is wrong for the key id', async () => {
-      const [, id] = room.apiKey.split('_');
+      const [, id] = harness.apiKey.split('_');
       const forged = generateApiKey();
       expect(
-        (await room.call('GET', '/projects', undefined, { key: forged.key.replace(forged.id, id!) })).status,
+        (await harness.call('GET', '/projects', undefined, { key: forged.key.replace(forged.id, id!) }))
+          .status,
       ).toBe(401);
     });
 
     it('refuses a repeated X-Api-Key', async () => {
-      const { status, body } = await room.call('GET', '/projects', undefined, {
-        key: `${room.apiKey}, ${room.apiKey}`,
+      const { status, body } = await harness.call('GET', '/projects', undefined, {
+        key: `${harness.apiKey}, ${harness.apiKey}`,
       });
       expect([status, body.detail]).toEqual([401, expect.stringContaining('more than once')]);
     });
 
     it('takes a key as a bearer, too, and lets X-Api-Key win', async () => {
       const { key: reading } = await create({ scopes: ['read'] });
-      const bearer = { authorization: `Bearer ${room.apiKey}` };
-      expect((await room.call('GET', '/probe/any', undefined, { key: null, headers: bearer })).status).toBe(
-        200,
-      );
+      const bearer = { authorization: `Bearer ${harness.apiKey}` };
       expect(
-        (await room.call('GET', '/probe/any', undefined, { key: reading, headers: bearer })).status,
+        (await harness.call('GET', '/probe/any', undefined, { key: null, headers: bearer })).status,
+      ).toBe(200);
+      expect(
+        (await harness.call('GET', '/probe/any', undefined, { key: reading, headers: bearer })).status,
       ).toBe(403);
     });
   });
@@ -273,7 +277,7 @@ describe('src/projects/keys/api-key-routes', () => {
       const statuses = await Promise.all(
         probes.map(async (probe) => [
           probe,
-          (await room.call('GET', `/probe/${probe}`, undefined, { key })).status,
+          (await harness.call('GET', `/probe/${probe}`, undefined, { key })).status,
         ]),
       );
       expect(statuses).toEqual(probes.map((probe) => [probe, reached.includes(probe) ? 200 : 403]));
@@ -281,7 +285,7 @@ describe('src/projects/keys/api-key-routes', () => {
 
     it('says which scopes would do', async () => {
       const { key } = await create({ scopes: ['frontend'] });
-      const { body } = await room.call('GET', '/probe/write', undefined, { key });
+      const { body } = await harness.call('GET', '/probe/write', undefined, { key });
       expect(body.detail).toBe('This needs a key with one of the scopes full, write; yours has frontend.');
     });
   });

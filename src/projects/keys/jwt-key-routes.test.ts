@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRoom, type Room } from '../room.testsuite.ts';
+import { openHarness, type Harness } from '../harness.fixture.ts';
 
 const path = '/projects/default/jwt-keys';
 const rsa = (modulusLength = 2048) =>
@@ -12,15 +12,15 @@ const rsa = (modulusLength = 2048) =>
   });
 
 describe('src/projects/keys/jwt-key-routes', () => {
-  let room: Room;
+  let harness: Harness;
   let kid: string;
   const pair = rsa();
   beforeAll(async () => {
-    room = await openRoom();
+    harness = await openHarness();
     const given = { label: 'front end', algorithm: 'RS256', publicKeyPem: pair.publicKey };
-    kid = (await room.call('POST', path, given)).body.kid;
+    kid = (await harness.call('POST', path, given)).body.kid;
   });
-  afterAll(() => room.close());
+  afterAll(() => harness.close());
 
   const claims = { groupRef: 'g1', consumerRef: 'c1' };
   async function token(
@@ -36,7 +36,7 @@ describe('src/projects/keys/jwt-key-routes', () => {
       .sign(createPrivateKey(given.privateKey ?? pair.privateKey));
   }
   const probe = async (bearer: string, scope = 'frontend') =>
-    room.call('GET', `/probe/${scope}`, undefined, {
+    harness.call('GET', `/probe/${scope}`, undefined, {
       key: null,
       headers: { authorization: `Bearer ${bearer}` },
     });
@@ -47,7 +47,7 @@ describe('src/projects/keys/jwt-key-routes', () => {
     expect(body).toMatchObject({
       kind: 'jwt',
       keyId: kid,
-      projectId: room.projectId,
+      projectId: harness.projectId,
       scopes: ['frontend'],
       ...claims,
     });
@@ -86,9 +86,9 @@ describe('src/projects/keys/jwt-key-routes', () => {
     async (unknown) => {
       const bearer = await token({ header: { kid: unknown } });
       await probe(bearer);
-      const before = room.calls('jwt_keys_load');
+      const before = harness.calls('jwt_keys_load');
       for (let time = 0; time < 5; time += 1) expect((await probe(bearer)).status).toBe(401);
-      expect(room.calls('jwt_keys_load')).toBe(before);
+      expect(harness.calls('jwt_keys_load')).toBe(before);
     },
   );
 
@@ -101,7 +101,7 @@ describe('src/projects/keys/jwt-key-routes', () => {
     let header: { kid: string };
     beforeAll(async () => {
       const given = { label: 'named', algorithm: 'RS256', publicKeyPem: pair.publicKey };
-      const { body } = await room.call('POST', path, { ...given, issuer: named.iss, audience: named.aud });
+      const { body } = await harness.call('POST', path, { ...given, issuer: named.iss, audience: named.aud });
       header = { kid: body.kid };
     });
 
@@ -120,9 +120,9 @@ describe('src/projects/keys/jwt-key-routes', () => {
 
     it('shows them, and changes and clears them by mask', async () => {
       const one = `${path}/${header.kid}`;
-      expect((await room.call('GET', one)).body).toMatchObject({ issuer: named.iss, audience: named.aud });
+      expect((await harness.call('GET', one)).body).toMatchObject({ issuer: named.iss, audience: named.aud });
       const change = { updateMask: ['issuer', 'audience'], jwtKey: { issuer: 'other', audience: null } };
-      const { body } = await room.call('PATCH', one, change);
+      const { body } = await harness.call('PATCH', one, change);
       expect(body).toMatchObject({ issuer: 'other' });
       expect(body).not.toHaveProperty('audience');
       const bearer = await token({ header, claims: { ...claims, iss: 'other' } });
@@ -136,7 +136,7 @@ describe('src/projects/keys/jwt-key-routes', () => {
   });
 
   it('shows, changes and deletes keys; a change holds at once', async () => {
-    const created = await room.call('POST', path, {
+    const created = await harness.call('POST', path, {
       label: 'second',
       algorithm: 'RS256',
       publicKeyPem: pair.publicKey,
@@ -145,21 +145,21 @@ describe('src/projects/keys/jwt-key-routes', () => {
     const one = `${path}/${created.body.kid}`;
     const bearer = await token({ header: { kid: created.body.kid } });
     expect((await probe(bearer)).status).toBe(200);
-    expect((await room.call('GET', one)).body).toMatchObject({
+    expect((await harness.call('GET', one)).body).toMatchObject({
       label: 'second',
       algorithm: 'RSA',
       active: true,
       publicKeyPem: pair.publicKey,
     });
-    const patched = await room.call('PATCH', one, { updateMask: ['active'], jwtKey: { active: false } });
+    const patched = await harness.call('PATCH', one, { updateMask: ['active'], jwtKey: { active: false } });
     expect(patched.body.active).toBe(false);
     expect((await probe(bearer)).status).toBe(401);
     const kids = async (query: string): Promise<string[]> =>
-      (await room.call('GET', `${path}${query}`)).body.map((each: { id: string }) => each.id);
+      (await harness.call('GET', `${path}${query}`)).body.map((each: { id: string }) => each.id);
     expect(await kids('?active=true')).not.toContain(created.body.kid);
     expect(await kids('')).toContain(created.body.kid);
-    expect((await room.call('DELETE', one)).status).toBe(204);
-    expect((await room.call('GET', one)).status).toBe(404);
+    expect((await harness.call('DELETE', one)).status).toBe(204);
+    expect((await harness.call('GET', one)).status).toBe(404);
   });
 
   it.each([
@@ -176,7 +176,11 @@ describe('src/projects/keys/jwt-key-routes', () => {
       'RSA',
     ],
   ])('refuses to register %s', async (_name, publicKeyPem, reason) => {
-    const { status, body } = await room.call('POST', path, { label: 'x', algorithm: 'RS256', publicKeyPem });
+    const { status, body } = await harness.call('POST', path, {
+      label: 'x',
+      algorithm: 'RS256',
+      publicKeyPem,
+    });
     expect([status, body.issues[0].detail]).toEqual([400, expect.stringContaining(reason)]);
     expect(JSON.stringify(body)).not.toContain('BEGIN PRIVATE');
   });

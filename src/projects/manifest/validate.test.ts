@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, check, found, withLines, withRead } from './check.testsuite.ts';
+import { at, check, found, withLines, withRead } from './check.fixture.ts';
 
 const whole = `specVersion: 1.0.0
 integrations:

@@ -3,7 +3,7 @@ import { createLog } from '../../kit/log.ts';
 import { createMetrics } from '../../kit/metrics.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Principal } from '../auth/principal.ts';
-import { openRoom, type Room } from '../room.testsuite.ts';
+import { openHarness, type Harness } from '../harness.fixture.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 const caller = (keyId: string, kind: Principal['kind'] = 'apiKey'): Principal => ({
@@ -17,12 +17,12 @@ const caller = (keyId: string, kind: Principal['kind'] = 'apiKey'): Principal =>
 /** Asks again and again for a time; answers how many were admitted. */
 async function pressFor(
   ms: number,
-  nodes: Pick<Room['projects'], 'admit'>[],
+  nodes: Pick<Harness['projects'], 'admit'>[],
   who: Principal,
 ): Promise<number> {
   const endsAt = performance.now() + ms;
   let admitted = 0;
-  const press = async (node: Pick<Room['projects'], 'admit'>): Promise<void> => {
+  const press = async (node: Pick<Harness['projects'], 'admit'>): Promise<void> => {
     while (performance.now() < endsAt) {
       try {
         const pending = node.admit(who, 'proxy');
@@ -38,45 +38,48 @@ async function pressFor(
 }
 
 describe('src/projects/rate-limit', () => {
-  let room: Room;
+  let harness: Harness;
   const perSecond = 40;
   beforeAll(async () => {
-    room = await openRoom({ requestsPerSecond: perSecond });
+    harness = await openHarness({ requestsPerSecond: perSecond });
   });
-  afterAll(() => room?.close());
+  afterAll(() => harness?.close());
 
   it('gives a key its rate over two nodes, and no more, for a statement in a while', async () => {
-    const before = room.calls('rate_limit_spend');
-    const admitted = await pressFor(3_000, [room.projects, room.createNode()], caller('both'));
+    const before = harness.calls('rate_limit_spend');
+    const admitted = await pressFor(3_000, [harness.projects, harness.createNode()], caller('both'));
     // Of some ten thousand requests. A second’s worth comes at once, then what each second earns; what a node holds at the end is not used.
     expect(admitted).toBeLessThanOrEqual(4 * perSecond + 1);
     expect(admitted).toBeGreaterThanOrEqual(3.3 * perSecond);
-    expect(room.calls('rate_limit_spend') - before).toBeLessThan(150);
+    expect(harness.calls('rate_limit_spend') - before).toBeLessThan(150);
   });
 
   it('lets as many through at once as a second holds, with one statement', async () => {
-    const before = room.calls('rate_limit_spend');
+    const before = harness.calls('rate_limit_spend');
     const burst = Array.from({ length: perSecond + 10 }, async () =>
-      room.projects.admit(caller('burst'), 'proxy'),
+      harness.projects.admit(caller('burst'), 'proxy'),
     );
     const ends = await Promise.allSettled(burst);
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(perSecond);
-    expect(room.calls('rate_limit_spend') - before).toBe(1);
+    expect(harness.calls('rate_limit_spend') - before).toBe(1);
   });
 
   it('counts each key by itself, and the tokens of a project together', async () => {
-    await pressFor(200, [room.projects], caller('spent'));
-    await room.projects.admit(caller('fresh'), 'management');
+    await pressFor(200, [harness.projects], caller('spent'));
+    await harness.projects.admit(caller('fresh'), 'management');
     const tokens = Array.from({ length: 2 * perSecond }, async (_, at) =>
-      room.projects.admit(caller(`signer-${at % 2}`, 'jwt'), 'management'),
+      harness.projects.admit(caller(`signer-${at % 2}`, 'jwt'), 'management'),
     );
     const ends = await Promise.allSettled(tokens);
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(perSecond);
   });
 
   it('answers 429 with the time to wait, refuses from memory until then, and serves again after it', async () => {
-    const { body } = await room.call('POST', '/projects/default/api-keys', { label: 'k', scopes: ['read'] });
-    const ask = () => room.call('GET', '/probe/read', undefined, { key: body.key });
+    const { body } = await harness.call('POST', '/projects/default/api-keys', {
+      label: 'k',
+      scopes: ['read'],
+    });
+    const ask = () => harness.call('GET', '/probe/read', undefined, { key: body.key });
     const answers = await Promise.all(Array.from({ length: perSecond * 2 }, ask));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(perSecond / 2);
@@ -93,7 +96,7 @@ describe('src/projects/rate-limit', () => {
     ['is silent', () => new Promise<never>(() => undefined)],
   ])('each node counts by itself while the database %s', async (_name, rows) => {
     const limit = createRateLimit(
-      { database: { ...room.database, rows }, log: createLog('silent'), metrics: createMetrics() },
+      { database: { ...harness.database, rows }, log: createLog('silent'), metrics: createMetrics() },
       perSecond,
     );
     const admitted = await pressFor(2_500, [limit], caller('alone'));

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/database
 import { startForwarder, type Forwarder } from '../../../../test/forwarder.ts';
 import { openDatabase, type Database } from '../../../kit/db/database.ts';
 import { sleep } from '../../../kit/retry.ts';
-import { count, groundOf, intake, projectId, until } from '../../../operations/harness.testsuite.ts';
+import { count, groundOf, intake, projectId, until } from '../../../operations/harness.fixture.ts';
 import { type Node, createNode } from '../harness.testsuite.ts';
 
 describe('write/stray', () => {

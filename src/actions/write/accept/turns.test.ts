@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/database
 import { declaredStatements } from '../../../kit/db/statement.ts';
 import { newId } from '../../../kit/ids.ts';
 import type { RecordOutcome } from '../../../providers/index.ts';
-import { count, groundOf, intake, projectId, take, until } from '../../../operations/harness.testsuite.ts';
+import { count, groundOf, intake, projectId, take, until } from '../../../operations/harness.fixture.ts';
 import {
   type Node,
   applied,

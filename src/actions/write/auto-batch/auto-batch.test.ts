@@ -11,7 +11,7 @@ import {
   intake,
   projectId,
   until,
-} from '../../../operations/harness.testsuite.ts';
+} from '../../../operations/harness.fixture.ts';
 import { type Operations, type WorkItem, createOperations } from '../../../operations/index.ts';
 import type { ItemResult } from '../send/sender.ts';
 import { createAutoBatches, type AutoBatches } from './auto-batches.ts';

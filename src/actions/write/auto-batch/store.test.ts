@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
 import type { Database } from '../../../kit/db/database.ts';
 import type { Statement } from '../../../kit/db/statement.ts';
-import { clearLedger, count, intake, projectId, until } from '../../../operations/harness.testsuite.ts';
+import { clearLedger, count, intake, projectId, until } from '../../../operations/harness.fixture.ts';
 import { claim, firstProject, fold, giveBack, pause, type HeldLane } from '../../../lanes/store/lanes.ts';
 import { createGatherer } from './accept.ts';
 import { batchKeyOf, placesOf, requestsOf, type AutoBatchIntake, type Entry, type Place } from './places.ts';

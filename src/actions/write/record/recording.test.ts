@@ -24,7 +24,7 @@ import {
   intake,
   projectId,
   until,
-} from '../../../operations/harness.testsuite.ts';
+} from '../../../operations/harness.fixture.ts';
 
 /** One of each class that says nothing about the rows, and of those that nobody expects. */
 const passing = ['25006', '40001', '53100', '53200', '55P03', '57014', '57P03', '58030', '0A000', 'XX000'];

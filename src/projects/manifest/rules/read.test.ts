@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, check, found, objectAt, withLines, withRead } from '../check.testsuite.ts';
+import { at, check, found, objectAt, withLines, withRead } from '../check.fixture.ts';
 
 describe('src/projects/manifest/rules/read', () => {
   it.each([

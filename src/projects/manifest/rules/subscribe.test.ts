@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, check, found, withLines, withSubscribe } from '../check.testsuite.ts';
+import { at, check, found, withLines, withSubscribe } from '../check.fixture.ts';
 
 describe('src/projects/manifest/rules/subscribe', () => {
   it('takes the later actions and says that they do nothing yet', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, check, found, withLines } from '../check.testsuite.ts';
+import { at, check, found, withLines } from '../check.fixture.ts';
 
 const objects = `${at}.write.objects`;
 const writing = (object: string, provider?: string): string =>

@@ -58,8 +58,8 @@ const mark = statement(
   `UPDATE provider_app SET is_default = true WHERE project_id = $1 AND provider = $2 AND id = $3`,
 );
 // A provider that has apps has a default: the oldest, where none was chosen.
-const settle = statement(
-  'provider_apps_settle',
+const restore = statement(
+  'provider_apps_restore_defaults',
   `UPDATE provider_app SET is_default = true WHERE project_id = $1 AND id IN (
      SELECT DISTINCT ON (a.provider) a.id FROM provider_app a
      WHERE a.project_id = $1 AND NOT EXISTS (
@@ -160,6 +160,6 @@ export async function markDefault(
   await tx.rows(mark, [projectId, provider, id]);
 }
 
-export async function settleDefaults(tx: Queryable, projectId: string): Promise<void> {
-  await tx.rows(settle, [projectId]);
+export async function restoreDefaults(tx: Queryable, projectId: string): Promise<void> {
+  await tx.rows(restore, [projectId]);
 }

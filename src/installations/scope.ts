@@ -8,8 +8,8 @@ import type { Catalog } from '../providers/index.ts';
 import { readInstallation, type InstallationRow } from './store.ts';
 import type { Targets } from './targets.ts';
 
-/** What the room's verbs work with. */
-export interface Room {
+/** What the verbs of this room work with. */
+export interface InstallationsDeps {
   ground: Ground;
   projects: Projects;
   connections: Connections;
@@ -33,7 +33,7 @@ export interface Scope {
 
 /** Throws not-found for a project that is not the caller's, and for an unknown integration. */
 export async function enter(
-  { projects }: Room,
+  { projects }: InstallationsDeps,
   principal: Principal,
   place: IntegrationPlace,
 ): Promise<Scope> {
@@ -44,7 +44,11 @@ export async function enter(
 }
 
 /** The installation of the integration, if the caller may see it. Throws installation-not-found. */
-export async function ownInstallation({ ground }: Room, scope: Scope, id: string): Promise<InstallationRow> {
+export async function ownInstallation(
+  { ground }: InstallationsDeps,
+  scope: Scope,
+  id: string,
+): Promise<InstallationRow> {
   const row = isId(id) ? await readInstallation(ground.database, scope.reach, id) : undefined;
   if (row?.integration_id === scope.integration.id) return row;
   throw installationNotFound(`The integration ${scope.integration.name} has no installation ${id}.`);
@@ -56,7 +60,7 @@ export function installationNotFound(detail: string): Problem {
 
 /** Drops the installation from the cache of targets. */
 export function forgetTarget(
-  { targets }: Room,
+  { targets }: InstallationsDeps,
   { integration }: Scope,
   row: Pick<InstallationRow, 'project_id' | 'id' | 'group_ref'>,
 ): void {

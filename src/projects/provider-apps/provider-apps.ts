@@ -65,7 +65,7 @@ export function createProviderApps(
         await refuseTwin(tx, app);
         await store.insertProviderApp(tx, app);
         await record(tx, { projectId, action: 'providerApp.created', targetId: id, details });
-        return settled(tx, projectId, id, given.isDefault === true);
+        return withDefault(tx, projectId, id, given.isDefault === true);
       });
     },
     async update(projectId, id, change) {
@@ -81,7 +81,7 @@ export function createProviderApps(
         const moves = merged.provider !== row.provider;
         if (moves && row.is_default) await store.unmarkDefault(tx, projectId, row.provider);
         await store.updateProviderApp(tx, merged);
-        return settled(tx, projectId, id, change.isDefault === true);
+        return withDefault(tx, projectId, id, change.isDefault === true);
       });
     },
     delete: (projectId, id) => deleteApp(database, projectId, id),
@@ -98,7 +98,7 @@ async function deleteApp(database: Database, projectId: string, id: string): Pro
   await database.transaction(async (tx) => {
     await store.lockProviderApps(tx, projectId);
     if (!(await store.deleteProviderApp(tx, projectId, id))) absent(id);
-    await store.settleDefaults(tx, projectId);
+    await store.restoreDefaults(tx, projectId);
     await record(tx, { projectId, action: 'providerApp.deleted', targetId: id });
   });
 }
@@ -128,7 +128,7 @@ async function find(
 }
 
 /** The app after a change, once each provider has its one default again. */
-async function settled(
+async function withDefault(
   tx: Queryable,
   projectId: string,
   id: string,
@@ -136,7 +136,7 @@ async function settled(
 ): Promise<ProviderApp> {
   const written = (await store.findProviderApp(tx, projectId, id)) ?? absent(id);
   if (isChosen) await store.markDefault(tx, projectId, written.provider, id);
-  else await store.settleDefaults(tx, projectId);
+  else await store.restoreDefaults(tx, projectId);
   return present((await store.findProviderApp(tx, projectId, id)) ?? written);
 }
 

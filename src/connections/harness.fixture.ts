@@ -6,7 +6,7 @@ import { generateMasterKey } from '../kit/vault.ts';
 import { authenticationHook, createProjects, type Projects } from '../projects/index.ts';
 import { loadCatalog } from '../providers/index.ts';
 import { createConnections, type Connections } from './connections.ts';
-import { groundOn, publicUrl } from './ground.testsuite.ts';
+import { groundOn, publicUrl } from './ground.fixture.ts';
 import { callbackRoutes } from './oauth/index.ts';
 import { connectionRoutes } from './routes.ts';
 import type { Connection as WireConnection } from './schema.ts';

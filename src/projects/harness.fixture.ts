@@ -26,8 +26,8 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** The room behind its routes, on a database of its own, with the project `default`. */
-export interface Room {
+/** The harness behind its routes, on a database of its own, with the project `default`. */
+export interface Harness {
   database: Database;
   projects: Projects;
   projectId: string;
@@ -54,7 +54,9 @@ const probes = {
 } as const;
 
 /** Beside the room's routes there is `/v1/probe/<scope>` for each scope, `any` being full only, and `/v1/probe/undeclared`. */
-export async function openRoom(options: Partial<Parameters<typeof createProjects>[1]> = {}): Promise<Room> {
+export async function openHarness(
+  options: Partial<Parameters<typeof createProjects>[1]> = {},
+): Promise<Harness> {
   const test = await createTestDatabase();
   const counts = new Map<string, number>();
   const database: Database = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRoom, type Room } from '../room.testsuite.ts';
+import { openHarness, type Harness } from '../harness.fixture.ts';
 
 const path = '/projects/default/provider-apps';
 const given = {
@@ -9,14 +9,14 @@ const given = {
   scopes: ['crm.objects.contacts.read'],
 };
 
-describe('src/projects/apps/routes', () => {
-  let room: Room;
+describe('src/projects/provider-apps/routes', () => {
+  let harness: Harness;
   beforeAll(async () => {
-    room = await openRoom();
+    harness = await openHarness();
   });
-  afterAll(() => room.close());
+  afterAll(() => harness.close());
 
-  const create = async (change: object = {}) => room.call('POST', path, { ...given, ...change });
+  const create = async (change: object = {}) => harness.call('POST', path, { ...given, ...change });
 
   it('registers an app with 200 and never shows its secret', async () => {
     const metadata = {
@@ -30,11 +30,11 @@ describe('src/projects/apps/routes', () => {
       clientId: 'id-1',
       externalRef: 'app-7',
       metadata,
-      projectId: room.projectId,
+      projectId: harness.projectId,
     });
-    const listed = await room.call('GET', path);
+    const listed = await harness.call('GET', path);
     expect(JSON.stringify([body, listed.body])).not.toContain('very-secret');
-    const stored = await room.database.raw(
+    const stored = await harness.database.raw(
       "SELECT encode(client_secret, 'escape') AS sealed FROM provider_app",
     );
     expect(String(stored[0]!['sealed'])).not.toContain('very-secret');
@@ -43,7 +43,7 @@ describe('src/projects/apps/routes', () => {
   it('gives the named app, or the default of the provider, with its secret to what needs it', async () => {
     const first = (await create({ clientId: 'first' })).body;
     const second = (await create({ clientId: 'second', clientSecret: 'newer' })).body;
-    const { projects, projectId } = room;
+    const { projects, projectId } = harness;
     expect(await projects.getProviderApp(projectId, 'hubspot', first.id)).toMatchObject({
       clientId: 'first',
       clientSecret: 'very-secret',
@@ -67,16 +67,16 @@ describe('src/projects/apps/routes', () => {
   });
 
   it('keeps the first app of a provider as its default until a call chooses another', async () => {
-    const { status, body } = await room.call('POST', '/projects', { name: 'chooser' });
+    const { status, body } = await harness.call('POST', '/projects', { name: 'chooser' });
     expect(status).toBe(201);
     const { id: projectId, apiKey } = { id: body.project?.id ?? body.id, apiKey: body.apiKey };
     const own = '/projects/chooser/provider-apps';
     const call = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', at: string, sent?: unknown) =>
-      room.call(method, at, sent, { key: apiKey.key });
+      harness.call(method, at, sent, { key: apiKey.key });
     const make = async (clientId: string, change: object = {}) =>
       (await call('POST', own, { ...given, clientId, ...change })).body;
     const used = async (provider = 'hubspot') =>
-      (await room.projects.getProviderApp(projectId, provider)).clientId;
+      (await harness.projects.getProviderApp(projectId, provider)).clientId;
 
     const first = await make('first');
     const second = await make('second');
@@ -108,7 +108,7 @@ describe('src/projects/apps/routes', () => {
       ),
     );
     expect(made.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    const listed = (await room.call('GET', path)).body as { provider: string; isDefault: boolean }[];
+    const listed = (await harness.call('GET', path)).body as { provider: string; isDefault: boolean }[];
     expect(listed.filter((app) => app.provider === 'pipedrive' && app.isDefault)).toHaveLength(1);
   });
 
@@ -118,18 +118,18 @@ describe('src/projects/apps/routes', () => {
       updateMask: ['clientId', 'scopes'],
       providerApp: { clientId: 'id-2', scopes: ['oauth'], externalRef: 'x' },
     };
-    const { status, body } = await room.call('PATCH', `${path}/${id}`, change);
+    const { status, body } = await harness.call('PATCH', `${path}/${id}`, change);
     expect(status).toBe(200);
     expect(body).toMatchObject({ clientId: 'id-2', scopes: ['oauth'] });
     expect(body).not.toHaveProperty('externalRef');
-    expect(await room.projects.getProviderApp(room.projectId, 'hubspot', id)).toMatchObject({
+    expect(await harness.projects.getProviderApp(harness.projectId, 'hubspot', id)).toMatchObject({
       clientSecret: 'very-secret',
     });
-    await room.call('PATCH', `${path}/${id}`, {
+    await harness.call('PATCH', `${path}/${id}`, {
       updateMask: ['clientSecret'],
       providerApp: { clientSecret: 'turned' },
     });
-    expect(await room.projects.getProviderApp(room.projectId, 'hubspot', id)).toMatchObject({
+    expect(await harness.projects.getProviderApp(harness.projectId, 'hubspot', id)).toMatchObject({
       clientSecret: 'turned',
     });
   });
@@ -150,7 +150,7 @@ describe('src/projects/apps/routes', () => {
     expect((await create({ clientId: 'twin', provider: 'salesforce' })).status).toBe(200);
     const other = (await create({ clientId: 'no-twin', provider: 'pipedrive' })).body;
     const change = (clientId: string, of: { id: string }) =>
-      room.call('PATCH', `${path}/${of.id}`, { updateMask: ['clientId'], providerApp: { clientId } });
+      harness.call('PATCH', `${path}/${of.id}`, { updateMask: ['clientId'], providerApp: { clientId } });
     expect(await change('twin', other)).toMatchObject(refusal);
     expect((await change('twin', one)).status).toBe(200);
     const made = await Promise.all([1, 2, 3].map(() => create({ clientId: 'race', provider: 'pipedrive' })));
@@ -163,7 +163,7 @@ describe('src/projects/apps/routes', () => {
     const other = await create({ provider: 'salesforce', scopes: undefined });
     expect(other.status).toBe(200);
     const turned = { updateMask: ['provider'], providerApp: { provider: 'hubspot' } };
-    expect((await room.call('PATCH', `${path}/${other.body.id}`, turned)).status).toBe(400);
+    expect((await harness.call('PATCH', `${path}/${other.body.id}`, turned)).status).toBe(400);
   });
 
   it('refuses a provider that is not in the catalogue', async () => {
@@ -173,14 +173,14 @@ describe('src/projects/apps/routes', () => {
 
   it('deletes, and does not know what is not of the project', async () => {
     const { id } = (await create({ clientId: 'deleted' })).body;
-    const { key } = (await room.call('POST', '/projects', { name: 'other' })).body.apiKey;
+    const { key } = (await harness.call('POST', '/projects', { name: 'other' })).body.apiKey;
     expect(
-      (await room.call('DELETE', `/projects/other/provider-apps/${id}`, undefined, { key })).status,
+      (await harness.call('DELETE', `/projects/other/provider-apps/${id}`, undefined, { key })).status,
     ).toBe(404);
-    expect((await room.call('DELETE', `${path}/${id}`)).status).toBe(204);
-    expect((await room.call('DELETE', `${path}/${id}`)).status).toBe(404);
+    expect((await harness.call('DELETE', `${path}/${id}`)).status).toBe(204);
+    expect((await harness.call('DELETE', `${path}/${id}`)).status).toBe(404);
     const change = { updateMask: ['clientId'], providerApp: { clientId: 'x' } };
-    expect((await room.call('PATCH', `${path}/${id}`, change)).status).toBe(404);
-    expect((await room.call('PATCH', `${path}/not-an-id`, change)).status).toBe(404);
+    expect((await harness.call('PATCH', `${path}/${id}`, change)).status).toBe(404);
+    expect((await harness.call('PATCH', `${path}/not-an-id`, change)).status).toBe(404);
   });
 });
