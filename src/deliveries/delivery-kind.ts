@@ -109,7 +109,7 @@ export function openDestination(
     name: row.name,
     metadata: row.metadata,
     secrets: secrets.current,
-    formerSecrets: formerIn(secrets, Date.now()),
+    formerSecrets: formerIn(secrets, Date.now()).map((former) => former.secrets),
   };
 }
 

@@ -182,7 +182,7 @@ function rotate(server: HttpServer, deps: DeliveryRouteDeps): void {
       operationId: 'rotateDestinationSecrets',
       summary: 'Make new secrets for a destination',
       description:
-        'Answers with the new signing key. For the hours of `overlapHours` messages are signed with both keys, so that receivers may change theirs meanwhile.',
+        'Answers with the new signing key. For the hours of `overlapHours` messages are signed with the key of before, too, so that receivers may change theirs meanwhile; so they are with those of earlier rotations whose time is not over. The answer comes after two seconds, when every node signs with the new key: a receiver may verify with it alone at once. With `overlapHours` 0 all former keys end.',
       tags,
       params: DestinationParams,
       body: RotateDestinationRequest,

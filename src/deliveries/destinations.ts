@@ -5,15 +5,16 @@ import { isId, newId } from '../kit/ids.ts';
 import { hurry, pause } from '../lanes/index.ts';
 import type { Slice } from '../kit/paging.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
+import { sleep } from '../kit/retry.ts';
 import { readMask } from '../kit/update-mask.ts';
 import type { CheckContext, DestinationKind } from './kind.ts';
-import type { KnownDestinations } from './known.ts';
+import { knownForMs, type KnownDestinations } from './known.ts';
 import { faultsOf } from './metadata.ts';
 import { isFailingTooLong } from './next-attempt.ts';
 import { forgetRoutesTo } from './notifications/index.ts';
 import { replayDeadLetters } from './replay/begin.ts';
 import type { CreateDestinationRequest, UpdateDestinationRequest } from './schema.ts';
-import { openSecrets, sealSecrets, type StoredSecrets } from './secrets.ts';
+import { formerIn, openSecrets, sealSecrets, type StoredSecrets } from './secrets.ts';
 import * as store from './store/destinations.ts';
 
 type Row = store.DestinationRow;
@@ -240,17 +241,32 @@ async function rotate(
   const row = await changing(deps, projectId, nameOrId, async (tx, found) => {
     const made = kindOf(deps, found.type).generate?.();
     if (!made) throw notRotatable(found);
-    const { current: before } = openSecrets(deps.ground.vault, found);
-    current = { ...before, ...made };
-    const until = new Date(Date.now() + overlapMs).toISOString();
+    const before = openSecrets(deps.ground.vault, found);
+    current = { ...before.current, ...made };
+    const now = Date.now();
+    const until = new Date(now + overlapMs).toISOString();
+    const good = formerIn(before, now);
+    if (overlapMs > 0 && good.length >= mostFormer) throw tooManyFormer(good);
     const stored: StoredSecrets =
-      overlapMs > 0 ? { current, former: { secrets: before, until } } : { current };
+      overlapMs > 0 ? { current, former: [{ secrets: before.current, until }, ...good] } : { current };
     const details = { name: found.name, formerUntil: overlapMs > 0 ? until : undefined };
     await record(tx, { projectId, action: 'destination.rotated', targetId: found.id, details });
     const secrets = sealSecrets(deps.ground.vault, found, stored);
     return (await store.updateDestination(tx, { ...found, secrets })) ?? found;
   });
+  // Whoever gets the new ones may verify by them at once: from now on every node signs with them.
+  await sleep(knownForMs);
   return { row, secrets: current };
+}
+
+/** Each signs every message. */
+const mostFormer = 10;
+
+function tooManyFormer(former: readonly { until: string }[]): Problem {
+  const [first] = former.map(({ until }) => until).toSorted();
+  return problem('rotated-too-often', {
+    detail: `${former.length} former secrets are still good; the first of them until ${first}.`,
+  });
 }
 
 /** A change of one destination, after which this node does not serve what it remembers, and its lane is looked at. */

@@ -47,8 +47,8 @@ export interface OpenDestination<Metadata extends object = object, Secrets exten
   name: string;
   metadata: Metadata;
   secrets: Secrets;
-  /** The ones before a rotation, while they are still good. */
-  formerSecrets?: Secrets | undefined;
+  /** The ones before rotations, while they are still good. */
+  formerSecrets?: readonly Secrets[] | undefined;
 }
 
 export interface DeliveryContext {

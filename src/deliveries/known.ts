@@ -3,7 +3,10 @@ import type { Database } from '../kit/db/database.ts';
 import { isId } from '../kit/ids.ts';
 import { loadDestinations, type DestinationKey, type DestinationRow } from './store/destinations.ts';
 
-/** Destinations as they are remembered: at most two seconds old while the database answers. */
+/** How old a destination may be on any node that reaches the database. */
+export const knownForMs = 2_000;
+
+/** Destinations as they are remembered. */
 export interface KnownDestinations {
   /** By id or name. */
   find(projectId: string, nameOrId: string): Promise<DestinationRow | undefined>;
@@ -16,6 +19,7 @@ const separator = '\0';
 
 export function createKnownDestinations(database: Database): KnownDestinations {
   const cache = createCache<DestinationRow>({
+    maxAgeMs: knownForMs,
     load: async (keys) => {
       const rows = await loadDestinations(database, keys.map(parseKey));
       return new Map(rows.map(({ n, ...row }) => [keys[n - 1] ?? '', row]));

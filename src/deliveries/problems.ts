@@ -8,6 +8,13 @@ export const deliveryProblems = {
     'Change them: PATCH …/destinations/{destination} with the mask `secrets.<name>`.',
     'A rotation makes new secrets, which a webhook has. Those of other types of destinations are made elsewhere and given to them. Nothing was changed.',
   ),
+  'rotated-too-often': kind(
+    409,
+    'The secrets were rotated too often',
+    'Wait until a former secret is over, or rotate with `overlapHours` 0, which ends all former ones at once.',
+    'Each former secret that is still good signs every message, so there are ten at the most. Nothing was changed.',
+    true,
+  ),
   'deliveries-waiting': kind(
     409,
     'Deliveries wait for the destination',

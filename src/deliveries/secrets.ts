@@ -6,8 +6,13 @@ import type { DestinationRow } from './store/destinations.ts';
 /** As they are sealed. */
 export interface StoredSecrets {
   current: object;
-  /** Those before the rotation, and until when they are good. */
-  former?: { secrets: object; until: string };
+  /** Those before each rotation, and until when they are good; the newest first. */
+  former?: FormerSecrets[];
+}
+
+interface FormerSecrets {
+  secrets: object;
+  until: string;
 }
 
 type Place = Pick<DestinationRow, 'project_id' | 'id'>;
@@ -35,9 +40,9 @@ export function openSecretsOnce(vault: Vault, row: Place & Pick<DestinationRow, 
   return secrets;
 }
 
-/** Those of before, while they are good. */
-export function formerIn({ former }: StoredSecrets, now: number): object | undefined {
-  return former && Date.parse(former.until) > now ? former.secrets : undefined;
+/** Those of before that are still good. */
+export function formerIn({ former = [] }: StoredSecrets, now: number): FormerSecrets[] {
+  return former.filter(({ until }) => Date.parse(until) > now);
 }
 
 function placeOf(projectId: string, id: string): string {

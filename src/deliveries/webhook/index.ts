@@ -60,7 +60,7 @@ type Webhook = OpenDestination<WebhookMetadata, WebhookSecrets>;
 
 function headersOf(
   message: OutgoingMessage,
-  { metadata, secrets, formerSecrets }: Webhook,
+  { metadata, secrets, formerSecrets = [] }: Webhook,
   body: Buffer,
 ): Record<string, string> {
   const own = Object.entries(metadata.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
@@ -68,7 +68,7 @@ function headersOf(
     'user-agent': 'svc',
     ...(Object.fromEntries(own) as Record<string, string>),
     'content-type': 'application/json',
-    ...signedHeaders([secrets, formerSecrets].flatMap(keyOf), {
+    ...signedHeaders([secrets, ...formerSecrets].flatMap(keyOf), {
       id: message.id,
       at: new Date(),
       body,

@@ -130,7 +130,7 @@ describe('deliveries/webhook', () => {
   const send = (
     message: OutgoingMessage,
     metadata: Partial<WebhookMetadata> = {},
-    formerSecrets?: { webhookSigningKey: string },
+    formerSecrets?: { webhookSigningKey: string }[],
   ): Promise<Delivered> =>
     kind.deliver(
       message,
@@ -177,7 +177,7 @@ describe('deliveries/webhook', () => {
   });
 
   it('signs with both keys during a rotation, and names a replay', async () => {
-    await send(testMessage(undefined, { replay: true }), {}, { webhookSigningKey: former });
+    await send(testMessage(undefined, { replay: true }), {}, [{ webhookSigningKey: former }]);
     const [{ headers, body }] = receiver.received as [Received];
     expect(headers['x-svc-replay']).toBe('true');
     for (const each of [key, former]) {

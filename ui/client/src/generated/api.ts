@@ -1061,7 +1061,7 @@ export interface paths {
         put?: never;
         /**
          * Make new secrets for a destination
-         * @description Answers with the new signing key. For the hours of `overlapHours` messages are signed with both keys, so that receivers may change theirs meanwhile.
+         * @description Answers with the new signing key. For the hours of `overlapHours` messages are signed with the key of before, too, so that receivers may change theirs meanwhile; so they are with those of earlier rotations whose time is not over. The answer comes after two seconds, when every node signs with the new key: a receiver may verify with it alone at once. With `overlapHours` 0 all former keys end.
          *
          *     Scopes: `full`. Not for credentials confined to a group.
          */

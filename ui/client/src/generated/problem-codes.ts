@@ -63,6 +63,7 @@ export type ProblemCode =
   | 'request-timeout'
   | 'restored'
   | 'return-url-not-allowed'
+  | 'rotated-too-often'
   | 'route-not-found'
   | 'sample-read-failed'
   | 'secrets-not-made-here'

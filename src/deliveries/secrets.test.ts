@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import {
+  eventually,
+  openDeliveryWorld,
+  startReceiver,
+  type DeliveryWorld,
+  type Receiver,
+} from './harness.testsuite.ts';
+
+describe('deliveries/secrets', () => {
+  let test: TestDatabase;
+  let world: DeliveryWorld;
+  let receiver: Receiver;
+  let destinationId: string;
+  beforeAll(async () => {
+    test = await createTestDatabase({ poolSize: 20 });
+    world = openDeliveryWorld(test, { timeoutMs: 5_000 });
+    receiver = await startReceiver();
+    const made = { name: 'mine', type: 'webhook' as const, metadata: { url: receiver.url } };
+    destinationId = (await world.deliveries.destinations.create(world.projectId, made)).id;
+  });
+  afterAll(async () => {
+    await world.close();
+    await receiver.close();
+    await test.drop();
+  });
+
+  const arrived = (count: number) =>
+    eventually(
+      () => receiver.received.length,
+      (found) => found >= count,
+    );
+
+  it('ten former secrets may be good at once; an eleventh is refused, unless all of them are to end', async () => {
+    const rotate = (overlapMs: number) =>
+      world.deliveries.destinations.rotate(world.projectId, 'mine', overlapMs);
+    const rotated = await Promise.allSettled(Array.from({ length: 11 }, () => rotate(60_000)));
+    const refused = rotated.filter((one) => one.status === 'rejected');
+    expect(refused).toMatchObject([{ reason: { code: 'rotated-too-often' } }]);
+    await world.work();
+    await world.queue(destinationId, 1);
+    await arrived(1);
+    expect(String(receiver.received[0]!.headers['webhook-signature']).split(' ')).toHaveLength(11);
+    await rotate(0);
+    await world.queue(destinationId, 1);
+    await arrived(2);
+    expect(String(receiver.received[1]!.headers['webhook-signature']).split(' ')).toHaveLength(1);
+  });
+});
