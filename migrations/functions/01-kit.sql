@@ -1,3 +1,14 @@
+-- Says in svc_now() itself how far the clock is shifted: a function that reads it from the table is planned at each call, and for
+-- each row that has it as a default, where this becomes now() in whatever asks.
+CREATE OR REPLACE FUNCTION svc_shift_clock() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS %L',
+    'SELECT now()' || CASE WHEN NEW.shift = '0' THEN '' ELSE format(' + %L::interval', NEW.shift) END);
+  RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER clock_shifted AFTER UPDATE ON clock FOR EACH ROW EXECUTE FUNCTION svc_shift_clock();
+UPDATE clock SET shift = shift;
+
 -- The smallest UUIDv7 of a moment: the first 48 bits are the Unix time in milliseconds (RFC 9562, 5.7).
 CREATE OR REPLACE FUNCTION svc_uuid_floor(moment timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
   SELECT (lpad(to_hex((extract(epoch FROM moment) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid
