@@ -2,6 +2,7 @@ import type { Ground } from '../kit/ground.ts';
 import type { Kind, Marked, Ran, WorkContext } from '../lanes/index.ts';
 import type { Delivered, DestinationKind, OpenDestination } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
+import { createLines, type Line, type Lines } from './lines.ts';
 import { countDeliveries } from './metrics.ts';
 import { outgoingOf } from './outgoing.ts';
 import { formerIn, openSecretsOnce } from './secrets.ts';
@@ -26,13 +27,14 @@ export interface DeliveryDeps {
 
 /** The work of the lanes of destinations. A delivery that was started elsewhere is sent again, under the same id. */
 export function deliveryKind(deps: DeliveryDeps): Kind<DeliveryItem, DeliveryEnd> {
+  const lines = createLines();
   return {
     name: 'delivery',
     async load(db, marked) {
       const messages = await loadMessages(db, marked);
       return marked.map((item, at) => Object.assign({ message: messages.get(at) }, item));
     },
-    run: (item, context) => deliver(deps, item, context),
+    run: (item, context) => deliver(deps, lines, item, context),
     rescued: 'again',
     unsent: postponed,
     record: recordDeliveries,
@@ -56,6 +58,7 @@ const strangeMs = 60_000;
 
 async function deliver(
   deps: DeliveryDeps,
+  lines: Lines,
   item: DeliveryItem,
   context: WorkContext,
 ): Promise<Ran<DeliveryEnd>> {
@@ -68,19 +71,22 @@ async function deliver(
   if (item.ref < row.kept_from || message.body.length === 0)
     return canceled(item, 'The project does not keep the message any longer (`keepDays.messages`).');
   if (!deps.kinds.has(row.type)) return { end: postponed(item, strangeMs) };
+  const kind = kindOf(deps, row);
+  const outgoing = outgoingOf(deps.ground.database, { id: item.ref, projectId, attempt }, message);
+  const line: Line | undefined = kind.connectsEach && (await lines.enter(laneId, context.signal));
   const startedAt = new Date();
   const began = performance.now();
-  const outgoing = outgoingOf(deps.ground.database, { id: item.ref, projectId, attempt }, message);
   const delivered = await guarded(deps, item, async () =>
-    kindOf(deps, row).recordsOnly && outgoing.notificationType
+    kind.recordsOnly && outgoing.notificationType
       ? misplaced(row)
-      : kindOf(deps, row).deliver(outgoing, openDestination(deps, row), {
+      : kind.deliver(outgoing, openDestination(deps, row), {
           ground: deps.ground,
           signal: context.signal,
           mayStillSend: () => context.mayStillSend(),
         }),
   );
   const timing = { startedAt, latencyMs: performance.now() - began };
+  line?.leave(timing.latencyMs);
   const ran = settle(item, delivered, timing, failingForMs(row));
   return row.keeps_delivered ? ran : { ...ran, end: { ...ran.end, empties: true } };
 }

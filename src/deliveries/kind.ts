@@ -118,6 +118,8 @@ export interface DestinationKind<
   check(metadata: Metadata, context: CheckContext): Issue[];
   /** Secrets of our making: at the creation and at a rotation. */
   generate?(): Secrets;
+  /** Each of its deliveries takes a connection for itself while it lasts. */
+  readonly connectsEach?: true;
   /** What its deliveries stand or fall together with, such as an origin. */
   shareOf(metadata: Metadata): string;
   deliver(

@@ -20,6 +20,7 @@ export const slack: DeclaredKind = { ...shape, create: () => createSlack() };
 export function createSlack({ timeoutMs = 15_000 }: SlackOptions = {}): DestinationKind<SlackMetadata> {
   return {
     ...shape,
+    connectsEach: true,
     check: checkSlack,
     // Slack limits each webhook by itself, and a channel that is gone says nothing of the others.
     shareOf: ({ url }) => url,

@@ -25,6 +25,7 @@ export function createWebhook({ timeoutMs = 15_000 }: WebhookOptions = {}): Dest
 > {
   return {
     ...shape,
+    connectsEach: true,
     check: checkWebhook,
     generate: () => ({ webhookSigningKey: newSigningKey() }),
     shareOf: ({ url }) => new URL(url).origin,
