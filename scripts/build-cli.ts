@@ -1,4 +1,5 @@
 /** `npm run build:cli`: the command line, with the server behind it, as a package to install, into `dist/svc` or the folder that is named. */
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -52,6 +53,11 @@ export async function buildCli(folder: string): Promise<void> {
     cp(join(root, 'src/providers/catalog'), join(folder, 'lib/catalog'), { recursive: true }),
     cp(join(root, 'migrations'), join(folder, 'migrations'), { recursive: true }),
     cp(join(root, 'LICENSE'), join(folder, 'LICENSE')),
+    cp(join(root, 'docs/llms.txt'), join(folder, 'docs/llms.txt')),
+    // The pages of /docs, where they were built.
+    ...(existsSync(join(root, 'dist/docs'))
+      ? [cp(join(root, 'dist/docs'), join(folder, 'dist/docs'), { recursive: true })]
+      : []),
     writeFile(join(folder, 'package.json'), packageFile(dependencies)),
   ]);
 }

@@ -63,7 +63,7 @@ describe('cli/built', () => {
         body: JSON.stringify({ sourceYaml: 'specVersion: [' }),
       });
       expect(await answer.json()).toMatchObject({ code: 'manifest-invalid' });
-      expect((await fetch(`${base}/docs/static/index.html`)).status).toBe(200);
+      expect((await fetch(`${base}/docs/api/static/index.html`)).status).toBe(200);
     } finally {
       child.kill('SIGTERM');
       await ended;

@@ -28,7 +28,7 @@ export async function deploy(path: string, options: DeployOptions): Promise<void
 }
 
 /** A line for each integration, and one for each part of it that changes. */
-function changesOf({ integrations, untouched }: DeployPreview): string[] {
+export function changesOf({ integrations, untouched }: DeployPreview): string[] {
   const parts = ({ added, changed, removed }: DeployedChange): string[] => [
     ...added.map((name) => `  + ${name}`),
     ...changed.map((name) => `  ~ ${name}`),
@@ -40,7 +40,7 @@ function changesOf({ integrations, untouched }: DeployPreview): string[] {
   ];
 }
 
-function warningsOf(file: ManifestFile, warnings: readonly ManifestIssue[]): string[] {
+export function warningsOf(file: ManifestFile, warnings: readonly ManifestIssue[]): string[] {
   return warnings.length > 0 ? [describeIssues(file, warnings)] : [];
 }
 

@@ -131,6 +131,31 @@ describe('cli/nouns', () => {
     expect(many.err).toBe('There are more: --limit 15.\n');
   }, 90_000);
 
+  it('plan tells which installations lose a field, need a mapping or stop reading, and changes nothing', async () => {
+    const changed = manifest.replace('[{ fieldName: email }]', '[{ fieldName: phone }, { mapToName: rank }]');
+    await writeFile(join(at.folder, 'fields.yaml'), changed);
+    const fields = await words('plan', 'fields.yaml');
+    expect(fields).toContain('hubspot-crm: 1 installation, of which\n  ! 1 loses contacts.email (acme)\n');
+    expect(fields).toContain('  ! 1 needs a mapping for contacts.rank (acme)\n');
+    await writeFile(join(at.folder, 'gone.yaml'), manifest.replaceAll('contacts', 'companies'));
+    expect(await words('plan', 'gone.yaml')).toContain('none of which loses or lacks anything');
+    const [gone] = await json('plan', 'gone.yaml', '--destructive');
+    expect(gone).toMatchObject({
+      dryRun: true,
+      consequences: [
+        {
+          integration: 'hubspot-crm',
+          installations: 1,
+          impacts: [
+            { kind: 'stops-reading', what: 'contacts', count: 1, groups: ['acme'] },
+            { kind: 'stops-writing', what: 'contacts', count: 1 },
+          ],
+        },
+      ],
+    });
+    expect(await words('integrations', 'get', 'hubspot-crm')).toContain('objectName: contacts');
+  }, 60_000);
+
   it('what is read is delivered, and can be delivered again', async () => {
     const [read] = await json<{ operationId: string }>('read', 'hubspot-crm', 'contacts', '--group', 'acme');
     await words('operations', 'watch', read?.operationId ?? '', '--timeout', '30');

@@ -21,6 +21,15 @@ export function declareManifest(program: Command): void {
     .action(async (path: string, options: object) =>
       (await import('../types/types.ts')).types(path, options),
     );
+  calling(
+    program,
+    'plan',
+    'what a deploy changes, and which installations lose or lack something by it; changes nothing',
+    'svc plan svc.yaml --destructive',
+  )
+    .argument('[manifest]', 'the manifest', 'svc.yaml')
+    .option('--destructive', 'of a deploy that ends what the manifest no longer holds')
+    .action(async (path: string, options: object) => (await import('../plan/plan.ts')).plan(path, options));
   calling(program, 'deploy', 'deploy a manifest', 'svc deploy svc.yaml --dry-run')
     .argument('[manifest]', 'the manifest', 'svc.yaml')
     .option('--dry-run', 'say what would change, and change nothing')

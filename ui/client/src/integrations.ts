@@ -5,7 +5,7 @@ import { listOf, type List, type PageQuery } from './pages.ts';
 export interface Integrations {
   list(query?: PageQuery, options?: CallOptions): List<Integration>;
   /** What a deploy of this manifest would change; nothing is written. */
-  preview(sourceYaml: string, options?: CallOptions): Promise<DeployPreview>;
+  preview(sourceYaml: string, options?: CallOptions & { destructive?: boolean }): Promise<DeployPreview>;
   /** Deploys a manifest. With `destructive`, what it no longer holds ends for the installations that have it. */
   deploy(
     sourceYaml: string,
@@ -29,8 +29,8 @@ export function integrationsOf({ api, projectIdOrName }: Calls): Integrations {
           onlyPage<IntegrationPage>(await answerOf(api.GET(all, { params: { path, query }, ...options }))),
         first,
       ),
-    preview: async (sourceYaml, options = {}) =>
-      (await put(sourceYaml, { dryRun: true }, options)) as DeployPreview,
+    preview: async (sourceYaml, { destructive = false, ...options } = {}) =>
+      (await put(sourceYaml, { dryRun: true, destructive }, options)) as DeployPreview,
     deploy: async (sourceYaml, { destructive = false, ...options } = {}) =>
       (await put(sourceYaml, { destructive }, options)) as DeployedIntegration[],
   };
