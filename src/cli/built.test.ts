@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../test/database.ts';
@@ -27,6 +28,30 @@ describe('cli/built', () => {
   ])('in an empty folder it says to: svc %s', async (words) => {
     const { code, out, err } = await at.run(words.split(' '));
     expect(`${out}${err === '' ? '' : `--- error output\n${err}`}--- exit code ${code}\n`).toMatchSnapshot();
+  });
+
+  it.each([
+    ['svc deliv', 'deliveries'],
+    ['svc deliveries re', 'replay replays retry'],
+    ['svc deliveries list --stat', '--status'],
+    ['svc deliveries list --status f', 'failed'],
+    ['svc mas', 'master-keys'],
+    ['svc validate bro', 'broken.yaml'],
+  ])('completes in bash: %s', async (line, expected) => {
+    await writeFile(join(at.folder, 'broken.yaml'), '');
+    const { out } = await at.run(['completion', 'bash']);
+    const words = line.split(' ');
+    const script = `${out}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _svc; echo "\${COMPREPLY[*]}"`;
+    const said = execFileSync('bash', ['-c', script], { cwd: at.folder, encoding: 'utf8' });
+    expect(said.trim().split(' ').toSorted().join(' ')).toBe(expected);
+  });
+
+  it('completes in zsh by way of bash, in fish by its own words', async () => {
+    expect((await at.run(['completion', 'zsh'])).out).toContain('bashcompinit');
+    expect((await at.run(['completion', 'fish'])).out).toContain(
+      "complete -c svc -n '__fish_seen_subcommand_from deliveries; and __fish_seen_subcommand_from list' -l status -x -a 'pending delivered failed canceled'",
+    );
+    expect(await at.run(['completion', 'csh'])).toMatchObject({ code: 2, out: '' });
   });
 
   it('starts the server, which checks manifests in a thread of its own, and stops it', async () => {

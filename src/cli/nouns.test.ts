@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploy, install, type Customer } from '../../test/customer.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { startPlatform, type Platform } from '../../test/platform.ts';
 import { startReceiver, type Receiver } from '../../test/receiver.ts';
-import { openFolder, type Folder, type Ran } from './run.fixture.ts';
+import { openFolder, svc, type Folder, type Ran } from './run.fixture.ts';
 
 const manifest = `specVersion: 1.0.0
 integrations:
@@ -217,6 +219,49 @@ describe('cli/nouns', () => {
     expect(await run('proxy', 'https://elsewhere.example/x', ...account)).toMatchObject({ code: 2, out: '' });
     expect(await run('proxy', '/x', ...account, '-H', 'nothing')).toMatchObject({ code: 2, out: '' });
   }, 90_000);
+
+  it('mcp lets a model look, plan and, when allowed, write', async () => {
+    const open = async (...args: string[]) => {
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(
+        new StdioClientTransport({
+          command: process.execPath,
+          args: [svc, 'mcp', ...args],
+          env: { PATH: process.env['PATH'] ?? '', HOME: at.folder, ...env() },
+        }),
+      );
+      const call = async (name: string, input: Record<string, unknown>) => {
+        const { content, isError } = await client.callTool({ name, arguments: input });
+        const said = (content as { text: string }[])[0]?.text ?? '';
+        return isError ? said : (JSON.parse(said) as Record<string, unknown>);
+      };
+      return { client, call };
+    };
+    const of = { integration: 'hubspot-crm', groupRef: 'acme' };
+    const write = { ...of, object: 'contacts', type: 'create', record: { email: 'model@example.com' } };
+    const { client, call } = await open();
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).not.toContain('write_record');
+    expect(await call('list_integrations', {})).toMatchObject([{ name: 'hubspot-crm', provider: 'hubspot' }]);
+    expect(await call('list_customers', { integration: 'hubspot-crm' })).toMatchObject([
+      { groupRef: 'acme' },
+    ]);
+    expect(await call('describe_object', { ...of, object: 'contacts' })).toHaveProperty('fields.email');
+    expect(await call('plan_write', write)).toHaveProperty('plan.calls');
+    expect(await call('provider_get', { ...of, path: '/crm/v3/objects/contacts?limit=1' })).toMatchObject({
+      status: 200,
+    });
+    expect(await call('write_record', write)).toContain('--allow-writes');
+    expect(await call('plan_write', { ...of, object: 'contacts' })).toContain('Correct it');
+    expect(await call('get_operation', { operationId: 'x' })).toMatch(/x.*\n.+/);
+    await client.close();
+    const allowed = await open('--allow-writes');
+    const { operationId } = (await allowed.call('write_record', write)) as { operationId: string };
+    expect(await allowed.call('get_operation', { operationId })).toMatchObject({ status: 'success' });
+    const found = { ...of, object: 'contacts', field: 'email', value: 'model@example.com' };
+    expect(await allowed.call('find_record', found)).toHaveProperty('results');
+    await allowed.client.close();
+  }, 60_000);
 
   it('keys are made for what they may, let nobody in when disabled, and are deleted', async () => {
     const made = await run('keys', 'create', '--label', 'reader', '--scope', 'read');

@@ -1,6 +1,8 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import type { Shell } from './completion.ts';
 import { declareAccess } from './declare/access.ts';
+import { command } from './declare/command.ts';
 import { declareCustomers } from './declare/customers.ts';
 import { declareDeliveries } from './declare/deliveries.ts';
 import { declareManifest } from './declare/manifest.ts';
@@ -29,5 +31,18 @@ export function createProgram(): Command {
   declareCustomers(program);
   declareDeliveries(program);
   declareAccess(program);
+  command(
+    program,
+    'completion',
+    'a script that completes commands and options in a shell',
+    'svc completion bash > /etc/bash_completion.d/svc',
+    'svc completion zsh > "${fpath[1]}/_svc"',
+    'svc completion fish > ~/.config/fish/completions/svc.fish',
+  )
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell: Shell) => {
+      const made = await import('./completion.ts');
+      process.stdout.write(made.completion(program, shell));
+    });
   return program;
 }

@@ -17,37 +17,9 @@ interface ProxyOptions extends ConnectionOptions {
 
 /** `svc proxy`: a request to the provider's own API, with the credentials of an installation. The exit code is 1 from status 400 on. */
 export async function proxy(path: string, options: ProxyOptions): Promise<void> {
-  const target = urlOf(path, await proxyUrlOf(options));
-  const body = options.data === undefined ? undefined : await sourceOf('--data', options.data);
-  const headers = headersOf(options, body);
-  const { api, project: projectIdOrName } = await connect(options);
-  const params = { path: { projectIdOrName } };
-  const { id } = await answerOf(api.GET('/v1/projects/{projectIdOrName}', { params }));
-  headers.set('x-svc-project-id', id);
-  headers.set('x-api-key', (await credentialsOf(options)).apiKey);
-  const method = options.request ?? (body === undefined ? 'GET' : 'POST');
-  const answer = await fetch(target, {
-    method,
-    headers,
-    redirect: 'manual',
-    ...(body === undefined ? {} : { body }),
-  }).catch((error: Error) => {
-    throw new Failure(
-      `${target.origin} gave no answer: ${error.cause instanceof Error ? error.cause.message : error.message}.`,
-      'Check the address of the proxy: --proxy-url or SVC_PROXY_URL.',
-      exitCodes.unreachable,
-    );
-  });
-  await tellAnswer(answer, options);
-}
-
-async function tellAnswer(answer: Response, options: ProxyOptions): Promise<void> {
+  const answer = await callProvider(path, options);
   const { status, headers } = answer;
   const bytes = Buffer.from(await answer.arrayBuffer());
-  if (headers.has('x-svc-problem')) {
-    const problem = readProblem(bytes.toString(), status);
-    if (problem) throw new SvcError(problem);
-  }
   if (options.json) {
     say(options, { status, headers: Object.fromEntries(headers), body: bodyOf(bytes) }, '');
   } else {
@@ -59,6 +31,34 @@ async function tellAnswer(answer: Response, options: ProxyOptions): Promise<void
   if (status < 400) return;
   if (!options.json) tell(`The provider answered ${status}.`);
   process.exitCode = exitCodes.refused;
+}
+
+/** The provider's answer. What svc itself answered is thrown. */
+export async function callProvider(path: string, options: ProxyOptions): Promise<Response> {
+  const target = urlOf(path, await proxyUrlOf(options));
+  const body = options.data === undefined ? undefined : await sourceOf('--data', options.data);
+  const headers = headersOf(options, body);
+  const { api, project: projectIdOrName } = await connect(options);
+  const params = { path: { projectIdOrName } };
+  const { id } = await answerOf(api.GET('/v1/projects/{projectIdOrName}', { params }));
+  headers.set('x-svc-project-id', id);
+  headers.set('x-api-key', (await credentialsOf(options)).apiKey);
+  const method = options.request ?? (body === undefined ? 'GET' : 'POST');
+  const sent = body === undefined ? {} : { body };
+  const answer = await fetch(target, { method, headers, redirect: 'manual', ...sent }).catch(
+    (error: Error) => {
+      throw new Failure(
+        `${target.origin} gave no answer: ${error.cause instanceof Error ? error.cause.message : error.message}.`,
+        'Check the address of the proxy: --proxy-url or SVC_PROXY_URL.',
+        exitCodes.unreachable,
+      );
+    },
+  );
+  const problem = answer.headers.has('x-svc-problem')
+    ? readProblem(await answer.text(), answer.status)
+    : undefined;
+  if (problem) throw new SvcError(problem);
+  return answer;
 }
 
 /** As a value where it is JSON. */

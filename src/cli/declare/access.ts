@@ -13,6 +13,16 @@ export function declareAccess(program: Command): void {
   calling(program, 'logout', 'forget a profile', 'svc logout --profile staging').action(
     async (options: ConnectionOptions) => (await import('../login.ts')).logout(options),
   );
+  calling(
+    program,
+    'mcp',
+    'let a model look at the project, by the Model Context Protocol on the input and output of the process',
+    'svc mcp --profile staging',
+    'claude mcp add svc -- svc mcp',
+  )
+    .option('--allow-writes', 'let it write records, too')
+    .option('--proxy-url <url>', 'where the proxy is (SVC_PROXY_URL); the port after the one of the server')
+    .action(async (options: object) => (await import('../mcp/mcp.ts')).mcp(options));
   declareKeys(program.command('keys').description('the API keys of the project'));
 }
 
