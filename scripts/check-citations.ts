@@ -23,6 +23,7 @@ const paths = globSync(
 const exempt = new Set([
   'scripts/citations.ts',
   'scripts/citations.test.ts',
+  'test/journeys/docs-site.test.ts',
   'scripts/links.ts',
   'scripts/links.test.ts',
   'scripts/spec-coverage/coverage.test.ts',

@@ -9,7 +9,7 @@ import type { HttpServer } from './server.ts';
 
 /** The reference loads nothing from elsewhere and is framed by nobody. */
 const docsPolicy =
-  "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'self'";
+  "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 /** Collects the schemas of all routes that follow into an OpenAPI 3.1 document, and serves it with a browsable reference. */
 export async function documentApi(
