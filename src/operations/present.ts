@@ -67,10 +67,11 @@ export function presentRecord({ slot, reference, outcome, resolution }: RecordRo
   const known = { index: slot, ...(reference === null ? {} : { reference }) };
   if (!outcome) return { ...known, errors: [], resolution: 'pending' };
   if (outcome.kind === 'applied') {
-    const { recordId } = outcome;
+    const { recordId, created } = outcome;
     return {
       ...known,
       ...(recordId === undefined ? {} : { recordId }),
+      ...(created === undefined ? {} : { created }),
       success: true,
       errors: [],
       resolution: 'applied',

@@ -232,6 +232,9 @@ export const OperationRecord = Type.Object(
     index: Type.Integer({ description: "The record's place in the request, from 0." }),
     reference: Type.Optional(Type.String({ description: 'As the caller sent it.' })),
     recordId: Type.Optional(Type.String({ description: "The provider's id." })),
+    created: Type.Optional(
+      Type.Boolean({ description: 'Of an upsert: whether the record was created, where that is known.' }),
+    ),
     success: Type.Optional(Type.Boolean({ description: 'Absent while the record has no outcome.' })),
     errors: Type.Array(OperationFailure, {
       description: 'How its last attempt failed; it stays when the record is resolved.',

@@ -3,7 +3,7 @@ import type { Answer, KeyClaim, OperationError, Place } from './work.ts';
 
 /** What is kept of a record's outcome; the provider's echo is not. */
 export type StoredOutcome =
-  | { kind: 'applied'; recordId?: string; lookedUpBy?: string }
+  | { kind: 'applied'; recordId?: string; lookedUpBy?: string; created?: boolean }
   | { kind: 'notApplied' | 'unknown'; failure: Failure };
 
 /** One line of an operation's log. */

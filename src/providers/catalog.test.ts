@@ -98,7 +98,7 @@ describe('src/providers/catalog', () => {
 
   it('computes abilities from what a connector has', () => {
     const all = {
-      write: ['create', 'update', 'delete'],
+      write: ['create', 'update', 'delete', 'upsert'],
       batchWrite: true,
       delete: true,
       ifEmpty: true,

@@ -18,16 +18,17 @@ export interface ProviderClient {
   send(request: ProviderRequest, maySend?: () => boolean): Promise<HttpResult>;
 }
 
-export type WriteKind = 'create' | 'update' | 'delete';
+export type WriteKind = 'create' | 'update' | 'delete' | 'upsert';
 
 export interface Association {
   to: { id: string };
   types: { associationCategory: string; associationTypeId: number }[];
 }
 
-/** One record of a write, in provider field names; `id` for update and delete. */
+/** One record of a write, in provider field names; `id` for update and delete, `key` for upsert: its value of `upsertBy` as text. */
 export interface WriteRecord {
   id?: string;
+  key?: string;
   fields: Record<string, unknown>;
   associations?: Association[];
 }
@@ -37,6 +38,8 @@ export interface WriteCall {
   kind: WriteKind;
   objectName: string;
   records: readonly WriteRecord[];
+  /** Of an upsert: the field that says which record it is. */
+  upsertBy?: string;
   allOrNone: boolean;
   /** Headers the caller forwards to the provider. */
   headers: readonly { key: string; value: string }[];
@@ -46,10 +49,16 @@ export interface WriteCall {
  * What became of one record. `unknown`: it may or may not have been written.
  * `data` is the provider's echo of the record with its `id`; absent where the provider echoes nothing.
  * An applied record without `recordId` was written, but the answer does not tell which of the batch's ids is its own.
- * `lookedUpBy`: the answer was lost, and the record was found by this unique field.
+ * `lookedUpBy`: the answer was lost, and the record was found by this unique field. `created`: of an upsert, whether there was none.
  */
 export type RecordOutcome =
-  | { kind: 'applied'; recordId?: string; data?: Record<string, unknown>; lookedUpBy?: string }
+  | {
+      kind: 'applied';
+      recordId?: string;
+      data?: Record<string, unknown>;
+      lookedUpBy?: string;
+      created?: boolean;
+    }
   | { kind: 'notApplied'; failure: Failure }
   | { kind: 'unknown'; failure: Failure };
 
@@ -93,6 +102,8 @@ export interface ObjectDescription {
   fields: Record<string, FieldMetadata>;
   /** Not shown to callers. */
   uniqueFields?: readonly UniqueField[];
+  /** Those that the provider takes an upsert by, where they are not the unique ones. Not shown to callers. */
+  upsertFields?: readonly UniqueField[];
 }
 
 /** A record as a read-back found it. `createdAt`: milliseconds since the epoch, by the provider's clock. */
@@ -132,6 +143,16 @@ export interface ResolveAbility {
     fields: readonly string[],
     answer: HttpAnswer,
   ): { found: Map<string, StandingRecord[]> } | { failure: Failure };
+}
+
+/** Writes records by a field that tells them apart: one that is not there is created. */
+export interface UpsertAbility {
+  /** The field by its own name, or why records are not written by it. `description` is missing where the connection may not see one. */
+  identity(
+    objectName: string,
+    field: string,
+    description: ObjectDescription | undefined,
+  ): { field: UniqueField } | { failure: Failure };
 }
 
 export interface DescribeAbility {
@@ -268,6 +289,8 @@ export interface Connector {
   forwardHeaders?: true;
   currentFields?: CurrentFieldsAbility;
   resolve?: ResolveAbility;
+  /** Together with the kind `upsert` of its writes. */
+  upsert?: UpsertAbility;
   describe?: DescribeAbility;
   read?: ReadAbility;
   readAssociations?: ReadAssociationsAbility;

@@ -25,6 +25,8 @@ export interface Abilities {
   /** Kinds of batch for which all or none cannot be had. */
   partialOnly: readonly WriteKind[];
   delete: boolean;
+  /** Upserts whose fields depend on whether the record is there: it is looked up first. */
+  lookUp: boolean;
   associations: boolean;
   forwardHeaders: boolean;
   ifEmpty: boolean;
@@ -45,6 +47,7 @@ export function abilitiesOf(provider: string | undefined): Abilities {
     batchWrite: connector?.batchLimit !== undefined,
     partialOnly: connector?.partialOnly ?? [],
     delete: write.includes('delete'),
+    lookUp: connector?.resolve !== undefined,
     associations: connector?.associations ?? false,
     forwardHeaders: connector?.forwardHeaders ?? false,
     ifEmpty: connector?.currentFields !== undefined,

@@ -35,6 +35,8 @@ export interface Failure {
   pending?: true;
   /** Nothing is sent until the earlier call can no longer take effect. A record that is missing then was never written. */
   quiet?: true;
+  /** Of an upsert: a record stood in the way, and it is sent a second time. */
+  clashed?: true;
   /** The answer of an attempt was lost, and the record was looked for by this unique field. */
   lookedUpBy?: string;
 }

@@ -87,6 +87,11 @@ function supportFrom(abilities: Abilities): Support {
     delete: abilities.delete,
     bulkWrite: { insert: false, update: false, upsert: false, delete: false },
     search: { operators: { equals: abilities.read } },
-    batchWrite: { create: batch, update: batch, delete: none, upsert: none },
+    batchWrite: {
+      create: batch,
+      update: batch,
+      delete: none,
+      upsert: abilities.write.includes('upsert') ? batch : none,
+    },
   };
 }

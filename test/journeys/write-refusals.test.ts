@@ -22,7 +22,7 @@ const ofBoth: Refusal[] = [
   ['§2.6 groupRef missing', 'contacts', { type: 'create', record, groupRef: undefined }, invalid('groupRef')],
   ['§2.6 groupRef empty', 'contacts', { type: 'create', record, groupRef: '' }, invalid('groupRef')],
   ['§2.6 type missing', 'contacts', { record }, invalid('type')],
-  ['§2.6 type unknown', 'contacts', { type: 'upsert', record }, invalid('type')],
+  ['§2.6 type unknown', 'contacts', { type: 'replace', record }, invalid('type')],
   ['§2.6 mode unknown', 'contacts', { type: 'create', mode: 'later', record }, invalid('mode')],
   ['§2.6 neither record nor batch', 'contacts', { type: 'create' }, invalid('record')],
   [

@@ -141,10 +141,7 @@ export async function accept(world: World, name: RequestName, target: string): P
     request: { ...plan, type: plan.kind, provider: 'hubspot', connectionId: 'l' },
     records: plan.records,
     deadlineSeconds: plan.deadlineSeconds,
-    orderKeys: orderKeysOf(
-      { installationId, provider: 'hubspot', objectName },
-      plan.records.map(({ id }) => id),
-    ),
+    orderKeys: orderKeysOf({ installationId, provider: 'hubspot', objectName }, plan.records),
   });
   for (const [slot, mark] of marks.entries()) {
     const id = plan.records[slot]?.id;

@@ -86,11 +86,12 @@ function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Res
   const echoed = reference === undefined ? {} : { reference };
   if (outcome.kind !== 'applied')
     return { success: false, ...echoed, errors: [shown(plan, outcome.failure)] };
-  const { recordId, data } = outcome;
+  const { recordId, data, created } = outcome;
   return {
     success: true,
     ...(recordId === undefined ? {} : { recordId }),
     ...(data ? { data } : {}),
+    ...(created === undefined ? {} : { created }),
     ...echoed,
   };
 }

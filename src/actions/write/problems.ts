@@ -20,6 +20,12 @@ export const writeProblems = {
     'Leave the header away; the service sets it itself.',
     'Headers that carry credentials, the host or the framing of the message are never forwarded from a write request.',
   ),
+  'not-unique': kind(
+    422,
+    'The field does not tell records apart',
+    'Name a field in `upsertBy` whose values the provider keeps unique: a unique property at HubSpot, an external id at Salesforce.',
+    'An upsert was asked for by a field that may hold the same value in several records, or that the object does not have.',
+  ),
   'record-too-large': kind(
     422,
     'The record is too large',

@@ -94,11 +94,12 @@ async function retry(
   const { id, projectId, integrationId, installationId, resource } = written.operation;
   const target = await deps.installations.refreshTarget(projectId, { installationId });
   if (!target) throw problem('installation-not-found', { detail: 'The installation was deleted.' });
-  const { kind, objectName, provider } = storedWriteOf(written.request);
+  const { kind, objectName, provider, upsertBy } = storedWriteOf(written.request);
   const again = planAgain(
     kind,
     planned.records.map(plannedRecordOf),
     scopeOf(target, objectName, deps.ground.limits),
+    upsertBy,
   );
   if ('refusal' in again) throw again.refusal;
   const { records } = again;
@@ -117,10 +118,7 @@ async function retry(
     request: { ...written.request, mode: 'asynchronous', connectionId, retryOf: id },
     records,
     deadlineSeconds: deadlineHours * 3600,
-    orderKeys: orderKeysOf(
-      { installationId, provider, objectName },
-      records.map((one) => one.id),
-    ),
+    orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
     // Ours, not a caller's: of two calls at once, one makes the operation.
     key: { principal: 'retry', key: id, hash: createHash('sha256').update(id).digest(), forever: true },
   });

@@ -56,7 +56,7 @@ describe('src/actions/write/schema', () => {
     ['§2.6 groupRef: empty', { ...create, groupRef: '' }, 'groupRef'],
     ['§2.6 groupRef: no text', { ...create, groupRef: 7 }, 'groupRef'],
     ['§2.6 type: none', { ...create, type: undefined }, 'type'],
-    ['§2.6 type: another value', { ...create, type: 'upsert' }, 'type'],
+    ['§2.6 type: another value', { ...create, type: 'replace' }, 'type'],
     ['§2.6 mode: another value', { ...create, mode: 'async' }, 'mode'],
     ['§2.6 record: no object', { ...create, record: [] }, 'record'],
     ['§2.6, §8 batch: no item', batchOf([]), 'batch'],

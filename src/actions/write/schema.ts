@@ -44,7 +44,22 @@ const BatchItem = Type.Object(
 export const WriteRequest = Type.Object(
   {
     groupRef: Type.String({ minLength: 1, description: 'The group whose installation is written to.' }),
-    type: Type.Union([Type.Literal('create'), Type.Literal('update'), Type.Literal('delete')]),
+    type: Type.Union([
+      Type.Literal('create'),
+      Type.Literal('update'),
+      Type.Literal('delete'),
+      Type.Literal('upsert', {
+        description: 'Updates the record that `upsertBy` finds, and creates it where there is none.',
+      }),
+    ]),
+    upsertBy: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description:
+          'Of an upsert: the field that tells the records apart. The provider must keep its values unique (HubSpot: a unique property, or the email of a contact; Salesforce: an external id). Every record has a value in it.',
+      }),
+    ),
     mode: Type.Optional(
       Type.Union([Type.Literal('synchronous'), Type.Literal('asynchronous')], {
         description: 'Default synchronous; not used for delete.',
@@ -107,6 +122,12 @@ const RecordDone = Type.Object(
     data: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description: 'The record as the provider tells it, or as it was written.',
+      }),
+    ),
+    created: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of an upsert: whether the record was created. Missing where an answer was lost, and its repetition found the record.',
       }),
     ),
     reference,
@@ -173,6 +194,7 @@ const result = Type.Object({
   success: Type.Boolean(),
   recordId: RecordDone.properties.recordId,
   data: RecordDone.properties.data,
+  created: RecordDone.properties.created,
   reference,
   errors: RecordFailed.properties.errors,
 });

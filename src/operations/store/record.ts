@@ -100,7 +100,7 @@ const recordTold = statement(
       coalesce(jsonb_agg(left(f->>'category' || ': ' || (f->>'message'), ${mostErrorCharacters}) ORDER BY r.slot)
         FILTER (WHERE f IS NOT NULL), '[]') AS errors,
       jsonb_agg(jsonb_strip_nulls(jsonb_build_object('index', r.slot, 'reference', r.reference,
-        'success', r.outcome->>'kind' = 'applied', 'recordId', r.record_id,
+        'success', r.outcome->>'kind' = 'applied', 'recordId', r.record_id, 'created', r.outcome->'created',
         'errors', CASE WHEN f IS NOT NULL THEN jsonb_build_array(jsonb_build_object('category', f->'category',
           'retryable', f->'retryable', 'message', f->'message', 'provider', f->'provider',
           'existingRecordId', f->'existingRecordId')) END)) ORDER BY r.slot) AS records

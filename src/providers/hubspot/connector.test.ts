@@ -1,5 +1,6 @@
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { testConnector } from '../connector.testsuite.ts';
+import { testUpserts } from '../upsert.testsuite.ts';
 import { hubspot } from './index.ts';
 
 testConnector('hubspot', async () => {
@@ -29,5 +30,18 @@ testConnector('hubspot', async () => {
         policyName: 'TEN_SECONDLY_ROLLING',
       },
     },
+  };
+});
+
+testUpserts('hubspot', async () => {
+  const simulator = await startHubspot({ records: 10 });
+  return {
+    connector: hubspot,
+    url: simulator.url,
+    close: simulator.close,
+    objectName: 'contacts',
+    upsertBy: 'email',
+    label: 'lastname',
+    bad: { nosuchproperty: 'x' },
   };
 });

@@ -5,6 +5,7 @@ import { failureOf } from './failure.ts';
 import { read } from './read.ts';
 import { readAssociations } from './read-associations.ts';
 import { resolve } from './resolve.ts';
+import { upsert } from './upsert.ts';
 import { batchLimit, write } from './write.ts';
 
 /** HubSpot, provider X of §4.2.3. facts.md says where HubSpot documents what this folder relies on. */
@@ -16,6 +17,7 @@ export const hubspot: Connector = {
   associations: true,
   currentFields,
   resolve,
+  upsert,
   describe,
   read,
   readAssociations,

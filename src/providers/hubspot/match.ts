@@ -1,5 +1,5 @@
 import { comparable, idOf, isObject, objectsOf, textsOf, unknownRecord, type JsonObject } from '../answer.ts';
-import type { RecordOutcome, WriteCall } from '../connector.ts';
+import type { RecordOutcome, WriteCall, WriteRecord } from '../connector.ts';
 import type { Failure } from '../failure.ts';
 import { failureOfEntry } from './failure.ts';
 
@@ -8,12 +8,18 @@ export function traceIdOf(index: number): string {
   return `r${index}`;
 }
 
-/** A record as HubSpot answers it. `data`: its properties and id, without createdAt, archived and url. */
+/** A record as HubSpot answers it. `data`: its properties and id, without createdAt, archived and url. An upsert tells whether it is `new`. */
 export function appliedFrom(result: JsonObject): RecordOutcome | undefined {
   const recordId = idOf(result['id']);
   if (recordId === undefined) return undefined;
   const properties = isObject(result['properties']) ? result['properties'] : {};
-  return { kind: 'applied', recordId, data: { id: recordId, ...properties } };
+  const created = result['new'];
+  return {
+    kind: 'applied',
+    recordId,
+    data: { id: recordId, ...properties },
+    ...(typeof created === 'boolean' ? { created } : {}),
+  };
 }
 
 /**
@@ -65,7 +71,10 @@ function indexOfResult(call: WriteCall, result: JsonObject): number | undefined 
 }
 
 function indexOfId(call: WriteCall, id: string | undefined): number | undefined {
-  const index = id === undefined ? -1 : call.records.findIndex((record) => record.id === id);
+  if (id === undefined) return undefined;
+  const isIts = ({ id: own, key }: WriteRecord): boolean =>
+    call.kind === 'upsert' ? comparable(key) === comparable(id) : own === id;
+  const index = call.records.findIndex(isIts);
   return index < 0 ? undefined : index;
 }
 
@@ -74,9 +83,9 @@ function indexesOfError(call: WriteCall, entry: JsonObject): number[] {
   const context = isObject(entry['context']) ? entry['context'] : {};
   const traces = [...textsOf(context['objectWriteTraceId']), ...textsOf(entry['objectWriteTraceId'])];
   const ids =
-    call.kind === 'update'
-      ? [...textsOf(context['ids']), ...textsOf(context['id']), ...textsOf(entry['id'])]
-      : [];
+    call.kind === 'create'
+      ? []
+      : [...textsOf(context['ids']), ...textsOf(context['id']), ...textsOf(entry['id'])];
   const found = [
     ...traces.map((trace) => indexOfTrace(call, trace)),
     ...ids.map((id) => indexOfId(call, id)),

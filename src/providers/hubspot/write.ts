@@ -24,19 +24,26 @@ export const batchLimit = 100;
  */
 const notReached = new Set([521, 523, 525, 526]);
 
-export const write: WriteAbility = { kinds: ['create', 'update', 'delete'], refusal, build, judge };
+export const write: WriteAbility = { kinds: ['create', 'update', 'delete', 'upsert'], refusal, build, judge };
 
 function refusal(call: WriteCall): Failure | undefined {
   if (isOwners(call.objectName)) return invalidCall('HubSpot takes no writes of owners');
   const fault = faultOfObjectName(call.objectName);
   if (fault || call.kind === 'create') return fault;
+  if (call.kind === 'upsert') return faultOfKeys(call);
   return call.records.map((record) => faultOfId(record.id)).find((one) => one !== undefined);
+}
+
+function faultOfKeys({ records, upsertBy }: WriteCall): Failure | undefined {
+  const isComplete = upsertBy !== undefined && records.every(({ key }) => key !== undefined && key !== '');
+  return isComplete ? undefined : invalidCall('the property that the record is written by has no value');
 }
 
 function build(call: WriteCall): ProviderRequest {
   const [record] = call.records;
   if (!record) throw new Error('a write call without records');
-  if (call.records.length > 1) return buildBatch(call);
+  // An upsert has no form for one record.
+  if (call.records.length > 1 || call.kind === 'upsert') return buildBatch(call);
   if (call.kind === 'create')
     return { method: 'POST', path: objectPath(call.objectName), body: inputOf(record, 'create') };
   const path = recordPath(call.objectName, record.id ?? '');
@@ -47,20 +54,31 @@ function build(call: WriteCall): ProviderRequest {
 
 function buildBatch(call: WriteCall): ProviderRequest {
   if (call.kind === 'delete') throw new Error('a batch of deletes is not written');
-  const rest = call.kind === 'create' ? '/batch/create' : '/batch/update';
-  return { method: 'POST', path: objectPath(call.objectName, rest), body: { inputs: inputsOf(call) } };
+  const path = objectPath(call.objectName, `/batch/${call.kind}`);
+  return { method: 'POST', path, body: { inputs: inputsOf(call) } };
 }
 
 /**
- * A create is partial only if every input carries a trace id of its own; else one bad record fails all, as allOrNone asks. An update is always partial; there the trace id only helps to match.
+ * A create and an upsert are partial only if every input carries a trace id of its own; else one bad record fails all, as allOrNone
+ * asks, and the answer says why for a record that is alone. An update is always partial; there the trace id only helps to match.
  */
 function inputsOf(call: WriteCall): JsonObject[] {
-  const traced = call.kind === 'update' || !call.allOrNone;
+  const traced = call.kind === 'update' || (!call.allOrNone && call.records.length > 1);
   return call.records.map((record, index) => ({
     ...(call.kind === 'update' ? { id: record.id } : {}),
+    ...(call.kind === 'upsert' ? { id: record.key, idProperty: call.upsertBy } : {}),
     ...(traced ? { objectWriteTraceId: traceIdOf(index) } : {}),
-    ...inputOf(record, call.kind),
+    ...(call.kind === 'upsert'
+      ? { properties: withoutKey(record, call.upsertBy) }
+      : inputOf(record, call.kind)),
   }));
+}
+
+/** HubSpot sets it of a record that it creates; one that was found by another of its addresses keeps its own. */
+function withoutKey({ fields }: WriteRecord, upsertBy = ''): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name]) => name.toLowerCase() !== upsertBy.toLowerCase()),
+  );
 }
 
 /** HubSpot refuses `id` among the properties; associations are for creates only. */
@@ -76,7 +94,7 @@ function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
   const body = bodyOf(answer);
   if (!isObject(body))
     return unknownForAll(call, `the provider answered ${answer.status} without a readable body`);
-  if (call.records.length > 1) return judgeBatch(call, body, answer.status);
+  if (call.records.length > 1 || call.kind === 'upsert') return judgeBatch(call, body, answer.status);
   const done = appliedFrom(body);
   return done ? [done] : unknownForAll(call, `the provider answered ${answer.status} without a record`);
 }

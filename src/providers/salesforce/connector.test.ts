@@ -1,5 +1,6 @@
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { testConnector } from '../connector.testsuite.ts';
+import { testUpserts } from '../upsert.testsuite.ts';
 import { salesforce } from './index.ts';
 
 testConnector('salesforce', async () => {
@@ -20,5 +21,18 @@ testConnector('salesforce', async () => {
       status: 403,
       body: [{ message: 'TotalRequests Limit exceeded.', errorCode: 'REQUEST_LIMIT_EXCEEDED' }],
     },
+  };
+});
+
+testUpserts('salesforce', async () => {
+  const simulator = await startSalesforce({ records: 10 });
+  return {
+    connector: salesforce,
+    url: simulator.url,
+    close: simulator.close,
+    objectName: 'Contact',
+    upsertBy: 'External_Id__c',
+    label: 'LastName',
+    bad: { NoSuchField: 'x' },
   };
 });

@@ -29,6 +29,7 @@ export const describe: DescribeAbility = {
         displayName: textOf(answer.body['label']) ?? name,
         fields: Object.fromEntries(fields.map((field) => [field.fieldName, field])),
         uniqueFields: uniqueFrom(objectsOf(answer.body['fields'])),
+        upsertFields: upsertableFrom(objectsOf(answer.body['fields'])),
       },
     };
   },
@@ -46,6 +47,15 @@ function uniqueFrom(fields: readonly JsonObject[]): UniqueField[] {
       return name === undefined ? [] : [{ name, enforced: is(field, 'unique') }];
     });
   return [...found.filter(({ enforced }) => enforced), ...found.filter(({ enforced }) => !enforced)];
+}
+
+/** What Salesforce takes an upsert by; only what is unique, too, holds a value once whoever writes at the same time. */
+function upsertableFrom(fields: readonly JsonObject[]): UniqueField[] {
+  return fields.flatMap((field) => {
+    const name = textOf(field['name']);
+    const isTaken = is(field, 'externalId') || is(field, 'idLookup');
+    return name === undefined || name === 'Id' || !isTaken ? [] : [{ name, enforced: is(field, 'unique') }];
+  });
 }
 
 /** One GET; a readable success, or why not. */

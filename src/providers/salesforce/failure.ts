@@ -55,6 +55,7 @@ const byStatus: Record<number, Judgement> = {
 
 /** Judges an answer of Salesforce that is no success. */
 export function failureOf(answer: HttpAnswer): Failure {
+  if (answer.status === 300) return severalFound;
   if (isRedirect(answer)) return redirected('Salesforce', answer);
   const parsed = bodyOf(answer);
   const [first = isObject(parsed) ? parsed : {}] = objectsOf(parsed);
@@ -66,6 +67,14 @@ export function failureOf(answer: HttpAnswer): Failure {
     answer.status,
   );
 }
+
+/** The answer lists them, and nothing was written. */
+const severalFound: Failure = {
+  ...final('conflict'),
+  message:
+    'Salesforce answered 300: several records have this value of the external id, and none was changed',
+  provider: { status: 300 },
+};
 
 /** The failure of one item of a collection, by its first error: it was not written. */
 export function failureOfItem(item: JsonObject, status: number, kind: WriteKind): Failure {

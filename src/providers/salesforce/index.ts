@@ -5,6 +5,7 @@ import { failureOf } from './failure.ts';
 import { canonicalId } from './ids.ts';
 import { read } from './read.ts';
 import { resolve } from './resolve.ts';
+import { upsert } from './upsert.ts';
 import { batchLimit, write } from './write.ts';
 
 /** Salesforce, provider Y of §4.2.3. facts.md says where Salesforce documents what this folder relies on. */
@@ -16,6 +17,7 @@ export const salesforce: Connector = {
   forwardHeaders: true,
   currentFields,
   resolve,
+  upsert,
   describe,
   read,
 };

@@ -19,6 +19,25 @@ export function recordPath(objectName: string, id: string): string {
 
 export const collectionPath = `${dataApi}/composite/sobjects`;
 
+/** Of the record that has the value in an external id. */
+export function keyPath(objectName: string, field: string, value: string): string {
+  if (!isPathValue(value)) throw new Error(`not a path segment: ${JSON.stringify(value)}`);
+  return objectPath(objectName, `/${checked(field, apiName)}/${encodeURIComponent(value)}`);
+}
+
+export function upsertPath(objectName: string, field: string): string {
+  return `${collectionPath}/${checked(objectName, apiName)}/${checked(field, apiName)}`;
+}
+
+/** Whether a value of an external id is one segment of a path, whoever reads it on the way. */
+export function isPathValue(value = ''): boolean {
+  return /^[\w@+-][\w@.+-]{0,254}$/.test(value);
+}
+
+export function isApiName(name: string): boolean {
+  return apiName.test(name);
+}
+
 export function retrievePath(objectName: string): string {
   return `${collectionPath}/${checked(objectName, apiName)}`;
 }

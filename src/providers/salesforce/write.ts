@@ -11,10 +11,20 @@ import {
   type JsonObject,
 } from '../answer.ts';
 import type { ProviderRequest, RecordOutcome, WriteAbility, WriteCall, WriteRecord } from '../connector.ts';
-import type { Failure } from '../failure.ts';
+import { invalidCall, type Failure } from '../failure.ts';
 import { isForwardable } from '../headers.ts';
 import { failureOf, failureOfItem, rolledBack } from './failure.ts';
-import { collectionPath, faultOfId, faultOfObjectName, objectPath, recordPath } from './paths.ts';
+import {
+  collectionPath,
+  faultOfId,
+  faultOfObjectName,
+  isApiName,
+  isPathValue,
+  keyPath,
+  objectPath,
+  recordPath,
+  upsertPath,
+} from './paths.ts';
 
 /** Ours; a collection call of Salesforce takes 200. */
 export const batchLimit = 100;
@@ -24,18 +34,31 @@ export const batchLimit = 100;
  */
 const notReached: ReadonlySet<number> = new Set();
 
-export const write: WriteAbility = { kinds: ['create', 'update', 'delete'], refusal, build, judge };
+export const write: WriteAbility = { kinds: ['create', 'update', 'delete', 'upsert'], refusal, build, judge };
 
 function refusal(call: WriteCall): Failure | undefined {
   const fault = faultOfObjectName(call.objectName);
   if (fault || call.kind === 'create') return fault;
+  if (call.kind === 'upsert') return faultOfKeys(call);
   return call.records.map((record) => faultOfId(record.id)).find((one) => one !== undefined);
 }
 
+function faultOfKeys({ records, upsertBy }: WriteCall): Failure | undefined {
+  if (upsertBy === undefined || !isApiName(upsertBy))
+    return invalidCall(`${JSON.stringify(upsertBy)} is not the API name of a Salesforce field`);
+  const isComplete = records.every(({ key }) => key !== undefined && key !== '');
+  return isComplete ? undefined : invalidCall('the field that the record is written by has no value');
+}
+
 function build(call: WriteCall): ProviderRequest {
-  const request = call.records.length > 1 ? buildCollection(call) : buildSingle(call);
+  const request = isCollection(call) ? buildCollection(call) : buildSingle(call);
   const headers = forwarded(call);
   return Object.keys(headers).length > 0 ? { ...request, headers } : request;
+}
+
+/** A single upsert, too, whose value would not stand in a path as it is. */
+function isCollection({ kind, records }: WriteCall): boolean {
+  return records.length > 1 || (kind === 'upsert' && !isPathValue(records[0]?.key));
 }
 
 function buildSingle(call: WriteCall): ProviderRequest {
@@ -43,6 +66,13 @@ function buildSingle(call: WriteCall): ProviderRequest {
   if (!record) throw new Error('a write call without records');
   if (call.kind === 'create')
     return { method: 'POST', path: objectPath(call.objectName), body: fieldsOf(record) };
+  // The field of the path is refused in the body.
+  if (call.kind === 'upsert')
+    return {
+      method: 'PATCH',
+      path: keyPath(call.objectName, call.upsertBy ?? '', record.key ?? ''),
+      body: fieldsOf(record, call.upsertBy),
+    };
   const path = recordPath(call.objectName, record.id ?? '');
   return call.kind === 'update'
     ? { method: 'PATCH', path, body: fieldsOf(record) }
@@ -58,18 +88,15 @@ function buildCollection(call: WriteCall): ProviderRequest {
   }));
   return {
     method: call.kind === 'create' ? 'POST' : 'PATCH',
-    path: collectionPath,
+    path: call.kind === 'upsert' ? upsertPath(call.objectName, call.upsertBy ?? '') : collectionPath,
     body: { allOrNone: call.allOrNone, records },
   };
 }
 
 /** The id is in the path or beside the fields. `attributes` could name another object than the allowed one. */
-function fieldsOf(record: WriteRecord): JsonObject {
-  return Object.fromEntries(
-    Object.entries(record.fields).filter(
-      ([name]) => name.toLowerCase() !== 'id' && name.toLowerCase() !== 'attributes',
-    ),
-  );
+function fieldsOf(record: WriteRecord, without = 'id'): JsonObject {
+  const left = new Set(['id', 'attributes', without.toLowerCase()]);
+  return Object.fromEntries(Object.entries(record.fields).filter(([name]) => !left.has(name.toLowerCase())));
 }
 
 /** The caller's headers, in lower case; of two with one name the last. Names that may not be forwarded were refused before. */
@@ -81,13 +108,13 @@ function forwarded(call: WriteCall): Record<string, string> {
 
 function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
   if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notReached);
-  if (call.records.length > 1) return judgeCollection(call, answer);
-  if (call.kind === 'create') return judgeCreate(call, answer);
+  if (isCollection(call)) return judgeCollection(call, answer);
+  if (call.kind === 'create' || call.kind === 'upsert') return judgeOne(call, answer);
   // An update and a delete answer 204 without a body, so nothing can be cut off.
   return judgeEmpty(call, answer);
 }
 
-function judgeCreate(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
+function judgeOne(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
   const body = bodyOf(answer);
   if (!isObject(body))
     return unknownForAll(call, `the provider answered ${answer.status} without a readable body`);
@@ -115,7 +142,9 @@ function outcomeOf(call: WriteCall, record: WriteRecord, item: unknown, status: 
   if (!item['success']) return { kind: 'notApplied', failure: failureOfItem(item, status, call.kind) };
   const recordId = idOf(item['id']) ?? record.id;
   if (recordId === undefined) return unknownRecord(call, 'the provider answered without its id');
-  return { kind: 'applied', recordId };
+  const created = item['created'];
+  const isTold = call.kind === 'upsert' && typeof created === 'boolean';
+  return { kind: 'applied', recordId, ...(isTold ? { created } : {}) };
 }
 
 /** A rolled-back record is as retryable as the record that caused it. */

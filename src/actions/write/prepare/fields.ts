@@ -92,7 +92,7 @@ function* defaultsFor(kind: 'create' | 'update', rules: FieldRules): Generator<[
 }
 
 /** The provider field that a name of the request or of the config stands for. */
-function providerName(name: string, rules: FieldRules): string {
+export function providerName(name: string, rules: FieldRules): string {
   return lookUp(rules.mappings, name) ?? name;
 }
 

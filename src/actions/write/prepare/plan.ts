@@ -13,6 +13,15 @@ import { applyPolicies, shapeFields, type FieldRules } from './fields.ts';
 import { maxRecordIdLength } from '../../../operations/schema.ts';
 import type { WriteRequest } from '../schema.ts';
 import type { PlannedRecord } from './stored.ts';
+import {
+  asUpsert,
+  foldedKey,
+  keyField,
+  keyMissing,
+  shapeUpsert,
+  upsertByIssues,
+  withoutRulesOf,
+} from './upsert.ts';
 
 /** What the planner must know about the object and the provider; all of it is data. */
 export interface WriteScope {
@@ -32,6 +41,8 @@ export interface WritePlan {
   form: 'single' | 'batch';
   objectName: string;
   records: PlannedRecord[];
+  /** Of an upsert: the provider's field that its records go by. */
+  upsertBy?: string;
   allOrNone: boolean;
   /** The provider commits what it can of this kind of batch, whatever is asked. */
   partialOnly: boolean;
@@ -59,23 +70,30 @@ export function planWrite(
     refuseSize(request, scope);
   if (refusal) return { refusal };
   const items = itemsOf(request);
-  const shaped = items.map((item) => planRecord(request.type, item, scope));
+  const field = keyField(request, scope.rules);
+  const shaped = items.map((item) => planRecord(request.type, item, scope, field));
   const issues = shaped.flatMap(({ record, collisions }, index) => {
     const twice = 'stands twice in the record: under its own and under its mapped name';
     const place = at(request, index);
     const found = collisions.map((name) => issue(`${place}.${name}`, twice));
+    if (request.type === 'upsert' && record.key === undefined)
+      found.push(issue(`${place}.${request.upsertBy}`, keyMissing));
     // Left away it would leave a second record where one was to be changed.
-    const hasId = request.type === 'create' && Object.hasOwn(record.fields, 'id');
+    const hasId = isMade(request.type) && Object.hasOwn(record.fields, 'id');
     return hasId ? [...found, issue(`${place}.id`, givenByProvider)] : found;
   });
   if (issues.length > 0) return { refusal: refuse(issues) };
+  const records = shaped.map(({ record }) => record);
+  const impossible = refuseConditional(records, scope) ?? refuseRepeated(request, records, scope);
+  if (impossible) return { refusal: impossible };
   return {
     plan: {
       kind: request.type,
       mode: request.type === 'delete' ? 'synchronous' : (request.mode ?? 'synchronous'),
       form: request.batch ? 'batch' : 'single',
       objectName: scope.objectName,
-      records: shaped.map(({ record }) => record),
+      records,
+      ...(request.type === 'upsert' ? { upsertBy: field } : {}),
       allOrNone: request.batchPolicy?.allOrNone ?? false,
       partialOnly: scope.abilities.partialOnly.includes(request.type),
       headers: request.headers ?? [],
@@ -86,6 +104,11 @@ export function planWrite(
         : {}),
     },
   };
+}
+
+/** Whether a write of the type may make a record. */
+function isMade(type: WriteKind): boolean {
+  return type === 'create' || type === 'upsert';
 }
 
 const givenByProvider =
@@ -106,6 +129,7 @@ export function planAgain(
   kind: WriteKind,
   records: readonly PlannedRecord[],
   scope: WriteScope,
+  upsertBy?: string,
 ): { records: PlannedRecord[] } | { refusal: Problem } {
   const { abilities, provider } = scope;
   const isAble = abilities.write.includes(kind);
@@ -114,12 +138,24 @@ export function planAgain(
     : refuse([issue('type', `${kind} is not supported for the provider ${provider}`)], 'ability-unsupported');
   if (refusal) return { refusal };
   if (kind === 'delete') return { records: [...records] };
-  return {
-    records: records.map(({ ifEmpty: _before, ...record }) => {
-      const { fields, ifEmpty } = applyPolicies(kind, record.fields, scope.rules);
-      return { ...record, fields, ...(ifEmpty.length > 0 ? { ifEmpty } : {}) };
-    }),
+  return { records: records.map((record) => recordAgain(kind, record, scope, upsertBy)) };
+}
+
+function recordAgain(
+  kind: 'create' | 'update' | 'upsert',
+  { ifEmpty: _before, onUpdate, ...record }: PlannedRecord,
+  { rules }: WriteScope,
+  upsertBy: string | undefined,
+): PlannedRecord {
+  const again = (as: 'create' | 'update', of: PlannedRecord['fields']) => {
+    const { fields, ifEmpty } = applyPolicies(as, of, rules);
+    return { fields, ...(ifEmpty.length > 0 ? { ifEmpty } : {}) };
   };
+  if (kind !== 'upsert') return { ...record, ...again(kind, record.fields) };
+  const others = withoutRulesOf(upsertBy ?? '', rules);
+  const { fields } = applyPolicies('create', record.fields, others);
+  const update = applyPolicies('update', onUpdate?.fields ?? record.fields, others);
+  return { ...record, ...asUpsert(fields, update) };
 }
 
 interface Item {
@@ -144,12 +180,17 @@ function planRecord(
   kind: WriteKind,
   item: Item,
   scope: WriteScope,
+  upsertBy: string,
 ): { record: PlannedRecord; collisions: string[] } {
   const extras = {
     ...(item.associations && item.associations.length > 0 ? { associations: item.associations } : {}),
     ...(item.reference === undefined ? {} : { reference: item.reference }),
   };
   if (kind === 'delete') return { record: { id: idOf(item.record), fields: {}, ...extras }, collisions: [] };
+  if (kind === 'upsert') {
+    const { shaped, collisions } = shapeUpsert(item.record, upsertBy, scope.rules);
+    return { record: { ...shaped, ...extras }, collisions };
+  }
   const { id, ...others } = item.record;
   const { fields, ifEmpty, collisions } = shapeFields(
     kind,
@@ -203,11 +244,12 @@ function refuseShape(request: WriteRequest): Problem | undefined {
     issues.push(issue('retryPolicy', 'applies to asynchronous writes only; send `mode: "asynchronous"`'));
   }
   if (request.autoBatchPolicy) issues.push(...autoBatchIssues(request));
+  issues.push(...upsertByIssues(request));
   issues.push(...itemsOf(request).flatMap((item, index) => itemIssues(request, item, index)));
   return issues.length > 0 ? refuse(issues) : undefined;
 }
 
-/** Single, asynchronous, create or update (§4.2.6). */
+/** Single, asynchronous, no delete (§4.2.6). */
 function autoBatchIssues({ type, mode, batch }: WriteRequest): Issue[] {
   if (type === 'delete') return [issue('autoBatchPolicy', 'does not apply to a delete')];
   if (batch) return [issue('autoBatchPolicy', 'gathers single records; send `record`, not `batch`')];
@@ -221,11 +263,11 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
   const issues: Issue[] = [];
   if (!request.record && !request.batch) return issues;
   const { id } = item.record;
-  if (type !== 'create' && isRecordId(id) && idText(id).length > maxRecordIdLength) {
+  if (!isMade(type) && isRecordId(id) && idText(id).length > maxRecordIdLength) {
     issues.push(
       issue(`${place}.id`, `is longer than ${maxRecordIdLength} characters; send the provider's record id`),
     );
-  } else if (type !== 'create' && !isRecordId(id)) {
+  } else if (!isMade(type) && !isRecordId(id)) {
     issues.push(
       issue(
         `${place}.id`,
@@ -240,26 +282,40 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
   }
   if (type !== 'create' && item.associations) {
     const where = request.batch ? `batch[${index}].associations` : 'associations';
-    issues.push(issue(where, 'are made when a record is created; leave them away here'));
+    issues.push(issue(where, 'are made by a `create` only; leave them away here'));
   }
   return issues;
 }
 
 /** Two changes of one record cannot stand or fall together: they are successive calls. */
-function repeatedIds(request: WriteRequest, { provider }: WriteScope): Issue[] {
+function refuseRepeated(
+  request: WriteRequest,
+  records: readonly PlannedRecord[],
+  { provider }: WriteScope,
+): Problem | undefined {
+  if (!request.batchPolicy?.allOrNone) return undefined;
   const seen = new Set<string>();
-  return (request.batch ?? []).flatMap(({ record }, index) => {
-    const id = record['id'] === undefined ? undefined : idText(record['id']);
-    if (request.type !== 'update' || id === undefined) return [];
-    const canonical = canonicalIdOf(provider, id);
-    if (!seen.has(canonical)) {
-      seen.add(canonical);
-      return [];
-    }
-    return [
-      issue(`batch[${index}].record.id`, `stands twice in the batch, which allOrNone does not allow: ${id}`),
-    ];
+  const issues = records.flatMap(({ id, key }, index) => {
+    const own = id ?? key;
+    const folded = id === undefined ? foldedKey(key ?? '') : canonicalIdOf(provider, id);
+    if (own === undefined || seen.size < seen.add(folded).size) return [];
+    const name = `batch[${index}].record.${id === undefined ? request.upsertBy : 'id'}`;
+    return [issue(name, `stands twice in the batch, which allOrNone does not allow: ${own}`)];
   });
+  return issues.length > 0 ? refuse(issues, 'ability-unsupported') : undefined;
+}
+
+/** Whether the record stands there is looked up first where that decides what is sent. */
+function refuseConditional(
+  records: readonly PlannedRecord[],
+  { abilities, provider }: WriteScope,
+): Problem | undefined {
+  if (abilities.lookUp || !records.some(({ onUpdate }) => onUpdate)) return undefined;
+  const what = 'an upsert of fields whose settings differ for creating and updating';
+  return refuse(
+    [issue('type', `${what} is not supported for the provider ${provider}`)],
+    'ability-unsupported',
+  );
 }
 
 /** The support table of §4.2.3, from what the connector has. */
@@ -290,8 +346,6 @@ function refuseAbility(request: WriteRequest, scope: WriteScope): Problem | unde
       [issue('batch', `allOrNone takes one call, of ${abilities.batchLimit} records for ${provider}`)],
       'ability-unsupported',
     );
-  const repeated = request.batchPolicy?.allOrNone ? repeatedIds(request, scope) : [];
-  if (repeated.length > 0) return refuse(repeated, 'ability-unsupported');
   return refuseDeletion(request.type, scope);
 }
 

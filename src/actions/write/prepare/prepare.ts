@@ -1,14 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Connections } from '../../../connections/index.ts';
 import type { Installations, Target } from '../../../installations/index.ts';
 import type { Ground } from '../../../kit/ground.ts';
 import type { Intake, KeyClaim } from '../../../operations/index.ts';
 import type { Principal, Projects } from '../../../projects/index.ts';
 import { canonicalIdOf } from '../../../providers/index.ts';
 import { decideFor, refuseDead } from '../../target.ts';
+import { identified } from './identity.ts';
 import { planWrite, type WritePlan } from './plan.ts';
 import type { WriteRequest } from '../schema.ts';
 import { scopeOf } from './scope.ts';
-import type { KeptWrite } from './stored.ts';
+import type { KeptWrite, PlannedRecord } from './stored.ts';
+import { foldedKey } from './upsert.ts';
 
 /** A write as it was asked for. */
 export interface ReceivedWrite {
@@ -30,6 +33,7 @@ interface Deciding {
   ground: Pick<Ground, 'limits'>;
   projects: Projects;
   installations: Installations;
+  connections: Connections;
 }
 
 /** Decides on a write for the installation that it names. Throws the refusal. */
@@ -47,19 +51,24 @@ export async function prepareWrite(deps: Deciding, request: ReceivedWrite): Prom
   });
   // Planning a large one took a while: others come before it is written down.
   if (isLarge) await nextTurn();
-  return prepared;
+  const { target, plan } = prepared;
+  return plan.kind === 'upsert'
+    ? { target, plan: await identified(deps.connections, target, plan) }
+    : prepared;
 }
 
 /** What is accepted of a write. */
 export function intakeOf({ target, plan }: PreparedWrite, key: KeyClaim | undefined): Intake {
   const { projectId, integrationId, installationId, configId, connectionId, provider, groupRef } = target;
-  const { kind, mode, form, objectName, allOrNone, headers, onUnknown, records, deadlineSeconds } = plan;
+  const { kind, mode, form, objectName, upsertBy, allOrNone, headers, onUnknown, records, deadlineSeconds } =
+    plan;
   const request: KeptWrite = {
     type: kind,
     kind,
     mode,
     form,
     objectName,
+    ...(upsertBy === undefined ? {} : { upsertBy }),
     allOrNone,
     headers,
     ...(onUnknown === undefined ? {} : { onUnknown }),
@@ -67,7 +76,6 @@ export function intakeOf({ target, plan }: PreparedWrite, key: KeyClaim | undefi
     connectionId,
     groupRef,
   };
-  const ids = records.map(({ id }) => id);
   return {
     projectId,
     integrationId,
@@ -79,16 +87,30 @@ export function intakeOf({ target, plan }: PreparedWrite, key: KeyClaim | undefi
     request,
     records,
     deadlineSeconds,
-    orderKeys: orderKeysOf({ installationId, provider, objectName }, ids),
+    orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
     key,
   };
 }
 
-/** Writes to one record of an installation are done in the order in which they were accepted. `ids`: one for each record. */
+/** Where records stand, and by which field an upsert names them. */
+interface RecordPlace {
+  installationId: string;
+  provider: string;
+  objectName: string;
+  upsertBy?: string | undefined;
+}
+
+/**
+ * Writes to one record of an installation are done in the order in which they were accepted, where they name it alike: by its id, or
+ * by its value in one field.
+ */
 export function orderKeysOf(
-  { installationId, provider, objectName }: { installationId: string; provider: string; objectName: string },
-  ids: readonly (string | undefined)[],
+  { installationId, provider, objectName, upsertBy = '' }: RecordPlace,
+  records: readonly Pick<PlannedRecord, 'id' | 'key'>[],
 ): (string | null)[] {
   const place = `${installationId}/${objectName.toLowerCase()}`;
-  return ids.map((id) => (id === undefined ? null : `${place}/${canonicalIdOf(provider, id)}`));
+  return records.map(({ id, key }) => {
+    if (id !== undefined) return `${place}/${canonicalIdOf(provider, id)}`;
+    return key === undefined ? null : `${place}/${upsertBy.toLowerCase()}=${foldedKey(key)}`;
+  });
 }

@@ -6,9 +6,18 @@ import { AssociationInput } from '../schema.ts';
 /** One record as it will be sent; kept with the operation, so that every attempt sends the same. */
 const PlannedRecord = Type.Object({
   id: Type.Optional(Type.String()),
+  /** Of an upsert: its value of the field that it goes by. */
+  key: Type.Optional(Type.String()),
   fields: Type.Record(Type.String(), Type.Unknown()),
   /** Fields that are sent only where the record has no value yet. */
   ifEmpty: Type.Optional(Type.Array(Type.String())),
+  /** Of an upsert: what is sent instead where the record stands there already. */
+  onUpdate: Type.Optional(
+    Type.Object({
+      fields: Type.Record(Type.String(), Type.Unknown()),
+      ifEmpty: Type.Optional(Type.Array(Type.String())),
+    }),
+  ),
   associations: Type.Optional(Type.Array(AssociationInput)),
   reference: Type.Optional(Type.String()),
 });
@@ -16,7 +25,8 @@ export type PlannedRecord = Static<typeof PlannedRecord>;
 
 /** What of a plan is kept with the operation: with the records enough to send it from any node. */
 const StoredWrite = Type.Object({
-  kind: Type.Enum(['create', 'update', 'delete']),
+  kind: Type.Enum(['create', 'update', 'delete', 'upsert']),
+  upsertBy: Type.Optional(Type.String()),
   mode: Type.Enum(['synchronous', 'asynchronous']),
   form: Type.Enum(['single', 'batch']),
   objectName: Type.String(),

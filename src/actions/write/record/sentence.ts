@@ -1,6 +1,11 @@
 import type { OperationError, Tally, WorkItem } from '../../../operations/index.ts';
 
-const pastTense: Record<string, string> = { create: 'created', update: 'updated', delete: 'deleted' };
+const pastTense: Record<string, string> = {
+  create: 'created',
+  update: 'updated',
+  delete: 'deleted',
+  upsert: 'upserted',
+};
 
 type Subject = Pick<WorkItem, 'resource' | 'request' | 'attempt'>;
 

@@ -10,6 +10,7 @@ import {
 } from '../../../operations/index.ts';
 import type { RecordOutcome } from '../../../providers/index.ts';
 import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
+import { refusesRecord } from '../send/attempt-upsert.ts';
 import type { ItemResult } from '../send/sender.ts';
 import { describeProgress, describeResult } from './sentence.ts';
 
@@ -31,7 +32,7 @@ function settleBy(
 ): Settlement {
   if (result.kind !== 'outcomes') return putBack(item, result.kind === 'postponed' ? result.inMs : 0);
   const outcomes = completeOutcomes(item, result.outcomes).map((outcome, at) =>
-    withEarlier(item, at, outcome),
+    repeated(item, withEarlier(item, at, outcome)),
   );
   const step = nextStep(outcomes.filter(again), item.attempt, item.remainingMs, 0, policy);
   if ('finish' in step) return finish(item, outcomes);
@@ -90,10 +91,21 @@ function withEarlier(item: WorkItem, at: number, outcome: RecordOutcome): Record
   const before = item.earlier.get(item.records[at]?.index ?? -1);
   if (outcome.kind !== 'notApplied' || before?.category !== 'unknownOutcome') return outcome;
   if (outcome.failure.lookedUpBy !== undefined) return outcome;
+  if (isUpsert(item) && !item.expired && refusesRecord(outcome.failure)) return outcome;
   const message = item.expired
     ? outcome.failure.message
     : `an earlier attempt may have been done, the last one was not: ${outcome.failure.message}`;
   return { kind: 'unknown', failure: { ...outcome.failure, category: 'unknownOutcome', message } };
+}
+
+/** An upsert leaves the same state when it is sent again: that is how its outcome becomes known, also of a synchronous one. */
+function repeated(item: WorkItem, outcome: RecordOutcome): RecordOutcome {
+  if (outcome.kind !== 'unknown' || !isUpsert(item)) return outcome;
+  return { kind: 'unknown', failure: { ...outcome.failure, retryable: true, pending: true } };
+}
+
+function isUpsert({ request }: WorkItem): boolean {
+  return request['type'] === 'upsert';
 }
 
 /** A record that the sender forgot was perhaps sent. */
@@ -230,9 +242,10 @@ function tally(settled: Settled, before: Tally = { succeeded: 0, failed: 0, unkn
 
 function stored(outcome: RecordOutcome): StoredOutcome {
   if (outcome.kind !== 'applied') return { kind: outcome.kind, failure: outcome.failure };
-  const { recordId, lookedUpBy } = outcome;
+  const { recordId, lookedUpBy, created } = outcome;
   return {
     kind: 'applied',
+    ...(created === undefined ? {} : { created }),
     ...(recordId === undefined ? {} : { recordId }),
     ...(lookedUpBy === undefined ? {} : { lookedUpBy }),
   };

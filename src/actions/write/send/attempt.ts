@@ -4,6 +4,7 @@ import {
   type ObjectDescription,
   type RecordOutcome,
 } from '../../../providers/index.ts';
+import { attemptUpsert, repeatStopped } from './attempt-upsert.ts';
 import { executeWrite, isOneCall, type WriteContext, type WriteJob } from './execute.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { readBack, type LostRecord } from './read-back.ts';
@@ -40,6 +41,7 @@ export async function attemptWrite(
   { acceptedAt, records, earlier }: AttemptRecords,
   context: AttemptContext,
 ): Promise<RecordOutcome[]> {
+  if (job.kind === 'upsert') return attemptUpsert(job, { records, earlier }, context);
   if (job.kind !== 'create') return executeWrite(job, records, context);
   const before = await lookForEarlier(job, records, earlier, acceptedAt, context);
   const outcomes = new Map(before.settled);
@@ -79,7 +81,7 @@ export async function attemptWrite(
 
 /**
  * What became of an attempt whose node stopped before the outcome was recorded, or which the provider could not be asked
- * about. Nothing is sent. Of a synchronous write, nothing was sent after its one attempt either.
+ * about. Nothing is sent, except for upserts. Of a synchronous write, nothing was sent after its one attempt either.
  */
 export async function resolveStopped(
   job: AttemptJob,
@@ -87,6 +89,7 @@ export async function resolveStopped(
   context: AttemptContext,
 ): Promise<RecordOutcome[]> {
   const stopped = stoppedOutcome(job);
+  if (job.kind === 'upsert') return repeatStopped(job, { records, earlier }, stopped, context);
   if (job.kind !== 'create') return records.map(() => stopped);
   const isQuiet = (slot: number): boolean => job.mode === 'synchronous' && earlier.get(slot)?.quiet === true;
   const verdicts = await look(

@@ -1,5 +1,6 @@
 import { connectorOf, type ProviderRequest } from '../../../providers/index.ts';
 import { callsOf, emptyUpdates, readBefore, sift } from './execute.ts';
+import { looksBefore } from './look-up.ts';
 import type { WritePlan } from '../prepare/plan.ts';
 import type { WriteResponse } from '../schema.ts';
 
@@ -18,6 +19,7 @@ export function dryRun(plan: WritePlan, provider: string): ShownPlan {
   const read = readBefore(allowed.values(), connector);
   for (const slot of emptyUpdates(plan, allowed)) allowed.delete(slot);
   const calls = [
+    ...looksBefore(plan, allowed.values(), connector).map(({ request }) => request),
     ...(read ? [read.ability.build(plan.objectName, read.ids, read.fields)] : []),
     ...callsOf(plan, allowed, connector).map(({ call }) => write.build(call)),
   ];

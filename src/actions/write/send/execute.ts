@@ -15,11 +15,15 @@ import {
 import { sendOrExplain } from '../../send.ts';
 import { narrowDown, type CallResult } from './bisect.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
+import { foldedKey } from '../prepare/upsert.ts';
+import { settleConditional } from './look-up.ts';
 
 /** What is executed: the part of a plan that is the same for all of its records. */
 export interface WriteJob {
   kind: WriteKind;
   objectName: string;
+  /** Of an upsert: the provider's field that its records go by. */
+  upsertBy?: string;
   allOrNone: boolean;
   headers: { key: string; value: string }[];
 }
@@ -43,7 +47,10 @@ export async function executeWrite(
   const outcomes = new Map<number, RecordOutcome>();
   const { allowed, refused } = sift(job, records, context.connector);
   for (const [slot, failure] of refused) outcomes.set(slot, { kind: 'notApplied', failure });
-  const toSend = await withoutFilledFields(job, allowed, context, outcomes);
+  const toSend =
+    job.kind === 'upsert'
+      ? await settleConditional(job, allowed, context, outcomes)
+      : await withoutFilledFields(job, allowed, context, outcomes);
   const unchanged = [...outcomes.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied');
   if (job.allOrNone) keepAllBack(records, toSend, outcomes);
   const unsettled = new Set<string>();
@@ -57,7 +64,7 @@ export async function executeWrite(
       const outcome = finish(job, call, i, judged[i], context);
       outcomes.set(slot, outcome);
       const id = idAt(slot);
-      if (id !== undefined && mayComeLater(outcome)) unsettled.add(id);
+      if (id !== undefined && mayComeLater(job, outcome)) unsettled.add(id);
     });
   }
   if (isOneCall(job, context.connector)) shareFate(outcomes, unchanged);
@@ -107,9 +114,11 @@ function failuresIn(outcomes: ReadonlyMap<number, RecordOutcome>): Failure[] {
   return [...outcomes.values()].flatMap((one) => (one.kind === 'applied' ? [] : [one.failure]));
 }
 
-/** Done yet perhaps, or done by a repetition: nothing that must stand after it may go before it. */
-function mayComeLater(outcome: RecordOutcome): boolean {
-  return outcome.kind === 'unknown' || (outcome.kind === 'notApplied' && outcome.failure.retryable);
+/** Done yet perhaps, or done by a repetition: nothing that must stand after it may go before it. An upsert that clashed is sent again. */
+function mayComeLater({ kind }: WriteJob, outcome: RecordOutcome): boolean {
+  if (outcome.kind !== 'notApplied') return outcome.kind === 'unknown';
+  const { retryable, category } = outcome.failure;
+  return retryable || (kind === 'upsert' && category === 'conflict');
 }
 
 /** Keeps back changes of records of which an earlier change, in a call before, may still come: they wait for it. */
@@ -164,10 +173,11 @@ export function callsOf(
 
 type IdAt = (slot: number) => string | undefined;
 
-/** The ids of records in their one form: what stands twice in a request may stand there in two. */
+/** The ids of records in their one form, or by what upserts name them: what stands twice in a request may stand there in two. */
 function idsOf(records: ReadonlyMap<number, PlannedRecord>, connector: Connector): IdAt {
   return (slot) => {
-    const id = records.get(slot)?.id;
+    const { id, key } = records.get(slot) ?? {};
+    if (key !== undefined) return foldedKey(key);
     return id === undefined ? undefined : (connector.canonicalId?.(id) ?? id);
   };
 }
@@ -179,9 +189,10 @@ function recordsAt(slots: readonly number[], of: ReadonlyMap<number, PlannedReco
 function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
   return {
     ...job,
-    records: records.map(({ id, fields, associations }) => ({
+    records: records.map(({ id, key, fields, associations }) => ({
       fields,
       ...(id === undefined ? {} : { id }),
+      ...(key === undefined ? {} : { key }),
       ...(associations ? { associations } : {}),
     })),
   };
@@ -236,9 +247,11 @@ function finish(
   if (outcome.kind !== 'applied' || job.kind === 'delete' || outcome.data) return outcome;
   const recordId = outcome.recordId ?? record?.id;
   // Salesforce echoes nothing: the record as written stands for it, without another call.
+  const { created } = outcome;
   return {
     kind: 'applied',
     ...(recordId === undefined ? {} : { recordId }),
+    ...(created === undefined ? {} : { created }),
     data: { id: recordId, ...record?.fields },
   };
 }

@@ -74,12 +74,13 @@ interface Ready extends Kept {
 
 /** All that sending an item takes, or what keeps it from being sent. */
 async function readyItem(deps: WriteDeps, item: WorkItem): Promise<Ready | { failure: Failure }> {
-  const { projectId, installationId, laneId } = item;
+  const { projectId, installationId } = item;
   try {
     const kept = keptOf(item);
     // What waited while its installation was removed is not sent with the connection that it leaves behind.
     if (!(await deps.installations.findTarget(projectId, { installationId }))) return { failure: removed };
-    return { ...kept, line: await openLine(deps.connections, projectId, laneId) };
+    // The lane of a synchronous write is that of its node.
+    return { ...kept, line: await openLine(deps.connections, projectId, kept.write.connectionId) };
   } catch (error) {
     return { failure: failureBeforeSend(error) };
   }
@@ -91,9 +92,19 @@ const removed: Failure = {
   message: 'the installation was removed before the record was sent',
 };
 
-/** An item whose node stopped while it was on its way. A synchronous write is not sent again, whatever becomes of it. */
+/**
+ * An item whose node stopped while it was on its way, or whose answer stays lost. A synchronous write is not sent again, whatever becomes
+ * of it, unless it is an upsert.
+ */
 async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
   const { write, given } = keptOf(item);
+  if (write.kind === 'upsert') {
+    const ready = await readyItem(deps, item);
+    if ('failure' in ready) return { kind: 'outcomes', outcomes: unknownForAll(write, given, ready.failure) };
+    const outcomes = await resolveStopped(write, given, contextOf(deps, write, ready.line, work));
+    ready.line.note(outcomes);
+    return { kind: 'outcomes', outcomes, heard: ready.line.heard() };
+  }
   const line = await openLine(deps.connections, item.projectId, write.connectionId).catch(
     (error: unknown) => ({ failure: failureBeforeSend(error) }),
   );

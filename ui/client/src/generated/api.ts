@@ -3336,6 +3336,8 @@ export interface components {
             reference?: string;
             /** @description The provider's id. */
             recordId?: string;
+            /** @description Of an upsert: whether the record was created, where that is known. */
+            created?: boolean;
             /** @description Absent while the record has no outcome. */
             success?: boolean;
             /** @description How its last attempt failed; it stays when the record is resolved. */
@@ -3838,6 +3840,8 @@ export interface components {
             data?: {
                 [key: string]: unknown;
             };
+            /** @description Of an upsert: whether the record was created. Missing where an answer was lost, and its repetition found the record. */
+            created?: boolean;
             /** @description As it was sent with the record. */
             reference?: string;
         };
@@ -4639,7 +4643,9 @@ export interface components {
         WriteRequest: {
             /** @description The group whose installation is written to. */
             groupRef: string;
-            type: "create" | "update" | "delete";
+            type: "create" | "update" | "delete" | "upsert";
+            /** @description Of an upsert: the field that tells the records apart. The provider must keep its values unique (HubSpot: a unique property, or the email of a contact; Salesforce: an external id). Every record has a value in it. */
+            upsertBy?: string;
             /** @description Default synchronous; not used for delete. */
             mode?: "synchronous" | "asynchronous";
             record?: components["schemas"]["RecordFields"];

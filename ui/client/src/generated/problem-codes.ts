@@ -36,6 +36,7 @@ export type ProblemCode =
   | 'no-destination'
   | 'no-usable-connection'
   | 'not-found'
+  | 'not-unique'
   | 'nothing-to-retry'
   | 'object-not-in-config'
   | 'object-not-in-manifest'

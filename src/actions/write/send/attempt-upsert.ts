@@ -1,0 +1,137 @@
+import { sleep } from '../../../kit/retry.ts';
+import type { Failure, RecordOutcome } from '../../../providers/index.ts';
+import type { PlannedRecord } from '../prepare/stored.ts';
+import type { AttemptContext, AttemptJob, AttemptRecords } from './attempt.ts';
+import { executeWrite } from './execute.ts';
+
+/** While its caller waits, an upsert whose answer was lost is sent again so often, after so many milliseconds. */
+const pausesMs = [250, 1_000];
+
+/**
+ * One attempt at upserts. A repetition leaves the same state, so a lost answer is asked for again: here while the caller of a synchronous
+ * write waits, and otherwise by the next attempt (`record/settle.ts`).
+ */
+export async function attemptUpsert(
+  job: AttemptJob,
+  { records, earlier }: Pick<AttemptRecords, 'records' | 'earlier'>,
+  context: AttemptContext,
+): Promise<RecordOutcome[]> {
+  const outcomes = await sendOnce(job, records, earlier, context);
+  if (context.patienceMs === undefined) return outcomes;
+  for (const pauseMs of pausesMs) {
+    const open = [...outcomes.keys()].filter((slot) => isWorthAsking(outcomes[slot]));
+    if (open.length === 0) break;
+    await sleep(pauseMs, context.signal);
+    if (context.signal.aborted || !context.mayStillSend()) break;
+    const before = new Map(
+      open.flatMap((slot, i) => {
+        const failure = failureOf(outcomes[slot]);
+        return failure ? [[i, failure] as const] : [];
+      }),
+    );
+    const again = await sendOnce(
+      job,
+      open.map((slot) => records[slot] as PlannedRecord),
+      before,
+      context,
+    );
+    open.forEach((slot, i) => {
+      outcomes[slot] = stillKnown(outcomes[slot] as RecordOutcome, again[i] as RecordOutcome);
+    });
+  }
+  return outcomes;
+}
+
+/**
+ * After an attempt whose end nobody saw: the same is sent again, at once or, where the first may still come and a second would be made,
+ * when that is over. A queued one is sent by its next attempt.
+ */
+export async function repeatStopped(
+  job: AttemptJob,
+  { records, earlier }: Pick<AttemptRecords, 'records' | 'earlier'>,
+  stopped: RecordOutcome,
+  context: AttemptContext,
+): Promise<RecordOutcome[]> {
+  const waitMs = await quietMs(job, context);
+  const hasWaited = records.every((_, slot) => earlier.get(slot)?.category === 'unknownOutcome');
+  if (job.mode === 'asynchronous' || (waitMs > 0 && !hasWaited))
+    return records.map((_, slot) => afterUpsert(stopped, earlier.get(slot), waitMs));
+  const lost = new Map(
+    records.map((_, slot) => [slot, earlier.get(slot) ?? (stopped as { failure: Failure }).failure]),
+  );
+  return attemptUpsert(job, { records, earlier: lost }, context);
+}
+
+async function sendOnce(
+  job: AttemptJob,
+  records: readonly PlannedRecord[],
+  earlier: ReadonlyMap<number, Failure>,
+  context: AttemptContext,
+): Promise<RecordOutcome[]> {
+  const sent = await executeWrite(job, records, context);
+  const waitMs = sent.some(({ kind }) => kind === 'unknown') ? await quietMs(job, context) : 0;
+  return sent.map((outcome, slot) => afterUpsert(outcome, earlier.get(slot), waitMs));
+}
+
+/**
+ * How long nothing is sent after a lost answer. Where the provider admits the value only once, a call that is still under way there and
+ * its repetition cannot both create; otherwise the repetition waits until the first can no longer take effect.
+ */
+async function quietMs(
+  { objectName, upsertBy = '' }: AttemptJob,
+  { connector, describe, lateEffectMs }: AttemptContext,
+): Promise<number> {
+  const described = await describe();
+  const description = 'object' in described ? described.object : undefined;
+  const found = connector.upsert?.identity(objectName, upsertBy, description);
+  if (found && 'field' in found && found.field.enforced) return 0;
+  const { longestRequestMs = 0, settleMs = 0 } = connector.resolve ?? {};
+  return lateEffectMs ?? longestRequestMs + settleMs;
+}
+
+/** What an attempt says of a record, with how the one before ended. Pure. */
+export function afterUpsert(
+  outcome: RecordOutcome,
+  earlier: Failure | undefined,
+  waitMs: number,
+): RecordOutcome {
+  if (outcome.kind === 'applied')
+    return earlier?.category === 'unknownOutcome' ? unlessOurs(outcome) : outcome;
+  const { failure } = outcome;
+  if (outcome.kind === 'unknown') {
+    const retryAfterMs = Math.max(failure.retryAfterMs ?? 0, waitMs);
+    return { kind: 'unknown', failure: { ...failure, ...(retryAfterMs > 0 ? { retryAfterMs } : {}) } };
+  }
+  // A call of ours, or of another, may have made it since the provider looked: then the next one finds it.
+  const isClash = failure.category === 'conflict' && !failure.retryable && !earlier?.clashed;
+  return isClash ? { kind: 'notApplied', failure: { ...failure, retryable: true, clashed: true } } : outcome;
+}
+
+/** One that stands there may have been made by the attempt whose answer was lost. */
+function unlessOurs(outcome: RecordOutcome & { kind: 'applied' }): RecordOutcome {
+  if (outcome.created !== false) return outcome;
+  const { created: _created, ...applied } = outcome;
+  return applied;
+}
+
+/** Again at once: not what the provider takes long for, or must not be asked for yet. */
+function isWorthAsking(outcome: RecordOutcome | undefined): boolean {
+  const failure = failureOf(outcome);
+  if (!failure || failure.timedOut || (failure.retryAfterMs ?? 0) > 0) return false;
+  return outcome?.kind === 'unknown' || failure.clashed === true;
+}
+
+function failureOf(outcome: RecordOutcome | undefined): Failure | undefined {
+  return outcome === undefined || outcome.kind === 'applied' ? undefined : outcome.failure;
+}
+
+/** What a repetition could not do says nothing of the call before it, unless the record itself was refused. */
+function stillKnown(before: RecordOutcome, again: RecordOutcome): RecordOutcome {
+  if (before.kind !== 'unknown' || again.kind !== 'notApplied' || refusesRecord(again.failure)) return again;
+  return before;
+}
+
+/** A refusal of the record itself, which the call before would have met with, too. */
+export function refusesRecord({ category, retryable }: Failure): boolean {
+  return !retryable && (category === 'validation' || category === 'conflict' || category === 'notFound');
+}

@@ -1,0 +1,126 @@
+import {
+  failureOfRead,
+  withheld,
+  type Connector,
+  type Failure,
+  type ProviderRequest,
+  type RecordOutcome,
+  type ResolveAbility,
+} from '../../../providers/index.ts';
+import { sendOrExplain } from '../../send.ts';
+import { foldedKey } from '../prepare/upsert.ts';
+import type { PlannedRecord } from '../prepare/stored.ts';
+import type { WriteContext, WriteJob } from './execute.ts';
+
+/** A connector names so many fields in one read at least. */
+const fieldsPerRead = 50;
+
+interface Look {
+  values: string[];
+  fields: string[];
+  request: ProviderRequest;
+}
+
+/** The reads before upserts whose fields depend on whether the record stands there. */
+export function looksBefore(
+  { objectName, upsertBy = '' }: WriteJob,
+  records: Iterable<PlannedRecord>,
+  { resolve: ability }: Connector,
+): Look[] {
+  const conditional = [...records].filter(({ onUpdate }) => onUpdate);
+  if (conditional.length === 0 || !ability) return [];
+  const keys = conditional.map(({ key = '' }) => key);
+  const wanted = [...new Set(conditional.flatMap(({ onUpdate }) => onUpdate?.ifEmpty ?? []))];
+  return inParts(keys, ability.valuesPerRead).flatMap((values) =>
+    (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).map((fields) => ({
+      values,
+      fields,
+      request: ability.build(objectName, upsertBy, values, fields),
+    })),
+  );
+}
+
+function inParts(list: readonly string[], size: number): string[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
+    list.slice(at * size, (at + 1) * size),
+  );
+}
+
+/** A record that stands at the provider, with the fields that were asked for. */
+interface Standing {
+  recordId: string;
+  fields: Record<string, unknown>;
+}
+
+/**
+ * Settles what conditional upserts send: of a record that stands there, what is for an update. What has nothing to change, or could
+ * not be looked up, has its outcome. Another may make the record between the look and the write.
+ */
+export async function settleConditional(
+  job: WriteJob,
+  records: ReadonlyMap<number, PlannedRecord>,
+  context: WriteContext,
+  outcomes: Map<number, RecordOutcome>,
+): Promise<Map<number, PlannedRecord>> {
+  const toSend = new Map(records);
+  const looks = looksBefore(job, records.values(), context.connector);
+  const ability = context.connector.resolve;
+  if (looks.length === 0 || !ability) return toSend;
+  const standing = await lookUp(job, ability, looks, context);
+  for (const [slot, record] of records) {
+    if (!record.onUpdate) continue;
+    const outcome = 'failure' in standing ? standing : settleOne(job, record, standing.found, context);
+    if ('failure' in outcome) outcomes.set(slot, { kind: 'notApplied', failure: outcome.failure });
+    else if ('kind' in outcome) outcomes.set(slot, outcome);
+    if ('record' in outcome) toSend.set(slot, outcome.record);
+    else toSend.delete(slot);
+  }
+  return toSend;
+}
+
+type Found = Map<string, Standing>;
+
+async function lookUp(
+  { upsertBy = '' }: WriteJob,
+  ability: ResolveAbility,
+  looks: readonly Look[],
+  context: WriteContext,
+): Promise<{ found: Found } | { failure: Failure }> {
+  const found: Found = new Map();
+  for (const { values, fields, request } of looks) {
+    if (!context.mayStillSend()) return { failure: withheld };
+    const result = await sendOrExplain(context, request);
+    if ('failure' in result) return result;
+    if ('fault' in result) return { failure: failureOfRead(result.fault) };
+    const read = ability.judge(upsertBy, values, fields, result.answer);
+    if ('failure' in read) return read;
+    for (const [value, [one]] of read.found) {
+      if (!one) continue;
+      const before = found.get(foldedKey(value));
+      found.set(foldedKey(value), {
+        recordId: one.recordId,
+        fields: { ...before?.fields, ...one.fields },
+      });
+    }
+  }
+  return { found };
+}
+
+function settleOne(
+  { upsertBy = '' }: WriteJob,
+  { onUpdate, ...record }: PlannedRecord,
+  found: Found,
+  { connector }: WriteContext,
+): { record: PlannedRecord } | RecordOutcome {
+  const standing = found.get(foldedKey(record.key ?? ''));
+  if (!standing || !onUpdate) return { record };
+  const isEmpty = connector.currentFields?.isEmpty ?? ((value: unknown) => value === undefined);
+  const filled = new Set((onUpdate.ifEmpty ?? []).filter((name) => !isEmpty(standing.fields[name])));
+  const left = Object.entries(onUpdate.fields).filter(([name]) => !filled.has(name));
+  const isKey = ([name]: [string, unknown]): boolean => name.toLowerCase() === upsertBy.toLowerCase();
+  if (left.every(isKey)) {
+    const { recordId } = standing;
+    return { kind: 'applied', recordId, created: false, data: { id: recordId, ...Object.fromEntries(left) } };
+  }
+  return { record: { ...record, fields: Object.fromEntries(left) } };
+}
