@@ -101,7 +101,7 @@ async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Prom
   if (write.kind === 'upsert') {
     const ready = await readyItem(deps, item);
     if ('failure' in ready) return { kind: 'outcomes', outcomes: unknownForAll(write, given, ready.failure) };
-    const outcomes = await resolveStopped(write, given, contextOf(deps, write, ready.line, work));
+    const outcomes = await resolveStopped(write, given, contextOf(deps, write, ready.line, item, work));
     ready.line.note(outcomes);
     return { kind: 'outcomes', outcomes, heard: ready.line.heard() };
   }
