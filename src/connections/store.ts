@@ -274,6 +274,20 @@ export interface ConnectionContent {
   expiresInMs: number | undefined;
 }
 
+function valuesOf(content: ConnectionContent): unknown[] {
+  return [
+    content.workspaceRef ?? null,
+    content.providerConsumerRef ?? null,
+    content.authScheme,
+    JSON.stringify(content.providerMetadata),
+    content.scopes ?? null,
+    content.credentials,
+    content.status,
+    content.issuedAgoMs ?? null,
+    content.expiresInMs ?? null,
+  ];
+}
+
 export async function insertConnection(
   tx: Queryable,
   [projectId, id]: ConnectionKey,
@@ -287,15 +301,7 @@ export async function insertConnection(
     content.providerAppId ?? null,
     owner.groupRef,
     owner.consumerRef,
-    content.workspaceRef ?? null,
-    content.providerConsumerRef ?? null,
-    content.authScheme,
-    JSON.stringify(content.providerMetadata),
-    content.scopes ?? null,
-    content.credentials,
-    content.status,
-    content.issuedAgoMs ?? null,
-    content.expiresInMs ?? null,
+    ...valuesOf(content),
   ]);
 }
 
@@ -305,20 +311,7 @@ export async function replaceCredentials(
   [projectId, id]: ConnectionKey,
   content: ConnectionContent,
 ): Promise<boolean> {
-  const rows = await tx.rows(replace, [
-    projectId,
-    id,
-    content.providerAppId ?? null,
-    content.workspaceRef ?? null,
-    content.providerConsumerRef ?? null,
-    content.authScheme,
-    JSON.stringify(content.providerMetadata),
-    content.scopes ?? null,
-    content.credentials,
-    content.status,
-    content.issuedAgoMs ?? null,
-    content.expiresInMs ?? null,
-  ]);
+  const rows = await tx.rows(replace, [projectId, id, content.providerAppId ?? null, ...valuesOf(content)]);
   return rows.length > 0;
 }
 

@@ -1,15 +1,12 @@
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { groundOn } from '../connections/ground.fixture.ts';
 import { connectionRoutes, createConnections, type Connections } from '../connections/index.ts';
 import { eventRoutes } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
-import { parseAddressRules } from '../kit/http/address.ts';
-import { createEgress } from '../kit/http/egress.ts';
 import { createHttpServer } from '../kit/http/server.ts';
 import { parseJson } from '../kit/json.ts';
 import type { Issue } from '../kit/problem.ts';
-import { createLog } from '../kit/log.ts';
-import { createMetrics } from '../kit/metrics.ts';
-import { createVault, generateMasterKey, parseMasterKeys } from '../kit/vault.ts';
+import { generateMasterKey } from '../kit/vault.ts';
 import { authenticationHook, createProjects, projectRoutes, type Projects } from '../projects/index.ts';
 import { loadCatalog } from '../providers/index.ts';
 import { createInstallations, installationRoutes, type Installations } from './index.ts';
@@ -81,31 +78,13 @@ integrations:
 /** This room with the real rooms below it, a real database and a simulated HubSpot. */
 export async function createHarness(simulator: { url: string; close(): Promise<void> }): Promise<Harness> {
   const test: TestDatabase = await createTestDatabase();
-  const egress = createEgress({ allow: parseAddressRules(['127.0.0.1']), connectTimeoutMs: 2_000 });
-  const log = createLog('silent');
-  const ground: Ground = {
-    database: test.database,
-    log,
-    vault: createVault(parseMasterKeys(generateMasterKey('k1'))),
-    egress,
-    metrics: createMetrics(),
-    limits: {
-      bodyBytes: 1e7,
-      recordBytes: 1e6,
-      nesting: 100,
-      lateEffectMs: undefined,
-      providerCallMs: 10_000,
-      proxyCallMs: 60_000,
-      connectMs: 2_000,
-    },
-    publicUrl: 'http://svc.test',
-  };
+  const ground = groundOn(test.database, generateMasterKey('k1'));
   const catalog = loadCatalog({ origins: { hubspot: simulator.url } });
   const projects = createProjects(ground, { catalog });
   const { projectId, apiKey = '' } = await projects.bootstrap();
   const connections = createConnections(ground, { projects, catalog });
   const installations = createInstallations(ground, { projects, connections, catalog });
-  const server = createHttpServer({ log, bodyLimitBytes: 1e7, trustedProxies: [] });
+  const server = createHttpServer({ log: ground.log, bodyLimitBytes: 1e7, trustedProxies: [] });
   await server.register(async (scope) => {
     scope.addHook('onRequest', authenticationHook(projects));
     await scope.register(projectRoutes(projects), { prefix: '/v1' });
@@ -188,7 +167,7 @@ export async function createHarness(simulator: { url: string; close(): Promise<v
       await server.close();
       await projects.close();
       await simulator.close();
-      await egress.close();
+      await ground.egress.close();
       await test.drop();
     },
   };

@@ -41,6 +41,16 @@ export interface Failure {
   lookedUpBy?: string;
 }
 
+/** What a code or a status says of a failure. */
+export type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
+
+/** The same request fails again. */
+export const final = (category: FailureCategory): Judgement => ({ category, retryable: false });
+
+/** It may succeed another time. */
+export const later = (category: FailureCategory, ms?: number): Judgement =>
+  ms === undefined ? { category, retryable: true } : { category, retryable: true, retryAfterMs: ms };
+
 /** The failure of a call that was not made because its lease was over. */
 export const withheld: Failure = {
   category: 'internal',

@@ -1,17 +1,5 @@
+import { hopByHop } from '../../kit/http/hop-by-hop.ts';
 import { addToQuota, type Quota, type QuotaNames } from '../../connections/index.ts';
-
-// RFC 9110, 7.6.1, and what older agents send besides. `Trailer` goes with the trailers themselves.
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 const none: ReadonlySet<string> = new Set();
 const callersOwn = new Set(['host', 'x-api-key', 'authorization', 'cookie', 'forwarded', 'expect']);

@@ -1,22 +1,10 @@
+import { hopByHop } from '../../kit/http/hop-by-hop.ts';
 import type { Issue } from '../../kit/problem.ts';
 import type { CheckContext } from '../kind.ts';
 import type { WebhookMetadata } from './schema.ts';
 
 /** They belong to the connection, or say what HTTP itself decides. */
-const reserved = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const reserved = new Set([...hopByHop, 'content-length', 'expect', 'host']);
 const token = /^[!#$%&'*+.^_`|~\w-]{1,256}$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 

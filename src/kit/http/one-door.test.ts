@@ -76,7 +76,7 @@ describe('src/kit/http/one-door', () => {
   const files = globSync('**/*.ts', { cwd: root })
     .filter(
       (file) =>
-        !/\.(test|testsuite)\.ts$/.test(file) &&
+        !/\.(test|testsuite|fixture)\.ts$/.test(file) &&
         !file.startsWith('kit/http/') &&
         !file.startsWith(ofBuilders),
     )

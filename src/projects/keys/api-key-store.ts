@@ -1,6 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ApiKey, Scope } from '../schema.ts';
+import { touching } from './use-store.ts';
 
 interface ApiKeyRow {
   project_id: string;
@@ -60,13 +61,7 @@ const deleteApiKeyRow = statement(
   'DELETE FROM api_key WHERE project_id = $1 AND id = $2 RETURNING id',
 );
 
-/** At most once a minute each; `ages` in milliseconds. */
-export const touchApiKeys = statement(
-  'api_keys_touch',
-  `UPDATE api_key k SET last_used_at = svc_now() - used.age * interval '1 ms'
-   FROM unnest($1::text[], $2::float8[]) AS used(id, age)
-   WHERE k.id = used.id AND coalesce(k.last_used_at < svc_now() - interval '1 minute', true)`,
-);
+export const touchApiKeys = touching('api_key');
 
 export async function loadApiKeys(db: Queryable, ids: string[]): Promise<Map<string, ApiKeyRecord>> {
   const rows = await db.rows<ApiKeyRecord>(loadApiKeyRows, [ids]);

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { JwtKey } from '../schema.ts';
+import { touching } from './use-store.ts';
 
 interface JwtKeyRow {
   project_id: string;
@@ -62,13 +63,7 @@ const deleteJwtKeyRow = statement(
   'DELETE FROM jwt_key WHERE project_id = $1 AND id = $2 RETURNING id',
 );
 
-/** At most once a minute each; `ages` in milliseconds. */
-export const touchJwtKeys = statement(
-  'jwt_keys_touch',
-  `UPDATE jwt_key k SET last_used_at = svc_now() - used.age * interval '1 ms'
-   FROM unnest($1::text[], $2::float8[]) AS used(id, age)
-   WHERE k.id = used.id AND coalesce(k.last_used_at < svc_now() - interval '1 minute', true)`,
-);
+export const touchJwtKeys = touching('jwt_key');
 
 export async function loadJwtKeys(db: Queryable, ids: string[]): Promise<JwtKeyRecord[]> {
   return db.rows<JwtKeyRecord>(loadJwtKeyRows, [ids]);

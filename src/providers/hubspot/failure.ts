@@ -2,19 +2,15 @@ import { headerOf, type HttpAnswer } from '../../kit/http/client.ts';
 import type { ProviderAnswerSummary } from '../../kit/problem.ts';
 import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
 import {
+  final,
   isRedirect,
+  later,
   redirected,
   retryAfterMs,
   withoutSecrets,
   type Failure,
-  type FailureCategory,
+  type Judgement,
 } from '../failure.ts';
-
-type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
-
-const final = (category: FailureCategory): Judgement => ({ category, retryable: false });
-const later = (category: FailureCategory, ms?: number): Judgement =>
-  ms === undefined ? { category, retryable: true } : { category, retryable: true, retryAfterMs: ms };
 
 const byStatus: Record<number, Judgement> = {
   401: final('auth'),

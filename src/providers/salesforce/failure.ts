@@ -3,19 +3,15 @@ import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObjec
 import type { WriteKind } from '../connector.ts';
 import { canonicalId } from './ids.ts';
 import {
+  final,
   isRedirect,
+  later,
   redirected,
   retryAfterMs,
   withoutSecrets,
   type Failure,
-  type FailureCategory,
+  type Judgement,
 } from '../failure.ts';
-
-type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
-
-const final = (category: FailureCategory): Judgement => ({ category, retryable: false });
-const later = (category: FailureCategory, ms?: number): Judgement =>
-  ms === undefined ? { category, retryable: true } : { category, retryable: true, retryAfterMs: ms };
 
 /** The code of a record that failed only because another one of its allOrNone call did. */
 export const rolledBack = 'ALL_OR_NONE_OPERATION_ROLLED_BACK';
