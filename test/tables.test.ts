@@ -133,7 +133,9 @@ function usesIn(file: string): Use[] {
     }));
 }
 
-const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/\.(test|testsuite|fixture)\.ts$/.test(file));
+const sources = globSync('src/**/*.ts', { cwd: root }).filter(
+  (file) => !/\.(test|testsuite|fixture)\.ts$/.test(file),
+);
 const uses = sources.flatMap(usesIn);
 const foreign = uses.filter(({ room, table }) => owners[table] !== room);
 const said = ({ room, verb, table }: Use): string => `${room} ${verb} ${table}`;
