@@ -21,6 +21,8 @@ export async function clientTypes(document: unknown): Promise<[string, string][]
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,
     silent: true,
+    // What has a default may be left away by whoever calls.
+    defaultNonNullable: false,
   });
   const codes = Object.keys(problemKinds).sort();
   const folder = 'ui/client/src/generated';

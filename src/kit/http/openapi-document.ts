@@ -58,6 +58,13 @@ function relax(parameter: Json & { required?: boolean; schema?: Json }): void {
   if (parameter.required === false) delete parameter.required;
 }
 
+/** Nor is a member of a body that has one. */
+function relaxMembers(schema: Json, required: readonly string[]): void {
+  const members = (schema['properties'] ?? {}) as Record<string, Json>;
+  schema['required'] = required.filter((name) => members[name]?.['default'] === undefined);
+  if ((schema['required'] as string[]).length === 0) delete schema['required'];
+}
+
 /** Keywords whose values are schemas, lists of schemas or schemas by name; what other keywords hold is data. */
 const inside = {
   one: ['items', 'additionalProperties', 'propertyNames', 'not'],
@@ -77,6 +84,7 @@ function lifted(schema: Json, named: Map<string, Json>): Json {
       rest[key] = Object.fromEntries(
         Object.entries(rest[key] as Json).map(([name, value]) => [name, go(value)]),
       );
+  if (Array.isArray(rest['required'])) relaxMembers(rest, rest['required'] as string[]);
   const { title } = rest;
   if (typeof title !== 'string') return rest;
   const known = named.get(title);

@@ -1687,7 +1687,7 @@ export interface components {
              * @default {{type}}.{{object}}
              * @example {{type}}.{{object}}
              */
-            routingKeyTemplate: string;
+            routingKeyTemplate?: string;
         };
         /** AmqpSecrets */
         AmqpSecrets: {
@@ -2093,12 +2093,12 @@ export interface components {
             /** @description Where the page leads back to; its origin is one of the project's or the operator's. */
             returnUrl?: string;
             /** @default 86400 */
-            expiresInSeconds: number;
+            expiresInSeconds?: number;
             /**
              * @description Whether only the browser that opens the link first may use it, until it expires.
              * @default true
              */
-            singleUse: boolean;
+            singleUse?: boolean;
         };
         /** CreateDestinationRequest */
         CreateDestinationRequest: {
@@ -2115,7 +2115,7 @@ export interface components {
             /** @description The person, by the builder's own id. */
             consumerRef: string;
             /** @default 600 */
-            expiresInSeconds: number;
+            expiresInSeconds?: number;
         };
         /** CreateInstallationRequest */
         CreateInstallationRequest: {
@@ -2562,12 +2562,12 @@ export interface components {
              * @description A file that would become larger is put aside as `<name>.1.ndjson`.
              * @default 10000000
              */
-            maxBytes: number;
+            maxBytes?: number;
             /**
              * @description So many are put aside; the oldest is removed.
              * @default 5
              */
-            keep: number;
+            keep?: number;
         };
         /** FileSecrets */
         FileSecrets: Record<string, never>;
@@ -3995,7 +3995,7 @@ export interface components {
         RetryOperationRequest: {
             retryPolicy?: {
                 /** @default 1 */
-                deadlineHours: number;
+                deadlineHours?: number;
             };
         } | null;
         /** Revision */
@@ -4026,7 +4026,7 @@ export interface components {
              * @description So long the secret of before signs, too.
              * @default 24
              */
-            overlapHours: number;
+            overlapHours?: number;
         } | null;
         /** S3Metadata */
         S3Metadata: {
@@ -4045,12 +4045,12 @@ export interface components {
              * @default {{time}}_{{id}}.json
              * @example {{object}}/{{year}}/{{month}}/{{day}}/{{id}}.json
              */
-            keyTemplate: string;
+            keyTemplate?: string;
             /**
              * @default STANDARD
              * @example STANDARD_IA
              */
-            storageClass: string;
+            storageClass?: string;
             /**
              * @description Of a store other than Amazon’s. HTTPS.
              * @example https://minio.example.com
@@ -4060,7 +4060,7 @@ export interface components {
              * @description Names the bucket in the path and not in the host, as stores want whose host has no name for each bucket.
              * @default false
              */
-            pathStyle: boolean;
+            pathStyle?: boolean;
         };
         /** S3Secrets */
         S3Secrets: {
@@ -4364,12 +4364,12 @@ export interface components {
                      * @default {{time}}_{{id}}.json
                      * @example {{object}}/{{year}}/{{month}}/{{day}}/{{id}}.json
                      */
-                    keyTemplate: string;
+                    keyTemplate?: string;
                     /**
                      * @default STANDARD
                      * @example STANDARD_IA
                      */
-                    storageClass: string;
+                    storageClass?: string;
                     /**
                      * @description Of a store other than Amazon’s. HTTPS.
                      * @example https://minio.example.com
@@ -4379,7 +4379,7 @@ export interface components {
                      * @description Names the bucket in the path and not in the host, as stores want whose host has no name for each bucket.
                      * @default false
                      */
-                    pathStyle: boolean;
+                    pathStyle?: boolean;
                 } | {
                     /**
                      * @description `amqps://host:port/vhost`, without user and password. `amqp:` is not encrypted.
@@ -4396,7 +4396,7 @@ export interface components {
                      * @default {{type}}.{{object}}
                      * @example {{type}}.{{object}}
                      */
-                    routingKeyTemplate: string;
+                    routingKeyTemplate?: string;
                 } | {
                     /**
                      * @description The URL of an incoming webhook of Slack. Whoever may read the destination sees it, and can post with it.
@@ -4413,12 +4413,12 @@ export interface components {
                      * @description A file that would become larger is put aside as `<name>.1.ndjson`.
                      * @default 10000000
                      */
-                    maxBytes: number;
+                    maxBytes?: number;
                     /**
                      * @description So many are put aside; the oldest is removed.
                      * @default 5
                      */
-                    keep: number;
+                    keep?: number;
                 };
                 secrets?: {
                     /** @description The key of the signatures, `whsec_` and 24 to 64 bytes in base64. Made here unless one is given. */
