@@ -138,7 +138,7 @@ export async function fill(platform: Platform, projectName: string, database: Da
   };
 }
 
-/** Nobody listens there. */
+/** An address where nothing listens. */
 async function makeDestination(platform: Platform): Promise<{ id: string }> {
   const metadata = { url: `http://127.0.0.1:${await freePort()}/` };
   const body = { name: 'nowhere', type: 'webhook', metadata };
@@ -163,7 +163,7 @@ async function makeConnectLink(
   return { connectLink: id, connectLinkToken: new URL(url).hash.slice(1) };
 }
 
-/** No worker has heard of it. */
+/** No worker has taken it. */
 async function makeReplay(database: Database, projectId: string, destinationId: string): Promise<string> {
   const id = newId();
   await database.raw(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, Reply } from '../kit/index.ts';
 
-/** Provider H6. Null lifts a limit. */
+/** The usage limits of HubSpot; null lifts one. */
 export type Quotas = {
   /** Requests per portal and app in `burstIntervalMs` (ten seconds). */
   burstMax: number | null;

@@ -24,7 +24,7 @@ export function notFound(message = 'The requested resource does not exist'): Api
 
 /**
  * Why one record was not written. `status` is the HTTP status of the single-record form; in a
- * collection it travels as `statusCode` inside the item (providers trap 4).
+ * collection it travels as `statusCode` inside the item.
  */
 export type WriteError = {
   statusCode: string;

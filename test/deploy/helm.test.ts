@@ -130,7 +130,7 @@ describe('test/deploy/helm', () => {
       }
       const nodes = rendered.filter(({ kind }) => kind === 'Deployment');
       for (const { spec } of nodes) {
-        // Autoscaling counts them.
+        // An autoscaler counts the replicas.
         expect(spec.replicas).toBeUndefined();
         expect(spec.template?.metadata.labels).toMatchObject(
           spec.selector?.matchLabels ?? { no: 'selector' },

@@ -146,7 +146,7 @@ describe('test/faults/auto-batch', () => {
       const batches = new Set(rows.map((row) => row.operation)).size;
       process.stdout.write(`${JSON.stringify({ ...figures, batches, full: full.length, deaths })}\n`);
     }
-    // Both ways of leaving were taken.
+    // Batches left both ways: full, and at their time.
     expect(full.length).toBeGreaterThan(0);
   }, 120_000);
 });

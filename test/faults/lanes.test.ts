@@ -68,7 +68,7 @@ describe('test/faults/lanes', () => {
       atPoint ? { SVC_CRASH_AT: `${point}:${2 + Math.floor(Math.random() * 60)}` } : {},
     );
     const end = exited(child);
-    // A slow machine kills no node before it has lived.
+    // Counted from when it takes requests, so that on a slow machine a node does something before it dies.
     await Promise.race([end, new Promise((resolve) => child.stdout?.once('data', resolve))]);
     if (n % 8 === 7) {
       await sleep(1_500);

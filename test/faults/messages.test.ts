@@ -5,14 +5,14 @@ import type { PartReport } from './messages/report.ts';
 
 const repository = join(import.meta.dirname, '../..');
 
-/** A part of `npm run test:faults` at its smallest. */
+/** The smallest size of a part of `npm run test:faults`. */
 function runPart(part: string): Promise<{ report: PartReport; said: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['test/faults/main.ts', '--part', part, '--small', '--json'], {
       cwd: repository,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    // It ends what it started.
+    // The process under test ends its own children.
     onTestFinished(() => void child.kill('SIGTERM'));
     let [out, said] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));

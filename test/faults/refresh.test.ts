@@ -45,7 +45,7 @@ oauth2Opts:
 
 interface Connected {
   id: string;
-  /** A token whose end would end the connection. */
+  /** The tokens of one consent: when the server ends them, the connection is dead. */
   family: string;
 }
 

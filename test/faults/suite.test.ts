@@ -12,7 +12,7 @@ function runSuite(): Promise<{ report: Report; said: string }> {
       cwd: repository,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    // It ends what it started.
+    // The process under test ends its own children.
     onTestFinished(() => void child.kill('SIGTERM'));
     let [out, said] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));

@@ -11,13 +11,13 @@ export interface Contact {
   deleted: boolean;
 }
 
-/** A third of all each: records that share a time of change are the rule. */
+/** A third of the contacts each, so that many share a time of change. */
 const old = ['2025-01-01T00:00:00.000Z', '2025-01-01T00:00:01.000Z', '2025-03-01T12:00:00.000Z'];
 const atOnce = 5_000;
 /** The provider's clock is behind that of the nodes. */
 const behindMs = 10_000;
 
-/** Makes the contacts, and the provider what it is to be while it is read. */
+/** Makes the contacts, and sets how the provider behaves while it is read. */
 export async function seedContacts(
   url: string,
   { contacts, lagMs: [searchLagMs, most] }: ReadSettings,
@@ -31,13 +31,13 @@ export async function seedContacts(
   }
   await simulator(url, 'POST', '/quotas', { burstMax: null, searchPerSecond: 20 });
   await simulator(url, 'POST', '/clock', { advanceMs: -behindMs });
-  // Tokens that expire with the clock are another matter.
+  // Moving the clock must not end tokens.
   const accessLifeMs = 1_000 * 24 * 3_600_000;
   const late = { searchLagMs, searchLagJitterMs: most - searchLagMs };
   await simulator(url, 'POST', '/settings', { ...late, accessLifeMs });
 }
 
-/** All of them as they stand. */
+/** All contacts as they are now. */
 export async function contactsAt(url: string): Promise<Contact[]> {
   const { records } = await simulator<{
     records: { id: string; archived: boolean; properties: Record<string, string> }[];
@@ -69,7 +69,7 @@ async function seedCompanies(url: string): Promise<string[]> {
 
 const pauseMs = 150;
 
-/** What the provider begins with. */
+/** The contacts at the start. */
 async function readLinks(url: string, links: Links): Promise<void> {
   const { records } = await simulator<{ records: { id: string }[] }>(url, 'GET', '/data/companies');
   for (const { id } of records) {
@@ -112,7 +112,7 @@ export async function changeContacts(
     const edits = Array.from({ length: 1 + random.int(8) }, () => ({ id: random.pick(ids), properties }));
     const creates = Array.from({ length: random.int(3) }, () => ({ properties }));
     const gone = random.int(3) === 0 ? ids.splice(random.int(ids.length), 1) : [];
-    // An edit of what is gone would bring it back only here.
+    // An edit would bring a deleted contact back here, and nowhere else.
     const known = edits.filter(({ id }) => !gone.includes(id));
     const made = await simulator<{ ids: string[] }>(url, 'POST', '/data', {
       object: 'contacts',
@@ -123,7 +123,7 @@ export async function changeContacts(
     changes.edited += known.length;
     changes.created += creates.length;
     changes.deleted += gone.length;
-    // What is gone has no associations.
+    // A deleted contact has no associations.
     for (const id of gone) links.delete(id);
     await changeLink(url, links, random.pick(ids), random.pick(targets));
     changes.linked += 1;
@@ -151,7 +151,7 @@ const faults = [
   { kind: 'hang' },
 ];
 
-/** This share of the pages is answered by something else from now on (seeded). */
+/** From now on this share of the pages is answered by a fault (seeded). */
 export async function breakPages(url: string, { providerFaults }: ReadSettings): Promise<void> {
   await simulator(url, 'DELETE', '/faults');
   const probability = providerFaults / faults.length;

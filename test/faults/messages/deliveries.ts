@@ -106,7 +106,7 @@ async function keepAll(
   }
 }
 
-/** Nodes that must still die have something to do. */
+/** Goes on while nodes must still die, so that they have something to do. */
 async function again(
   world: World,
   { seed }: DeliverySettings,

@@ -19,7 +19,7 @@ export interface Arrival {
 
 export interface ReceiverOptions {
   endpoints: number;
-  /** The share of requests that are answered as no receiver should. */
+  /** The share of requests that are answered by a fault. */
   faultRate: number;
   seed: number;
   /** Told of each message once, when its body is known. */
@@ -33,7 +33,7 @@ export interface Receiver {
   signingKey: string;
   /** By `webhook-id`. */
   arrivals: ReadonlyMap<string, Arrival>;
-  /** Requests that one of the two packages refused, and ids whose body was not the same each time. */
+  /** Requests that one of the two packages refused, and ids that came with different bodies. */
   unverified: readonly string[];
   changed: readonly string[];
   /** How often each kind of fault was met. */
@@ -46,7 +46,7 @@ export interface Receiver {
 
 type Fault = 'status' | 'redirect' | 'busy' | 'garbage' | 'deaf' | 'lost' | 'cut' | 'slow' | 'silent';
 
-/** What goes wrong, and its part of all. */
+/** A fault, and its share of all faults. */
 const weights: readonly [Fault, number][] = [
   ['status', 30],
   ['redirect', 5],

@@ -5,7 +5,7 @@ import type { Disruption } from '../suite/settings.ts';
 export interface Findings {
   /** How much was done. */
   counts: Record<string, number>;
-  /** What must not be: for each kind of violation what shows it. */
+  /** The violations by kind, each with what shows it. */
   violations: Record<string, readonly string[]>;
   deeds: Deeds;
   /** Work that did not end. */

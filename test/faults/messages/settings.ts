@@ -1,11 +1,11 @@
 import type { Passes } from '../suite/chaos.ts';
 import type { Disruption, Settings } from '../suite/settings.ts';
 
-/** How large a part is: among the tests, as in every change's check, or as before a release. */
+/** The size of a part: in `npm test`, in `npm run test:faults`, or with `--long`. */
 export type Size = 'small' | 'usual' | 'long';
 
 interface Common extends Disruption, Pick<Settings, 'skewMs'> {
-  /** The share of the receiver's answers that are none as they should be. */
+  /** The share of the receiver's answers that are faults. */
   receiverFaults: number;
   /** Where nodes are cut off, each at least `perPoint` times. */
   passes: Passes;

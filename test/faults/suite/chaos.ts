@@ -8,7 +8,7 @@ import { leaseMs, type Disruption } from './settings.ts';
 /** Points, and how many passes a life has at the most until it ends there. */
 export type Passes = Partial<Record<CrashPoint, number>>;
 
-/** Of a write. */
+/** The points of a write. */
 const passesOfWrites: Passes = {
   'after-slots': 25,
   'after-accept': 60,
@@ -139,7 +139,7 @@ async function live(state: State, node: NodeProcess, at: number): Promise<void> 
     node.start(point === undefined ? undefined : `${point}:${1 + random.int(passes[point] ?? 1)}`);
   };
   while (!over()) {
-    // A slow machine kills no node before it has lived.
+    // Counted from when it takes requests, so that on a slow machine a node does something before it dies.
     await Promise.race([node.ready(), node.gone]);
     const end = await life(state, node, random, point);
     if (end === 'lives on') continue;
@@ -150,7 +150,7 @@ async function live(state: State, node: NodeProcess, at: number): Promise<void> 
     restart(rarest(state));
   }
   if (point !== undefined) {
-    // It would die later otherwise.
+    // Without this the point would be reached in a later part.
     await kill(node);
     deeds.kills += 1;
     note(state, Date.now());
@@ -194,7 +194,7 @@ async function life(
   return 'killed';
 }
 
-/** The sign of a death comes a little after it. */
+/** The exit of a process is seen a little after it. */
 const slackMs = 500;
 
 function note({ disturbances }: State, from: number): void {
