@@ -1,0 +1,172 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { freePort } from '../../test/free-port.ts';
+import { startPlatform, type Platform } from '../../test/platform.ts';
+import { createProgram } from './program.ts';
+import { openFolder, type Folder, type Ran } from './run.fixture.ts';
+
+/** Those that ask svc for nothing before they are asked themselves, or for what everybody may see. */
+const silent = new Set(['logout', 'mcp', 'providers search', 'providers get']);
+const given: Readonly<Record<string, string[]>> = {
+  write: ['--data', '{}'],
+  proxy: ['-i', 'x', '-g', 'x', '--proxy-url', 'http://127.0.0.1:9'],
+  'destinations create': ['--address', 'https://example.com'],
+};
+const valued: Readonly<Record<string, string>> = { as: 'applied' };
+
+/** Every command that calls svc, with the least that it takes. */
+function calls(command: Command, above: string[] = []): string[][] {
+  const path = above.join(' ');
+  if (command.commands.length > 0)
+    return command.commands.flatMap((one) => calls(one, [...above, one.name()]));
+  if (silent.has(path) || !command.options.some(({ long }) => long === '--url')) return [];
+  const required = command.options.filter(({ mandatory }) => mandatory);
+  return [
+    [
+      ...above,
+      ...command.registeredArguments.flatMap((one) => (one.required ? ['x'] : [])),
+      ...required.flatMap((one) => [one.long ?? '', valued[one.attributeName()] ?? 'x']),
+      ...(command.options.some(({ long }) => long === '--yes') ? ['--yes'] : []),
+      ...(given[path] ?? []),
+    ],
+  ];
+}
+
+describe('cli/bad-input', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let at: Folder;
+  let stranger: Server;
+  let answer: { status: number; type: string; body: string };
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    at = await openFolder({
+      'svc.yaml':
+        'specVersion: 1.0.0\nintegrations: [{ name: a, provider: hubspot, proxy: { enabled: true } }]\n',
+      'broken.yaml': 'specVersion: [1\n',
+    });
+    stranger = createServer((_request, response) => {
+      response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
+    }).listen(0, '127.0.0.1');
+  }, 120_000);
+  afterAll(async () => {
+    stranger?.close();
+    await at?.close();
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  /** One sentence, and one remedy; never a stack. */
+  function expectSaid({ err }: Ran, args: string[]): void {
+    const lines = err.trim().split('\n');
+    if (lines.length < 2 || /\n\s+at |node:internal|\[object/.test(err))
+      throw new Error(`svc ${args.join(' ')} said: ${err}`);
+  }
+
+  async function each(env: Record<string, string>, code: number): Promise<void> {
+    const waiting = calls(createProgram());
+    expect(waiting.length).toBeGreaterThan(30);
+    const work = async (): Promise<void> => {
+      for (let args = waiting.shift(); args; args = waiting.shift()) {
+        const ran = await at.run(args, { env, input: env['SVC_API_KEY'] ?? '' });
+        expect({ args, code: ran.code, out: ran.out, err: ran.code === code ? '' : ran.err }).toEqual({
+          args,
+          code,
+          out: '',
+          err: '',
+        });
+        expectSaid(ran, args);
+      }
+    };
+    await Promise.all([work(), work(), work()]);
+  }
+
+  it(
+    'a mistyped key ends every command with 3',
+    () => each({ SVC_API_URL: platform.base, SVC_API_KEY: `${platform.apiKey.slice(0, -1)}~` }, 3),
+    180_000,
+  );
+
+  it('a key that has expired is told as one', async () => {
+    const expiresAt = new Date(Date.now() + 1_500).toISOString();
+    const made = await platform.call<{ key: string }>('POST', `/projects/default/api-keys`, {
+      label: 'short',
+      expiresAt,
+    });
+    await new Promise((go) => setTimeout(go, 2_000));
+    const env = { SVC_API_URL: platform.base, SVC_API_KEY: made.body.key };
+    const ran = await at.run(['keys', 'list'], { env });
+    expect(ran).toMatchObject({ code: 3, out: '', err: expect.stringContaining('svc login') as string });
+  }, 30_000);
+
+  it.each([
+    ['an unknown project', 1, ['keys', 'list', '--project', 'nobody'], 'nobody'],
+    ['a profile that is not there', 3, ['keys', 'list', '--profile', 'nobody'], 'svc login'],
+    ['a file that is not there', 2, ['plan', 'nowhere.yaml'], 'there is no such file'],
+    ['a folder for a file', 2, ['deploy', '.'], 'it is a folder'],
+    ['broken YAML', 1, ['plan', 'broken.yaml'], 'Correct what is marked'],
+    ['nobody to ask', 2, ['keys', 'delete', 'x'], ''],
+    ['an id that is none', 1, ['deliveries', 'get', 'x'], 'x'],
+    ['an option that is none', 2, ['keys', 'list', '--lmit', '3'], '--limit'],
+    ['a number that is none', 2, ['keys', 'list', '--limit', 'ten'], 'whole number'],
+    ['a time that is none', 2, ['read', 'a', 'b', '-g', 'c', '--since', 'yesterday'], '2026-11-22T08:00:00Z'],
+    [
+      'an address that is none',
+      2,
+      ['keys', 'list', '--url', 'localhost:4000'],
+      'not the address of a server',
+    ],
+  ] as const)(
+    '%s',
+    async (_what, code, args, said) => {
+      const key: Record<string, string> = args.some((arg) => arg === '--profile')
+        ? {}
+        : { SVC_API_KEY: platform.apiKey };
+      const ran = await at.run(args, { env: { SVC_API_URL: platform.base, ...key } });
+      if (args[1] === 'delete') expect([1, 2]).toContain(ran.code);
+      else expect(ran).toMatchObject({ code, out: '' });
+      expect(ran.err).toContain(said);
+      expectSaid(ran, [...args]);
+    },
+    30_000,
+  );
+
+  it.each([
+    ['a server that is away', 4, undefined, 'ECONNREFUSED'],
+    [
+      'an older server',
+      1,
+      {
+        status: 404,
+        type: 'application/problem+json',
+        body: '{"code":"route-not-found","status":404,"detail":"There is no such route.","remedy":"See /docs."}',
+      },
+      'The server is older than this command',
+    ],
+    [
+      'something else that answers there',
+      4,
+      { status: 200, type: 'text/html', body: '<html>' },
+      'Check the address',
+    ],
+    ['a gateway in front', 4, { status: 502, type: 'text/html', body: '<html>' }, 'answered 502'],
+  ] as const)(
+    '%s',
+    async (_what, code, answered, said) => {
+      if (answered) answer = answered;
+      const port = answered ? (stranger.address() as AddressInfo).port : await freePort();
+      const env = { SVC_API_URL: `http://127.0.0.1:${port}`, SVC_API_KEY: 'svc_any' };
+      for (const args of [['keys', 'list'], ['plan'], ['operations', 'get', 'x']]) {
+        const ran = await at.run(args, { env });
+        expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(said) as string });
+        expectSaid(ran, args);
+      }
+    },
+    90_000,
+  );
+});
