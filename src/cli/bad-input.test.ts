@@ -68,29 +68,28 @@ describe('cli/bad-input', () => {
       throw new Error(`svc ${args.join(' ')} said: ${err}`);
   }
 
-  async function each(env: Record<string, string>, code: number): Promise<void> {
+  it('a mistyped key ends every command with 3', async () => {
+    const key = `${platform.apiKey.slice(0, -1)}~`;
     const waiting = calls(createProgram());
     expect(waiting.length).toBeGreaterThan(30);
     const work = async (): Promise<void> => {
       for (let args = waiting.shift(); args; args = waiting.shift()) {
-        const ran = await at.run(args, { env, input: env['SVC_API_KEY'] ?? '' });
-        expect({ args, code: ran.code, out: ran.out, err: ran.code === code ? '' : ran.err }).toEqual({
+        const ran = await at.run(args, {
+          env: { SVC_API_URL: platform.base, SVC_API_KEY: key },
+          input: key,
+        });
+        const { code, out, err } = ran;
+        expect({ args, code, out, said: code === 3 ? '' : err }).toEqual({
           args,
-          code,
+          code: 3,
           out: '',
-          err: '',
+          said: '',
         });
         expectSaid(ran, args);
       }
     };
     await Promise.all([work(), work(), work()]);
-  }
-
-  it(
-    'a mistyped key ends every command with 3',
-    () => each({ SVC_API_URL: platform.base, SVC_API_KEY: `${platform.apiKey.slice(0, -1)}~` }, 3),
-    180_000,
-  );
+  }, 180_000);
 
   it('a key that has expired is told as one', async () => {
     const expiresAt = new Date(Date.now() + 1_500).toISOString();
@@ -110,7 +109,7 @@ describe('cli/bad-input', () => {
     ['a file that is not there', 2, ['plan', 'nowhere.yaml'], 'there is no such file'],
     ['a folder for a file', 2, ['deploy', '.'], 'it is a folder'],
     ['broken YAML', 1, ['plan', 'broken.yaml'], 'Correct what is marked'],
-    ['nobody to ask', 2, ['keys', 'delete', 'x'], ''],
+    ['nobody to ask', 2, ['destinations', 'delete', 'x'], 'Say --yes'],
     ['an id that is none', 1, ['deliveries', 'get', 'x'], 'x'],
     ['an option that is none', 2, ['keys', 'list', '--lmit', '3'], '--limit'],
     ['a number that is none', 2, ['keys', 'list', '--limit', 'ten'], 'whole number'],
@@ -128,9 +127,7 @@ describe('cli/bad-input', () => {
         ? {}
         : { SVC_API_KEY: platform.apiKey };
       const ran = await at.run(args, { env: { SVC_API_URL: platform.base, ...key } });
-      if (args[1] === 'delete') expect([1, 2]).toContain(ran.code);
-      else expect(ran).toMatchObject({ code, out: '' });
-      expect(ran.err).toContain(said);
+      expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(said) as string });
       expectSaid(ran, [...args]);
     },
     30_000,

@@ -7,6 +7,8 @@ import { freePort } from '../../test/free-port.ts';
 import { startPlatform, type Platform } from '../../test/platform.ts';
 import { openFolder, type Folder, type Ran } from './run.fixture.ts';
 
+/** `npm run test:write-killed` writes 10,000. */
+const many = Number(process.env['WRITE_LINES'] ?? 300);
 const goOn = 'Run the same command again to go on: what was done is not done twice.';
 
 describe('cli/commands', () => {
@@ -206,47 +208,55 @@ describe('cli/commands', () => {
     expect(another.err).toContain('0 lines written, 3 failed.');
   }, 60_000);
 
-  it('write that is interrupted says how to go on, and does each line once when it does', async () => {
-    await writeFile(join(at.folder, 'many.ndjson'), linesOf(300, 'many'));
-    const command = [...toContacts, '--file', 'many.ndjson', '--mode', 'asynchronous', '--json'];
-    const interrupted = await at.run(command, {
-      env: env(),
-      started: (child) => {
-        let lines = 0;
-        child.stdout?.on('data', (chunk: Buffer) => {
-          lines += chunk.toString().split('\n').length - 1;
-          if (lines >= 20) child.kill('SIGINT');
+  it(
+    'write that is killed twice or interrupted does each line once when it goes on, and says how',
+    async () => {
+      await writeFile(join(at.folder, 'many.ndjson'), linesOf(many, 'many'));
+      const command = [...toContacts, '--file', 'many.ndjson', '--mode', 'asynchronous', '--json'];
+      const endedBy = (signal: NodeJS.Signals, after: number): Promise<Ran> =>
+        at.run(command, {
+          env: env(),
+          started: (child) => {
+            let lines = 0;
+            child.stdout?.on('data', (chunk: Buffer) => {
+              lines += chunk.toString().split('\n').length - 1;
+              if (lines >= after) child.kill(signal);
+            });
+          },
         });
-      },
-    });
-    expect(interrupted.code).toBe(130);
-    expect(JSON.parse(interrupted.err)).toMatchObject({
-      error: {
-        message: expect.stringMatching(/^Interrupted\. \d+ lines written, 0 failed\.$/) as string,
-        remedy: goOn,
-      },
-    });
-    const closed = await at.run(command, {
-      env: env(),
-      started: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
-    });
-    expect(closed).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('The output was closed.') as string,
-    });
-    const finished = await at.run(command, { env: env() });
-    expect(finished).toMatchObject({ code: 0, err: '300 lines written, 0 failed.\n' });
-    await expect.poll(() => created('many'), { timeout: 30_000 }).toBe(300);
-    const { out } = await at.run(command, { env: env() });
-    expect(
-      new Set(
-        out
-          .trim()
-          .split('\n')
-          .map((line) => (JSON.parse(line) as { operationId: string }).operationId),
-      ).size,
-    ).toBe(300);
-  }, 180_000);
+      for (const after of [many / 10, many / 5])
+        expect((await endedBy('SIGKILL', after)).out.split('\n').length).toBeLessThan(many);
+      const interrupted = await endedBy('SIGINT', many / 15);
+      expect(interrupted.code).toBe(130);
+      expect(JSON.parse(interrupted.err)).toMatchObject({
+        error: {
+          message: expect.stringMatching(/^Interrupted\. \d+ lines written, 0 failed\.$/) as string,
+          remedy: goOn,
+        },
+      });
+      const closed = await at.run(command, {
+        env: env(),
+        started: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
+      });
+      expect(closed).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('The output was closed.') as string,
+      });
+      const finished = await at.run(command, { env: env() });
+      expect(finished).toMatchObject({ code: 0, err: `${many} lines written, 0 failed.\n` });
+      await expect.poll(() => created('many'), { timeout: 100 * many }).toBe(many);
+      const { out } = await at.run(command, { env: env() });
+      expect(
+        new Set(
+          out
+            .trim()
+            .split('\n')
+            .map((line) => (JSON.parse(line) as { operationId: string }).operationId),
+        ).size,
+      ).toBe(many);
+    },
+    150_000 + 300 * many,
+  );
 
   it('changes of one record are made in the order of their lines', async () => {
     const { out } = await run(...toContacts, '--data', data('order@example.com'));
