@@ -25,10 +25,8 @@ describe('test/journeys/docs-site', () => {
     server = createHttpServer({
       log: pino({ level: 'silent' }),
       bodyLimitBytes: 1000,
-      isHttps: false,
       trustedProxies: [],
-      crossOrigin: { prefix: '/v1/', allows: async () => false },
-    } as unknown as Parameters<typeof createHttpServer>[0]);
+    });
     await server.register(docsRoutes(folder));
   }
 

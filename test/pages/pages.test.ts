@@ -85,6 +85,7 @@ const elsewhere: Record<string, { test: string; by: string }> = {
   'docs/guides/samples.md': { test: 'test/journeys/samples.test.ts', by: 'docs/guides/samples.md' },
   'ui/client/README.md': { test: 'ui/client/test/package.test.ts', by: 'README.md' },
   'README.md': { test: 'test/journeys/commands.test.ts', by: 'demo' },
+  'docs/operating.md': { test: 'test/restore/copy.test.ts', by: "'restore', 'resume'" },
   'docs/cli.md': { test: 'src/cli/commands.test.ts', by: 'svc' },
 };
 
