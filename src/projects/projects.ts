@@ -158,6 +158,30 @@ export function createProjects(
       resolveProject(principal, idOrName);
       return confine(principal);
     },
+    ...asking(integrations),
+    getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
+    close: async () => {
+      origins.close();
+      connectLinks.close();
+      await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close(), rateLimit?.close()]);
+    },
+  };
+}
+
+type Asking = Pick<
+  Projects,
+  | 'getIntegration'
+  | 'listIntegrations'
+  | 'beforeIntegrationDelete'
+  | 'afterRevision'
+  | 'askForAbsencesBy'
+  | 'askForDestinationsBy'
+  | 'destinationFault'
+  | 'countUsageBy'
+>;
+
+function asking(integrations: Integrations): Asking {
+  return {
     getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
     listIntegrations: (projectId) => integrations.list(projectId),
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
@@ -166,12 +190,6 @@ export function createProjects(
     askForDestinationsBy: (hook) => integrations.askForDestinationsBy(hook),
     destinationFault: (projectId, name) => integrations.destinationFault(projectId, name),
     countUsageBy: (hook) => integrations.countUsageBy(hook),
-    getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
-    close: async () => {
-      origins.close();
-      connectLinks.close();
-      await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close(), rateLimit?.close()]);
-    },
   };
 }
 
@@ -204,8 +222,8 @@ function admitting(by: Authenticators, apiKeys: ApiKeys, guard: FailureGuard): A
 /** A key that still makes tokens answers for those that it made. */
 function answerableKey(key: Awaited<ReturnType<ApiKeys['holding']>>): Answerable | undefined {
   if (!key?.scopes.includes('full')) return undefined;
-  const { project_id: projectId, project_name: projectName, group_ref: groupRef } = key;
-  return { projectId, projectName, ...(groupRef === null ? {} : { groupRef }) };
+  const { project_id: projectId, project_name: name, group_ref: groupRef } = key;
+  return { projectId, projectName: name, ...(groupRef === null ? {} : { groupRef }) };
 }
 
 async function makeToken(
