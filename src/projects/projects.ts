@@ -158,8 +158,7 @@ export function createProjects(
       resolveProject(principal, idOrName);
       return confine(principal);
     },
-    ...asking(integrations),
-    getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
+    ...asking(integrations, providerApps),
     close: async () => {
       origins.close();
       connectLinks.close();
@@ -178,9 +177,10 @@ type Asking = Pick<
   | 'askForDestinationsBy'
   | 'destinationFault'
   | 'countUsageBy'
+  | 'getProviderApp'
 >;
 
-function asking(integrations: Integrations): Asking {
+function asking(integrations: Integrations, providerApps: ProviderApps): Asking {
   return {
     getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
     listIntegrations: (projectId) => integrations.list(projectId),
@@ -190,6 +190,7 @@ function asking(integrations: Integrations): Asking {
     askForDestinationsBy: (hook) => integrations.askForDestinationsBy(hook),
     destinationFault: (projectId, name) => integrations.destinationFault(projectId, name),
     countUsageBy: (hook) => integrations.countUsageBy(hook),
+    getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
   };
 }
 
