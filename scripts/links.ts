@@ -8,7 +8,7 @@ export interface Page {
 const fence = /^ *(`{3,}|~{3,})[^\n]*\n[\s\S]*?^ *\1`* *$/gm;
 const link = /\[[^\]\n]*(?:\][^\]\n]*)?\]\(([^()\s]+)\)/g;
 
-/** The anchor of a heading, as GitHub makes it; the site makes the same (`docs/.vitepress/config.ts`). */
+/** The anchor of a heading, as GitHub makes it; the site makes the same (`site/.vitepress/config.ts`). */
 export function anchorOf(heading: string): string {
   const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, '');
   return text
