@@ -7,7 +7,7 @@ import type { Failure } from '../failure.ts';
 import { pageSize } from '../read.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { parseCsv } from './csv.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, judgeQuery } from './failure.ts';
 import { jobPath, jobsPath, recordPath } from './paths.ts';
 import { columnsOf, sourceOf } from './soql.ts';
 
@@ -92,21 +92,19 @@ function judgeJob(at: Step & { step: 'create' | 'wait' }, answer: HttpAnswer): R
   if (!isObject(body) || job === undefined || !jobId.test(job)) return { failure: failureOf(answer) };
   if (at.step === 'wait' && job !== at.job) return { failure: failureOf(answer) };
   if (state === 'JobComplete') return { page: { records: [], next: cursorOf({ step: 'results', job }) } };
-  if (state === 'Failed' || state === 'Aborted')
-    return { failure: endedBadly(state, textOf(body['errorMessage'])), begin: true };
+  if (state === 'Failed' || state === 'Aborted') return endedBadly(state, textOf(body['errorMessage']));
   if (state !== 'UploadComplete' && state !== 'InProgress') return { failure: failureOf(answer) };
   const polls = at.step === 'wait' ? at.polls + 1 : 0;
   const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(polls, 10));
   return { page: { records: [], next: cursorOf({ step: 'wait', job, polls }), waitMs } };
 }
 
-function endedBadly(state: string, why: string | undefined): Failure {
-  const said = why === undefined ? '' : `: ${why}`;
-  return {
-    category: 'providerDown',
-    retryable: true,
-    message: `the query job of Salesforce ended as ${state}${said}`,
-  };
+/** Another job may end well, unless the query is at fault. */
+function endedBadly(state: string, why = ''): ReadJudgement {
+  const message = `the query job of Salesforce ended as ${state}${why === '' ? '' : `: ${why}`}`;
+  const final = judgeQuery(why);
+  if (final) return { failure: { ...final, message } };
+  return { failure: { category: 'providerDown', retryable: true, message }, begin: true };
 }
 
 /** The rows in the form of a REST answer; undefined for a text that was cut off or is another's. */

@@ -72,6 +72,16 @@ const severalFound: Failure = {
   provider: { status: 300 },
 };
 
+/**
+ * Of a job that ended badly, by the code that its message begins with: what is wrong with the query itself is wrong each time. Undefined
+ * for any other reason.
+ */
+export function judgeQuery(why: string): Judgement | undefined {
+  const [code = ''] = /^[A-Z]+(?:_[A-Z]+)+/.exec(why) ?? [];
+  const known = byCode.get(code) ?? (/^(?:INVALID|MALFORMED)_/.test(code) ? final('validation') : undefined);
+  return known?.retryable ? undefined : known;
+}
+
 /** The failure of one item of a collection, by its first error: it was not written. */
 export function failureOfItem(item: JsonObject, status: number, kind: WriteKind): Failure {
   const [first = {}] = objectsOf(item['errors']);

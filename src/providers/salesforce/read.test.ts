@@ -212,7 +212,7 @@ describe('src/providers/salesforce/read, its quirks', () => {
     }
   });
 
-  it('begins again when the job is gone or ended badly', () => {
+  it('begins again when the job is gone or ended badly, unless the query itself was at fault', () => {
     const wait = JSON.stringify({ step: 'wait', job: '750000000000001AAA', polls: 3 });
     const gone = answerOf([{ errorCode: 'NOT_FOUND', message: 'gone' }], 404);
     expect(read.judge(query, wait, [gone])).toMatchObject({ begin: true, failure: { category: 'notFound' } });
@@ -221,6 +221,16 @@ describe('src/providers/salesforce/read, its quirks', () => {
       begin: true,
       failure: { category: 'providerDown', retryable: true, message: expect.stringContaining('too slow') },
     });
+    for (const [errorMessage, category] of [
+      ["INVALID_FIELD: No such column 'Nme' on entity 'Contact'", 'validation'],
+      ['MALFORMED_QUERY: unexpected token', 'validation'],
+      ['INSUFFICIENT_ACCESS: not yours', 'permission'],
+    ]) {
+      const wrong = answerOf({ id: '750000000000001AAA', state: 'Failed', errorMessage });
+      const judged = read.judge(query, wait, [wrong]);
+      expect(judged).toMatchObject({ failure: { category, retryable: false } });
+      expect(judged).not.toHaveProperty('begin');
+    }
     const busy = answerOf([{ errorCode: 'SERVER_UNAVAILABLE', message: 'busy' }], 503);
     expect(read.judge(query, wait, [busy])).not.toHaveProperty('begin');
   });
