@@ -54,11 +54,23 @@ describe('test/faults/messages', () => {
     const { report, said } = await runPart('deliveries');
     if (!report.holds) process.stderr.write(said);
     expect(report).toMatchObject({
-      violations: { lost: 0, unsaid: 0, unverified: 0, changed: 0, wrong: 0, strange: 0, stuck: 0 },
+      violations: {
+        lost: 0,
+        unsaid: 0,
+        unverified: 0,
+        changed: 0,
+        wrong: 0,
+        strange: 0,
+        notReplayed: 0,
+        miscounted: 0,
+        notErased: 0,
+        stuck: 0,
+      },
       holds: true,
     });
     expect(report.counts['kept']).toBeGreaterThanOrEqual(800);
     expect(report.counts['objects']).toBeGreaterThanOrEqual(10);
+    expect(report.counts['replayed']).toBeGreaterThanOrEqual(20);
     expect(report.kills).toBeGreaterThanOrEqual(3);
   }, 300_000);
 });

@@ -9,6 +9,7 @@ import type { TestStore } from '../../../src/deliveries/s3/harness.testsuite.ts'
 import { newId } from '../../../src/kit/ids.ts';
 import { patiently } from '../suite/processes.ts';
 import { chaosIn } from './chaos.ts';
+import { judgeMeanwhile, keepGone, replayAndErase, wake, type Meanwhile } from './meanwhile.ts';
 import type { Findings } from './report.ts';
 import type { DeliverySettings } from './settings.ts';
 import {
@@ -26,6 +27,8 @@ import {
 const drainMs = 120_000;
 const drainMsPerWebhook = 5;
 const perKeep = 20;
+/** Messages of a group that is erased, beside all others. */
+const erasedShare = 0.5;
 const perKeepLater = 5;
 
 /** A message that was kept, as the suite itself knows it. */
@@ -43,13 +46,22 @@ export async function runDeliveries(settings: DeliverySettings, options: RunOpti
     const bucket = await addStore(world, 'archive', { faultRate, seed });
     const destinations = [...webhooks, bucket.id];
     const told = await routeEvents(world, destinations);
+    const erased = Math.ceil(settings.webhooks * erasedShare);
+    const gone = createRandom(seed, 'gone');
+    const asleep = await keepGone(world, erased, (id) => messageTo(world.platform.projectId, gone, [id]));
     options.say('ready');
     const kept = new Map<string, Kept>();
     const end = new AbortController();
     const over = (): boolean => end.signal.aborted;
     const chaos = chaosIn(world, settings, { outage: sleep, over });
+    const meanwhile = async (): Promise<Meanwhile> => {
+      const half = (settings.webhooks + settings.notifications) / 2;
+      while (kept.size < half) await sleep(100);
+      return replayAndErase(world, webhooks, { erased, asleep });
+    };
+    let asked: Meanwhile | undefined;
     const load = async (): Promise<void> => {
-      await keepAll(world, settings, { destinations, told }, kept);
+      [asked] = await Promise.all([meanwhile(), keepAll(world, settings, { destinations, told }, kept)]);
       while (!chaos.enough()) await again(world, settings, { destinations, told }, kept);
       end.abort();
     };
@@ -58,13 +70,17 @@ export async function runDeliveries(settings: DeliverySettings, options: RunOpti
     } finally {
       end.abort();
     }
+    if (!asked) throw new Error('nothing was replayed or erased');
     world.receiver.calm();
+    await wake(world, asked);
     bucket.store.fault = undefined;
     const all = settings.webhooks + settings.notifications;
     const left = await drain(world, drainMs + all * drainMsPerWebhook);
     options.say('drained; comparing the ledgers');
+    const { counts, violations } = await judge(world, kept, await objectsIn(bucket.store, webhooks.length));
     return {
-      ...(await judge(world, kept, await objectsIn(bucket.store, webhooks.length))),
+      counts: { ...counts, replayed: asked.replayed.length, erased },
+      violations: { ...violations, ...(await judgeMeanwhile(world, asked)) },
       deeds: chaos.deeds,
       left,
     };

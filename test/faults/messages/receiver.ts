@@ -15,6 +15,8 @@ export interface Arrival {
   times: number;
   /** How often the status of an answer said that it was taken. */
   taken: number;
+  /** How often that was the answer to a replay. */
+  replays: number;
 }
 
 export interface ReceiverOptions {
@@ -128,7 +130,10 @@ async function serve(
   const body = Buffer.concat(chunks);
   const arrival = keep(state, endpoint, request, body);
   const met = arrival.times > patience ? undefined : fault;
-  if (met === undefined || met === 'cut' || met === 'slow') arrival.taken += 1;
+  if (met === undefined || met === 'cut' || met === 'slow') {
+    arrival.taken += 1;
+    if (request.headers['x-svc-replay'] === 'true') arrival.replays += 1;
+  }
   await misbehave(met, response, request);
   if (!response.headersSent && !response.destroyed && request.socket.writable) response.writeHead(204).end();
 }
@@ -158,7 +163,7 @@ function keep(state: State, endpoint: number, request: IncomingMessage, body: Bu
   }
   const hash = createHash('sha256').update(body).digest('base64');
   const known = arrivals.get(id);
-  const arrival = known ?? { hash, endpoints: new Set(), times: 0, taken: 0 };
+  const arrival = known ?? { hash, endpoints: new Set(), times: 0, taken: 0, replays: 0 };
   if (known && known.hash !== hash) changed.push(id);
   arrival.endpoints.add(endpoint);
   arrival.times += 1;
