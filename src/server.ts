@@ -16,6 +16,7 @@ import { operationRoutes } from './operations/index.ts';
 import {
   actorHook,
   authenticationHook,
+  connectPageRoutes,
   projectRoutes,
   providerCatalogueRoutes,
   reachingScopes,
@@ -68,6 +69,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   await server.register(healthRoutes({ app, health, metricsPublic: config.metricsPublic }));
   await server.register(docsRoutes());
   await server.register(callbackRoutes(app.connections));
+  await server.register(connectPageRoutes(app.projects, app.ground.log));
   await server.register(async (scope) => {
     scope.addHook('onRequest', authenticationHook(app.projects));
     const reads = readDepsOf(app, config);

@@ -2,7 +2,7 @@ import './problems.ts';
 import { authenticationMetrics } from './auth/failures.ts';
 import { rateLimitMetrics } from './rate-limit/rate-limit.ts';
 
-export { connectPath } from './embed/connect-links.ts';
+export { connectPageRoutes } from './embed/page-routes.ts';
 export { eraseConnectLinks } from './embed/connect-link-store.ts';
 export { sealedProjectColumns } from './provider-apps/provider-apps.ts';
 export { actorHook, authenticationHook } from './auth/hook.ts';

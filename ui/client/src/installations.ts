@@ -29,8 +29,9 @@ export interface Installations {
     request: { integration: string } & Sampling & CreateInstallationRequest,
     options?: CallOptions,
   ): Promise<Installation>;
+  /** With `ifConfigId`, no config is changed that somebody else changed before. */
   update(
-    request: InstallationRef & Sampling & UpdateInstallationRequest,
+    request: InstallationRef & Sampling & { ifConfigId?: string } & UpdateInstallationRequest,
     options?: CallOptions,
   ): Promise<Installation>;
   delete(ref: InstallationRef, options?: CallOptions): Promise<void>;
@@ -67,10 +68,13 @@ export function installationsOf({ api, projectIdOrName }: Calls): Installations 
           ...options,
         }),
       ),
-    update: ({ integration, installationId, skipSampling, ...body }, options = {}) =>
+    update: ({ integration, installationId, skipSampling, ifConfigId, ...body }, options = {}) =>
       answerOf(
         api.PATCH(one, {
-          params: { ...at({ integration, installationId }), ...samplingOf(skipSampling) },
+          params: {
+            ...at({ integration, installationId }),
+            query: { ...samplingOf(skipSampling).query, ...(ifConfigId === undefined ? {} : { ifConfigId }) },
+          },
           body,
           ...options,
         }),

@@ -45,6 +45,7 @@ export type ProblemCode =
   | 'outcome-unknown'
   | 'outcome-unresolved'
   | 'overloaded'
+  | 'page-not-built'
   | 'provider-app-invalid'
   | 'provider-app-missing'
   | 'provider-rate-limited'

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { deploy, simulator } from '../customer.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+import { buildApp, startApp, type App } from './app-server.ts';
+import { launchBrowser } from './browser.ts';
+
+const run = promisify(execFile);
+
+/** The product, a builder's application, and a browser. */
+export interface World {
+  platform: Platform;
+  browser: Browser;
+  app: App;
+  /** The same application with the React of before. */
+  appBefore: App;
+  /** The application's page, shown to a group. */
+  open(query: Record<string, string>, of?: App): Promise<Page>;
+  link(given: Record<string, unknown>): Promise<string>;
+  /** What nobody caught in a page. */
+  faults: Error[];
+  close(): Promise<void>;
+}
+
+const manifest = `specVersion: 1.0.0
+integrations:
+  - name: hubspot-crm
+    displayName: HubSpot CRM
+    provider: hubspot
+    read:
+      objects:
+        - objectName: contacts
+          mapToDisplayName: Contacts
+          destination: inbox
+          requiredFields:
+            - fieldName: email
+            - mapToName: nickname
+              mapToDisplayName: Nickname
+              prompt: Which field holds what you call the person?
+          optionalFields:
+            - mapToName: phone
+              mapToDisplayName: Phone
+            - mapToName: company
+              mapToDisplayName: Company
+          optionalFieldsAuto: all
+          backfill: { defaultPeriod: { days: 0 } }
+        - objectName: companies
+          mapToDisplayName: Companies
+          destination: inbox
+          requiredFields: [{ fieldName: name }]
+    write:
+      objects:
+        - objectName: contacts
+          inheritMapping: true
+        - objectName: companies
+  - name: salesforce-crm
+    displayName: Salesforce
+    provider: salesforce
+    write:
+      objects: [{ objectName: Contact }, { objectName: Account }]
+  - { name: by-key, provider: keyed, proxy: { enabled: true } }
+  - { name: by-password, provider: pairs, proxy: { enabled: true } }
+`;
+
+const files = {
+  keyed: `name: keyed
+displayName: Keyed
+authType: apiKey
+baseURL: https://api.keyed.example
+docsURL: https://keyed.example/docs
+apiKeyOpts: { attachmentType: header, header: { name: X-Key }, docsURL: https://keyed.example/keys }
+authHealthCheck: { url: https://api.keyed.example/me, method: GET, successStatusCodes: [200] }
+`,
+  pairs: `name: pairs
+displayName: Pairs
+authType: basic
+baseURL: https://api.pairs.example
+docsURL: https://pairs.example/docs
+basicOpts: {}
+authHealthCheck: { url: https://api.pairs.example/me, method: GET, successStatusCodes: [200] }
+`,
+};
+
+/** Takes the key \`right\`, and the person \`ada\` with the password \`right\`. */
+async function startOwnProviders(): Promise<{ url: string; server: Server }> {
+  const basic = `Basic ${Buffer.from('ada:right').toString('base64')}`;
+  const server = createServer(({ headers }, response) => {
+    const isRight = headers['x-key'] === 'right' || headers.authorization === basic;
+    response.writeHead(isRight ? 200 : 401, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+/** Without `databaseUrl` on a database of its own. */
+export async function startWorld(databaseUrl?: string): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-browser-'));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, `${name}.yaml`), text);
+  const own = await startOwnProviders();
+  // One after the other: each takes all of a small machine.
+  await run(process.execPath, ['scripts/node.mjs', 'scripts/build-embed.ts', 'page']);
+  await buildApp(19, join(folder, 'now'));
+  await buildApp(18, join(folder, 'before'));
+  const platform = await startPlatform({
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    records: 5,
+    env: { SVC_PROVIDERS_DIR: folder },
+    origins: { keyed: own.url, pairs: own.url },
+  });
+  const browser = await launchBrowser();
+  await deploy(platform, manifest);
+  await platform.call('POST', `/projects/default/destinations`, {
+    name: 'inbox',
+    type: 'webhook',
+    metadata: { url: 'http://127.0.0.1:9/' },
+  });
+  const [app, appBefore] = [
+    await startApp(platform, join(folder, 'now')),
+    await startApp(platform, join(folder, 'before')),
+  ];
+  await platform.call('PATCH', '/projects/default', {
+    updateMask: ['allowedOrigins', 'appName', 'branding'],
+    project: {
+      appName: 'Mailmonkey',
+      allowedOrigins: [app.url, appBefore.url],
+      branding: { accentColor: '#0f766e', accentColorDark: '#5eead4' },
+    },
+  });
+  const faults: Error[] = [];
+  return {
+    faults,
+    platform,
+    browser,
+    app,
+    appBefore,
+    async open(query, of = app) {
+      const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1_000, height: 900 } });
+      const page = await context.newPage();
+      page.setDefaultTimeout(10_000);
+      page.on('pageerror', (error) => faults.push(error));
+      const asked = {
+        base: platform.base,
+        project: platform.projectId,
+        integration: 'hubspot-crm',
+        ...query,
+      };
+      await page.goto(`${of.url}/?${new URLSearchParams(asked).toString()}`);
+      return page;
+    },
+    async link(given) {
+      const body = { integration: 'hubspot-crm', consumerRef: 'ada', ...given };
+      const made = await platform.call<{ url: string }>('POST', '/projects/default/connect-links', body);
+      if (made.status !== 201) throw new Error(made.text);
+      return made.body.url;
+    },
+    async close() {
+      await browser.close();
+      await Promise.all([app.close(), appBefore.close()]);
+      await platform.stop();
+      own.server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the person decides on the provider's page from now on. */
+export async function consent(url: string, mode: 'approve' | 'deny' | 'page'): Promise<void> {
+  await simulator(url, 'POST', '/consent', { mode });
+}

@@ -1,0 +1,246 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import type { HydratedRevision, Installation } from '@svc/client';
+import type { OfferedMappings } from '../state/questions.ts';
+import { isOn, objectsOf, stepsOf, stepWith, type Step } from '../state/wizard.ts';
+import { useText, type Translate } from '../text/index.tsx';
+import { returnUrlOf } from './connect-provider.tsx';
+import type { InstalledProps } from './props.ts';
+import { ObjectsPanel, ReviewPanel } from './objects-panel.tsx';
+import { Overview } from './overview.tsx';
+import { ReadPanel } from './read-panel.tsx';
+import { BusyButton, Button, Failure, Notice } from './ui.tsx';
+import { useDraft, type DraftState } from './use-draft.ts';
+import { WritePanel } from './write-panel.tsx';
+
+interface ConfigureProps extends InstalledProps {
+  revision: HydratedRevision;
+  offered: OfferedMappings;
+}
+
+/** The steps of an installation that is made, and its pages once there is one. */
+export function Configure(props: ConfigureProps): ReactNode {
+  const { revision, offered, installation, provider } = props;
+  const t = useText();
+  const state = useDraft(revision, installation, offered);
+  const isInstalled = installation !== undefined;
+  const steps = stepsOf(state.draft, revision, isInstalled);
+  const [asked, setStep] = useState<Step>();
+  const step = asked && steps.includes(asked) ? asked : (steps[0] ?? 'review');
+  const [isDone, setDone] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const go = (next: Step | undefined): void => {
+    setStep(next);
+    // The page that opens is read out, and begins where the eye is.
+    setTimeout(() => heading.current?.focus());
+  };
+  // What has to be mended is opened.
+  useEffect(() => {
+    const first = stepWith(state.issues, steps);
+    if (first && !state.issues.some(({ at }) => isOn(step, at))) go(first);
+  }, [state.issues]);
+  const save = async (): Promise<void> => {
+    const saved = await state.save();
+    if (!saved) return;
+    const told = isInstalled ? props.onUpdateSuccess : props.onInstallSuccess;
+    told?.(saved.id, saved.config);
+    if (!isInstalled) {
+      setDone(true);
+      setStep(undefined);
+    }
+  };
+  if (isDone && installation)
+    return <Done {...props} installation={installation} onManage={() => setDone(false)} />;
+  return (
+    <div className="svc-card svc-frame">
+      <Steps {...{ step, steps, state, revision, isInstalled, go }} />
+      <section className="svc-page" aria-busy={state.isSaving}>
+        <h2 ref={heading} tabIndex={-1} dir="auto">
+          {titleOf(step, revision, provider.displayName, t)}
+        </h2>
+        <Told state={state} t={t} />
+        <Page {...props} step={step} state={state} />
+        <Footer {...{ step, steps, state, isInstalled, go, save }} />
+      </section>
+    </div>
+  );
+}
+
+interface StepsProps extends Pick<FooterProps, 'step' | 'steps' | 'state' | 'isInstalled' | 'go'> {
+  revision: HydratedRevision;
+}
+
+function Steps({ step, steps, state, revision, isInstalled, go }: StepsProps): ReactNode {
+  const t = useText();
+  return (
+    <nav aria-label={t('steps')} className="svc-nav">
+      <ol>
+        {steps.map((one, index) => (
+          <li key={one}>
+            <button
+              type="button"
+              className="svc-nav-step"
+              aria-current={one === step ? 'step' : undefined}
+              data-passed={!isInstalled && index < steps.indexOf(step) ? true : undefined}
+              data-issue={state.issues.some(({ at }) => isOn(one, at)) ? true : undefined}
+              onClick={() => go(one)}
+            >
+              {isInstalled ? null : <span className="svc-nav-number">{index + 1}</span>}
+              <span dir="auto">{stepName(one, revision, t)}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function stepName(step: Step, revision: HydratedRevision, t: Translate): string {
+  if (step === 'overview') return revision.content.displayName ?? revision.content.name;
+  if (step === 'objects') return t('stepObjects');
+  if (step === 'write') return t('stepWrite');
+  if (step === 'review') return t('stepReview');
+  const name = step.slice('read/'.length);
+  return objectsOf(revision).find(({ objectName }) => objectName === name)?.displayName ?? name;
+}
+
+function titleOf(step: Step, revision: HydratedRevision, provider: string, t: Translate): string {
+  if (step === 'objects') return t('objectsTitle');
+  if (step === 'write') return t('writeTitle', { provider });
+  if (step === 'overview' || step === 'review') return stepName(step, revision, t);
+  return t('readTitle', { object: stepName(step, revision, t) });
+}
+
+function Page({ step, state, ...props }: ConfigureProps & { step: Step; state: DraftState }): ReactNode {
+  const { revision, offered, provider, connection, installation } = props;
+  const t = useText();
+  const { draft, edit, change } = state;
+  const issuesAt = (place: string) => state.issues.filter(({ at }) => at === place);
+  if (step === 'overview' && installation)
+    return (
+      <Overview
+        {...{ installation, revision, provider, connection, state }}
+        returnUrl={returnUrlOf(props)}
+        onRenewed={props.onRenewed}
+        onUninstalled={(id) => props.onUninstallSuccess?.(id)}
+      />
+    );
+  if (step === 'objects')
+    return <ObjectsPanel {...{ revision, offered, draft, change }} provider={provider.displayName} />;
+  if (step === 'write') return <WritePanel {...{ revision, draft, edit, issuesAt }} />;
+  if (step === 'review')
+    return (
+      <>
+        <p className="svc-intro">{t('reviewIntro')}</p>
+        <ReviewPanel revision={revision} draft={draft} />
+      </>
+    );
+  const object = revision.content.read?.objects.find((one) => `read/${one.objectName}` === step);
+  return object ? <ReadPanel key={step} {...{ object, offered, draft, edit, issuesAt }} /> : null;
+}
+
+/** What the last attempt to save came to. */
+function Told({ state, t }: { state: DraftState; t: Translate }): ReactNode {
+  const { meeting, error, issues, isSaved } = state;
+  if (meeting.kind === 'conflict')
+    return (
+      <Notice
+        tone="warning"
+        actions={
+          <>
+            <Button onClick={() => void state.decide('mine')}>{t('keepMine')}</Button>
+            <Button onClick={() => void state.decide('theirs')}>{t('takeTheirs')}</Button>
+          </>
+        }
+      >
+        {t('conflict', { objects: meeting.objects.map((at) => at.split('/').slice(1).join('/')).join(', ') })}
+      </Notice>
+    );
+  if (error) return <Failure error={error} onRetry={() => void state.save()} />;
+  if (issues.length > 0) return <Notice tone="bad">{t('fixIssues')}</Notice>;
+  if (meeting.kind === 'merged') return <Notice tone="info">{t('merged')}</Notice>;
+  return isSaved ? <Notice tone="good">{t('saved')}</Notice> : null;
+}
+
+interface FooterProps {
+  step: Step;
+  steps: readonly Step[];
+  state: DraftState;
+  isInstalled: boolean;
+  go: (step: Step | undefined) => void;
+  save: () => Promise<void>;
+}
+
+function Footer({ step, steps, state, isInstalled, go, save }: FooterProps): ReactNode {
+  const t = useText();
+  const index = steps.indexOf(step);
+  if (isInstalled)
+    return state.isChanged ? (
+      <footer className="svc-footer">
+        <Button look="quiet" onClick={state.discard}>
+          {t('discard')}
+        </Button>
+        <BusyButton
+          look="primary"
+          busy={state.isSaving}
+          busyText={t('installing')}
+          onClick={() => void save()}
+        >
+          {t('save')}
+        </BusyButton>
+      </footer>
+    ) : null;
+  return (
+    <footer className="svc-footer">
+      {index > 0 ? <Button onClick={() => go(steps[index - 1])}>{t('back')}</Button> : <span />}
+      <span className="svc-muted svc-footer-count">
+        {t('stepOf', { step: index + 1, steps: steps.length })}
+      </span>
+      {step === 'review' ? (
+        <BusyButton
+          look="primary"
+          busy={state.isSaving}
+          busyText={t('installing')}
+          onClick={() => void save()}
+        >
+          {t('install')}
+        </BusyButton>
+      ) : (
+        <Button look="primary" onClick={() => go(steps[index + 1])}>
+          {t('next')}
+        </Button>
+      )}
+    </footer>
+  );
+}
+
+function Done({
+  provider,
+  installation,
+  backUrl,
+  onManage,
+}: ConfigureProps & { installation: Installation; onManage: () => void }): ReactNode {
+  const t = useText();
+  const reads = Object.values(installation.config.content.read?.objects ?? {}).some(
+    ({ disabled }) => !disabled,
+  );
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <section className="svc-card svc-done">
+      <span className="svc-done-mark" aria-hidden="true" />
+      <h2 ref={heading} tabIndex={-1}>
+        {t('doneTitle')}
+      </h2>
+      <p>{t('doneText', { provider: provider.displayName })}</p>
+      {reads ? <p className="svc-muted">{t('doneReads')}</p> : null}
+      <div className="svc-actions">
+        <Button onClick={onManage}>{t('manage')}</Button>
+        {backUrl === undefined ? null : (
+          <a className="svc-button svc-button-primary" href={backUrl}>
+            {t('backTo')}
+          </a>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,194 @@
+import { useEffect, useMemo, useState, type FormEvent, type ReactNode } from 'react';
+import { answerOf, SvcError, type Connection, type ProviderInfo } from '@svc/client';
+import { useSvc } from '../hooks/provider.tsx';
+import { authFormOf, planConnect, type CredentialField, type Typed } from '../state/credentials.ts';
+import { useText } from '../text/index.tsx';
+import { BusyButton, Button, Failure, Notice, TextField } from './ui.tsx';
+import { useOAuth } from './use-oauth.ts';
+
+export interface ConnectFormProps {
+  provider: ProviderInfo;
+  /** The connection that gets new credentials. */
+  renews?: Connection | undefined;
+  /** A sign-in at the provider takes the place of this page, and comes back here. */
+  returnUrl?: string | undefined;
+  /** Why a sign-in in place of the page was refused. */
+  refusal?: string | undefined;
+  onConnected: (connection: Connection) => void;
+}
+
+/** Connects an account: by a sign-in at the provider, or with what is typed. */
+export function ConnectForm({
+  provider,
+  renews,
+  returnUrl,
+  refusal,
+  onConnected,
+}: ConnectFormProps): ReactNode {
+  const t = useText();
+  const form = useMemo(() => authFormOf(provider), [provider]);
+  const [typed, setTyped] = useState<Typed>({});
+  const [missing, setMissing] = useState<readonly string[]>([]);
+  const oauth = useOAuth(onConnected, returnUrl);
+  const typing = useTyped(provider.name, renews, onConnected);
+  const name = provider.displayName;
+  const shown = renews ? form.fields.filter(({ path }) => path !== 'providerWorkspaceRef') : form.fields;
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const plan = planConnect({ ...form, fields: shown }, typed);
+    setMissing(plan.kind === 'refusal' ? plan.missing : []);
+    if (plan.kind === 'oauth') oauth.start({ provider: provider.name, place: plan.place, renews });
+    if (plan.kind === 'generate') void typing.connect(plan.request, plan.masks);
+  };
+  const isBusy = oauth.state.phase === 'starting' || typing.isPending;
+  const intro =
+    form.kind === 'oauth' ? 'connectIntro' : shown.length === 0 ? 'connectNothing' : 'connectTyped';
+  return (
+    <form className="svc-stack" onSubmit={submit} noValidate>
+      <p className="svc-intro">{t(intro, { provider: name })}</p>
+      <OAuthNotice oauth={oauth} refusal={refusal} provider={name} />
+      {typing.error ? <Failure error={typing.error} /> : null}
+      {shown.map((field) => (
+        <Typing
+          key={field.path}
+          field={field}
+          value={typed[field.path] ?? field.initial}
+          isMissing={missing.includes(field.path)}
+          said={typing.issueAt(field.path)}
+          docsUrl={
+            field.docsUrl ??
+            (form.kind === 'credentials' && field.kind === 'secret' ? form.docsUrl : undefined)
+          }
+          onChange={(value) => setTyped((now) => ({ ...now, [field.path]: value }))}
+        />
+      ))}
+      <div className="svc-actions">
+        <BusyButton look="primary" type="submit" busy={isBusy} busyText={t('connecting')}>
+          {renews ? t('reconnect') : t('connect', { provider: name })}
+        </BusyButton>
+        {oauth.state.phase === 'waiting' ? (
+          <Button look="quiet" onClick={oauth.reset}>
+            {t('cancel')}
+          </Button>
+        ) : null}
+      </div>
+    </form>
+  );
+}
+
+interface TypingProps {
+  field: CredentialField;
+  value: string;
+  isMissing: boolean;
+  said: string | undefined;
+  docsUrl: string | undefined;
+  onChange: (value: string) => void;
+}
+
+function Typing({ field, value, isMissing, said, docsUrl, onChange }: TypingProps): ReactNode {
+  const t = useText();
+  return (
+    <TextField
+      label={typeof field.label === 'string' ? t(field.label) : field.label.said}
+      hint={field.hint}
+      help={docsUrl}
+      issue={isMissing ? t('missing') : said}
+      required={field.isRequired}
+      type={field.kind === 'secret' ? 'password' : 'text'}
+      options={field.kind === 'select' ? field.options : undefined}
+      autoComplete="off"
+      spellCheck={false}
+      dir="auto"
+      value={value}
+      onChange={onChange}
+    />
+  );
+}
+
+function OAuthNotice({
+  oauth,
+  refusal,
+  provider,
+}: {
+  oauth: ReturnType<typeof useOAuth>;
+  refusal: string | undefined;
+  provider: string;
+}): ReactNode {
+  const t = useText();
+  const { state, open } = oauth;
+  if (state.phase === 'failed') return <Failure error={state.error} />;
+  if (state.phase === 'refused') return <Notice tone="bad">{state.reason}</Notice>;
+  if (state.phase === 'idle') return refusal === undefined ? null : <Notice tone="bad">{refusal}</Notice>;
+  if (state.phase === 'starting') return null;
+  const again = (
+    <Button onClick={() => open(state.url)}>
+      {t(state.phase === 'blocked' ? 'openWindow' : 'openAgain')}
+    </Button>
+  );
+  if (state.phase === 'waiting')
+    return (
+      <Notice tone="info" actions={again}>
+        {t('waiting', { provider })}
+      </Notice>
+    );
+  return (
+    <Notice tone="warning" actions={again}>
+      {t(state.phase === 'blocked' ? 'popupBlocked' : 'popupClosed')}
+    </Notice>
+  );
+}
+
+interface TypedConnect {
+  isPending: boolean;
+  error: Error | undefined;
+  issueAt(path: string): string | undefined;
+  connect(request: object, masks: string[]): Promise<void>;
+}
+
+/** Sends typed credentials; svc tries them at the provider before it keeps them. */
+function useTyped(
+  provider: string,
+  renews: Connection | undefined,
+  onConnected: (connection: Connection) => void,
+): TypedConnect {
+  const { svc, groupRef, groupName, consumerRef, consumerName, project } = useSvc();
+  const [state, setState] = useState<{ isPending: boolean; error?: Error }>({ isPending: false });
+  useEffect(() => setState({ isPending: false }), [provider]);
+  const connect = async (request: object, masks: string[]): Promise<void> => {
+    setState({ isPending: true });
+    const names = {
+      ...(groupName === undefined ? {} : { groupName }),
+      ...(consumerName === undefined ? {} : { consumerName }),
+    };
+    try {
+      // Values of a provider's own form are no part of a change: the same account keeps its connection.
+      const connection =
+        renews && !masks.includes('customAuth')
+          ? await renewed(svc, project, renews.id, request, masks)
+          : await svc.connections.generate({ provider, groupRef, consumerRef, ...names, ...request });
+      setState({ isPending: false });
+      onConnected(connection);
+    } catch (error) {
+      setState({ isPending: false, error: error as Error });
+    }
+  };
+  const issues = state.error instanceof SvcError ? (state.error.issues ?? []) : [];
+  const issueAt = (path: string): string | undefined =>
+    issues.find(({ name }) => name === path || name.endsWith(`.${path}`))?.detail;
+  return { isPending: state.isPending, error: state.error, issueAt, connect };
+}
+
+async function renewed(
+  svc: ReturnType<typeof useSvc>['svc'],
+  project: string,
+  connectionId: string,
+  connection: object,
+  updateMask: string[],
+): Promise<Connection> {
+  const patched = svc.api.PATCH('/v1/projects/{projectIdOrName}/connections/{connectionId}', {
+    params: { path: { projectIdOrName: project, connectionId } },
+    body: { updateMask, connection },
+  });
+  return answerOf(patched);
+}

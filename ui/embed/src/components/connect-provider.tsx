@@ -1,0 +1,133 @@
+import { useState, type ReactNode } from 'react';
+import type { Connection } from '@svc/client';
+import { useSvc } from '../hooks/provider.tsx';
+import { useConnection, useIntegration, useProviderInfo } from '../hooks/queries.ts';
+import { Root, useText, type Appearance } from '../text/index.tsx';
+import { ConnectForm } from './connect-form.tsx';
+import { Button, Failure, Loading, Notice } from './ui.tsx';
+import { takeReturn } from './use-oauth.ts';
+
+export interface ConnectProviderProps {
+  /** Default: that of the integration. */
+  provider?: string;
+  /** `redirect` leaves this page for the provider's and comes back, as web views need it. */
+  mode?: 'popup' | 'redirect';
+  /** Where `redirect` comes back to; default: this page. */
+  returnUrl?: string;
+  appearance?: Appearance;
+  onConnectSuccess?: (connection: Connection) => void;
+  onDisconnectSuccess?: (connectionId: string) => void;
+}
+
+/** Connects the group's account at a provider, and shows the connection that there is. */
+export function ConnectProvider({ appearance = {}, ...props }: ConnectProviderProps): ReactNode {
+  return (
+    <Root {...appearance}>
+      <section className="svc-card">
+        <Connecting {...props} />
+      </section>
+    </Root>
+  );
+}
+
+function Connecting(props: Omit<ConnectProviderProps, 'appearance'>): ReactNode {
+  const t = useText();
+  const { store } = useSvc();
+  const { integration, error: absent } = useIntegration();
+  const info = useProviderInfo(props.provider ?? integration?.provider);
+  const known = useConnection(props.provider === undefined ? {} : { provider: props.provider });
+  const [returned] = useState(takeReturn);
+  const [isRenewing, setRenewing] = useState(false);
+  const failure = info.error ?? known.error ?? (props.provider === undefined ? absent : undefined);
+  if (failure) return <Failure error={failure} onRetry={() => void store.refresh('')} />;
+  if (!info.provider || known.isPending) return <Loading />;
+  const { connection } = known;
+  const connected = (made: Connection): void => {
+    setRenewing(false);
+    void known.refetch();
+    props.onConnectSuccess?.(made);
+  };
+  if (connection && !isRenewing && connection.status !== 'bad_credentials')
+    return (
+      <Connected
+        connection={connection}
+        name={info.provider.displayName}
+        onRenew={() => setRenewing(true)}
+        onGone={() => {
+          void known.refetch();
+          props.onDisconnectSuccess?.(connection.id);
+        }}
+      />
+    );
+  return (
+    <div className="svc-stack">
+      <h2>{t('connectTitle', { provider: info.provider.displayName })}</h2>
+      {connection?.status === 'bad_credentials' ? (
+        <Notice tone="warning">{t('broken', { provider: info.provider.displayName })}</Notice>
+      ) : null}
+      <ConnectForm
+        provider={info.provider}
+        renews={connection}
+        returnUrl={returnUrlOf(props)}
+        refusal={returned && 'error' in returned ? returned.error : undefined}
+        onConnected={connected}
+      />
+    </div>
+  );
+}
+
+export function returnUrlOf({
+  mode,
+  returnUrl,
+}: Pick<ConnectProviderProps, 'mode' | 'returnUrl'>): string | undefined {
+  if (mode !== 'redirect') return undefined;
+  return returnUrl ?? location.href.split('#', 1)[0];
+}
+
+interface ConnectedProps {
+  connection: Connection;
+  name: string;
+  onRenew: () => void;
+  onGone: () => void;
+}
+
+function Connected({ connection, name, onRenew, onGone }: ConnectedProps): ReactNode {
+  const t = useText();
+  const { svc } = useSvc();
+  const [error, setError] = useState<Error>();
+  const disconnect = (): void => {
+    svc.connections.delete(connection.id).then(onGone, setError);
+  };
+  return (
+    <div className="svc-stack">
+      <ConnectionSummary connection={connection} name={name} />
+      {error ? <Failure error={error} /> : null}
+      <div className="svc-actions">
+        <Button onClick={onRenew}>{t('reconnect')}</Button>
+        <Button look="quiet" onClick={disconnect}>
+          {t('disconnect')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** Which account is connected, and whether it works. */
+export function ConnectionSummary({ connection, name }: { connection: Connection; name: string }): ReactNode {
+  const t = useText();
+  const isBroken = connection.status === 'bad_credentials';
+  const account = connection.providerWorkspaceRef;
+  return (
+    <div className="svc-summary">
+      <span className={`svc-dot svc-dot-${isBroken ? 'bad' : 'good'}`} aria-hidden="true" />
+      <div>
+        <strong>{isBroken ? t('notConnected') : t('connectedTo', { provider: name })}</strong>
+        {account === undefined ? null : (
+          <span className="svc-muted" dir="auto">
+            {t('account', { account })}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}

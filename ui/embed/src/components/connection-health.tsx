@@ -1,0 +1,73 @@
+import { useState, type ReactNode } from 'react';
+import { useConnection, useProviderInfo } from '../hooks/queries.ts';
+import { Root, useText, type Appearance } from '../text/index.tsx';
+import { ConnectForm } from './connect-form.tsx';
+import { returnUrlOf } from './connect-provider.tsx';
+import { Button, Failure, Loading, Notice } from './ui.tsx';
+
+export interface ConnectionHealthProps {
+  provider?: string;
+  mode?: 'popup' | 'redirect';
+  returnUrl?: string;
+  /** Shows something only when the connection does not work. */
+  quiet?: boolean;
+  appearance?: Appearance;
+  onReconnect?: () => void;
+}
+
+/** Whether the connection works; where it does not, the way to connect again. */
+export function ConnectionHealth({ appearance = {}, ...props }: ConnectionHealthProps): ReactNode {
+  return (
+    <Root {...appearance}>
+      <Health {...props} />
+    </Root>
+  );
+}
+
+function Health({
+  provider: asked,
+  quiet = false,
+  onReconnect,
+  ...way
+}: Omit<ConnectionHealthProps, 'appearance'>): ReactNode {
+  const t = useText();
+  const { connection, error, isPending, refetch } = useConnection(
+    asked === undefined ? {} : { provider: asked },
+  );
+  const info = useProviderInfo(connection?.provider);
+  const [isRenewing, setRenewing] = useState(false);
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isPending) return quiet ? null : <Loading />;
+  if (!connection) return quiet ? null : <Notice tone="info">{t('notConnected')}</Notice>;
+  const name = info.provider?.displayName ?? connection.provider;
+  if (isRenewing && info.provider)
+    return (
+      <section className="svc-card">
+        <ConnectForm
+          provider={info.provider}
+          renews={connection}
+          returnUrl={returnUrlOf(way)}
+          onConnected={() => {
+            setRenewing(false);
+            void refetch();
+            onReconnect?.();
+          }}
+        />
+      </section>
+    );
+  const renew = <Button onClick={() => setRenewing(true)}>{t('reconnect')}</Button>;
+  if (connection.status === 'bad_credentials')
+    return (
+      <Notice tone="bad" actions={renew}>
+        {t('broken', { provider: name })}
+      </Notice>
+    );
+  const { missingScopes } = connection;
+  if (missingScopes)
+    return (
+      <Notice tone="warning" actions={renew}>
+        {t('missingScopes', { scopes: missingScopes.join(', ') })}
+      </Notice>
+    );
+  return quiet ? null : <Notice tone="good">{t('healthy')}</Notice>;
+}

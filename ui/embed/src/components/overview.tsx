@@ -1,0 +1,117 @@
+import { useRef, useState, type ReactNode } from 'react';
+import type { Connection, HydratedRevision, Installation, ProviderInfo } from '@svc/client';
+import { useDeleteInstallation } from '../hooks/mutations.ts';
+import { applyEdit } from '../state/draft.ts';
+import { isPaused } from '../state/save.ts';
+import { useText } from '../text/index.tsx';
+import { ConnectForm } from './connect-form.tsx';
+import { ConnectionSummary } from './connect-provider.tsx';
+import { ReviewPanel } from './objects-panel.tsx';
+import { BusyButton, Button, Failure, Notice } from './ui.tsx';
+import type { DraftState } from './use-draft.ts';
+
+interface OverviewProps {
+  installation: Installation;
+  revision: HydratedRevision;
+  provider: ProviderInfo;
+  connection: Connection | undefined;
+  state: DraftState;
+  returnUrl: string | undefined;
+  onRenewed: () => void;
+  onUninstalled: (installationId: string) => void;
+}
+
+/** An installation that works, or what it needs; connecting again, pausing and uninstalling. */
+export function Overview({
+  installation,
+  revision,
+  provider,
+  connection,
+  state,
+  returnUrl,
+  ...on
+}: OverviewProps): ReactNode {
+  const t = useText();
+  const isBroken = connection === undefined || connection.status === 'bad_credentials';
+  const [isRenewing, setRenewing] = useState(false);
+  const paused = isPaused(installation);
+  const hasReads = Object.keys(installation.config.content.read?.objects ?? {}).length > 0;
+  const setPaused = (enabled: boolean): void => {
+    state.change((draft) =>
+      Object.values(draft.read?.objects ?? {}).reduce(
+        (now, { objectName }) =>
+          applyEdit(now, { on: 'read', object: objectName, set: { kind: 'enabled', enabled } }),
+        draft,
+      ),
+    );
+  };
+  return (
+    <div className="svc-stack">
+      {connection ? <ConnectionSummary connection={connection} name={provider.displayName} /> : null}
+      {isBroken ? <Notice tone="warning">{t('broken', { provider: provider.displayName })}</Notice> : null}
+      {isBroken || isRenewing ? (
+        <ConnectForm
+          provider={provider}
+          renews={connection}
+          returnUrl={returnUrl}
+          onConnected={() => {
+            setRenewing(false);
+            on.onRenewed();
+          }}
+        />
+      ) : null}
+      {paused && !state.isChanged ? <Notice tone="info">{t('paused')}</Notice> : null}
+      <ReviewPanel revision={revision} draft={state.draft} />
+      <div className="svc-actions">
+        {isBroken ? null : (
+          <Button onClick={() => setRenewing(!isRenewing)}>{t(isRenewing ? 'cancel' : 'reconnect')}</Button>
+        )}
+        {hasReads ? (
+          <Button onClick={() => setPaused(paused)}>{t(paused ? 'resume' : 'pause')}</Button>
+        ) : null}
+        <Uninstall
+          installation={installation}
+          provider={provider}
+          name={revision.content.displayName ?? revision.content.name}
+          onUninstalled={on.onUninstalled}
+        />
+      </div>
+    </div>
+  );
+}
+
+interface UninstallProps {
+  installation: Installation;
+  provider: ProviderInfo;
+  name: string;
+  onUninstalled: (installationId: string) => void;
+}
+
+function Uninstall({ installation, provider, name, onUninstalled }: UninstallProps): ReactNode {
+  const t = useText();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const { deleteInstallation, isPending, error } = useDeleteInstallation();
+  return (
+    <>
+      <Button look="danger" onClick={() => dialog.current?.showModal()}>
+        {t('uninstall')}
+      </Button>
+      <dialog ref={dialog} className="svc-dialog" aria-labelledby={`uninstall-${installation.id}`}>
+        <h2 id={`uninstall-${installation.id}`}>{t('uninstallTitle', { integration: name })}</h2>
+        <p>{t('uninstallText', { provider: provider.displayName })}</p>
+        {error ? <Failure error={error} /> : null}
+        <div className="svc-actions svc-actions-end">
+          <Button onClick={() => dialog.current?.close()}>{t('cancel')}</Button>
+          <BusyButton
+            look="danger"
+            busy={isPending}
+            busyText={t('installing')}
+            onClick={() => void deleteInstallation({ installation, onSuccess: onUninstalled })}
+          >
+            {t('uninstall')}
+          </BusyButton>
+        </div>
+      </dialog>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Connection, Installation, ProviderInfo } from '@svc/client';
+import type { OfferedMappings } from '../state/questions.ts';
+import type { Appearance } from '../text/index.tsx';
+
+export interface InstallIntegrationProps {
+  /** Mappings offered besides those of the manifest, by object. */
+  fieldMapping?: OfferedMappings;
+  /** `redirect` leaves this page for the provider's and comes back, as web views need it. */
+  mode?: 'popup' | 'redirect';
+  returnUrl?: string;
+  /** Where the last page leads back to. */
+  backUrl?: string | undefined;
+  appearance?: Appearance;
+  onInstallSuccess?: (installationId: string, config: Installation['config']) => void;
+  onUpdateSuccess?: (installationId: string, config: Installation['config']) => void;
+  onUninstallSuccess?: (installationId: string) => void;
+}
+
+export interface InstalledProps extends Omit<InstallIntegrationProps, 'appearance'> {
+  provider: ProviderInfo;
+  connection: Connection;
+  installation: Installation | undefined;
+  onRenewed: () => void;
+}

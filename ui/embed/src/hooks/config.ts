@@ -1,0 +1,175 @@
+import { useCallback, useMemo, useState } from 'react';
+import type {
+  ConfigContent,
+  FieldMetadata,
+  FieldSetting,
+  HydratedField,
+  HydratedReadObject,
+  HydratedWriteObject,
+  ReadObjectConfig,
+  WriteObjectConfig,
+} from '@svc/client';
+import { applyEdit, readConfigOf, writeConfigOf, type ReadEdit, type WriteEdit } from '../state/draft.ts';
+import { fieldsOf } from '../state/questions.ts';
+import { useConnection, useInstallation, useRevision, type Answered } from './queries.ts';
+
+/** What the integration reads and writes, with the fields of the connected account. */
+export interface Manifest extends Answered {
+  data: ReturnType<typeof useRevision>['revision'];
+  getReadObjects(): HydratedReadObject[];
+  getReadObject(objectName: string): {
+    object: HydratedReadObject | undefined;
+    getRequiredFields(kind?: FieldKind): HydratedField[];
+    getOptionalFields(kind?: FieldKind): HydratedField[];
+    getRequiredMapFields(): HydratedField[];
+    getOptionalMapFields(): HydratedField[];
+  };
+  getWriteObjects(): HydratedWriteObject[];
+  getWriteObject(objectName: string): HydratedWriteObject | undefined;
+  getCustomerFieldsForObject(objectName: string): {
+    allFields: FieldMetadata[];
+    getField(fieldName: string): FieldMetadata | undefined;
+  };
+}
+export type FieldKind = 'all' | 'no-mappings' | 'mappings';
+
+const ofKind = (fields: HydratedField[] | undefined, kind: FieldKind = 'all'): HydratedField[] =>
+  (fields ?? []).filter(
+    ({ fieldName }) => kind === 'all' || (fieldName === undefined) === (kind === 'mappings'),
+  );
+
+/** The latest revision of the integration. */
+export function useManifest(): Manifest {
+  const { connection } = useConnection();
+  const { revision: data, ...state } = useRevision(connection?.id);
+  return useMemo(() => {
+    const reads = data?.content.read?.objects ?? [];
+    const writes = data?.content.write?.objects ?? [];
+    const readOf = (name: string) => reads.find(({ objectName }) => objectName === name);
+    return {
+      ...state,
+      data,
+      getReadObjects: () => reads,
+      getReadObject: (name) => {
+        const object = readOf(name);
+        return {
+          object,
+          getRequiredFields: (kind) => ofKind(object?.requiredFields, kind),
+          getOptionalFields: (kind) => ofKind(object?.optionalFields, kind),
+          getRequiredMapFields: () => ofKind(object?.requiredFields, 'mappings'),
+          getOptionalMapFields: () => ofKind(object?.optionalFields, 'mappings'),
+        };
+      },
+      getWriteObjects: () => writes,
+      getWriteObject: (name) => writes.find(({ objectName }) => objectName === name),
+      getCustomerFieldsForObject: (name) => {
+        const object = readOf(name);
+        return {
+          allFields: object ? fieldsOf(object) : [],
+          getField: (fieldName) => object?.allFieldsMetadata?.[fieldName],
+        };
+      },
+    };
+  }, [data, state.isFetching, state.error]);
+}
+
+export interface LocalConfig {
+  draft: ConfigContent;
+  get(): ConfigContent;
+  setDraft(content: ConfigContent): void;
+  /** Back to what is saved. */
+  reset(): void;
+  readObject(objectName: string): {
+    object: ReadObjectConfig | undefined;
+    setEnableRead(): void;
+    setDisableRead(): void;
+    getSelectedField(fieldName: string): boolean;
+    setSelectedField(given: { fieldName: string; selected: boolean }): void;
+    getFieldMapping(mapToName: string): string | undefined;
+    setFieldMapping(given: { fieldName: string; mapToName: string }): void;
+    deleteFieldMapping(mapToName: string): void;
+    getValueMapping(fieldName: string): Readonly<Record<string, string>> | undefined;
+    setValueMapping(given: { fieldName: string; values: Readonly<Record<string, string>> | undefined }): void;
+  };
+  writeObject(objectName: string): {
+    object: WriteObjectConfig | undefined;
+    getWriteObject(): WriteObjectConfig | undefined;
+    setEnableWrite(): void;
+    setDisableWrite(): void;
+    getDeletionEnabled(): boolean;
+    setEnableDeletion(): void;
+    setDisableDeletion(): void;
+    getFieldSettings(fieldName: string): FieldSetting | undefined;
+    setFieldSettings(given: { fieldName: string; settings: FieldSetting | undefined }): void;
+  };
+  proxy(): { getProxyEnabled(): boolean; setProxyEnabled(enabled: boolean): void };
+}
+
+/** A config that is being edited; nothing of it is saved before `createInstallation` or `updateInstallation`. */
+export function useConfig(): LocalConfig {
+  const { installation } = useInstallation();
+  const { connection } = useConnection();
+  const saved = installation?.config.content;
+  const provider = connection?.provider ?? '';
+  const empty = useMemo((): ConfigContent => ({ provider }), [provider]);
+  const [edited, setEdited] = useState<ConfigContent>();
+  const draft = edited ?? saved ?? empty;
+  return useLocalConfig(draft, setEdited, saved ?? empty);
+}
+
+/** The same over a draft that somebody else keeps. */
+export function useLocalConfig(
+  draft: ConfigContent,
+  setDraft: (change: (current: ConfigContent | undefined) => ConfigContent | undefined) => void,
+  saved: ConfigContent,
+): LocalConfig {
+  const edit = useCallback(
+    (change: Parameters<typeof applyEdit>[1]) => setDraft((current) => applyEdit(current ?? saved, change)),
+    [setDraft, saved],
+  );
+  return useMemo(() => {
+    const read = (object: string, set: ReadEdit) => edit({ on: 'read', object, set });
+    const write = (object: string, set: WriteEdit) => edit({ on: 'write', object, set });
+    return {
+      draft,
+      get: () => draft,
+      setDraft: (content) => setDraft(() => content),
+      reset: () => setDraft(() => undefined),
+      readObject: (name) => {
+        const object = readConfigOf(draft, name);
+        return {
+          object,
+          setEnableRead: () => read(name, { kind: 'enabled', enabled: true }),
+          setDisableRead: () => read(name, { kind: 'enabled', enabled: false }),
+          getSelectedField: (fieldName) => object?.selectedFields?.[fieldName] === true,
+          setSelectedField: ({ fieldName, selected }) => read(name, { kind: 'field', fieldName, selected }),
+          getFieldMapping: (mapToName) => object?.selectedFieldMappings?.[mapToName],
+          setFieldMapping: ({ fieldName, mapToName }) =>
+            read(name, { kind: 'mapping', mapToName, fieldName }),
+          deleteFieldMapping: (mapToName) => read(name, { kind: 'mapping', mapToName, fieldName: undefined }),
+          getValueMapping: (fieldName) => object?.selectedValueMappings?.[fieldName],
+          setValueMapping: ({ fieldName, values }) => read(name, { kind: 'values', fieldName, values }),
+        };
+      },
+      writeObject: (name) => {
+        const object = writeConfigOf(draft, name);
+        return {
+          object,
+          getWriteObject: () => object,
+          setEnableWrite: () => write(name, { kind: 'enabled', enabled: true }),
+          setDisableWrite: () => write(name, { kind: 'enabled', enabled: false }),
+          getDeletionEnabled: () => object?.deletionSettings?.enabled === true,
+          setEnableDeletion: () => write(name, { kind: 'deletion', enabled: true }),
+          setDisableDeletion: () => write(name, { kind: 'deletion', enabled: false }),
+          getFieldSettings: (fieldName) => object?.selectedFieldSettings?.[fieldName],
+          setFieldSettings: ({ fieldName, settings }) =>
+            write(name, { kind: 'settings', fieldName, settings }),
+        };
+      },
+      proxy: () => ({
+        getProxyEnabled: () => draft.proxy?.enabled === true,
+        setProxyEnabled: (enabled) => edit({ on: 'proxy', enabled }),
+      }),
+    };
+  }, [draft, edit, setDraft]);
+}

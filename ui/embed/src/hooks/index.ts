@@ -1,0 +1,19 @@
+export { SvcProvider, type SvcProviderProps } from './provider.tsx';
+export type { GetToken, Person } from './tokens.ts';
+export {
+  useConnection,
+  useInstallation,
+  useIntegration,
+  useIsIntegrationInstalled,
+  useProviderInfo,
+  type Answered,
+} from './queries.ts';
+export {
+  useCreateInstallation,
+  useDeleteInstallation,
+  useUpdateInstallation,
+  type Mutation,
+} from './mutations.ts';
+export { useConfig, useManifest, type FieldKind, type LocalConfig, type Manifest } from './config.ts';
+export { planSave, type FormIssue, type SavePlan } from '../state/save.ts';
+export type { OfferedMappings } from '../state/questions.ts';

@@ -1,0 +1,107 @@
+import { createContext, useContext, useEffect, useMemo, useSyncExternalStore, type ReactNode } from 'react';
+import { Svc } from '@svc/client';
+import { createQueryStore, type Loaded, type QueryStore } from './store.ts';
+import { createTokens, type GetToken } from './tokens.ts';
+
+export interface SvcProviderProps {
+  /** Where svc is, such as `https://svc.example.com`. */
+  baseUrl: string;
+  /** The id or name of the project. */
+  project: string;
+  /** Asks the builder's own server for a front-end token; called again when one ends. */
+  getToken?: GetToken;
+  /** A key of scope `frontend`, for development only: whoever opens the page can read it. */
+  apiKey?: string;
+  integration: string;
+  groupRef: string;
+  groupName?: string;
+  consumerRef: string;
+  consumerName?: string;
+  children?: ReactNode;
+}
+
+/** What all hooks work with. */
+export interface SvcContext extends Omit<SvcProviderProps, 'getToken' | 'apiKey' | 'children'> {
+  svc: Svc;
+  store: QueryStore;
+}
+
+const Context = createContext<SvcContext | undefined>(undefined);
+
+/** Says whose account is connected, for which integration, and how svc is reached. */
+export function SvcProvider({ children, ...props }: SvcProviderProps): ReactNode {
+  const { baseUrl, project, apiKey, integration, groupRef, groupName, consumerRef, consumerName } = props;
+  const latest = useMemo(() => ({ getToken: props.getToken }), []);
+  latest.getToken = props.getToken;
+  const value = useMemo(
+    (): SvcContext => ({
+      baseUrl,
+      project,
+      integration,
+      groupRef,
+      consumerRef,
+      ...(groupName === undefined ? {} : { groupName }),
+      ...(consumerName === undefined ? {} : { consumerName }),
+      svc: connect({ baseUrl, project, apiKey, groupRef, consumerRef }, (person) => {
+        if (latest.getToken) return latest.getToken(person);
+        throw new TypeError('<SvcProvider>: give `getToken`, or in development `apiKey`');
+      }),
+      store: createQueryStore(),
+    }),
+    [baseUrl, project, apiKey, integration, groupRef, groupName, consumerRef, consumerName, latest],
+  );
+  return <Context.Provider value={value}>{children}</Context.Provider>;
+}
+
+export function useSvc(): SvcContext {
+  const value = useContext(Context);
+  if (!value) throw new TypeError('hooks and components of @svc/embed stand inside <SvcProvider>');
+  return value;
+}
+
+interface Reached {
+  baseUrl: string;
+  project: string;
+  apiKey: string | undefined;
+  groupRef: string;
+  consumerRef: string;
+}
+
+/** A person waits: few repetitions, and soon. */
+const patience = { retries: 2, retryWithinMs: 6_000, timeoutMs: 30_000 };
+
+function connect({ baseUrl, project, apiKey, ...person }: Reached, getToken: GetToken): Svc {
+  if (apiKey !== undefined) return new Svc({ baseUrl, project, apiKey, ...patience });
+  const tokens = createTokens(getToken, person);
+  return new Svc({
+    baseUrl,
+    project,
+    token: () => tokens.get(),
+    ...patience,
+    // A token that ended early is asked for again, once; what was typed stays.
+    fetch: async (request) => {
+      const again = request.clone();
+      const answer = await fetch(request);
+      if (answer.status !== 401) return answer;
+      tokens.forget();
+      again.headers.set('authorization', `Bearer ${await tokens.get()}`);
+      return fetch(again);
+    },
+  });
+}
+
+/** What svc answers under a key; `undefined` as the key asks for nothing. */
+export function useQuery<Value>(key: string | undefined, load: () => Promise<Value>): Loaded<Value> {
+  const { store } = useSvc();
+  const state = useSyncExternalStore(
+    store.subscribe,
+    () => (key === undefined ? idle : store.read(key)),
+    () => idle,
+  );
+  useEffect(() => {
+    if (key !== undefined) store.want(key, load);
+  });
+  return state as Loaded<Value>;
+}
+
+const idle: Loaded<unknown> = { data: undefined, error: undefined, isFetching: false };

@@ -1,0 +1,77 @@
+/** What was asked for under a key, and how far it is. */
+export interface Loaded<Value> {
+  data: Value | undefined;
+  error: Error | undefined;
+  isFetching: boolean;
+}
+
+interface Entry {
+  state: Loaded<unknown>;
+  load: () => Promise<unknown>;
+  /** Counts requests: an answer to an earlier one is dropped. */
+  asked: number;
+}
+
+/** Answers of svc by key, shared by all hooks below one provider. */
+export interface QueryStore {
+  subscribe: (listener: () => void) => () => void;
+  read(key: string): Loaded<unknown>;
+  /** Asks, unless it was asked for already. */
+  want(key: string, load: () => Promise<unknown>): void;
+  /** Asks again for everything under keys that begin so; what is known stays until the answer. */
+  refresh(prefix: string): Promise<void>;
+  set(key: string, data: unknown): void;
+}
+
+const nothing: Loaded<unknown> = { data: undefined, error: undefined, isFetching: false };
+
+export function createQueryStore(): QueryStore {
+  const entries = new Map<string, Entry>();
+  const listeners = new Set<() => void>();
+  const tell = (): void => listeners.forEach((listener) => listener());
+
+  async function ask(entry: Entry): Promise<void> {
+    const turn = (entry.asked += 1);
+    entry.state = { ...entry.state, isFetching: true };
+    tell();
+    let next: Loaded<unknown>;
+    try {
+      next = { data: await entry.load(), error: undefined, isFetching: false };
+    } catch (error) {
+      next = { data: entry.state.data, error: error as Error, isFetching: false };
+    }
+    if (entry.asked !== turn) return;
+    entry.state = next;
+    tell();
+  }
+
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    read: (key) => entries.get(key)?.state ?? nothing,
+    want(key, load) {
+      const known = entries.get(key);
+      if (known) {
+        known.load = load;
+        return;
+      }
+      const entry: Entry = { state: nothing, load, asked: 0 };
+      entries.set(key, entry);
+      void ask(entry);
+    },
+    async refresh(prefix) {
+      await Promise.all(
+        [...entries].filter(([key]) => key.startsWith(prefix)).map(([, entry]) => ask(entry)),
+      );
+    },
+    set(key, data) {
+      const entry = entries.get(key);
+      if (!entry) return;
+      entry.asked += 1;
+      entry.state = { data, error: undefined, isFetching: false };
+      tell();
+    },
+  };
+}

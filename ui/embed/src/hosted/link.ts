@@ -1,0 +1,71 @@
+import type { OpenedConnectLink } from '@svc/client';
+
+/** What the page was opened with. */
+export interface OpenedLink extends OpenedConnectLink {
+  /** For when the first one ends. */
+  renew(): Promise<{ token: string; expiresAt: string }>;
+}
+
+const browserKey = 'svc-connect-browser';
+const linkKey = 'svc-connect-link';
+
+/** A secret of this browser: a link for one use is opened again by it only. */
+function browserSecret(): string {
+  const known = read(localStorage, browserKey);
+  if (known) return known;
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  const made = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  write(localStorage, browserKey, made);
+  return made;
+}
+
+/** Storage may be switched off: then the link serves until the page is left. */
+function read(storage: Storage, key: string): string | null {
+  try {
+    return storage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function write(storage: Storage, key: string, value: string): void {
+  try {
+    storage.setItem(key, value);
+  } catch {
+    // Nothing depends on it but the way back.
+  }
+}
+
+/** The link of the address, taken out of it; on the way back from a provider, the one that this tab was opened with. */
+function takeLink(): string {
+  const given = location.hash.slice(1);
+  if (given === '') return read(sessionStorage, linkKey) ?? '';
+  write(sessionStorage, linkKey, given);
+  history.replaceState(null, '', location.pathname + location.search);
+  return given;
+}
+
+/** Throws the problem that svc answers. */
+export async function openLink(): Promise<OpenedLink> {
+  const link = takeLink();
+  const browser = browserSecret();
+  const open = async (): Promise<OpenedConnectLink> => {
+    const answer = await fetch('/v1/connect-links:open', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ link: link === '' ? '-' : link, browser }),
+    });
+    const text = await answer.text();
+    if (answer.ok) return JSON.parse(text) as OpenedConnectLink;
+    throw Object.assign(new Error(`${answer.status}`), { code: codeOf(text) });
+  };
+  return { ...(await open()), renew: open };
+}
+
+function codeOf(text: string): unknown {
+  try {
+    return Object(JSON.parse(text))['code'];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import { StrictMode, useEffect, useState, type ReactNode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { InstallIntegration, SvcProvider, type Appearance } from '../index.ts';
+import { Button, Failure, Loading } from '../components/ui.tsx';
+import { Root, useText } from '../text/index.tsx';
+import { openLink, type OpenedLink } from './link.ts';
+import './hosted.css';
+import '../styles.css';
+
+const asked = new URLSearchParams(location.search).get('language') ?? undefined;
+const language: Appearance = asked === undefined ? {} : { language: asked };
+document.documentElement.lang = asked ?? navigator.language;
+const returnUrl =
+  location.origin + location.pathname + (asked === undefined ? '' : `?language=${encodeURIComponent(asked)}`);
+
+function Page(): ReactNode {
+  const [opened, setOpened] = useState<OpenedLink>();
+  const [error, setError] = useState<Error>();
+  const open = (): void => {
+    setError(undefined);
+    openLink().then(setOpened, setError);
+  };
+  useEffect(open, []);
+  if (error)
+    return (
+      <Root {...language}>
+        <section className="svc-card">
+          <Refused error={error} onRetry={open} />
+        </section>
+      </Root>
+    );
+  if (!opened)
+    return (
+      <Root {...language}>
+        <section className="svc-card">
+          <Loading />
+        </section>
+      </Root>
+    );
+  return <Opened opened={opened} />;
+}
+
+function Refused({ error, onRetry }: { error: Error; onRetry: () => void }): ReactNode {
+  const t = useText();
+  if (!('code' in error) || error.code !== 'connect-link-over')
+    return <Failure error={error} onRetry={onRetry} />;
+  return (
+    <div className="svc-stack">
+      <h2>{t('linkOver')}</h2>
+      <p className="svc-intro">{t('linkOverText')}</p>
+      <div>
+        <Button onClick={onRetry}>{t('tryAgain')}</Button>
+      </div>
+    </div>
+  );
+}
+
+function Opened({ opened }: { opened: OpenedLink }): ReactNode {
+  const { project, token, expiresAt } = opened;
+  const [first] = useState({ left: true });
+  const { logoUrl, accentColor, accentColorDark = accentColor } = project.branding;
+  useEffect(() => {
+    document.title = project.appName;
+    const style = document.documentElement.style;
+    for (const [name, colour] of [
+      ['--brand', accentColor],
+      ['--brand-dark', accentColorDark],
+    ] as const) {
+      if (colour === undefined) continue;
+      style.setProperty(name, colour);
+      style.setProperty(`${name}-text`, readableOn(colour));
+    }
+    document.documentElement.toggleAttribute('data-branded', accentColor !== undefined);
+  }, [project, accentColor, accentColorDark]);
+  const getToken = async (): Promise<{ token: string; expiresAt: string }> => {
+    if (!first.left) return opened.renew();
+    first.left = false;
+    return { token, expiresAt };
+  };
+  return (
+    <>
+      <header className="hosted-head">
+        {logoUrl ? <img src={logoUrl} alt={project.appName} /> : project.appName}
+      </header>
+      <SvcProvider
+        baseUrl={location.origin}
+        project={project.id}
+        getToken={getToken}
+        integration={opened.integration}
+        groupRef={opened.groupRef}
+        consumerRef={opened.consumerRef}
+        {...(opened.groupName === undefined ? {} : { groupName: opened.groupName })}
+        {...(opened.consumerName === undefined ? {} : { consumerName: opened.consumerName })}
+      >
+        <InstallIntegration
+          mode="redirect"
+          returnUrl={returnUrl}
+          backUrl={opened.returnUrl}
+          appearance={{ ...language, appName: project.appName }}
+        />
+      </SvcProvider>
+    </>
+  );
+}
+
+/** Black or white, whichever is easier to read there (WCAG 2.2, relative luminance). */
+function readableOn(colour: string): string {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.040_45 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#10131a' : '#fff';
+}
+
+// Another link that is opened in this tab changes only what stands behind the #.
+addEventListener('hashchange', () => location.reload());
+
+const root = document.getElementById('root');
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <main className="hosted">
+        <Page />
+      </main>
+    </StrictMode>,
+  );

@@ -1,0 +1,157 @@
+import type {
+  ConfigContent,
+  DynamicMapping,
+  FieldMetadata,
+  HydratedField,
+  HydratedReadObject,
+  HydratedRevision,
+} from '@svc/client';
+import { applyEdit, readConfigOf } from './draft.ts';
+
+/** A field of the builder's that the customer maps one of theirs to. */
+export interface MappingQuestion {
+  mapToName: string;
+  label: string;
+  prompt: string | undefined;
+  isRequired: boolean;
+  /** The builder's values, where these are to be mapped, too. */
+  values: readonly { value: string; label: string }[];
+  /** A field that the manifest proposes. */
+  proposed: string | undefined;
+}
+
+/** Mappings that the builder offers besides those of the manifest, by object. */
+export type OfferedMappings = Readonly<Record<string, readonly DynamicMapping[]>>;
+
+export function fieldsOf(object: HydratedReadObject): FieldMetadata[] {
+  return Object.values(object.allFieldsMetadata ?? {});
+}
+
+/** The entries that name no field of the provider: the customer chooses one. */
+export function mappingQuestions(
+  object: HydratedReadObject,
+  offered: readonly DynamicMapping[] = [],
+): MappingQuestion[] {
+  const ask = (isRequired: boolean) => (field: HydratedField) =>
+    field.fieldName === undefined && field.mapToName !== undefined
+      ? [questionOf({ ...field, mapToName: field.mapToName }, isRequired)]
+      : [];
+  return [
+    ...(object.requiredFields ?? []).flatMap(ask(true)),
+    ...(object.optionalFields ?? []).flatMap(ask(false)),
+    ...offered.filter(({ fieldName }) => fieldName === undefined).map((one) => questionOf(one, false)),
+  ];
+}
+
+function questionOf(
+  one: { mapToName: string; mapToDisplayName?: string; prompt?: string; default?: string } & Pick<
+    DynamicMapping,
+    'mappedValues'
+  >,
+  isRequired: boolean,
+): MappingQuestion {
+  const values = one.mappedValues ?? [];
+  return {
+    mapToName: one.mapToName,
+    label: one.mapToDisplayName ?? one.mapToName,
+    prompt: one.prompt,
+    isRequired,
+    values: values.map(({ mappedValue, mappedDisplayValue }) => ({
+      value: mappedValue,
+      label: mappedDisplayValue,
+    })),
+    proposed: one.default,
+  };
+}
+
+/** Fields that the customer may add, with those that come in any case left out. */
+export function choosableFields(object: HydratedReadObject): { fieldName: string; label: string }[] {
+  return (object.optionalFields ?? []).flatMap(({ fieldName, displayName, mapToDisplayName }) =>
+    fieldName === undefined ? [] : [{ fieldName, label: mapToDisplayName ?? displayName ?? fieldName }],
+  );
+}
+
+const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+
+/** The field whose name or label is that of the question, whatever its case and marks; undefined when none or several are. */
+export function suggestedField(
+  question: MappingQuestion,
+  fields: readonly FieldMetadata[],
+): string | undefined {
+  if (fields.some(({ fieldName }) => fieldName === question.proposed)) return question.proposed;
+  const wanted = new Set([folded(question.mapToName), folded(question.label)]);
+  const byName = fields.filter(({ fieldName }) => wanted.has(folded(fieldName)));
+  const found =
+    byName.length > 0 ? byName : fields.filter(({ displayName }) => wanted.has(folded(displayName)));
+  return found.length === 1 ? found[0]?.fieldName : undefined;
+}
+
+/** Each value of the builder's to the provider's of the same name or label. */
+export function suggestedValues(
+  question: MappingQuestion,
+  field: FieldMetadata | undefined,
+): Record<string, string> {
+  const taken = new Set<string>();
+  const pairs = question.values.flatMap(({ value, label }) => {
+    const wanted = new Set([folded(value), folded(label)]);
+    const found = field?.values?.find(
+      (each) =>
+        !taken.has(each.value) && (wanted.has(folded(each.value)) || wanted.has(folded(each.displayValue))),
+    );
+    if (!found) return [];
+    taken.add(found.value);
+    return [[value, found.value] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** Where an object is taken up for the first time: what the manifest proposes, and what has the same name. */
+export function withObject(
+  draft: ConfigContent,
+  object: HydratedReadObject,
+  offered: readonly DynamicMapping[] = [],
+): ConfigContent {
+  const { objectName } = object;
+  if (readConfigOf(draft, objectName))
+    return applyEdit(draft, { on: 'read', object: objectName, set: { kind: 'enabled', enabled: true } });
+  const fields = fieldsOf(object);
+  const started = applyEdit(draft, {
+    on: 'read',
+    object: objectName,
+    set: { kind: 'enabled', enabled: true },
+  });
+  return mappingQuestions(object, offered).reduce((current, question) => {
+    const fieldName = suggestedField(question, fields);
+    if (fieldName === undefined) return current;
+    const mapped = applyEdit(current, {
+      on: 'read',
+      object: objectName,
+      set: { kind: 'mapping', mapToName: question.mapToName, fieldName },
+    });
+    const values = suggestedValues(question, object.allFieldsMetadata?.[fieldName]);
+    if (Object.keys(values).length === 0) return mapped;
+    return applyEdit(mapped, { on: 'read', object: objectName, set: { kind: 'values', fieldName, values } });
+  }, started);
+}
+
+/** The config to begin with: every object of the integration. */
+export function firstDraft(revision: HydratedRevision, offered: OfferedMappings = {}): ConfigContent {
+  const { provider, read, write, proxy } = revision.content;
+  const empty: ConfigContent = { provider, ...(proxy?.enabled ? { proxy: { enabled: true } } : {}) };
+  const readable = (read?.objects ?? []).filter(({ error }) => error === undefined);
+  const withReads = readable.reduce(
+    (draft, object) => withObject(draft, object, offered[object.objectName]),
+    empty,
+  );
+  return (write?.objects ?? [])
+    .filter(({ error }) => error === undefined)
+    .reduce(
+      (draft, { objectName }) =>
+        applyEdit(draft, { on: 'write', object: objectName, set: { kind: 'enabled', enabled: true } }),
+      withReads,
+    );
+}

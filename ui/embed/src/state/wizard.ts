@@ -1,0 +1,65 @@
+import type { ConfigContent, HydratedRevision } from '@svc/client';
+import { readConfigOf, writeConfigOf } from './draft.ts';
+import type { FormIssue } from './save.ts';
+
+/** A page of the form: `overview`, `objects`, `read/<object>`, `write` or `review`. */
+export type Step = 'overview' | 'objects' | 'write' | 'review' | `read/${string}`;
+
+/** The steps that a draft goes through, in order. */
+export function stepsOf(draft: ConfigContent, revision: HydratedRevision, isInstalled: boolean): Step[] {
+  const reads = (revision.content.read?.objects ?? [])
+    .filter(({ objectName }) => {
+      const config = readConfigOf(draft, objectName);
+      return config && !config.disabled;
+    })
+    .map(({ objectName }): Step => `read/${objectName}`);
+  const writes = (revision.content.write?.objects ?? []).some(({ objectName }) =>
+    writeConfigOf(draft, objectName),
+  );
+  return [
+    ...(isInstalled ? (['overview'] as const) : []),
+    ...(objectsOf(revision).length > 0 ? (['objects'] as const) : []),
+    ...reads,
+    ...(writes ? (['write'] as const) : []),
+    ...(isInstalled ? [] : (['review'] as const)),
+  ];
+}
+
+/** One row of what may be shared. */
+export interface SharedObject {
+  objectName: string;
+  displayName: string;
+  canRead: boolean;
+  canWrite: boolean;
+  /** The manifest reads it for everybody. */
+  isAlwaysRead: boolean;
+  error: string | undefined;
+}
+
+export function objectsOf({ content }: HydratedRevision): SharedObject[] {
+  const reads = content.read?.objects ?? [];
+  const writes = content.write?.objects ?? [];
+  const names = [...new Set([...reads, ...writes].map(({ objectName }) => objectName))];
+  return names.map((objectName) => {
+    const read = reads.find((one) => one.objectName === objectName);
+    const write = writes.find((one) => one.objectName === objectName);
+    return {
+      objectName,
+      displayName: read?.mapToDisplayName ?? read?.displayName ?? write?.displayName ?? objectName,
+      canRead: read !== undefined,
+      canWrite: write !== undefined,
+      isAlwaysRead: read?.enabled === 'always',
+      error: read?.error ?? write?.error,
+    };
+  });
+}
+
+/** The step where the first issue is mended. */
+export function stepWith(issues: readonly FormIssue[], steps: readonly Step[]): Step | undefined {
+  return steps.find((step) => issues.some(({ at }) => isOn(step, at)));
+}
+
+export function isOn(step: Step, at: string): boolean {
+  if (step === 'write') return at.startsWith('write/');
+  return step.startsWith('read/') && (at === step || at.startsWith(`${step}/`));
+}

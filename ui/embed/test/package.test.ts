@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { build, type Rollup } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../../..');
+const home = join(root, 'ui/embed');
+
+async function run(cwd: string, file: string, args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(file, args, { cwd, timeout: 120_000 });
+  return stdout;
+}
+
+describe('ui/embed/package', () => {
+  /** An application that has installed the package as it would be published. */
+  let app: string;
+  let tarball: Buffer;
+
+  beforeAll(async () => {
+    app = await mkdtemp(join(tmpdir(), 'svc-embed-'));
+    await run(root, process.execPath, ['scripts/node.mjs', 'scripts/build-embed.ts', 'package']);
+    await run(home, 'npm', ['pack', '--pack-destination', app]);
+    const file = (await readdir(app)).find((name) => name.endsWith('.tgz')) ?? '';
+    tarball = await readFile(join(app, file));
+    const scope = join(app, 'node_modules/@svc');
+    await mkdir(scope, { recursive: true });
+    await run(scope, 'tar', ['xzf', join(app, file)]);
+    await run(scope, 'mv', ['package', 'embed']);
+    await symlink(join(root, 'ui/client'), join(scope, 'client'));
+    const shared = ['react', 'react-dom', '@ariakit', '@types', 'csstype', 'openapi-fetch'];
+    for (const name of shared)
+      await symlink(join(root, 'node_modules', name), join(app, 'node_modules', name));
+    await writeFile(join(app, 'package.json'), '{"name":"app","type":"module"}');
+  }, 180_000);
+  afterAll(() => rm(app, { recursive: true, force: true }));
+
+  it('publint and arethetypeswrong find nothing, but that styles have no types', async () => {
+    const { messages } = await publint({ pkgDir: join(app, 'node_modules/@svc/embed'), level: 'warning' });
+    expect(messages).toEqual([]);
+    const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)), {
+      entrypoints: ['.', './hooks'],
+    });
+    if (analysis.types === false) throw new Error('the package has no types');
+    // It is ESM only, for resolution by `exports`.
+    const counts = (one: (typeof analysis.problems)[number]): boolean =>
+      !('resolutionKind' in one && (one.resolutionKind === 'node10' || one.resolutionKind === 'node16-cjs'));
+    expect(analysis.problems.filter(counts)).toEqual([]);
+  });
+
+  /** As a bundler of an application leaves it, without React. */
+  async function sizeOf(code: string): Promise<number> {
+    await writeFile(join(app, 'entry.js'), code);
+    const built = (await build({
+      root: app,
+      configFile: false,
+      logLevel: 'silent',
+      define: { 'process.env.NODE_ENV': '"production"' },
+      build: {
+        write: false,
+        minify: 'esbuild',
+        lib: { entry: 'entry.js', formats: ['es'] },
+        rollupOptions: { external: [/^react($|\/)/, /^react-dom($|\/)/] },
+      },
+    })) as Rollup.RollupOutput[];
+    const chunks = built[0]?.output ?? [];
+    return chunks.reduce(
+      (sum, chunk) => sum + gzipSync('code' in chunk ? chunk.code : chunk.source).length,
+      0,
+    );
+  }
+
+  it('is no larger than 60 KB for a browser, its hooks alone no larger than 15 KB', async () => {
+    const all = await sizeOf(
+      "export { ConnectProvider, ConnectionHealth, InstallIntegration, SvcProvider } from '@svc/embed'; import '@svc/embed/styles.css';",
+    );
+    const hooks = await sizeOf("export * from '@svc/embed/hooks';");
+    expect(all).toBeLessThan(60 * 1_024);
+    expect(hooks).toBeLessThan(15 * 1_024);
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import type { ConfigContent, FieldMetadata, HydratedRevision, ProviderInfo } from '../../client/src/index.ts';
+import { authFormOf, planConnect } from '../src/state/credentials.ts';
+import { applyEdit, readConfigOf, writeConfigOf, type Edit } from '../src/state/draft.ts';
+import { firstDraft } from '../src/state/questions.ts';
+import { issuesAt, masksOf, mergeDrafts, planSave } from '../src/state/save.ts';
+
+const field = (fieldName: string, displayName: string, values?: string[]): FieldMetadata => ({
+  fieldName,
+  displayName,
+  valueType: values ? 'singleSelect' : 'string',
+  ...(values ? { values: values.map((value) => ({ value, displayValue: value.toUpperCase() })) } : {}),
+});
+const fields = [
+  field('email', 'Email'),
+  field('mobilephone', 'Phone'),
+  field('lifecycle', 'Stage', ['new', 'won', 'lost']),
+];
+const revision: HydratedRevision = {
+  id: 'r1',
+  specVersion: '1.0.0',
+  createTime: '2026-01-01T00:00:00Z',
+  content: {
+    name: 'crm',
+    provider: 'hubspot',
+    read: {
+      objects: [
+        {
+          objectName: 'contacts',
+          displayName: 'Contacts',
+          requiredFields: [
+            { fieldName: 'email', displayName: 'Email' },
+            { mapToName: 'phone', mapToDisplayName: 'Phone' },
+            { mapToName: 'nick', mapToDisplayName: 'Nickname' },
+          ],
+          allFieldsMetadata: Object.fromEntries(fields.map((one) => [one.fieldName, one])),
+        },
+      ],
+    },
+    write: { objects: [{ objectName: 'contacts', displayName: 'Contacts' }] },
+  },
+};
+const offered = {
+  contacts: [
+    {
+      mapToName: 'stage',
+      mappedValues: [
+        { mappedValue: 'new', mappedDisplayValue: 'New' },
+        { mappedValue: 'gone', mappedDisplayValue: 'LOST' },
+        { mappedValue: 'other', mappedDisplayValue: 'Other' },
+      ],
+    },
+  ],
+};
+const edited = (draft: ConfigContent, ...edits: Edit[]): ConfigContent => edits.reduce(applyEdit, draft);
+const mapping = (mapToName: string, fieldName: string | undefined): Edit => ({
+  on: 'read',
+  object: 'contacts',
+  set: { kind: 'mapping', mapToName, fieldName },
+});
+const whole = (): ConfigContent => edited(firstDraft(revision, offered), mapping('nick', 'email'));
+
+describe('ui/embed/state', () => {
+  it('begins with every object, and with fields and values of the same name, each value once', () => {
+    const contacts = readConfigOf(firstDraft(revision, offered), 'Contacts');
+    expect(contacts?.selectedFieldMappings).toEqual({ phone: 'mobilephone', stage: 'lifecycle' });
+    expect(contacts?.selectedValueMappings).toEqual({ lifecycle: { new: 'new', gone: 'lost' } });
+    expect(writeConfigOf(firstDraft(revision), 'contacts')).toEqual({ objectName: 'contacts' });
+  });
+
+  it('leaves what was before an edit as it was', () => {
+    const before = whole();
+    const copy = structuredClone(before);
+    edited(
+      before,
+      mapping('nick', undefined),
+      {
+        on: 'read',
+        object: 'contacts',
+        set: { kind: 'fields', fieldNames: ['a', '__proto__'], selected: true },
+      },
+      { on: 'write', object: 'contacts', set: { kind: 'deletion', enabled: true } },
+      { on: 'write', object: 'contacts', set: { kind: 'enabled', enabled: false } },
+    );
+    expect(before).toEqual(copy);
+  });
+
+  it('keeps a field that is called like a member of every object', () => {
+    const draft = edited(whole(), {
+      on: 'read',
+      object: 'contacts',
+      set: { kind: 'field', fieldName: '__proto__', selected: true },
+    });
+    expect(Object.keys(readConfigOf(draft, 'contacts')?.selectedFields ?? {})).toEqual(['__proto__']);
+  });
+
+  it('refuses to save what misses a mapping, and says where', () => {
+    const plan = planSave(firstDraft(revision, offered), undefined, revision, offered);
+    expect(plan).toEqual({
+      kind: 'refusal',
+      issues: [{ at: 'read/contacts/mapping/nick', text: 'mappingMissing' }],
+    });
+  });
+
+  it('refuses a value of theirs that stands for two of ours', () => {
+    const twice = edited(whole(), {
+      on: 'read',
+      object: 'contacts',
+      set: { kind: 'values', fieldName: 'lifecycle', values: { new: 'won', other: 'won' } },
+    });
+    expect(planSave(twice, undefined, revision)).toMatchObject({
+      issues: [{ at: 'read/contacts/values/lifecycle', text: 'valueTwice' }],
+    });
+  });
+
+  it('names what changed, and escapes what a mask would split', () => {
+    const base = whole();
+    expect(planSave(base, structuredClone(base), revision).kind).toBe('nothing');
+    const odd = edited(base, { on: 'read', object: 'a.b:c', set: { kind: 'enabled', enabled: true } });
+    expect(masksOf(odd, base)).toEqual([String.raw`config.content.read.objects.a\.b\:c`]);
+    const less = edited(base, { on: 'write', object: 'contacts', set: { kind: 'enabled', enabled: false } });
+    expect(masksOf(less, base)).toEqual(['config.content.write.objects']);
+  });
+
+  it('keeps the changes of two people that meet on different objects, and asks where they meet on one', () => {
+    const base = whole();
+    const deletes: Edit = { on: 'write', object: 'contacts', set: { kind: 'deletion', enabled: true } };
+    const theirs = edited(base, deletes);
+    const mine = edited(base, mapping('nick', 'mobilephone'));
+    expect(mergeDrafts(base, mine, theirs)).toEqual({
+      kind: 'merged',
+      content: edited(base, deletes, mapping('nick', 'mobilephone')),
+    });
+    expect(mergeDrafts(base, mine, edited(base, mapping('nick', undefined)))).toEqual({
+      kind: 'conflict',
+      objects: ['read/contacts'],
+    });
+    const without = edited(base, {
+      on: 'write',
+      object: 'contacts',
+      set: { kind: 'enabled', enabled: false },
+    });
+    expect(mergeDrafts(base, mine, without)).toMatchObject({
+      kind: 'merged',
+      content: { write: { objects: {} } },
+    });
+  });
+
+  it('finds the place of each issue of svc in the form', () => {
+    const at = (name: string) => issuesAt([{ name, detail: '' }])[0]?.at;
+    const path = 'config.content.read.objects.contacts';
+    expect(at(`${path}.selectedFieldMappings.nick`)).toBe('read/contacts/mapping/nick');
+    expect(at(`installation.${path}.selectedValueMappings.stage`)).toBe('read/contacts/values/stage');
+    expect(at(`${path}.schedule`)).toBe('read/contacts');
+    expect(at('config.content.write.objects.contacts.selectedFieldSettings.city.writeOnUpdate')).toBe(
+      'write/contacts/settings/city',
+    );
+    expect(at('groupRef')).toBe('form');
+  });
+
+  const provider = (given: object): ProviderInfo =>
+    ({ name: 'p', displayName: 'P', ...given }) as ProviderInfo;
+  it.each([
+    [{ authType: 'none' }, {}, {}],
+    [{ authType: 'apiKey' }, { apiKey: ' k ' }, { apiKey: 'k' }],
+    [{ authType: 'basic', basicOpts: { apiKeyAsBasic: true } }, { apiKey: 'k' }, { apiKey: 'k' }],
+    [
+      { authType: 'basic' },
+      { 'basicAuth.username': 'u', 'basicAuth.password': 'p' },
+      { basicAuth: { username: 'u', password: 'p' } },
+    ],
+    [
+      { authType: 'oauth2', oauth2Opts: { grantType: 'clientCredentials' } },
+      {
+        'oauth2ClientCredentials.clientId': 'i',
+        'oauth2ClientCredentials.clientSecret': 's',
+        'oauth2ClientCredentials.scopes': 'a, b',
+      },
+      { oauth2ClientCredentials: { clientId: 'i', clientSecret: 's', scopes: ['a', 'b'] } },
+    ],
+    [
+      { authType: 'oauth2', oauth2Opts: { grantType: 'password' } },
+      {
+        'oauth2PasswordCredentials.username': 'u',
+        'oauth2PasswordCredentials.password': 'p',
+        'oauth2PasswordCredentials.clientId': 'i',
+        'oauth2PasswordCredentials.clientSecret': 's',
+      },
+      { oauth2PasswordCredentials: { username: 'u', password: 'p', clientId: 'i', clientSecret: 's' } },
+    ],
+    [
+      {
+        authType: 'custom',
+        customOpts: { inputs: [{ name: 'region' }, { name: 'secret' }] },
+        metadata: { input: [{ name: 'workspace', displayName: 'Subdomain' }] },
+      },
+      { 'customAuth.region': 'eu', 'customAuth.secret': 's', 'providerMetadata.workspace': 'acme' },
+      {
+        providerMetadata: { workspace: { value: 'acme', source: 'input' } },
+        customAuth: { region: 'eu', secret: 's' },
+      },
+    ],
+  ])('connects by %j with what is typed, and not without', (about, typed, request) => {
+    const form = authFormOf(provider(about));
+    expect(planConnect(form, typed)).toEqual({ kind: 'generate', request, masks: Object.keys(request) });
+    const required = form.fields.filter(({ isRequired }) => isRequired).map(({ path }) => path);
+    const without = planConnect(form, {});
+    expect(without.kind === 'refusal' ? without.missing : []).toEqual(required);
+  });
+
+  it('signs in at the provider where it has a page for it, in the account that is named', () => {
+    const oauth2Opts = { grantType: 'authorizationCodePKCE', explicitWorkspaceRequired: true };
+    const form = authFormOf(provider({ authType: 'oauth2', oauth2Opts }));
+    expect(planConnect(form, { providerWorkspaceRef: 'acme' })).toEqual({
+      kind: 'oauth',
+      place: { providerWorkspaceRef: 'acme' },
+    });
+  });
+});
