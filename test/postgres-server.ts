@@ -179,9 +179,9 @@ export async function promote(replica: PostgresServer): Promise<void> {
   await untilTaking(replica);
 }
 
-async function untilTaking({ sql }: PostgresServer): Promise<void> {
+async function untilTaking(server: PostgresServer): Promise<void> {
   const giveUpAt = Date.now() + 60_000;
-  while ((await sql('SELECT pg_is_in_recovery() AS recovering'))[0]?.['recovering'] === true) {
+  while ((await server.sql('SELECT pg_is_in_recovery() AS recovering'))[0]?.['recovering'] === true) {
     if (Date.now() > giveUpAt) throw new Error('the server is still in recovery');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

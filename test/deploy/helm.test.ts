@@ -119,7 +119,7 @@ describe('test/deploy/helm', () => {
       ]);
       const pods = rendered.flatMap(({ spec }) => spec.template ?? []);
       const containers = pods.flatMap(({ spec }) => spec.containers);
-      expect(containers.map(({ args }) => args).toSorted()).toEqual([['api'], ['migrate'], ['worker']]);
+      expect(containers.flatMap(({ args }) => args).toSorted()).toEqual(['api', 'migrate', 'worker']);
       for (const { env, securityContext } of containers) {
         expect(env.filter(({ name }) => !known.has(name))).toEqual([]);
         expect(securityContext).toMatchObject({

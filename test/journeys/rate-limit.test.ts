@@ -55,7 +55,7 @@ describe('test/journeys/rate-limit', () => {
         await answer.arrayBuffer();
       }
     }
-    expect([...statuses.keys()].toSorted()).toEqual([200, 429]);
+    expect(new Set(statuses.keys())).toEqual(new Set([200, 429]));
     // The last round may end after the time.
     expect(statuses.get(200)).toBeLessThanOrEqual(4 * perSecond);
     expect(statuses.get(200)).toBeGreaterThanOrEqual(2 * perSecond);

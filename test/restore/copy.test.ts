@@ -58,7 +58,7 @@ describe('test/restore/copy', () => {
       record: { id: recordId, lastname: 'gathered' },
       autoBatchPolicy: { maxDelayMinutes: 60 },
     });
-    await platform.process().kill('SIGSTOP');
+    platform.process().kill('SIGSTOP');
     await new Promise((resolve) => setTimeout(resolve, 100));
   });
   afterAll(async () => {
@@ -88,7 +88,7 @@ describe('test/restore/copy', () => {
     }
     const before = await effects(platform.hubspot, 'contacts');
 
-    await platform.process().kill('SIGKILL');
+    platform.process().kill('SIGKILL');
     const resumed = await operate(backup.url, 'restore', 'resume');
     expect(resumed.said).toContain('2 unfinished writes ended with an unknown outcome');
     expect(resumed.said).toContain('2 unfinished creates are looked for');

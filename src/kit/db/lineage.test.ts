@@ -36,7 +36,8 @@ describe('src/kit/db/lineage', () => {
   });
 
   it('keeps the hold until it is accepted, and the last sign never goes back', async () => {
-    const { database, drop } = await createTestDatabase();
+    const test = await createTestDatabase();
+    const { database } = test;
     try {
       const look = () => lookAtLineage(database, { failoverMs: 60_000 });
       const first = await look();
@@ -50,7 +51,7 @@ describe('src/kit/db/lineage', () => {
       await acceptDatabase(database);
       expect((await look()).verdict).toEqual({ known: true });
     } finally {
-      await drop();
+      await test.drop();
     }
   });
 });
