@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { optionalBody } from '../../kit/optional-body-schema.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { record } from '../../events/index.ts';
+import type { Target } from '../../installations/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../operations/index.ts';
 import { refuseDead } from '../target.ts';
@@ -10,26 +11,26 @@ import { planAgain } from './prepare/plan.ts';
 import { orderKeysOf } from './prepare/prepare.ts';
 import { WriteAccepted } from './schema.ts';
 import { scopeOf } from './prepare/scope.ts';
-import { plannedRecordOf, storedWriteOf } from './prepare/stored.ts';
+import { plannedRecordOf, storedWriteOf, type PlannedRecord, type StoredWrite } from './prepare/stored.ts';
 import type { WriteDeps } from './writes.ts';
 
-const defaultDeadlineHours = 1;
-const RetryOptions = Type.Object(
-  {
-    retryPolicy: Type.Optional(
-      Type.Object(
-        {
-          deadlineHours: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 48, default: defaultDeadlineHours }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+export const defaultDeadlineHours = 1;
+export const retryOptions = {
+  retryPolicy: Type.Optional(
+    Type.Object(
+      {
+        deadlineHours: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 48, default: defaultDeadlineHours }),
+        ),
+      },
+      { additionalProperties: false },
     ),
-  },
-  { additionalProperties: false },
+  ),
+};
+const RetryRequest = optionalBody(
+  Type.Object(retryOptions, { additionalProperties: false }),
+  'RetryOperationRequest',
 );
-const RetryRequest = optionalBody(RetryOptions, 'RetryOperationRequest');
 
 /** `POST /v1/projects/{p}/operations/{id}:retry`: what is known not to have been done is written again. */
 export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {
@@ -55,7 +56,7 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         const hours = body?.retryPolicy?.deadlineHours ?? defaultDeadlineHours;
         const { operationId, replayed } = retriedBy
           ? { operationId: retriedBy, replayed: true }
-          : await retry(deps, written, hours);
+          : await accept(deps, await planFor(deps, written), hours);
         if (replayed) reply.header('idempotent-replayed', 'true');
         return { operationId };
       },
@@ -84,26 +85,40 @@ export function planRetry({
   return { records: failed.map(({ payload }) => payload) };
 }
 
-async function retry(
-  deps: WriteDeps,
-  written: WrittenOperation,
-  deadlineHours: number,
-): Promise<{ operationId: string; replayed?: true }> {
+/** What is known to be written again: the records as the config and the manifest of now allow them. Throws the refusal. */
+export async function planFor(deps: WriteDeps, written: WrittenOperation): Promise<PlannedRetry> {
   const planned = planRetry(written);
   if ('refusal' in planned) throw planned.refusal;
-  const { id, projectId, integrationId, installationId, resource } = written.operation;
+  const { projectId, installationId } = written.operation;
   const target = await deps.installations.refreshTarget(projectId, { installationId });
   if (!target) throw problem('installation-not-found', { detail: 'The installation was deleted.' });
-  const { kind, objectName, provider, upsertBy } = storedWriteOf(written.request);
+  const write = storedWriteOf(written.request);
   const again = planAgain(
-    kind,
+    write.kind,
     planned.records.map(plannedRecordOf),
-    scopeOf(target, objectName, deps.ground.limits),
-    upsertBy,
+    scopeOf(target, write.objectName, deps.ground.limits),
+    write.upsertBy,
   );
   if ('refusal' in again) throw again.refusal;
-  const { records } = again;
   refuseDead(target);
+  return { written, target, write, records: again.records };
+}
+
+interface PlannedRetry {
+  written: WrittenOperation;
+  target: Target;
+  write: StoredWrite;
+  records: PlannedRecord[];
+}
+
+/** Of two calls at once, one makes the operation, and both are answered with it. */
+export async function accept(
+  deps: WriteDeps,
+  { written, target, write, records }: PlannedRetry,
+  deadlineHours: number,
+): Promise<{ operationId: string; replayed?: true }> {
+  const { id, projectId, integrationId, installationId, resource } = written.operation;
+  const { objectName, provider, upsertBy } = write;
   // The acceptance is a commit of many: who asked for it is written first.
   await record(deps.ground.database, { projectId, action: 'operation.retried', targetId: id });
   const { connectionId } = target;
@@ -119,7 +134,7 @@ async function retry(
     records,
     deadlineSeconds: deadlineHours * 3600,
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
-    // Ours, not a caller's: of two calls at once, one makes the operation.
+    // Ours, not a caller's.
     key: { principal: 'retry', key: id, hash: createHash('sha256').update(id).digest(), forever: true },
   });
 }

@@ -952,6 +952,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/operations:retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write the records of many operations again that failed
+         * @description Each as `retryOperation` does, once, the newest first: at most 50 in one request, and `pageToken` goes on where it ended until `pagination.done`. What is made by it is not part of it. Asked again, it answers the same operations.
+         *
+         *     Scopes: `full`, `write`.
+         */
+        post: operations["retryOperations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/reads": {
         parameters: {
             query?: never;
@@ -3983,6 +4005,25 @@ export interface components {
         ResolvedRecords: {
             records: components["schemas"]["OperationRecord"][];
         };
+        /** RetriedOperation */
+        RetriedOperation: {
+            operationId: string;
+            /** @description The operation that writes the failed records again; missing in a dry run. */
+            retriedBy?: string;
+            /** @description Why it is not written again. */
+            refused?: {
+                code: string;
+                detail: string;
+            };
+        };
+        /** RetriedOperations */
+        RetriedOperations: {
+            results: components["schemas"]["RetriedOperation"][];
+            pagination: components["schemas"]["Pagination"];
+            /** @description Of this page: written again, now or before; in a dry run, those that would be. */
+            retried: number;
+            refused: number;
+        };
         /**
          * RetryDeliveryRequest
          * @description May be left away.
@@ -3998,6 +4039,43 @@ export interface components {
                 deadlineHours?: number;
             };
         } | null;
+        /** RetryOperationsRequest */
+        RetryOperationsRequest: {
+            /** @description As of the list; `status` is `failure` unless told. */
+            filter: {
+                /** @enum {unknown} */
+                status?: "in_progress" | "success" | "failure";
+                /**
+                 * @description With a failure of this category; of those that ended, unless `status` says `in_progress`.
+                 * @enum {unknown}
+                 */
+                errorCategory?: "validation" | "permission" | "auth" | "notFound" | "conflict" | "rateLimit" | "providerDown" | "unknownOutcome" | "internal";
+                /** @description Of this object, by the name that the provider knows it by. */
+                object?: string;
+                groupRef?: string;
+                installationId?: string;
+                /** @enum {unknown} */
+                actionType?: "write" | "read";
+                /**
+                 * Format: date-time
+                 * @description Accepted at this time or later.
+                 */
+                from?: string;
+                /**
+                 * Format: date-time
+                 * @description Accepted before this time.
+                 */
+                to?: string;
+            };
+            /** @description Answers what would be done; does nothing. */
+            dryRun?: boolean;
+            retryPolicy?: {
+                /** @default 1 */
+                deadlineHours: number;
+            };
+            /** @description `nextPageToken` of the page before. */
+            pageToken?: string;
+        };
         /** Revision */
         Revision: {
             /** Format: uuid */
@@ -4848,8 +4926,11 @@ export type ReplayRequest = components['schemas']['ReplayRequest'];
 export type ReplayStarted = components['schemas']['ReplayStarted'];
 export type ResolveOperationRequest = components['schemas']['ResolveOperationRequest'];
 export type ResolvedRecords = components['schemas']['ResolvedRecords'];
+export type RetriedOperation = components['schemas']['RetriedOperation'];
+export type RetriedOperations = components['schemas']['RetriedOperations'];
 export type RetryDeliveryRequest = components['schemas']['RetryDeliveryRequest'];
 export type RetryOperationRequest = components['schemas']['RetryOperationRequest'];
+export type RetryOperationsRequest = components['schemas']['RetryOperationsRequest'];
 export type Revision = components['schemas']['Revision'];
 export type RevisionWarnings = components['schemas']['RevisionWarnings'];
 export type RotateDestinationRequest = components['schemas']['RotateDestinationRequest'];
@@ -6885,6 +6966,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WriteAccepted"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    retryOperations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetryOperationsRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetriedOperations"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -1,0 +1,124 @@
+import { Type, type Static } from 'typebox';
+import type { Reach } from '../../events/index.ts';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { Problem, refuse } from '../../kit/problem.ts';
+import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
+import { operationFilter, type Operation } from '../../operations/schema.ts';
+import { accept, defaultDeadlineHours, planFor, retryOptions } from './retry.ts';
+import type { WriteDeps } from './writes.ts';
+
+const closed = { additionalProperties: false } as const;
+/** Operations of one request, and how many of them at once: each may hold a hundred records. */
+const mostAtOnce = 50;
+const width = 4;
+
+const RetryOperationsRequest = Type.Object(
+  {
+    filter: Type.Object(operationFilter, {
+      ...closed,
+      description: 'As of the list; `status` is `failure` unless told.',
+    }),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Answers what would be done; does nothing.' })),
+    ...retryOptions,
+    pageToken: pageQuery.pageToken,
+  },
+  { ...closed, title: 'RetryOperationsRequest' },
+);
+
+const RetriedOperation = Type.Object(
+  {
+    operationId: Type.String(),
+    retriedBy: Type.Optional(
+      Type.String({
+        description: 'The operation that writes the failed records again; missing in a dry run.',
+      }),
+    ),
+    refused: Type.Optional(
+      Type.Object(
+        { code: Type.String(), detail: Type.String() },
+        { ...closed, description: 'Why it is not written again.' },
+      ),
+    ),
+  },
+  { ...closed, title: 'RetriedOperation' },
+);
+type RetriedOperation = Static<typeof RetriedOperation>;
+
+const RetriedOperations = Type.Object(
+  {
+    ...pageOf(RetriedOperation).properties,
+    retried: Type.Integer({
+      description: 'Of this page: written again, now or before; in a dry run, those that would be.',
+    }),
+    refused: Type.Integer(),
+  },
+  { ...closed, title: 'RetriedOperations' },
+);
+
+/** `POST /v1/projects/{p}/operations:retry`: the same as `:retry` of one, of those that a filter finds. */
+export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    server.route({
+      method: 'POST',
+      url: '/projects/:projectIdOrName/operations::retry',
+      schema: {
+        operationId: 'retryOperations',
+        summary: 'Write the records of many operations again that failed',
+        description: `Each as \`retryOperation\` does, once, the newest first: at most ${mostAtOnce} in one request, and \`pageToken\` goes on where it ended until \`pagination.done\`. What is made by it is not part of it. Asked again, it answers the same operations.`,
+        tags: ['operations'],
+        params: Type.Object({ projectIdOrName: Type.String() }),
+        body: RetryOperationsRequest,
+        response: { 200: RetriedOperations },
+      },
+      config: { scopes: ['write'] },
+      handler: async ({ principal, params, body }) => {
+        const { filter, dryRun = false, retryPolicy, pageToken } = body;
+        if (filter.status === 'in_progress')
+          throw refuse([
+            { in: 'body', name: 'filter.status', detail: 'what is under way has not failed yet' },
+          ]);
+        const reach = deps.projects.confine(principal, params.projectIdOrName);
+        const question = { ...filter, status: filter.status ?? ('failure' as const) };
+        const page = await deps.operations.listAll(reach, {
+          ...question,
+          pageSize: mostAtOnce,
+          ...(pageToken === undefined ? {} : { pageToken }),
+        });
+        const hours = retryPolicy?.deadlineHours ?? defaultDeadlineHours;
+        const results = await inTurn(page.results, (one) =>
+          retryOne(deps, reach, one, dryRun ? undefined : hours),
+        );
+        const refused = results.filter((one) => one.refused).length;
+        return { results, pagination: page.pagination, retried: results.length - refused, refused };
+      },
+    });
+  };
+}
+
+/** Without hours nothing is done. A refusal of one keeps no other back; a fault of ours ends the request, which may be sent again. */
+async function retryOne(
+  deps: WriteDeps,
+  reach: Reach,
+  { id: operationId, retriedBy }: Operation,
+  hours: number | undefined,
+): Promise<RetriedOperation> {
+  if (retriedBy !== undefined) return { operationId, retriedBy };
+  try {
+    const planned = await planFor(deps, await deps.operations.written(reach, operationId));
+    if (hours === undefined) return { operationId };
+    return { operationId, retriedBy: (await accept(deps, planned, hours)).operationId };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    return { operationId, refused: { code: error.code, detail: error.message } };
+  }
+}
+
+async function inTurn<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let from = 0; from < items.length; from += width)
+    results.push(...(await Promise.all(items.slice(from, from + width).map(work))));
+  return results;
+}
