@@ -347,6 +347,13 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
   ResolveOperationRequest: { records: [{ index: 0, resolution: 'applied', recordId: '512' }] },
   ResolvedRecords: { records: [{ ...OperationRecord, resolvedBy: `apiKey:${keyId}`, resolvedAt: at }] },
   RetryOperationRequest: { retryPolicy: { deadlineHours: 2 } },
+  RetryOperationsRequest: { filter: { errorCategory: 'providerDown', object: 'contacts' }, dryRun: false },
+  RetriedOperations: {
+    results: [{ operationId, retriedBy: requestId }],
+    pagination: { done: true },
+    retried: 1,
+    refused: 0,
+  },
   ...readingExamples,
   AuditEntry: {
     id: requestId,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import type { Reach } from '../../events/index.ts';
+import { record, type Reach } from '../../events/index.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { Problem, refuse } from '../../kit/problem.ts';
 import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
@@ -78,6 +78,14 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
             { in: 'body', name: 'filter.status', detail: 'what is under way has not failed yet' },
           ]);
         const reach = deps.projects.confine(principal, params.projectIdOrName);
+        const { projectId } = reach;
+        if (!dryRun)
+          await record(deps.ground.database, {
+            projectId,
+            action: 'operation.retried',
+            targetId: projectId,
+            details: { filter },
+          });
         const question = { ...filter, status: filter.status ?? ('failure' as const) };
         const page = await deps.operations.listAll(reach, {
           ...question,
