@@ -89,7 +89,7 @@ export function testUpserts(name: string, start: () => Promise<UpsertFixture>): 
       for (const key of ['a/b?c#d%e@upsert.example', '..', `O'Hara ${++count}@upsert.example`]) {
         if (at.upsertBy === 'email' && !/^\S+@/.test(key)) continue;
         const [outcome] = await write(callOf([keyed('Path', key)]));
-        expect(outcome, key).toMatchObject({ kind: 'applied', created: true });
+        expect(outcome).toMatchObject({ kind: 'applied', created: true });
       }
     });
 
@@ -122,19 +122,19 @@ export function testUpserts(name: string, start: () => Promise<UpsertFixture>): 
     it('goes by fields that tell records apart, and by no others', async () => {
       const described = await at.connector.describe!.describe(client, at.objectName);
       if ('failure' in described) throw new Error(described.failure.message);
-      const { identity } = at.connector.upsert!;
-      const own = identity(at.objectName, at.upsertBy.toUpperCase(), described.object);
+      const upsert = at.connector.upsert!;
+      const own = upsert.identity(at.objectName, at.upsertBy.toUpperCase(), described.object);
       expect(own).toMatchObject({ field: { name: at.upsertBy, enforced: true } });
-      const refused = identity(at.objectName, at.label, described.object);
+      const refused = upsert.identity(at.objectName, at.label, described.object);
       expect(refused).toMatchObject({ failure: { category: 'validation', retryable: false } });
       expect((refused as { failure: { message: string } }).failure.message).toContain(at.upsertBy);
     });
 
     it('refuses a record without a value before anything is built', () => {
-      const { refusal } = at.connector.write!;
-      expect(refusal(callOf([{ fields: {} }]))).toMatchObject({ category: 'validation' });
+      const ability = at.connector.write!;
+      expect(ability.refusal(callOf([{ fields: {} }]))).toMatchObject({ category: 'validation' });
       const { upsertBy: _none, ...unnamed } = callOf([keyed('x')]);
-      expect(refusal(unnamed)).toMatchObject({ category: 'validation' });
+      expect(ability.refusal(unnamed)).toMatchObject({ category: 'validation' });
     });
   });
 }

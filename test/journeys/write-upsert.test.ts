@@ -118,7 +118,7 @@ describe('test/journeys/write-upsert', () => {
       const id = gathered[0]?.body.operationId ?? '';
       expect(gathered[1]?.body.operationId).toBe(id);
       await customers[side]?.settled(id);
-      expect((await outcomes(id)).map(({ created }) => created).toSorted()).toEqual([false, true]);
+      expect(new Set((await outcomes(id)).map(({ created }) => created))).toEqual(new Set([false, true]));
       expect(await made(one)).toHaveLength(1);
     });
 
@@ -186,7 +186,7 @@ describe('test/journeys/write-upsert', () => {
       ];
       for (const [body, place] of refusals) {
         const answer = await write(body);
-        expect(answer, JSON.stringify(body)).toMatchObject({
+        expect(answer).toMatchObject({
           status: 400,
           body: { issues: [{ name: place }] },
         });
