@@ -1,7 +1,7 @@
 import { sleep } from '../../../kit/retry.ts';
 import type { Failure, RecordOutcome } from '../../../providers/index.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
-import type { AttemptContext, AttemptJob, AttemptRecords } from './attempt.ts';
+import type { AttemptContext, AttemptJob, AttemptRecords } from './job.ts';
 import { executeWrite } from './execute.ts';
 
 /** While its caller waits, an upsert whose answer was lost is sent again so often, after so many milliseconds. */

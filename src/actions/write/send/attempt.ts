@@ -1,36 +1,12 @@
-import {
-  unknownOutcome,
-  type Failure,
-  type ObjectDescription,
-  type RecordOutcome,
-} from '../../../providers/index.ts';
+import { unknownOutcome, type Failure, type RecordOutcome } from '../../../providers/index.ts';
 import { attemptUpsert, repeatStopped } from './attempt-upsert.ts';
-import { executeWrite, isOneCall, type WriteContext, type WriteJob } from './execute.ts';
+import type { AttemptContext, AttemptJob, AttemptRecords } from './job.ts';
+import { executeWrite, isOneCall } from './execute.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { readBack, type LostRecord } from './read-back.ts';
 import { afterVerdict, maySendAgain, notThisTime, oneFate, type Course, type Verdict } from './resolve.ts';
 
-/** A job with what holds for its lost answers. */
-export type AttemptJob = WriteJob & Pick<Course, 'mode' | 'onUnknown'>;
-
-/** The records of one attempt, and how the attempt before ended for them, by slot. */
-export interface AttemptRecords {
-  /** Not later than the acceptance, in milliseconds since the epoch by the clock of this process. */
-  acceptedAt: number;
-  records: readonly PlannedRecord[];
-  earlier: ReadonlyMap<number, Failure>;
-}
-
-export interface AttemptContext extends WriteContext {
-  describe(): Promise<{ object: ObjectDescription } | { failure: Failure }>;
-  signal: AbortSignal;
-  /** How often a read-back that fails is made in all. */
-  tries: number;
-  /** How long to look for lost records at most, in milliseconds. */
-  patienceMs?: number;
-  /** How long after it was lost a create may still take effect, in milliseconds; unless told, what the provider documents. */
-  lateEffectMs?: number | undefined;
-}
+export type { AttemptContext, AttemptJob, AttemptRecords };
 
 /**
  * One attempt. A create that an earlier attempt may have done is looked for before it is sent again; one whose answer is

@@ -7,36 +7,17 @@ import {
   type CurrentFields,
   type CurrentFieldsAbility,
   type Failure,
-  type ProviderClient,
   type RecordOutcome,
   type WriteCall,
-  type WriteKind,
 } from '../../../providers/index.ts';
 import { sendOrExplain } from '../../send.ts';
 import { narrowDown, type CallResult } from './bisect.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { foldedKey } from '../prepare/upsert.ts';
+import type { WriteContext, WriteJob } from './job.ts';
 import { settleConditional } from './look-up.ts';
 
-/** What is executed: the part of a plan that is the same for all of its records. */
-export interface WriteJob {
-  kind: WriteKind;
-  objectName: string;
-  /** Of an upsert: the provider's field that its records go by. */
-  upsertBy?: string;
-  allOrNone: boolean;
-  headers: { key: string; value: string }[];
-}
-
-/** Where and under which conditions it is executed. */
-export interface WriteContext {
-  connector: Connector;
-  client: ProviderClient;
-  /** False once the lease is over; then no byte is sent (docs/invariants.md, 14). */
-  mayStillSend(): boolean;
-  /** Whether an earlier attempt of the same operation may have reached the provider. */
-  isRepeat: boolean;
-}
+export type { WriteContext, WriteJob };
 
 /** The one executor of writes, for both modes: an outcome for each record, in order. Throws only for our own faults. */
 export async function executeWrite(

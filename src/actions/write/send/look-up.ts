@@ -10,7 +10,7 @@ import {
 import { sendOrExplain } from '../../send.ts';
 import { foldedKey } from '../prepare/upsert.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
-import type { WriteContext, WriteJob } from './execute.ts';
+import type { WriteContext, WriteJob } from './job.ts';
 
 /** A connector names so many fields in one read at least. */
 const fieldsPerRead = 50;
