@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { buildCli } from '../../scripts/build-cli.ts';
 
 // Below node_modules, so that the built program finds its dependencies.
@@ -15,7 +15,14 @@ export function builtOnce(): Promise<void> {
   building ??= buildCli(built);
   return building;
 }
+
 process.once('exit', () => rmSync(built, { recursive: true, force: true }));
+// A test process that is killed leaves its own behind.
+for (const name of existsSync(dirname(built)) ? readdirSync(dirname(built)) : []) {
+  const [, pid] = /^svc-cli-(\d+)$/.exec(name) ?? [];
+  if (pid !== undefined && !runs(Number(pid)))
+    rmSync(join(dirname(built), name), { recursive: true, force: true });
+}
 
 export interface Ran {
   code: number | null;
@@ -60,3 +67,11 @@ export async function openFolder(files: Record<string, string> = {}) {
 }
 
 export type Folder = Awaited<ReturnType<typeof openFolder>>;
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
