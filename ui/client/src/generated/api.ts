@@ -4071,7 +4071,7 @@ export interface components {
             dryRun?: boolean;
             retryPolicy?: {
                 /** @default 1 */
-                deadlineHours: number;
+                deadlineHours?: number;
             };
             /** @description `nextPageToken` of the page before. */
             pageToken?: string;

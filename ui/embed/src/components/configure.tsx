@@ -54,8 +54,8 @@ export function Configure(props: ConfigureProps): ReactNode {
     <div className="svc-card svc-frame">
       <Steps {...{ step, steps, state, revision, isInstalled, go }} />
       <section className="svc-page" aria-busy={state.isSaving}>
-        <h2 ref={heading} tabIndex={-1} dir="auto">
-          {titleOf(step, revision, provider.displayName, t)}
+        <h2 ref={heading} tabIndex={-1}>
+          <bdi>{titleOf(step, revision, provider.displayName, t)}</bdi>
         </h2>
         <Told state={state} t={t} />
         <Page {...props} step={step} state={state} />
@@ -71,9 +71,14 @@ interface StepsProps extends Pick<FooterProps, 'step' | 'steps' | 'state' | 'isI
 
 function Steps({ step, steps, state, revision, isInstalled, go }: StepsProps): ReactNode {
   const t = useText();
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    // On a narrow page the steps are a row that scrolls.
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [step]);
   return (
     <nav aria-label={t('steps')} className="svc-nav">
-      <ol>
+      <ol ref={list}>
         {steps.map((one, index) => (
           <li key={one}>
             <button

@@ -72,7 +72,7 @@ function sentenceOf(error: Error, t: Translate): string {
   const code = error instanceof SvcError ? error.code : undefined;
   if (code === 'unreachable') return t('offline');
   if (code === 'unauthenticated') return t('sessionOver', { window: t('thisPage') });
-  return t('failed', { reason: error.message });
+  return t('failed', { reason: error instanceof SvcError ? error.detail : error.message });
 }
 
 /** Grey bars in the place of what is on its way. */
