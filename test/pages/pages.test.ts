@@ -57,6 +57,7 @@ const guides: Record<string, { by?: (platform: Platform) => Preparation; said: R
     }),
     said: /"selectedFields":\{"email":true\}/,
   },
+  'docs/guides/embed.md': { said: /\/connect\/[0-9a-f-]+#[^]*"token":"svcf_/ },
   'docs/guides/read.md': { said: /"operationId":/ },
   'docs/guides/write.md': {
     by: (platform) => ({ before: { Operations: () => unknownCompanies(platform) } }),

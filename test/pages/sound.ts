@@ -3,6 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { transform } from 'esbuild';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { Value } from 'typebox/value';
@@ -75,6 +76,29 @@ async function js(text: string): Promise<void> {
   });
 }
 
+/** A page of a builder's with our components, held to their types. */
+async function tsx(text: string): Promise<void> {
+  await inFolder(async (folder) => {
+    await symlink(resolve('node_modules'), join(folder, 'node_modules'));
+    await writeFile(join(folder, 'page.tsx'), text);
+    const config = {
+      extends: resolve('ui/embed/test/app/tsconfig.json'),
+      include: ['page.tsx', resolve('ui/embed/src/css.d.ts')],
+    };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    await promisify(execFile)(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder]).catch(
+      (error: { stdout: string }) => {
+        throw new Error(error.stdout);
+      },
+    );
+  });
+}
+
+async function css(text: string): Promise<void> {
+  const { warnings } = await transform(text, { loader: 'css' });
+  if (warnings[0]) throw new Error(warnings[0].text);
+}
+
 const hasNginx = spawnSync('nginx', ['-v']).status === 0;
 
 async function nginx(text: string): Promise<void> {
@@ -100,6 +124,8 @@ export const looks: Record<string, (text: string, databaseUrl: string) => Promis
   yaml,
   sql,
   js,
+  tsx,
+  css,
   nginx,
   mermaid,
   // Forms and layouts, to be read by people.

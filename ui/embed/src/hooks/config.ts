@@ -97,8 +97,8 @@ export interface LocalConfig {
     setEnableWrite(): void;
     setDisableWrite(): void;
     getDeletionEnabled(): boolean;
-    setEnableDeletion(): void;
-    setDisableDeletion(): void;
+    setEnableDeletion: () => void;
+    setDisableDeletion: () => void;
     getFieldSettings(fieldName: string): FieldSetting | undefined;
     setFieldSettings(given: { fieldName: string; settings: FieldSetting | undefined }): void;
   };
