@@ -1,3 +1,4 @@
+import { Branding, connectingExamples } from './api-connecting-examples.ts';
 import { readingExamples } from './api-reading-examples.ts';
 import {
   at,
@@ -55,7 +56,7 @@ const Project = {
   name: 'mailmonkey',
   appName: 'MailMonkey',
   allowedOrigins: [],
-  branding: { logoUrl: 'https://mailmonkey.example.com/logo.svg', accentColor: '#0f62fe' },
+  branding: Branding,
   keepDays: { messages: 7 },
   orgId: 'default',
   ...made,
@@ -69,21 +70,6 @@ const JwtKey = {
   publicKeyPem,
   active: true,
   ...made,
-};
-const token = 'svcf_AQJrMVZ…';
-const linked = {
-  integration: 'hubspot-crm',
-  groupRef: 'acme',
-  consumerRef: 'ada',
-  returnUrl: 'https://app.mailmonkey.example.com/settings',
-};
-const ConnectLink = {
-  id: '0192f0c1-000a-7000-8000-00000000000a',
-  projectId,
-  ...linked,
-  singleUse: true,
-  expiresAt: '2026-03-02T09:00:00.000Z',
-  createTime: at,
 };
 const ProviderApp = {
   id: '0192f0c1-000a-7000-8000-00000000000a',
@@ -241,22 +227,6 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
   UpdateJwtKeyRequest: { updateMask: ['active'], jwtKey: { active: false } },
   CreatedJwtKey: { kid: JwtKey.id },
   JwtKey,
-  Branding: Project.branding,
-  CreateFrontendTokenRequest: { groupRef: 'acme', consumerRef: 'ada' },
-  FrontendToken: { token, expiresAt: at },
-  CreateConnectLinkRequest: linked,
-  ConnectLink,
-  OpenConnectLinkRequest: {
-    link: 'b64cFq0mS1N8c2p1Jd7wq2l0rT4uYx9v',
-    browser: 'kF3nP8sLq0wZr7yXb2vTc5mHd9gJa4eU',
-  },
-  OpenedConnectLink: {
-    token,
-    expiresAt: at,
-    project: { id: projectId, appName: 'MailMonkey', branding: Project.branding },
-    ...linked,
-    linkExpiresAt: ConnectLink.expiresAt,
-  },
   CreateProviderAppRequest: {
     provider: 'hubspot',
     clientId: '8d4f2c1e-client',
@@ -355,6 +325,7 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
     refused: 0,
   },
   ...readingExamples,
+  ...connectingExamples,
   AuditEntry: {
     id: requestId,
     time: at,

@@ -1,6 +1,6 @@
 import { at, projectId, installationId, operationId, made } from './api-story.ts';
 
-/** Examples of reads and of what is delivered, by the name of their schema. */
+/** Examples of reads, of what is delivered and of what providers were asked, by the name of their schema. */
 
 const readRun = {
   operationId,
@@ -37,6 +37,24 @@ const Delivery = {
   lastAttemptTime: at,
 };
 
+const OperationExchange = {
+  id: '0192f0c1-000d-7000-8000-00000000000d',
+  time: at,
+  attempt: 1,
+  request: {
+    method: 'POST',
+    path: '/crm/v3/objects/contacts',
+    body: '{"properties":{"email":"ada@example.com"}}',
+    bytes: 42,
+  },
+  answer: {
+    status: 201,
+    headers: { 'content-type': 'application/json' },
+    body: '{"id":"512","properties":{"email":"ada@example.com"}}',
+    bytes: 53,
+  },
+  totalMs: 87,
+};
 const replayId = '0192f0c1-000e-7000-8000-00000000000e';
 const slice = { destination: 'crm-records', object: 'people', from: at };
 
@@ -57,6 +75,7 @@ const topicDestination = { topicId: Topic.id, destinationId: Destination.id };
 const routeId = '0192f0c1-000e-7000-8000-00000000000e';
 
 export const readingExamples = {
+  OperationExchange,
   ReadRequest: { groupRef: 'acme', mode: 'async', sinceTimestamp: at },
   ReadAccepted: { operationId },
   PauseReadsRequest: { objects: ['contacts'], note: 'Moving to another account.' },

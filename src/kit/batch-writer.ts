@@ -13,12 +13,12 @@ export interface BatchWriterOptions<Row> {
   /** For people, in the plural: what the rows are. */
   what: string;
   /** Writes all or none. Called with the same rows again after a failure, whose answer alone may have been lost. */
-  write(rows: readonly Row[]): Promise<void>;
+  write: (rows: readonly Row[]) => Promise<void>;
   rowsPerBatch: number;
   /** With the database away, the oldest beyond this are dropped. */
   mostWaiting: number;
   /** What a row counts of `mostWaiting`; without it 1. */
-  weightOf?(row: Row): number;
+  weightOf?: (row: Row) => number;
 }
 
 const everyMs = 500;

@@ -1,7 +1,6 @@
 import './problems.ts';
 export { createOperations, type Operations } from './operations.ts';
 export { exchangePartitions } from './exchanges/exchange-log.ts';
-export type { ExchangeOf } from './exchanges/exchange.ts';
 export { eraseExchanges } from './exchanges/store.ts';
 export { endsOf, type Ends } from './ends.ts';
 export { findEarlierUse } from './keys.ts';

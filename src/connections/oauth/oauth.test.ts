@@ -384,13 +384,8 @@ describe('connections/oauth', () => {
 
   it('says which scopes of the app were not granted, once connected', async () => {
     const pair = await control(hubspot.url, 'tokens', { action: 'issue' });
-    const granted = {
-      access_token: pair['accessToken'],
-      refresh_token: pair['refreshToken'],
-      expires_in: 1800,
-      hub_id: 77,
-      scopes: ['oauth'],
-    };
+    const tokens = { access_token: pair['accessToken'], refresh_token: pair['refreshToken'] };
+    const granted = { ...tokens, expires_in: 1800, hub_id: 77, scopes: ['oauth'] };
     const fault = { path: '/oauth/2026-03/token', fault: { kind: 'status', status: 200, body: granted } };
     await control(hubspot.url, 'faults', fault);
     const { text } = await start({ groupRef: 'partly' });

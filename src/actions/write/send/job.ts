@@ -40,7 +40,7 @@ export interface AttemptRecords {
 }
 
 export interface AttemptContext extends WriteContext {
-  describe(): Promise<{ object: ObjectDescription } | { failure: Failure }>;
+  describe: () => Promise<{ object: ObjectDescription } | { failure: Failure }>;
   signal: AbortSignal;
   /** How often a read-back that fails is made in all. */
   tries: number;

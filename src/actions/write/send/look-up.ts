@@ -114,7 +114,7 @@ function settleOne(
 ): { record: PlannedRecord } | RecordOutcome {
   const standing = found.get(foldedKey(record.key ?? ''));
   if (!standing || !onUpdate) return { record };
-  const isEmpty = connector.currentFields?.isEmpty ?? ((value: unknown) => value === undefined);
+  const isEmpty = (value: unknown): boolean => connector.currentFields?.isEmpty(value) ?? value === undefined;
   const filled = new Set((onUpdate.ifEmpty ?? []).filter((name) => !isEmpty(standing.fields[name])));
   const left = Object.entries(onUpdate.fields).filter(([name]) => !filled.has(name));
   const isKey = ([name]: [string, unknown]): boolean => name.toLowerCase() === upsertBy.toLowerCase();

@@ -32,7 +32,7 @@ export interface LostRecord {
 export interface ReadBackContext {
   connector: Connector;
   client: ProviderClient;
-  describe(): Promise<{ object: ObjectDescription } | { failure: Failure }>;
+  describe: () => Promise<{ object: ObjectDescription } | { failure: Failure }>;
   /** Ends the looking: what is not known by then is for later. */
   signal: AbortSignal;
   /** A read that fails is made this many times in all. */
