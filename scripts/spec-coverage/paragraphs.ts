@@ -36,7 +36,6 @@ export const paragraphs: readonly Paragraph[] = [
   of('2.5', 'Write config', 'A map of objects with deletion, defaults and when a field is written.', {
     members: `write.objects objectName inheritMapping deletionSettings selectedFieldSettings selectedValueDefaults applyOnUpdate
       default writeOnCreate writeOnUpdate ifEmpty`,
-    later: 'The UI components that set it.',
   }),
   of(
     '2.6',
