@@ -318,6 +318,8 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
   ResolvedRecords: { records: [{ ...OperationRecord, resolvedBy: `apiKey:${keyId}`, resolvedAt: at }] },
   RetryOperationRequest: { retryPolicy: { deadlineHours: 2 } },
   RetryOperationsRequest: { filter: { errorCategory: 'providerDown', object: 'contacts' }, dryRun: false },
+  CancelOperationsRequest: { filter: { groupRef: 'acme', object: 'contacts' }, dryRun: false },
+  CanceledOperations: { results: [{ operationId }], pagination: { done: true }, canceled: 1, refused: 0 },
   RetriedOperations: {
     results: [{ operationId, retriedBy: requestId }],
     pagination: { done: true },

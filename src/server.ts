@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { retentionRoutes } from './retention/index.ts';
 import { createProxyServer, proxyLogRoutes } from './actions/proxy/index.ts';
 import { readRoutes, readStateRoutes, searchRoutes, type ReadDeps } from './actions/read/index.ts';
-import { retryManyRoutes, retryRoutes, writeRoutes } from './actions/write/index.ts';
+import { cancelManyRoutes, retryManyRoutes, retryRoutes, writeRoutes } from './actions/write/index.ts';
 import { callbackRoutes, connectionRoutes } from './connections/index.ts';
 import { deliveryRoutes, destinationRoutes, notificationRoutes, replayRoutes } from './deliveries/index.ts';
 import { installationRoutes } from './installations/index.ts';
@@ -103,6 +103,7 @@ function managementRoutes(app: App, reads: ReadDeps): (server: HttpServer) => Pr
     await scope.register(operationRoutes(app.operations, app));
     await scope.register(retryRoutes(app));
     await scope.register(retryManyRoutes(app));
+    await scope.register(cancelManyRoutes(app));
     await scope.register(readStateRoutes(reads));
     await scope.register(destinationRoutes(app));
     await scope.register(deliveryRoutes(app));

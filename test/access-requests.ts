@@ -196,6 +196,7 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
   }),
   resolveOperation: () => ({ resolution: 'notApplied' }),
   retryOperation: () => ({}),
+  cancelOperations: (refs) => ({ filter: { installationId: refs.installation, object: 'none' } }),
   retryOperations: (refs) => ({ filter: { installationId: refs.installation, object: 'none' } }),
   readRecords: (refs) => ({ groupRef: refs.group, mode: 'async' }),
   pauseReads: () => ({ note: 'walked' }),

@@ -148,14 +148,23 @@ describe('cli/commands', () => {
     const { operationId: failed } = JSON.parse(failing.out) as { operationId: string };
     expect((await run('operations', 'watch', failed)).code).toBe(1);
     expect((await run('operations', 'get', failed)).out).toContain('conflict');
-    const list = [
+    const sent = await run('operations', 'exchanges', failed, '--json');
+    expect(JSON.parse(sent.out.split('\n')[0] ?? '')).toMatchObject({
+      request: { method: 'POST', body: expect.stringContaining('watch@example.com') as string },
+      answer: { status: 409 },
+    });
+    const failures = await run(
       'operations',
       'list',
-      '--integration',
-      'hubspot-crm',
-      '--installation',
-      customer.installationId,
-    ];
+      '--status',
+      'failure',
+      '--category',
+      'conflict',
+      '--json',
+    );
+    expect(failures.out).toContain(failed);
+    expect(failures.out).not.toContain(operationId);
+    const list = ['operations', 'list', '--installation', customer.installationId];
     const listed = await run(...list, '--limit', '2', '--json');
     const ids = listed.out
       .trim()
@@ -168,6 +177,17 @@ describe('cli/commands', () => {
   it('write writes one record, tells a dry run, and says why it was refused', async () => {
     const written = await run(...toContacts, '--data', data('one@example.com'));
     expect(JSON.parse(written.out)).toMatchObject({ result: { success: true } });
+    const byEmail = [
+      '--type',
+      'upsert',
+      '--by',
+      'email',
+      '--data',
+      '{"email":"one@example.com","city":"Paris"}',
+    ];
+    expect(JSON.parse((await run(...toContacts, ...byEmail)).out)).toMatchObject({
+      result: { created: false },
+    });
     const planned = await run(...toContacts, '--data', data('one@example.com'), '--dry-run');
     expect(JSON.parse(planned.out)).toHaveProperty('plan.calls');
     const refused = await run(...toContacts, '--data', data('one@example.com'), '--json');
@@ -178,7 +198,9 @@ describe('cli/commands', () => {
       [['--data', '[]'], 2, '--data is not a JSON object'],
       [['--data', '{}', '--file', 'x'], 2, '--data and --file exclude one another.'],
       [['--file', 'nothing.ndjson'], 2, 'nothing.ndjson cannot be read'],
-      [['--data', '{}', '--type', 'make'], 2, 'Allowed choices are create, update, delete.'],
+      [['--data', '{}', '--type', 'make'], 2, 'Allowed choices are create, update, upsert, delete.'],
+      [['--data', '{}', '--type', 'upsert'], 2, '--by belongs to --type upsert'],
+      [['--data', '{}', '--by', 'email'], 2, '--by belongs to --type upsert'],
       [['--data', '{}', '--project', 'nobody'], 1, 'nobody'],
       [['--data', '{}', '--url', 'nowhere'], 2, 'nowhere is not the address of a server.'],
     ];

@@ -1,18 +1,33 @@
-import type { Operation } from '../../ui/client/src/index.ts';
+import type { Operation, Operations } from '../../ui/client/src/index.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { counted, say } from './output.ts';
 import { pageSizeOf, sayList, type ListOptions } from './rows.ts';
 
-interface OperationsOptions extends ListOptions {
-  integration: string;
-  installation: string;
+type Filter = NonNullable<Parameters<Operations['find']>[0]>;
+
+interface OperationsOptions extends ListOptions, Pick<Filter, 'status' | 'object' | 'from' | 'to'> {
+  category?: NonNullable<Filter['errorCategory']>;
+  group?: string;
+  installation?: string;
 }
 
-/** `svc operations list`: those of an installation, newest first. */
+/** `svc operations list`: those that are asked for, newest first. */
 export async function listOperations(options: OperationsOptions): Promise<void> {
-  const of = { integration: options.integration, installationId: options.installation };
-  const list = (await connect(options)).operations.list({ ...of, ...pageSizeOf(options) });
+  const {
+    status,
+    object,
+    from,
+    to,
+    category: errorCategory,
+    group: groupRef,
+    installation: installationId,
+  } = options;
+  const asked = { status, object, from, to, errorCategory, groupRef, installationId };
+  const filter = Object.fromEntries(
+    Object.entries(asked).filter(([, value]) => value !== undefined),
+  ) as Filter;
+  const list = (await connect(options)).operations.find({ ...filter, ...pageSizeOf(options) });
   await sayList(options, list, {
     id: ({ id }) => id,
     made: ({ createTime }) => createTime,
@@ -45,6 +60,19 @@ export async function watchOperation(
   });
   say(options, operation, wholeOf(operation));
   if (operation.status === 'failure') process.exitCode = exitCodes.refused;
+}
+
+/** `svc operations exchanges`: what the provider was sent, and what it answered. */
+export async function operationExchanges(id: string, options: ListOptions): Promise<void> {
+  const list = (await connect(options)).operations.exchanges(id, pageSizeOf(options));
+  await sayList(options, list, {
+    time: ({ time }) => time,
+    attempt: ({ attempt }) => attempt,
+    request: ({ request: { method, path } }) => `${method} ${path}`,
+    answer: ({ answer, fault }) => answer?.status ?? fault,
+    ms: ({ totalMs }) => totalMs,
+    body: ({ answer }) => answer?.body?.slice(0, 200),
+  });
 }
 
 /** `svc operations logs`. */

@@ -52,9 +52,9 @@ describe('operations/list', () => {
 
   async function names(question: Question, groupRef?: string): Promise<string[]> {
     const reach = { ...wholeProject(projectId), ...(groupRef === undefined ? {} : { groupRef }) };
-    const { rows, nextPageToken } = await listOperations(test.database, reach, question, 50);
+    const { found, nextPageToken } = await listOperations(test.database, reach, question, 50);
     expect(nextPageToken).toBeUndefined();
-    return rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id) ?? id);
+    return found.map(({ row: { id } }) => Object.keys(ids).find((name) => ids[name] === id) ?? id);
   }
 
   it.each<[Question, string[]]>([
@@ -93,11 +93,11 @@ describe('operations/list', () => {
       let token: string | undefined;
       do {
         const page = await listOperations(test.database, wholeProject(projectId), question, 1, token);
-        expect(page.rows).toHaveLength(1);
-        paged.push(...page.rows.map(({ id }) => id));
+        expect(page.found).toHaveLength(1);
+        paged.push(...page.found.map(({ row }) => row.id));
         token = page.nextPageToken;
       } while (token !== undefined);
-      expect(paged).toEqual(whole.rows.map(({ id }) => id));
+      expect(paged).toEqual(whole.found.map(({ row }) => row.id));
     },
   );
 
@@ -172,12 +172,12 @@ describe('operations/list of many', () => {
     let pages = 0;
     do {
       const page = await listOperations(test.database, reach, { object: 'none' }, 10, token);
-      expect(page.rows).toEqual([]);
+      expect(page.found).toEqual([]);
       pages += 1;
       token = page.nextPageToken;
     } while (token !== undefined);
     expect(pages).toBe(Math.ceil(many / 2 / 2_000));
     const failures = await listOperations(test.database, reach, { status: 'failure' }, 50);
-    expect(failures.rows).toHaveLength(many / 1_000);
+    expect(failures.found).toHaveLength(many / 1_000);
   });
 });

@@ -20,8 +20,14 @@ interface Place {
   after: string;
 }
 
+/** An operation of a list, and the place of its work where the list came by that. */
+export interface Listed {
+  row: OperationRow;
+  seq?: string;
+}
+
 export interface OperationSlice {
-  rows: OperationRow[];
+  found: Listed[];
   /** Asks for what follows; without it there is no more. */
   nextPageToken?: string;
 }
@@ -41,7 +47,7 @@ export async function listOperations(
 ): Promise<OperationSlice> {
   const filter = filterOf(question);
   const begin = pageToken === undefined ? beginOf(reach, filter) : placeIn(pageToken);
-  if (filter.installationId !== undefined && !isId(filter.installationId)) return { rows: [] };
+  if (filter.installationId !== undefined && !isId(filter.installationId)) return { found: [] };
   const found: { row: OperationRow; place: Place }[] = [];
   let place: Place | undefined = begin;
   for (let looked = 0; place && looked < mostLookedAt;) {
@@ -66,9 +72,12 @@ export async function listOperations(
   return sliceOf(found, place);
 }
 
-function sliceOf(found: readonly { row: OperationRow }[], place: Place | undefined): OperationSlice {
-  const rows = found.map(({ row }) => row);
-  return place ? { rows, nextPageToken: tokenOf(`${place.walk} ${place.after}`) } : { rows };
+function sliceOf(
+  seen: readonly { row: OperationRow; place: Place }[],
+  next: Place | undefined,
+): OperationSlice {
+  const found = seen.map(({ row, place }) => (place.walk === 'queued' ? { row, seq: place.after } : { row }));
+  return next ? { found, nextPageToken: tokenOf(`${next.walk} ${next.after}`) } : { found };
 }
 
 function filterOf({ from, to, ...asked }: Question): OperationFilter {

@@ -2,6 +2,7 @@ import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { firstIdAt, isId, timeOf } from '../kit/ids.ts';
 import { badToken, beforeIdOf, pageOf, readToken } from '../kit/paging.ts';
+import type { Page } from '../kit/paging-schema.ts';
 import { problem } from '../kit/problem.ts';
 import { presentExchange } from './exchanges/exchange.ts';
 import { listExchanges } from './exchanges/store.ts';
@@ -33,6 +34,13 @@ export interface Reader {
   list(projectId: string, installationId: string, page: PageRequest): Promise<OperationPage>;
   /** Across installations. A page with fewer than were asked for is not the last unless it says so. */
   listAll(reach: Reach, query: OperationQuery): Promise<OperationPage>;
+  /** Of those that a filter finds, what is not done yet, with the place of its work; without one it gathers. */
+  listUnfinished(
+    reach: Reach,
+    filter: Omit<OperationQuery, 'status' | 'pageSize' | 'pageToken'>,
+    pageSize: number,
+    pageToken?: string,
+  ): Promise<Page<{ id: string; seq?: string }>>;
   /** Oldest first. */
   logs(reach: Reach, operationId: string): Promise<OperationLog[]>;
   /** What was sent to the provider and what it answered, oldest first. */
@@ -48,6 +56,10 @@ export interface WrittenOperation {
   /** As its action keeps it. */
   request: Record<string, unknown>;
   records: WrittenRow[];
+}
+
+function paginationOf(nextPageToken: string | undefined): OperationPage['pagination'] {
+  return nextPageToken === undefined ? { done: true } : { done: false, nextPageToken };
 }
 
 const maxLogs = 1_000;
@@ -72,9 +84,17 @@ export function createReader(db: Queryable): Reader {
       return { results: results.map(presentOperation), pagination };
     },
     async listAll(reach, { pageSize, pageToken, ...question }) {
-      const { rows, nextPageToken } = await listOperations(db, reach, question, pageSize, pageToken);
-      const pagination = nextPageToken === undefined ? { done: true } : { done: false, nextPageToken };
-      return { results: rows.map(presentOperation), pagination };
+      const { found, nextPageToken } = await listOperations(db, reach, question, pageSize, pageToken);
+      return {
+        results: found.map(({ row }) => presentOperation(row)),
+        pagination: paginationOf(nextPageToken),
+      };
+    },
+    async listUnfinished(reach, filter, pageSize, pageToken) {
+      const question = { ...filter, status: 'in_progress' as const };
+      const { found, nextPageToken } = await listOperations(db, reach, question, pageSize, pageToken);
+      const results = found.map(({ row: { id }, seq }) => ({ id, ...(seq === undefined ? {} : { seq }) }));
+      return { results, pagination: paginationOf(nextPageToken) };
     },
     async logs(reach, operationId) {
       await find(reach, operationId);

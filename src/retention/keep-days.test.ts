@@ -47,7 +47,7 @@ describe('retention/keep-days', () => {
       (await reader.list(projectId, installationId, { pageSize: 10 })).results.map(({ id }) => id);
     expect(await shown()).toEqual([recent, old, unfinished]);
     const everywhere = async () =>
-      (await listOperations(test.database, reach, {}, 10)).rows.map(({ id }) => id);
+      (await listOperations(test.database, reach, {}, 10)).found.map(({ row }) => row.id);
     expect(await everywhere()).toEqual([recent, old, unfinished]);
     await keep({ operations: 2 });
     expect(await everywhere()).toEqual([recent, unfinished]);

@@ -32,11 +32,14 @@ Each line of a file, or of what is piped in, is one record. The same file can be
 after Ctrl+C: a line that was done is not done twice within 7 days, unless --run has another name.`;
 
 function declareWrite(program: Command): void {
-  calling(program, 'write', 'create, update or delete records', writeExamples)
+  calling(program, 'write', 'create, update, upsert or delete records', writeExamples)
     .argument('<integration>', 'its name or id')
     .argument('<object>', 'as the manifest names it')
     .requiredOption('-g, --group <ref>', 'the group whose account is written to')
-    .addOption(new Option('-t, --type <type>').choices(['create', 'update', 'delete']).default('create'))
+    .addOption(
+      new Option('-t, --type <type>').choices(['create', 'update', 'upsert', 'delete']).default('create'),
+    )
+    .option('--by <field>', 'with --type upsert: the field that tells the records apart')
     .addOption(
       new Option('-m, --mode <mode>').choices(['synchronous', 'asynchronous']).default('synchronous'),
     )
@@ -77,11 +80,17 @@ function declareOperations(operations: Command): void {
   listing(
     operations,
     'list',
-    'the operations of an installation, newest first',
-    'svc operations list --integration hubspot-crm --installation 0192f0c1-…',
+    'operations, newest first',
+    'svc operations list --status failure --group acme',
+    'svc operations list --category providerDown --from 2026-11-22',
   )
-    .requiredOption('-i, --integration <name>', 'the integration, by name or id')
-    .requiredOption('--installation <id>', 'the installation')
+    .addOption(new Option('--status <status>').choices(['in_progress', 'success', 'failure']))
+    .option('--category <category>', 'with a failure of this category, such as validation')
+    .option('-g, --group <ref>', 'of this group')
+    .option('--object <name>', 'of this object, as the provider names it')
+    .option('--installation <id>', 'of this installation')
+    .option('--from <time>', 'accepted at this time or later', time)
+    .option('--to <time>', 'accepted before this time', time)
     .action(async (options) => (await import('../operations.ts')).listOperations(options));
   calling(operations, 'get', 'an operation', 'svc operations get 0192f0c1-…')
     .argument('<operation>', itsId)
@@ -102,6 +111,16 @@ function declareOperations(operations: Command): void {
   listing(operations, 'records', 'what became of each record of a write', 'svc operations records 0192f0c1-…')
     .argument('<operation>', itsId)
     .action(async (id: string, options) => (await import('../operations.ts')).operationRecords(id, options));
+  listing(
+    operations,
+    'exchanges',
+    'what the provider was sent for an operation, and what it answered',
+    'svc operations exchanges 0192f0c1-… --json',
+  )
+    .argument('<operation>', itsId)
+    .action(async (id: string, options) =>
+      (await import('../operations.ts')).operationExchanges(id, options),
+    );
   listing(operations, 'logs', 'what an operation told of itself', 'svc operations logs 0192f0c1-…')
     .argument('<operation>', itsId)
     .action(async (id: string, options) => (await import('../operations.ts')).operationLogs(id, options));

@@ -17,6 +17,7 @@ export interface KeyGround {
   object: string;
   group: string;
   type: string;
+  upsertBy?: string;
   mode: string;
   /** A name that makes the keys new. */
   run?: string;

@@ -3,7 +3,7 @@ import { exitCodes, Failure } from '../failure.ts';
 import { failureOf } from '../report.ts';
 import { counted, say, tell } from '../output.ts';
 import type { Line } from './lines.ts';
-import type { Target, WriteOptions } from './options.ts';
+import { requestOf, type Target, type WriteOptions } from './options.ts';
 
 /** Failures that are told one by one; the others are counted. */
 const mostTold = 20;
@@ -90,8 +90,10 @@ async function writeLine(
     return;
   }
   try {
-    const request = { ...target, record: record as Fields & { id: string } };
-    const answer = await svc.write(request, { idempotencyKey: key, signal: progress.signal });
+    const answer = await svc.write(requestOf(target, record as Fields), {
+      idempotencyKey: key,
+      signal: progress.signal,
+    });
     progress.written += 1;
     const recordId = 'result' in answer ? answer.result.recordId : undefined;
     const { operationId } = answer;

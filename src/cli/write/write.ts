@@ -5,13 +5,19 @@ import { addressOf, connect } from '../connection.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { say } from '../output.ts';
 import { readLines } from './lines.ts';
-import type { Target, WriteOptions } from './options.ts';
+import { requestOf, type Target, type WriteOptions } from './options.ts';
 import { writeLines } from './write-lines.ts';
 
 /** `svc write`: one record of `--data`, or one for each line of a file or of what is piped in. */
 export async function write(integration: string, object: string, options: WriteOptions): Promise<void> {
-  const { group, type, mode, data, file } = options;
-  const target: Target = { integration, object, groupRef: group, type, mode };
+  const { group, type, by, mode, data, file } = options;
+  if ((type === 'upsert') !== (by !== undefined))
+    throw usage(
+      '--by belongs to --type upsert, and an upsert needs it',
+      'Give the field that tells the records apart, such as --by email.',
+    );
+  const goesBy = by === undefined ? {} : { upsertBy: by };
+  const target: Target = { integration, object, groupRef: group, type, ...goesBy, mode };
   if (data !== undefined) {
     if (file !== undefined) throw usage('--data and --file exclude one another', 'Give one of them.');
     await writeOne(await connect(options), target, recordOf(data), options);
@@ -24,14 +30,23 @@ export async function write(integration: string, object: string, options: WriteO
   const svc = await connect(options, { retries: 6, retryWithinMs: 60_000 });
   const { project } = await addressOf(options);
   const { run } = options;
-  const ground = { project, integration, object, group, type, mode, ...(run === undefined ? {} : { run }) };
+  const ground = {
+    project,
+    integration,
+    object,
+    group,
+    type,
+    ...goesBy,
+    mode,
+    ...(run === undefined ? {} : { run }),
+  };
   const input = await inputOf(file);
   await writeLines(svc, target, (signal) => readLines(input, ground, signal), options);
 }
 
 async function writeOne(svc: Svc, target: Target, record: Fields, options: WriteOptions): Promise<void> {
   const { idempotencyKey, dryRun = false } = options;
-  const request = { ...target, record: record as Fields & { id: string }, dryRun };
+  const request = { ...requestOf(target, record), dryRun };
   const answer = await svc.write(request, idempotencyKey === undefined ? {} : { idempotencyKey });
   say(options, answer, JSON.stringify(answer, null, 2));
 }

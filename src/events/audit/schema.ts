@@ -14,7 +14,7 @@ const verbs = {
   deploy: ['done'],
   connection: ['authorizing', 'created', 'updated', 'deleted', 'refreshed', 'disclosed'],
   installation: ['created', 'updated', 'deleted'],
-  operation: ['resolved', 'retried'],
+  operation: ['resolved', 'retried', 'canceled'],
   read: ['paused', 'unpaused'],
   destination: ['created', 'updated', 'deleted', 'disclosed', 'rotated', 'enabled', 'disabled', 'tested'],
   delivery: ['retried'],

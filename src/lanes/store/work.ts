@@ -100,6 +100,19 @@ const markParked = statement(
   RETURNING w.seq`,
 );
 
+/** Takes work that waits out of its lane, for who ends it in the same transaction; none of it was started. What is under way is left. */
+const withholdItem = statement(
+  'work_withhold',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  chosen AS MATERIALIZED (
+    SELECT project_id, seq FROM work WHERE project_id = $1 AND seq = $2 AND kind = $3 AND ref = $4
+      AND (state = 0 OR (state = 2 AND lease IS NULL)) FOR UPDATE SKIP LOCKED),
+  m AS (
+    UPDATE work w SET lease = $5, state = 1 FROM chosen c WHERE w.project_id = c.project_id AND w.seq = c.seq
+    RETURNING w.*, true AS expired, false AS of_node)
+  SELECT ${markedColumns} FROM m`,
+);
+
 /**
  * Marks work of a kind as started by nobody who is left, whatever it was, and makes its lanes due: whoever claims one finds
  * out what became of it, or the caller ends it under this lease.
@@ -142,6 +155,15 @@ export function doubt(
   after: Pick<Marked, 'projectId' | 'seq'>,
 ): Promise<Marked[]> {
   return db.rows(doubtItems, [kind, lease, after.projectId, after.seq]);
+}
+
+/** Work of a kind that waits, as `lease` holds it until the transaction ends; undefined where it is under way, or done. */
+export async function withhold(
+  tx: Queryable,
+  kind: string,
+  { projectId, seq, ref, lease }: Pick<Marked, 'projectId' | 'seq' | 'ref' | 'lease'>,
+): Promise<Marked | undefined> {
+  return (await tx.rows<Marked>(withholdItem, [projectId, seq, kind, ref, lease]))[0];
 }
 
 export async function findStray(

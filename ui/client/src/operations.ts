@@ -1,11 +1,16 @@
 import { answerOf, type CallOptions, type Calls } from './calls.ts';
 import type {
+  CanceledOperations,
+  CancelOperationsRequest,
   Operation,
+  OperationExchange,
   OperationLog,
   OperationRecord,
   ResolvedRecords,
   ResolveOperationRequest,
+  RetriedOperations,
   RetryOperationRequest,
+  RetryOperationsRequest,
   WriteAccepted,
 } from './generated/api.ts';
 import { listOf, type List, type PageQuery } from './pages.ts';
@@ -20,9 +25,13 @@ export interface Operations {
     of: { integration: string; installationId: string } & PageQuery,
     options?: CallOptions,
   ): List<Operation>;
+  /** Of all installations; all that is asked for holds. Newest first, but what is `in_progress`, which comes in the order of its queue. */
+  find(query?: RetryOperationsRequest['filter'] & PageQuery, options?: CallOptions): List<Operation>;
   /** What became of each record of a write. */
   records(operationId: string, query?: PageQuery, options?: CallOptions): List<OperationRecord>;
   logs(operationId: string, options?: CallOptions): Promise<OperationLog[]>;
+  /** What the provider was sent, and what it answered; oldest first. */
+  exchanges(operationId: string, query?: PageQuery, options?: CallOptions): List<OperationExchange>;
   /** Says what became of records of unknown outcome. */
   resolve(
     operationId: string,
@@ -35,11 +44,16 @@ export interface Operations {
     request?: NonNullable<RetryOperationRequest>,
     options?: CallOptions,
   ): Promise<WriteAccepted>;
+  /** The same of those that a filter finds, 50 at the most: `pagination` of the answer says whether there are more. */
+  retryMany(request: RetryOperationsRequest, options?: CallOptions): Promise<RetriedOperations>;
+  /** Ends, unsent, what waits of those that a filter finds, 50 at the most. */
+  cancelMany(request: CancelOperationsRequest, options?: CallOptions): Promise<CanceledOperations>;
 }
 
 const firstPauseMs = 200;
 const longestPauseMs = 5_000;
 
+const all = '/v1/projects/{projectIdOrName}/operations';
 const one = '/v1/projects/{projectIdOrName}/operations/{operationId}';
 const ofInstallation =
   '/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/operations';
@@ -62,6 +76,26 @@ export function operationsOf({ api, projectIdOrName }: Calls): Operations {
         const path = { projectIdOrName, integrationId, installationId };
         return answerOf(api.GET(ofInstallation, { params: { path, query }, ...options }));
       }, first),
+    find: ({ pageSize, pageToken, ...filter } = {}, options = {}) =>
+      listOf(
+        (page) => {
+          const params = { path: { projectIdOrName }, query: { ...filter, ...page } };
+          return answerOf(api.GET(all, { params, ...options }));
+        },
+        {
+          ...(pageSize === undefined ? {} : { pageSize }),
+          ...(pageToken === undefined ? {} : { pageToken }),
+        },
+      ),
+    exchanges: (operationId, first = {}, options = {}) =>
+      listOf((query) => {
+        const params = { ...at(operationId), query };
+        return answerOf(api.GET(`${one}/exchanges`, { params, ...options }));
+      }, first),
+    retryMany: (body, options = {}) =>
+      answerOf(api.POST(`${all}:retry`, { params: { path: { projectIdOrName } }, body, ...options })),
+    cancelMany: (body, options = {}) =>
+      answerOf(api.POST(`${all}:cancel`, { params: { path: { projectIdOrName } }, body, ...options })),
     records: (operationId, first = {}, options = {}) =>
       listOf((query) => {
         const params = { ...at(operationId), query };

@@ -24,11 +24,16 @@ interface Target<M extends IntegrationsShape, I extends IntegrationOf<M>, O exte
 }
 
 /** What a record of that kind of write holds. */
-type RecordOf<T extends Kind, Record> = T extends 'create'
+type RecordOf<T extends Kind, Record> = T extends 'create' | 'upsert'
   ? Record
   : T extends 'update'
     ? Record & { id: string }
     : { id: string };
+
+/** An upsert goes by a field whose values the provider keeps unique. */
+type Identity<T extends Kind, Record> = T extends 'upsert'
+  ? { upsertBy: keyof Record & string }
+  : { upsertBy?: never };
 
 type Common<Answered, Dry> = Pick<WriteRequest, 'headers' | 'retryPolicy' | 'onUnknown'> & {
   /** `synchronous` unless told; a delete always is. */
@@ -45,7 +50,8 @@ export type SingleWrite<
   Answered extends Mode,
   Dry extends boolean,
 > = Target<M, I, O> &
-  Common<Answered, Dry> & {
+  Common<Answered, Dry> &
+  Identity<T, M[I]['write'][O]> & {
     type: T;
     record: RecordOf<T, M[I]['write'][O]>;
     associations?: Association[];
@@ -60,7 +66,8 @@ export type BatchWrite<
   Answered extends Mode,
   Dry extends boolean,
 > = Target<M, I, O> &
-  Common<Answered, Dry> & {
+  Common<Answered, Dry> &
+  Identity<T, M[I]['write'][O]> & {
     type: T;
     /** 1 to 100. */
     batch: { record: RecordOf<T, M[I]['write'][O]>; associations?: Association[]; reference?: string }[];

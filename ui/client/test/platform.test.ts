@@ -94,6 +94,13 @@ describe('ui/client/platform', () => {
       sizes.push(results.length);
     expect(sizes).toEqual([3, 3, 1]);
     const ids: string[] = [];
+    const found: string[] = [];
+    for await (const { id } of svc.operations.find({ object: 'contacts', status: 'success', pageSize: 1 }))
+      found.push(id);
+    expect(found).toContain(operationId);
+    expect(new Set(found).size).toBe(found.length);
+    for await (const { id } of svc.operations.find({ object: 'companies' })) found.push(`wrong ${id}`);
+    expect(found.filter((id) => id.startsWith('wrong'))).toEqual([]);
     for await (const { id } of svc.installations.list({ groupRef: 'acme' })) ids.push(id);
     expect(ids).toEqual([customer.installationId]);
   }, 60_000);

@@ -63,18 +63,28 @@ export function unknownAfterLoss(item: WorkItem): ItemResult {
 
 /** The end of an item whose deadline passed before an attempt could start: the attempt before says why, if there was one. */
 export function deadlinePassed(item: WorkItem): ItemResult {
+  const reason =
+    item.remainingMs > 0
+      ? 'its node stopped before its turn came'
+      : 'the deadline passed before an attempt could start';
+  return endedUnsent(item, reason, 'the deadline passed before another attempt');
+}
+
+/** The end of an item that somebody asked not to send any more. */
+export function canceled(item: WorkItem): ItemResult {
+  return endedUnsent(item, 'it was canceled', 'it was canceled before another attempt');
+}
+
+/** Nothing is sent of it any more: the attempt before says why, if there was one. */
+function endedUnsent(item: WorkItem, reason: string, afterAttempt: string): ItemResult {
   const outcomes = item.records.map(({ index }): RecordOutcome => {
     const before = item.earlier.get(index);
     if (!before) {
-      const reason =
-        item.remainingMs > 0
-          ? 'its node stopped before its turn came'
-          : 'the deadline passed before an attempt could start';
       const message = `${reason}; nothing was sent`;
       return { kind: 'notApplied', failure: { category: 'internal', retryable: true, message } };
     }
     const { category, retryable, provider } = before;
-    const message = `${before.message}; the deadline passed before another attempt`;
+    const message = `${before.message}; ${afterAttempt}`;
     return {
       kind: 'notApplied',
       failure: { category, retryable, message, ...(provider ? { provider } : {}) },

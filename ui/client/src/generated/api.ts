@@ -974,6 +974,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/operations:cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End writes that wait, and send nothing more of them
+         * @description Of those that the filter finds, the newest first: at most 50 in one request, and `pageToken` goes on where it ended until `pagination.done`. Records that were not done end as failed, and `:retry` writes them after all. What is being sent, what may have been sent and what gathers for a batch goes on.
+         *
+         *     Scopes: `full`, `write`.
+         */
+        post: operations["cancelOperations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/reads": {
         parameters: {
             query?: never;
@@ -1813,7 +1835,7 @@ export interface components {
          * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.
          * @enum {unknown}
          */
-        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
+        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "operation.canceled" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
         /** AuditEntry */
         AuditEntry: {
             /** Format: uuid */
@@ -1932,6 +1954,52 @@ export interface components {
         };
         /** BrowserPage */
         BrowserPage: string;
+        /** CancelOperationsRequest */
+        CancelOperationsRequest: {
+            /** @description As of the list, of writes in progress. */
+            filter: {
+                /**
+                 * @description With a failure of this category; of those that ended, unless `status` says `in_progress`.
+                 * @enum {unknown}
+                 */
+                errorCategory?: "validation" | "permission" | "auth" | "notFound" | "conflict" | "rateLimit" | "providerDown" | "unknownOutcome" | "internal";
+                /** @description Of this object, by the name that the provider knows it by. */
+                object?: string;
+                groupRef?: string;
+                installationId?: string;
+                /**
+                 * Format: date-time
+                 * @description Accepted at this time or later.
+                 */
+                from?: string;
+                /**
+                 * Format: date-time
+                 * @description Accepted before this time.
+                 */
+                to?: string;
+            };
+            /** @description Answers the operations that are not done yet; does nothing. */
+            dryRun?: boolean;
+            /** @description `nextPageToken` of the page before. */
+            pageToken?: string;
+        };
+        /** CanceledOperation */
+        CanceledOperation: {
+            operationId: string;
+            /** @description Why it goes on. */
+            refused?: {
+                code: string;
+                detail: string;
+            };
+        };
+        /** CanceledOperations */
+        CanceledOperations: {
+            results: components["schemas"]["CanceledOperation"][];
+            pagination: components["schemas"]["Pagination"];
+            /** @description Of this page; in a dry run, those that may be. */
+            canceled: number;
+            refused: number;
+        };
         /** Config */
         Config: {
             id: string;
@@ -4785,6 +4853,9 @@ export type BatchItem = components['schemas']['BatchItem'];
 export type BatchWritten = components['schemas']['BatchWritten'];
 export type Branding = components['schemas']['Branding'];
 export type BrowserPage = components['schemas']['BrowserPage'];
+export type CancelOperationsRequest = components['schemas']['CancelOperationsRequest'];
+export type CanceledOperation = components['schemas']['CanceledOperation'];
+export type CanceledOperations = components['schemas']['CanceledOperations'];
 export type Config = components['schemas']['Config'];
 export type ConfigContent = components['schemas']['ConfigContent'];
 export type ConnectLink = components['schemas']['ConnectLink'];
@@ -6037,7 +6108,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown. */
-                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
+                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "operation.canceled" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
                 targetId?: string;
                 /** @description Done with this key. */
                 keyId?: string;
@@ -6999,6 +7070,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RetriedOperations"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelOperations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CancelOperationsRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CanceledOperations"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -1,0 +1,121 @@
+import { Type, type Static } from 'typebox';
+import { record, type Reach } from '../../events/index.ts';
+import type { HttpServer } from '../../kit/http/server.ts';
+import { newId } from '../../kit/ids.ts';
+import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
+import { problem, Problem } from '../../kit/problem.ts';
+import { withhold } from '../../lanes/index.ts';
+import { load, withPayloads } from '../../operations/index.ts';
+import { operationFilter } from '../../operations/schema.ts';
+import { defaultRetryPolicy } from './record/next-step.ts';
+import { canceled, settleSynchronous } from './record/settle.ts';
+import type { WriteDeps } from './writes.ts';
+
+const closed = { additionalProperties: false } as const;
+/** Operations of one request; each is a transaction of its own. */
+const mostAtOnce = 50;
+
+const { status: _status, actionType: _actionType, ...filter } = operationFilter;
+const CancelOperationsRequest = Type.Object(
+  {
+    filter: Type.Object(filter, { ...closed, description: 'As of the list, of writes in progress.' }),
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'Answers the operations that are not done yet; does nothing.' }),
+    ),
+    pageToken: pageQuery.pageToken,
+  },
+  { ...closed, title: 'CancelOperationsRequest' },
+);
+
+const CanceledOperation = Type.Object(
+  {
+    operationId: Type.String(),
+    refused: Type.Optional(
+      Type.Object(
+        { code: Type.String(), detail: Type.String() },
+        { ...closed, description: 'Why it goes on.' },
+      ),
+    ),
+  },
+  { ...closed, title: 'CanceledOperation' },
+);
+type CanceledOperation = Static<typeof CanceledOperation>;
+
+const CanceledOperations = Type.Object(
+  {
+    ...pageOf(CanceledOperation).properties,
+    canceled: Type.Integer({ description: 'Of this page; in a dry run, those that may be.' }),
+    refused: Type.Integer(),
+  },
+  { ...closed, title: 'CanceledOperations' },
+);
+
+/** `POST /v1/projects/{p}/operations:cancel`: ends what waits, unsent. */
+export function cancelManyRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {
+  return async (server) => {
+    server.route({
+      method: 'POST',
+      url: '/projects/:projectIdOrName/operations::cancel',
+      schema: {
+        operationId: 'cancelOperations',
+        summary: 'End writes that wait, and send nothing more of them',
+        description: `Of those that the filter finds, the newest first: at most ${mostAtOnce} in one request, and \`pageToken\` goes on where it ended until \`pagination.done\`. Records that were not done end as failed, and \`:retry\` writes them after all. What is being sent, what may have been sent and what gathers for a batch goes on.`,
+        tags: ['operations'],
+        params: Type.Object({ projectIdOrName: Type.String() }),
+        body: CancelOperationsRequest,
+        response: { 200: CanceledOperations },
+      },
+      config: { scopes: ['write'] },
+      handler: async ({ principal, params, body }) => {
+        const reach = deps.projects.confine(principal, params.projectIdOrName);
+        const { pageToken, dryRun = false } = body;
+        const asked = { ...body.filter, actionType: 'write' as const };
+        const page = await deps.operations.listUnfinished(reach, asked, mostAtOnce, pageToken);
+        const results: CanceledOperation[] = [];
+        for (const one of page.results) results.push(await cancelOne(deps, reach, one, dryRun));
+        const refused = results.filter((one) => one.refused).length;
+        return { results, pagination: page.pagination, canceled: results.length - refused, refused };
+      },
+    });
+  };
+}
+
+/** A refusal of one keeps no other from being canceled; a fault of ours ends the request, which may be sent again. */
+async function cancelOne(
+  deps: WriteDeps,
+  reach: Reach,
+  { id: operationId, seq }: { id: string; seq?: string },
+  dryRun: boolean,
+): Promise<CanceledOperation> {
+  try {
+    if (seq === undefined) throw goesOn('It gathers for a batch, and can be canceled when that is closed.');
+    if (!dryRun) await cancel(deps, reach.projectId, operationId, seq);
+    return { operationId };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    return { operationId, refused: { code: error.code, detail: error.message } };
+  }
+}
+
+/** Recorded with who asked for it, in one commit. */
+async function cancel(
+  { ground, operations }: WriteDeps,
+  projectId: string,
+  operationId: string,
+  seq: string,
+): Promise<void> {
+  await ground.database.transaction(async (tx) => {
+    const marked = await withhold(tx, 'write', { projectId, seq, ref: operationId, lease: newId() });
+    const [item] = marked ? await load(tx, [marked]) : [];
+    if (!item) throw goesOn('It is being sent.');
+    if ([...item.earlier.values()].some(({ category }) => category === 'unknownOutcome'))
+      throw goesOn('It may have been done already; the provider is being asked.');
+    const whole = await withPayloads(tx, item);
+    await operations.ends.record(tx, [settleSynchronous(whole, canceled(whole), defaultRetryPolicy)]);
+    await record(tx, { projectId, action: 'operation.canceled', targetId: operationId });
+  });
+}
+
+function goesOn(detail: string): Problem {
+  return problem('operation-in-progress', { detail, retryAfterSeconds: 5 });
+}
