@@ -14,20 +14,7 @@ interface OperationsOptions extends ListOptions, Pick<Filter, 'status' | 'object
 
 /** `svc operations list`: those that are asked for, newest first. */
 export async function listOperations(options: OperationsOptions): Promise<void> {
-  const {
-    status,
-    object,
-    from,
-    to,
-    category: errorCategory,
-    group: groupRef,
-    installation: installationId,
-  } = options;
-  const asked = { status, object, from, to, errorCategory, groupRef, installationId };
-  const filter = Object.fromEntries(
-    Object.entries(asked).filter(([, value]) => value !== undefined),
-  ) as Filter;
-  const list = (await connect(options)).operations.find({ ...filter, ...pageSizeOf(options) });
+  const list = (await connect(options)).operations.find({ ...filterOf(options), ...pageSizeOf(options) });
   await sayList(options, list, {
     id: ({ id }) => id,
     made: ({ createTime }) => createTime,
@@ -35,6 +22,15 @@ export async function listOperations(options: OperationsOptions): Promise<void> 
     status: ({ status }) => status,
     result: ({ result }) => result,
   });
+}
+
+function filterOf(options: OperationsOptions): Filter {
+  const { status, object, from, to, category, group, installation } = options;
+  const asked = { status, object, from, to };
+  const others = { errorCategory: category, groupRef: group, installationId: installation };
+  return Object.fromEntries(
+    Object.entries({ ...asked, ...others }).filter(([, value]) => value !== undefined),
+  ) as Filter;
 }
 
 /** `svc operations get`. */
