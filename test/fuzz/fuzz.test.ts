@@ -11,6 +11,8 @@ import { examples } from './examples.ts';
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 12);
 const mostMs = 1_000;
+/** Beside that: until every node signs with the new secret. */
+const waitsMs: Readonly<Record<string, number>> = { rotateDestinationSecrets: 2_000 };
 
 interface Request {
   target: string;
@@ -149,11 +151,12 @@ describe(`test/fuzz with the seed ${seed}`, () => {
     const type = answer.headers.get('content-type') ?? '';
     const deviation = deviationOf(operation, { status, type, body: answer.body, text: answer.text });
     if (deviation !== undefined) return deviation;
+    const most = mostMs + (waitsMs[operation.operationId] ?? 0);
     // Others load the machine, too: what is slow three times is slow.
-    for (let again = 0; took > mostMs && again < 3; again += 1) {
+    for (let again = 0; took > most && again < 3; again += 1) {
       [answer, took] = await timed(() => platform.call(operation.method, target, body, { headers }));
     }
-    return took > mostMs ? `took ${Math.round(took)} ms` : undefined;
+    return took > most ? `took ${Math.round(took)} ms` : undefined;
   }
 
   async function timed(work: () => Promise<Answer<unknown>>): Promise<[Answer<unknown>, number]> {
