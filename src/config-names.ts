@@ -5,7 +5,14 @@ export const carriedErrors = 'SVC_UNCAUGHT_ERRORS';
 export function unknownNames(env: NodeJS.ProcessEnv, names: readonly string[]): string[] {
   const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
   // Of the command line, which may run in the same shell, and of tests.
-  const ofTheCommandLine = ['SVC_API_KEY', 'SVC_API_URL', 'SVC_PROJECT', 'SVC_PROFILE', 'SVC_SIGNING_KEY'];
+  const ofTheCommandLine = [
+    'SVC_API_KEY',
+    'SVC_API_URL',
+    'SVC_PROJECT',
+    'SVC_PROFILE',
+    'SVC_PROXY_URL',
+    'SVC_SIGNING_KEY',
+  ];
   const others = new Set([...ofTheCommandLine, 'SVC_CRASH_AT', carriedErrors]);
   return Object.keys(env)
     .filter((name) => name.startsWith('SVC_') && !known.has(name) && !others.has(name))
