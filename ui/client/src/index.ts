@@ -2,6 +2,7 @@ export { answerOf, onlyPage } from './calls.ts';
 export type { CallOptions, ConnectOptions } from './calls.ts';
 export type { Connections } from './connections.ts';
 export type { Deliveries } from './deliveries.ts';
+export { createFrontend, type Frontend } from './frontend.ts';
 export type * from './generated/api.ts';
 export type { ProblemCode } from './generated/problem-codes.ts';
 export type { InstallationRef, Installations } from './installations.ts';

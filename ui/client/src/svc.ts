@@ -49,11 +49,11 @@ export class Svc<M extends IntegrationsShape = AnyIntegrations> {
     this.deliveries = deliveriesOf(calls);
   }
 
-  /** Creates, updates or deletes a record. Throws a `SvcError` when it was not done, or not known to be. */
+  /** Creates, updates, upserts or deletes a record. Throws a `SvcError` when it was not done, or not known to be. */
   async write<
     I extends IntegrationOf<M>,
     O extends WrittenOf<M, I>,
-    T extends 'create' | 'update' | 'delete',
+    T extends 'create' | 'update' | 'upsert' | 'delete',
     Answered extends Mode = 'synchronous',
     Dry extends boolean = false,
   >(
@@ -63,11 +63,11 @@ export class Svc<M extends IntegrationsShape = AnyIntegrations> {
     return (await sendWrite(this.#calls, request, options)) as never;
   }
 
-  /** Creates or updates up to 100 records. What became of each stands in `results`, also when none was done. */
+  /** Creates, updates or upserts up to 100 records. What became of each stands in `results`, also when none was done. */
   async writeBatch<
     I extends IntegrationOf<M>,
     O extends WrittenOf<M, I>,
-    T extends 'create' | 'update',
+    T extends 'create' | 'update' | 'upsert',
     Answered extends Mode = 'synchronous',
     Dry extends boolean = false,
   >(

@@ -1,5 +1,5 @@
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore, type ReactNode } from 'react';
-import { Svc } from '@svc/client';
+import { createFrontend, type Frontend } from '@svc/client';
 import { createQueryStore, type Loaded, type QueryStore } from './store.ts';
 import { createTokens, type GetToken } from './tokens.ts';
 
@@ -22,7 +22,7 @@ export interface SvcProviderProps {
 
 /** What all hooks work with. */
 export interface SvcContext extends Omit<SvcProviderProps, 'getToken' | 'apiKey' | 'children'> {
-  svc: Svc;
+  svc: Frontend;
   store: QueryStore;
 }
 
@@ -70,10 +70,10 @@ interface Reached {
 /** A person waits: few repetitions, and soon. */
 const patience = { retries: 2, retryWithinMs: 6_000, timeoutMs: 30_000 };
 
-function connect({ baseUrl, project, apiKey, ...person }: Reached, getToken: GetToken): Svc {
-  if (apiKey !== undefined) return new Svc({ baseUrl, project, apiKey, ...patience });
+function connect({ baseUrl, project, apiKey, ...person }: Reached, getToken: GetToken): Frontend {
+  if (apiKey !== undefined) return createFrontend({ baseUrl, project, apiKey, ...patience });
   const tokens = createTokens(getToken, person);
-  return new Svc({
+  return createFrontend({
     baseUrl,
     project,
     token: () => tokens.get(),
