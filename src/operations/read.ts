@@ -40,7 +40,7 @@ export interface Reader {
     filter: Omit<OperationQuery, 'status' | 'pageSize' | 'pageToken'>,
     pageSize: number,
     pageToken?: string,
-  ): Promise<Page<{ id: string; seq?: string }>>;
+  ): Promise<Page<{ id: string; seq: string | undefined }>>;
   /** Oldest first. */
   logs(reach: Reach, operationId: string): Promise<OperationLog[]>;
   /** What was sent to the provider and what it answered, oldest first. */
@@ -93,7 +93,7 @@ export function createReader(db: Queryable): Reader {
     async listUnfinished(reach, filter, pageSize, pageToken) {
       const question = { ...filter, status: 'in_progress' as const };
       const { found, nextPageToken } = await listOperations(db, reach, question, pageSize, pageToken);
-      const results = found.map(({ row: { id }, seq }) => ({ id, ...(seq === undefined ? {} : { seq }) }));
+      const results = found.map(({ row: { id }, seq }) => ({ id, seq }));
       return { results, pagination: paginationOf(nextPageToken) };
     },
     async logs(reach, operationId) {

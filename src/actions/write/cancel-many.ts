@@ -84,7 +84,7 @@ export function cancelManyRoutes(deps: WriteDeps): (server: HttpServer) => Promi
 async function cancelOne(
   deps: WriteDeps,
   reach: Reach,
-  { id: operationId, seq }: { id: string; seq?: string },
+  { id: operationId, seq }: { id: string; seq: string | undefined },
   dryRun: boolean,
 ): Promise<CanceledOperation> {
   try {
