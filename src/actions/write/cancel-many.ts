@@ -69,6 +69,14 @@ export function cancelManyRoutes(deps: WriteDeps): (server: HttpServer) => Promi
       handler: async ({ principal, params, body }) => {
         const reach = deps.projects.confine(principal, params.projectIdOrName);
         const { pageToken, dryRun = false } = body;
+        const { projectId } = reach;
+        if (!dryRun)
+          await record(deps.ground.database, {
+            projectId,
+            action: 'operation.canceled',
+            targetId: projectId,
+            details: { filter: body.filter },
+          });
         const asked = { ...body.filter, actionType: 'write' as const };
         const page = await deps.operations.listUnfinished(reach, asked, mostAtOnce, pageToken);
         const results: CanceledOperation[] = [];
