@@ -103,6 +103,8 @@ function jobOf<Item extends Marked, Ended extends End>(
 }
 
 const missedWaitsMs = 60_000;
+/** What was started and is left as it is holds its lane for so long, so that this node does not claim it again at once. */
+const leftHeldMs = 5_000;
 
 /**
  * Of a row that its kind should have loaded: what the work is for is gone, or was not found. It goes back and is told of; what was
@@ -121,8 +123,9 @@ function missedJob({ database, log }: Pick<Hands, 'database' | 'log'>, marked: M
       tell();
       return unsent(missedWaitsMs);
     },
-    async rescue() {
+    async rescue({ signal }) {
       tell();
+      await sleep(leftHeldMs, signal);
       return { record: async () => false };
     },
     unsent,
@@ -131,8 +134,6 @@ function missedJob({ database, log }: Pick<Hands, 'database' | 'log'>, marked: M
 
 /** Of a newer node's kind, during a rolling upgrade: that node will do it. */
 const strangeWaitsMs = 60_000;
-/** One that was started is left as it is; its lane is held for as long, so that this node does not claim it at once. */
-const strangeHeldMs = 5_000;
 
 function strangeJob(database: Database, marked: Marked): Job {
   const unsent = (waitMs: number): Finished => ({ record: () => putBack(database, marked, waitMs, false) });
@@ -143,7 +144,7 @@ function strangeJob(database: Database, marked: Marked): Job {
     read: async () => strangeJob(database, marked),
     run: async () => unsent(strangeWaitsMs),
     async rescue({ signal }) {
-      await sleep(strangeHeldMs, signal);
+      await sleep(leftHeldMs, signal);
       throw new Error(`no kind of this node is called ${marked.kind}`);
     },
     unsent,

@@ -173,6 +173,8 @@ describe('lanes/kinds', () => {
       test.database.raw('SELECT state, attempt, due_at > svc_now() AS waits FROM work WHERE ref = $1', [id]);
     await until(() => left(missed)).toEqual([{ state: 0, attempt: 0, waits: true }]);
     await until(() => told.map(({ ref }) => ref).toSorted()).toEqual([missed, started].toSorted());
+    await sleep(500);
+    expect(told).toHaveLength(2);
     expect(await left(started)).toMatchObject([{ state: 1, attempt: 1 }]);
     expect(read).toEqual([`${found} 1`]);
   });
