@@ -59,10 +59,10 @@ export function createHousekeeping(database: Database, log: Logger, keepDays: Ke
   let making: Promise<void> | undefined;
   let nextPartitions: NodeJS.Timeout | undefined;
   async function partitions(): Promise<void> {
-    const made = await attempt('making history partitions', async () => {
-      await keepHistory(database, keepDays.operations);
-      await keepPartitions(database, exchangePartitions, keepDays.exchanges);
-    });
+    const made = await attempt('making history partitions', () => keepHistory(database, keepDays.operations));
+    await attempt('making partitions of exchanges', () =>
+      keepPartitions(database, exchangePartitions, keepDays.exchanges),
+    );
     if (stopped) return;
     nextPartitions = setTimeout(() => void partitions(), made ? partitionsEveryMs : partitionsAgainMs);
     nextPartitions.unref();

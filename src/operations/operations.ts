@@ -49,13 +49,13 @@ export interface Operations extends Reader, BacklogReader {
 }
 
 export interface OperationsOptions {
-  /** How long exchanges with providers are kept; 0: not at all. */
+  /** How long exchanges with providers are kept; none are without it. */
   exchangeKeepDays?: number;
 }
 
 export function createOperations(
   ground: Ground,
-  { exchangeKeepDays = 7 }: OperationsOptions = {},
+  { exchangeKeepDays = 0 }: OperationsOptions = {},
 ): Operations {
   const { database, log } = ground;
   const acceptor = createAcceptor(database);

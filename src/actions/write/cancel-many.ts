@@ -3,18 +3,16 @@ import { record, type Reach } from '../../events/index.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { newId } from '../../kit/ids.ts';
 import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
-import { problem, Problem } from '../../kit/problem.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
 import { withhold } from '../../lanes/index.ts';
 import { load, withPayloads } from '../../operations/index.ts';
 import { operationFilter } from '../../operations/schema.ts';
+import { mostAtOnce, noteRequest, orRefused, refusedOf } from './of-many.ts';
 import { defaultRetryPolicy } from './record/next-step.ts';
 import { canceled, settleSynchronous } from './record/settle.ts';
 import type { WriteDeps } from './writes.ts';
 
 const closed = { additionalProperties: false } as const;
-/** Operations of one request; each is a transaction of its own. */
-const mostAtOnce = 50;
-
 const { status: _status, actionType: _actionType, ...filter } = operationFilter;
 const CancelOperationsRequest = Type.Object(
   {
@@ -30,12 +28,7 @@ const CancelOperationsRequest = Type.Object(
 const CanceledOperation = Type.Object(
   {
     operationId: Type.String(),
-    refused: Type.Optional(
-      Type.Object(
-        { code: Type.String(), detail: Type.String() },
-        { ...closed, description: 'Why it goes on.' },
-      ),
-    ),
+    refused: refusedOf('Why it goes on.'),
   },
   { ...closed, title: 'CanceledOperation' },
 );
@@ -69,16 +62,9 @@ export function cancelManyRoutes(deps: WriteDeps): (server: HttpServer) => Promi
       handler: async ({ principal, params, body }) => {
         const reach = deps.projects.confine(principal, params.projectIdOrName);
         const { pageToken, dryRun = false } = body;
-        const { projectId } = reach;
-        if (!dryRun)
-          await record(deps.ground.database, {
-            projectId,
-            action: 'operation.canceled',
-            targetId: projectId,
-            details: { filter: body.filter },
-          });
         const asked = { ...body.filter, actionType: 'write' as const };
         const page = await deps.operations.listUnfinished(reach, asked, mostAtOnce, pageToken);
+        if (!dryRun) await noteRequest(deps, reach, 'operation.canceled', body.filter);
         const results: CanceledOperation[] = [];
         for (const one of page.results) results.push(await cancelOne(deps, reach, one, dryRun));
         const refused = results.filter((one) => one.refused).length;
@@ -88,21 +74,18 @@ export function cancelManyRoutes(deps: WriteDeps): (server: HttpServer) => Promi
   };
 }
 
-/** A refusal of one keeps no other from being canceled; a fault of ours ends the request, which may be sent again. */
 async function cancelOne(
   deps: WriteDeps,
   reach: Reach,
   { id: operationId, seq }: { id: string; seq: string | undefined },
   dryRun: boolean,
 ): Promise<CanceledOperation> {
-  try {
+  const end = await orRefused(async () => {
     if (seq === undefined) throw goesOn('It gathers for a batch, and can be canceled when that is closed.');
     if (!dryRun) await cancel(deps, reach.projectId, operationId, seq);
-    return { operationId };
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status >= 500) throw error;
-    return { operationId, refused: { code: error.code, detail: error.message } };
-  }
+    return {};
+  });
+  return { operationId, ...end };
 }
 
 /** Recorded with who asked for it, in one commit. */

@@ -1,15 +1,15 @@
 import { Type, type Static } from 'typebox';
-import { record, type Reach } from '../../events/index.ts';
+import type { Reach } from '../../events/index.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { Problem, refuse } from '../../kit/problem.ts';
+import { refuse } from '../../kit/problem.ts';
 import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 import { operationFilter, type Operation } from '../../operations/schema.ts';
+import { mostAtOnce, noteRequest, orRefused, refusedOf } from './of-many.ts';
 import { accept, defaultDeadlineHours, planFor, retryOptions } from './retry.ts';
 import type { WriteDeps } from './writes.ts';
 
 const closed = { additionalProperties: false } as const;
-/** Operations of one request, and how many of them at once: each may hold a hundred records. */
-const mostAtOnce = 50;
+/** How many are written again at once. */
 const width = 4;
 
 const RetryOperationsRequest = Type.Object(
@@ -33,12 +33,7 @@ const RetriedOperation = Type.Object(
         description: 'The operation that writes the failed records again; missing in a dry run.',
       }),
     ),
-    refused: Type.Optional(
-      Type.Object(
-        { code: Type.String(), detail: Type.String() },
-        { ...closed, description: 'Why it is not written again.' },
-      ),
-    ),
+    refused: refusedOf('Why it is not written again.'),
   },
   { ...closed, title: 'RetriedOperation' },
 );
@@ -78,20 +73,13 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
             { in: 'body', name: 'filter.status', detail: 'what is under way has not failed yet' },
           ]);
         const reach = deps.projects.confine(principal, params.projectIdOrName);
-        const { projectId } = reach;
-        if (!dryRun)
-          await record(deps.ground.database, {
-            projectId,
-            action: 'operation.retried',
-            targetId: projectId,
-            details: { filter },
-          });
         const question = { ...filter, status: filter.status ?? ('failure' as const) };
         const page = await deps.operations.listAll(reach, {
           ...question,
           pageSize: mostAtOnce,
           ...(pageToken === undefined ? {} : { pageToken }),
         });
+        if (!dryRun) await noteRequest(deps, reach, 'operation.retried', filter);
         const hours = retryPolicy?.deadlineHours ?? defaultDeadlineHours;
         const results = await inTurn(page.results, (one) =>
           retryOne(deps, reach, one, dryRun ? undefined : hours),
@@ -103,7 +91,7 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
   };
 }
 
-/** Without hours nothing is done. A refusal of one keeps no other back; a fault of ours ends the request, which may be sent again. */
+/** Without hours nothing is done. */
 async function retryOne(
   deps: WriteDeps,
   reach: Reach,
@@ -111,14 +99,11 @@ async function retryOne(
   hours: number | undefined,
 ): Promise<RetriedOperation> {
   if (retriedBy !== undefined) return { operationId, retriedBy };
-  try {
+  const end = await orRefused(async () => {
     const planned = await planFor(deps, await deps.operations.written(reach, operationId));
-    if (hours === undefined) return { operationId };
-    return { operationId, retriedBy: (await accept(deps, planned, hours)).operationId };
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status >= 500) throw error;
-    return { operationId, refused: { code: error.code, detail: error.message } };
-  }
+    return hours === undefined ? {} : { retriedBy: (await accept(deps, planned, hours)).operationId };
+  });
+  return { operationId, ...end };
 }
 
 async function inTurn<Item, Result>(
