@@ -1,6 +1,7 @@
 import type { Connections } from '../../../connections/index.ts';
 import type { Target } from '../../../installations/index.ts';
 import { problem } from '../../../kit/problem.ts';
+import { sleep } from '../../../kit/retry.ts';
 import { connectorOf, type Connector, type ObjectDescription } from '../../../providers/index.ts';
 import { descriptionsOf } from '../../descriptions.ts';
 import type { WritePlan } from './plan.ts';
@@ -17,7 +18,10 @@ export async function identified(
   const connector = connectorOf(provider);
   if (plan.upsertBy === undefined || !connector?.upsert) return plan;
   const describing = describe(connections, projectId, connectionId, plan.objectName, connector);
-  const description = await Promise.race([describing, later(askForMs)]);
+  const over = new AbortController();
+  const late = sleep(askForMs, over.signal).then(() => undefined);
+  const description = await Promise.race([describing, late]);
+  over.abort();
   const found = connector.upsert.identity(plan.objectName, plan.upsertBy, description);
   if ('failure' in found) throw problem('not-unique', { detail: `${found.failure.message}.` });
   return { ...plan, upsertBy: found.field.name };
@@ -38,10 +42,4 @@ async function describe(
     // A connection that cannot be used is refused when it is sent.
     return undefined;
   }
-}
-
-function later(ms: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms, undefined).unref();
-  });
 }
