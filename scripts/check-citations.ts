@@ -1,4 +1,4 @@
-/** Refuses a citation or a link that leads nowhere: a page, a heading, an invariant, a heading of the contract, a paragraph, or a test that is not there. */
+/** Refuses a conflict that was not resolved, and a citation or a link that leads nowhere: a page, a heading, an invariant, a heading of the contract, a paragraph, or a test that is not there. */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,8 +29,13 @@ const exempt = new Set([
   'scripts/spec-coverage/coverage.test.ts',
 ]);
 
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+});
+const there = new Set(tracked.toString().split('\n'));
+
 const known: Known = {
-  files: new Set(paths),
+  files: there,
   invariants: headings('docs/invariants.md', /^## (\d+)\. /gm),
   contract: headings('docs/contract.md', /^## (.+)$/gm),
   paragraphs: headings('docs/spec-coverage.md', /^## §([\d.]+) /gm),
@@ -46,10 +51,6 @@ const faults = paths
   );
 
 const pages = new Map(paths.filter((path) => path.endsWith('.md')).map((path) => [path, read(path)]));
-const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: root,
-});
-const there = new Set(tracked.toString().split('\n'));
 for (const [path, text] of pages) faults.push(...deadLinks({ path, text }, pages, there));
 
 const tests = readTests(root, ['src', 'test']);

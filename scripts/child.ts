@@ -37,14 +37,15 @@ export async function end(
   clearTimeout(killer);
 }
 
-/** Resolves once `/readyz` of the address answers well; throws when the process ends or takes longer than a minute. */
-export async function untilReady(base: string, child: Child): Promise<void> {
-  await poll(child, async () => {
+/** Resolves once `/readyz` of the address answers well; throws when the process ends or takes longer, a minute unless told. */
+export async function untilReady(base: string, child: Child, withinMs = startMs): Promise<void> {
+  const look = async (): Promise<true | undefined> => {
     const answer = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
       () => undefined,
     );
     return answer?.ok ? true : undefined;
-  });
+  };
+  await poll(child, look, withinMs);
 }
 
 /** Resolves with what the process said that fits; throws when it ends or takes longer than a minute. */
@@ -52,8 +53,12 @@ export function untilSaid(child: Child, pattern: RegExp): Promise<RegExpExecArra
   return poll(child, async () => pattern.exec(child.said()) ?? undefined);
 }
 
-async function poll<Found>(child: Child, look: () => Promise<Found | undefined>): Promise<Found> {
-  const giveUpAt = Date.now() + startMs;
+async function poll<Found>(
+  child: Child,
+  look: () => Promise<Found | undefined>,
+  withinMs = startMs,
+): Promise<Found> {
+  const giveUpAt = Date.now() + withinMs;
   while (Date.now() < giveUpAt) {
     const found = await look();
     if (found !== undefined) return found;
@@ -63,7 +68,7 @@ async function poll<Found>(child: Child, look: () => Promise<Found | undefined>)
       );
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`the process was not ready within 60 s: ${child.said()}`);
+  throw new Error(`the process was not ready within ${withinMs / 1_000} s: ${child.said()}`);
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

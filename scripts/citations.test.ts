@@ -28,6 +28,7 @@ describe('scripts/citations', () => {
   });
 
   it.each([
+    ['a\n<<<<<<< HEAD\nb', 'a conflict of a merge stands in the text'],
     ['(work.md, rule 5)', 'there is no page work.md'],
     ['(docs/nothing.md)', 'there is no page docs/nothing.md'],
     ['`src/providers/nothing.ts`', 'there is no src/providers/nothing.ts'],

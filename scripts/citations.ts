@@ -1,7 +1,7 @@
 import { dirname, posix } from 'node:path';
 
 export interface Citation {
-  kind: 'page' | 'path' | 'invariant' | 'contract' | 'paragraph' | 'outside';
+  kind: 'page' | 'path' | 'invariant' | 'contract' | 'paragraph' | 'outside' | 'unmerged';
   target: string;
   line: number;
 }
@@ -20,6 +20,7 @@ const forms: [Citation['kind'], RegExp][] = [
   ['page', /(?<![\w/.:-])((?:\.{0,2}\/)?(?:[\w.-]+\/)*[\w-]+\.md)\b/g],
   ['path', /`((?:src|test|simulator|scripts|bench|migrations|docs)(?:\/[\w.-]+)+)\/?`/g],
   ['paragraph', /§(\d+(?:\.\d+)*)/g],
+  ['unmerged', /^(<{7} |>{7} )/g],
   ['outside', /\((?:the )?((?:contract|architecture)(?:[,:][^)]*)?)\)/g],
   [
     'outside',
@@ -40,6 +41,7 @@ export function citationsIn(text: string): Citation[] {
 
 /** Why a citation leads nowhere; undefined when it does lead somewhere. */
 export function faultIn({ kind, target }: Citation, from: string, known: Known): string | undefined {
+  if (kind === 'unmerged') return 'a conflict of a merge stands in the text';
   if (kind === 'outside') return `"${target}" is a document outside the repository`;
   if (kind === 'invariant' && !known.invariants.has(target))
     return `docs/invariants.md has no rule ${target}`;

@@ -1,5 +1,9 @@
 import { Branding, connectingExamples } from './api-connecting-examples.ts';
+import { deployExamples } from './api-deploy-examples.ts';
+import { peopleExamples } from './api-people-examples.ts';
+import { lookingExamples } from './api-looking-examples.ts';
 import { readingExamples } from './api-reading-examples.ts';
+import { transferExamples } from './api-transfer-examples.ts';
 import {
   at,
   projectId,
@@ -17,6 +21,7 @@ import {
 /** What the operations are about, in the order in which one meets them. */
 export const apiTags: readonly { name: string; description: string }[] = [
   { name: 'projects', description: 'What everything else belongs to, and who changed it.' },
+  { name: 'people', description: 'Who signs in with a browser, and what they may do.' },
   { name: 'api keys', description: 'What a builder’s servers call with.' },
   { name: 'jwt keys', description: 'What checks the tokens of end users’ browsers.' },
   { name: 'connect links', description: 'Pages of this service where a person connects and installs.' },
@@ -85,13 +90,14 @@ const content = {
   provider: 'hubspot',
   write: { objects: [{ objectName: 'contacts' }] },
 };
+const Revision = { id: revisionId, specVersion: '1.0.0', createTime: at, content };
 const Integration = {
   id: integrationId,
   projectId,
   name: 'hubspot-crm',
   provider: 'hubspot',
   ...made,
-  latestRevision: { id: revisionId, specVersion: '1.0.0', createTime: at, content },
+  latestRevision: Revision,
 };
 const issue = {
   severity: 'warning',
@@ -120,6 +126,7 @@ const contacts = {
   selectedFieldSettings: { lifecyclestage: { writeOnUpdate: 'never' } },
 };
 const configured = { provider: 'hubspot', write: { objects: { contacts } } };
+const Config = { id: configId, revisionId, createTime: at, createdBy: 'consumer:ada', content: configured };
 const Installation = {
   id: installationId,
   projectId,
@@ -130,7 +137,7 @@ const Installation = {
   connection: Connection,
   createTime: at,
   createdBy: 'consumer:ada',
-  config: { id: configId, revisionId, createTime: at, createdBy: 'consumer:ada', content: configured },
+  config: Config,
 };
 
 const email = {
@@ -244,21 +251,7 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
   ManifestText: manifest,
   Integration,
   DeployedIntegration: Integration,
-  DeployPreview: {
-    dryRun: true,
-    integrations: [
-      {
-        name: 'hubspot-crm',
-        provider: 'hubspot',
-        change: 'updated',
-        added: ['write.companies'],
-        changed: [],
-        removed: [],
-      },
-    ],
-    untouched: ['salesforce-crm'],
-    warnings: [],
-  },
+  ...deployExamples,
   RevisionWarnings: { warnings: [issue] },
   ProviderInfo,
   ProviderCatalogue: { hubspot: ProviderInfo },
@@ -296,6 +289,8 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
   },
   Installation,
   ObjectMetadata: { name: 'contacts', displayName: 'Contacts', fields: { email } },
+  Config,
+  Revision,
   HydratedRevision: {
     id: revisionId,
     specVersion: '1.0.0',
@@ -327,7 +322,10 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
     refused: 0,
   },
   ...readingExamples,
+  ...peopleExamples,
   ...connectingExamples,
+  ...lookingExamples,
+  ...transferExamples,
   AuditEntry: {
     id: requestId,
     time: at,
@@ -337,6 +335,7 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
     address: '203.0.113.7',
     requestId,
   },
+  AuditTable: `id,time,action,targetType,targetId,actorKind,keyId,groupRef,consumerRef,personId,email,address,requestId,details\r\n"${requestId}","${at}","integration.created","integration","${integrationId}","apiKey","${keyId}","","","","","203.0.113.7","${requestId}",""\r\n`,
   Event: {
     id: requestId,
     type: 'connection.created',

@@ -58,11 +58,23 @@ const OperationExchange = {
 const replayId = '0192f0c1-000e-7000-8000-00000000000e';
 const slice = { destination: 'crm-records', object: 'people', from: at };
 
-const foundRecord = {
-  id: '512',
+const delivered = {
   fields: { email: 'ada@example.com' },
   mappedFields: { given: 'Ada' },
   raw: { id: '512', properties: { email: 'ada@example.com', firstname: 'Ada' } },
+};
+const foundRecord = { id: '512', ...delivered };
+const readingPeople = {
+  provider: 'hubspot',
+  read: {
+    objects: {
+      contacts: {
+        objectName: 'contacts',
+        selectedFields: { email: true },
+        selectedFieldMappings: { given: 'firstname' },
+      },
+    },
+  },
 };
 
 const Topic = { id: '0192f0c1-000d-7000-8000-00000000000d', name: 'alerts', projectId, ...made };
@@ -107,6 +119,22 @@ export const readingExamples = {
     fieldFilters: [{ fieldName: 'email', operator: 'eq', value: 'ada@example.com' }],
   },
   SearchResult: { results: [foundRecord], result: [foundRecord] },
+  ReadPreviewRequest: { groupRef: 'acme', config: { content: readingPeople } },
+  ReadPreview: {
+    objectName: 'people',
+    rawObjectName: 'contacts',
+    recordId: foundRecord.id,
+    result: [delivered],
+    missingFields: [],
+  },
+  WritePreviewRequest: {
+    groupRef: 'acme',
+    config: {
+      content: { provider: 'hubspot', write: { objects: { contacts: { objectName: 'contacts' } } } },
+    },
+    type: 'create',
+    record: { email: 'ada@example.com' },
+  },
   CreateDestinationRequest: { name: Destination.name, type: 'webhook', metadata: Destination.metadata },
   UpdateDestinationRequest: {
     updateMask: ['metadata.url'],

@@ -8,8 +8,15 @@ import {
   sealedConnectionColumns,
   type Connections,
 } from './connections/index.ts';
-import { auditPartitions, eraseEvents, eventPartitions } from './events/index.ts';
+import {
+  auditPartitions,
+  createStreams,
+  eraseEvents,
+  eventPartitions,
+  type Streams,
+} from './events/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
+import { createChanges } from './kit/changes/index.ts';
 import { openDatabase, type Database } from './kit/db/database.ts';
 import { joinEmbedded, startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
 import { migrate } from './kit/db/migrate.ts';
@@ -39,6 +46,7 @@ import {
   sealedProjectColumns,
   type Projects,
 } from './projects/index.ts';
+import { createPeople, oidcOf, sealedPeopleColumns, type People } from './people/index.ts';
 import { loadCatalog, type Catalog } from './providers/index.ts';
 import {
   createDeliveries,
@@ -50,23 +58,28 @@ import {
   type Deliveries,
 } from './deliveries/index.ts';
 import { createRetention, type History, type Retention } from './retention/index.ts';
+import { createTransfer, type Transfer } from './transfer/index.ts';
 import type { Config } from './config.ts';
+import { forgetWelcomeLink } from './first-key.ts';
 
 /** The rooms, built in their order upon one ground. Nothing listens and nothing works yet. */
 export interface App {
   ground: Ground;
   catalog: Catalog;
   projects: Projects;
+  people: People;
   connections: Connections;
   installations: Installations;
   operations: Operations;
   deliveries: Deliveries;
   writes: Writes;
   retention: Retention;
+  streams: Streams;
+  transfer: Transfer;
   close(): Promise<void>;
 }
 
-const migrations = join(import.meta.dirname, '../migrations');
+export const migrations = join(import.meta.dirname, '../migrations');
 const partitions = [
   ...auditPartitions,
   ...eventPartitions,
@@ -112,7 +125,9 @@ function nameOf(url: string): string {
 export async function migrateDatabase(url: string, log: Logger): Promise<string[]> {
   const database = openDatabase({ url, poolSize: 2, applicationName: 'svc migrate' });
   try {
-    const { applied } = await migrate(database, { directory: migrations });
+    const { applied, later } = await migrate(database, { directory: migrations });
+    if (later.length > 0)
+      log.info({ later }, 'the database is of a later release, beside which this one works');
     // The workers try again; partitions exist for months.
     await keepPartitions(database, partitions).catch((error: unknown) =>
       log.warn({ err: error }, 'partitions could not be made; the workers try again'),
@@ -135,6 +150,12 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     returnUrls: config.returnUrls,
     keepDays: keepDaysOf(config),
   });
+  const people = createPeople({
+    ground,
+    projects,
+    oidc: oidcOf(config),
+    afterWelcome: () => forgetWelcomeLink(config, log),
+  });
   const connections = createConnections(ground, {
     projects,
     catalog,
@@ -147,37 +168,53 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     egressAllow: config.egressAllow,
     filesFolder: config.production ? undefined : join(config.dataDir, 'files'),
     leaseMs: config.leaseMs,
+    mappedFields: installations.mappedFields,
   });
+  operations.tellBy({ offer: deliveries.handOver.offerTold });
   projects.askForDestinationsBy(async (projectId, name) => {
     const fault = destinationFault(await deliveries.findDestination(projectId, name), name);
     return fault && `${fault}; what is read for it waits until there is one`;
   });
   const writes = createWrites(ground, operations, { leaseMs: config.leaseMs });
   hurryDead(connections, operations, log);
+  const changes = createChanges(ground.database, log);
   const app: App = {
     ground,
     catalog,
     projects,
+    people,
     connections,
     installations,
     operations,
     deliveries,
     writes,
     retention: createRetention(ground.database, historiesOf(config)),
-    close: async () => {
-      await Promise.all([writes.close(), deliveries.close()]);
-      // Whoever asked for something to be queued was answered, or is gone.
-      await operations.close(2_000);
-      installations.close();
-      await connections.close();
-      await projects.close();
-      await ground.egress.close();
-      await ground.database.close();
-    },
+    streams: createStreams(changes, config),
+    transfer: createTransfer(ground, catalog),
+    close: () => closeApp(app, changes),
   };
   registerGauges(app);
   return app;
 }
+
+async function closeApp(app: App, changes: { close(): void }): Promise<void> {
+  const { ground, projects, people, connections, installations, operations, deliveries, writes } = app;
+  await Promise.all([writes.close(), deliveries.close()]);
+  // Whoever asked for something to be queued was answered, or is gone.
+  await operations.close(2_000);
+  installations.close();
+  await connections.close();
+  await people.close();
+  await projects.close();
+  changes.close();
+  await ground.egress.close();
+  await ground.database.close();
+}
+
+const awaySentences = {
+  silent: 'the database does not answer',
+  refusing: 'the database takes no changes',
+};
 
 /** Without a stack: where the statement came from says nothing about the outage. */
 function reasonOf(error: unknown): string {
@@ -193,7 +230,7 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
     poolSize: config.poolSize,
     applicationName: 'svc',
     onIdleError: (error) => log.debug({ err: error }, 'an idle database connection was lost'),
-    onAway: (error) => log.warn({ reason: reasonOf(error) }, 'the database does not answer'),
+    onAway: (error, what) => log.warn({ reason: reasonOf(error) }, awaySentences[what]),
     onBack: (afterMs) => log.info(`the database is back after ${Math.ceil(afterMs / 1000)} s`),
     onUnprepared: () =>
       log.warn('the pooler does not follow prepared statements: every statement is planned anew'),
@@ -281,23 +318,37 @@ function hurryDead(connections: Connections, operations: Operations, log: Logger
 
 /** Throws unless the database was sealed with the master keys of this process. */
 export function checkKeys({ ground }: App): Promise<void> {
-  const columns = [...sealedConnectionColumns, ...sealedProjectColumns, ...sealedDestinationColumns];
-  return checkMasterKeys(ground.database, ground.vault, columns);
+  return checkMasterKeys(ground.database, ground.vault, sealedColumns);
 }
 
+export const sealedColumns = [
+  ...sealedConnectionColumns,
+  ...sealedProjectColumns,
+  ...sealedPeopleColumns,
+  ...sealedDestinationColumns,
+];
+
 /** Those of SVC_ENCRYPTION_KEYS, or of the file that the embedded mode keeps. */
-export async function masterKeysOf(config: Config, database: Database): Promise<MasterKey[]> {
-  return config.encryptionKeys ?? generatedKeys(config.dataDir, database);
+export async function masterKeysOf(
+  config: Config,
+  database: Database,
+  { make } = { make: true },
+): Promise<MasterKey[]> {
+  return config.encryptionKeys ?? generatedKeys(config.dataDir, database, make);
 }
 
 /** The master keys of the embedded mode: made once, readable by the owner only. */
-async function generatedKeys(dataDir: string, database: Database): Promise<MasterKey[]> {
+async function generatedKeys(dataDir: string, database: Database, make: boolean): Promise<MasterKey[]> {
   const path = join(dataDir, 'encryption-keys');
-  await mkdir(dataDir, { recursive: true });
+  if (make) await mkdir(dataDir, { recursive: true });
   const sealed = existsSync(path) ? [] : await sealingKeys(database);
   if (sealed.length > 0)
     throw new Error(
       `${path} is missing, and the database was sealed with its key ${sealed.join(', ')}. Put the file back from a backup: no other key opens the credentials`,
+    );
+  if (!make)
+    return parseMasterKeys(
+      existsSync(path) ? (await readFile(path, 'utf8')).trim() : generateMasterKey('k1'),
     );
   const fresh = generateMasterKey('k1');
   // `wx` lets the first of two starting processes decide.

@@ -1,5 +1,7 @@
+import { oidcContradictions, type OidcValues } from './people/index.ts';
+
 /** What variables say to one another. */
-interface Related {
+interface Related extends OidcValues {
   databaseUrl: string | undefined;
   databaseDirectUrl: string | undefined;
   encryptionKeys: unknown;
@@ -22,6 +24,7 @@ export function contradictions(given: Related): string[] {
       ? ['SVC_DATABASE_DIRECT_URL belongs to DATABASE_URL, which is not set']
       : []),
     ...sharedPorts(given),
+    ...oidcContradictions(given),
   ];
 }
 

@@ -1,3 +1,5 @@
+import { nearest } from './kit/nearest.ts';
+
 /** Tells the process that follows how many errors nobody caught; not for operators. */
 export const carriedErrors = 'SVC_UNCAUGHT_ERRORS';
 
@@ -16,5 +18,9 @@ export function unknownNames(env: NodeJS.ProcessEnv, names: readonly string[]): 
   const others = new Set([...ofTheCommandLine, 'SVC_CRASH_AT', carriedErrors]);
   return Object.keys(env)
     .filter((name) => name.startsWith('SVC_') && !known.has(name) && !others.has(name))
-    .map((name) => `${name} is not a known variable (see docs/configuration.md)`);
+    .map((name) => {
+      const meant = nearest(name, [...known, ...ofTheCommandLine]);
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      return `${name} is not a known variable${hint} (see docs/configuration.md)`;
+    });
 }

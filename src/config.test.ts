@@ -16,6 +16,14 @@ function issuesOf(env: NodeJS.ProcessEnv): string[] {
 }
 
 describe('config', () => {
+  test('refuses a first key that can be none before anything is made', () => {
+    for (const key of ['too short', `svc_${'a'.repeat(64)}`])
+      expect(issuesOf({ SVC_BOOTSTRAP_API_KEY: key })).toEqual([
+        expect.stringMatching(/^SVC_BOOTSTRAP_API_KEY must be 32 to 512 .*openssl rand -hex 32/),
+      ]);
+    expect(issuesOf({ SVC_BOOTSTRAP_API_KEY: 'a'.repeat(64) })).toEqual([]);
+  });
+
   test('has a default for everything', () => {
     expect(readConfig({})).toMatchObject({
       production: false,
@@ -44,6 +52,23 @@ describe('config', () => {
     );
   });
 
+  test('an OpenID provider is given whole, and its issuer is one', () => {
+    const whole = {
+      SVC_OIDC_ISSUER: 'https://id.example.com/realms/a',
+      SVC_OIDC_CLIENT_ID: 'svc',
+      SVC_OIDC_CLIENT_SECRET: 'secret',
+    };
+    expect(issuesOf(whole)).toEqual([]);
+    const missing = (name: string): string =>
+      `${name} is missing: signing in elsewhere needs all of ${Object.keys(whole).join(', ')}`;
+    expect(issuesOf({ ...whole, SVC_OIDC_CLIENT_SECRET: '' })).toEqual([missing('SVC_OIDC_CLIENT_SECRET')]);
+    expect(issuesOf({ SVC_OIDC_NAME: 'Acme' })).toEqual(Object.keys(whole).map(missing));
+    for (const issuer of ['id.example.com', 'http://id.example.com', 'https://id.example.com/?a=b'])
+      expect(issuesOf({ ...whole, SVC_OIDC_ISSUER: issuer })).toEqual([
+        expect.stringMatching(/^SVC_OIDC_ISSUER must be /),
+      ]);
+  });
+
   test('knows every variable that a page names', () => {
     const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.md'))
@@ -55,6 +80,7 @@ describe('config', () => {
     const isUnknown = (name: string): boolean =>
       issuesOf({ [name]: 'x' }).some((issue) => issue.includes(`${name} is not a known variable`));
     expect(isUnknown('SVC_PROT')).toBe(true);
+    expect(issuesOf({ SVC_PROT: 'x' })[0]).toContain('did you mean SVC_PORT?');
     expect(named.filter(({ name }) => isUnknown(name))).toEqual([]);
   });
 

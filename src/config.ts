@@ -6,8 +6,10 @@ import { contradictions } from './config-contradictions.ts';
 import { ConfigError } from './config-error.ts';
 import { callLimits } from './connections/index.ts';
 import { unknownNames } from './config-names.ts';
+import { oidcVariables, peopleLimits } from './people/index.ts';
 import { parseAddressRules, type AddressRules } from './kit/http/address.ts';
 import { parseTrustedProxies } from './kit/http/caller-address.ts';
+import { streamLimits } from './events/index.ts';
 import type { Limits } from './kit/ground.ts';
 import {
   flag,
@@ -23,6 +25,7 @@ import {
   type ValuesOf,
   type Variable,
 } from './kit/variable.ts';
+import { partsOfGiven } from './projects/index.ts';
 import { isWebOrigin } from './kit/web-origin.ts';
 import { parseMasterKeys, type MasterKey } from './kit/vault.ts';
 
@@ -36,6 +39,7 @@ const limits = {
   ...callLimits,
   ...writeLimits,
   ...proxyLimits,
+  ...peopleLimits,
 };
 
 export const variables = {
@@ -165,7 +169,10 @@ export const variables = {
   bootstrapApiKey: variable({
     name: 'SVC_BOOTSTRAP_API_KEY',
     secret: true,
-    read: optional,
+    read: (value) => {
+      if (value !== undefined) partsOfGiven(value);
+      return value;
+    },
     about:
       'The first API key, instead of a generated one, when the database is empty: 32 printable characters or more.',
   }),
@@ -196,6 +203,25 @@ export const variables = {
     default: 'false',
     read: flag,
     about: 'Whether /metrics answers without an API key.',
+  }),
+  otlpEndpoint: variable({
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    read: httpUrl,
+    about:
+      'Where traces are sent, such as `http://collector:4318`. Without it nothing is traced. The other `OTEL_*` variables of the OpenTelemetry SDK for traces hold, too ([operating](operating.md#traces)).',
+  }),
+  otlpProtocol: variable({
+    name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
+    default: 'http/protobuf',
+    read: oneOf('http/protobuf'),
+    about: 'How traces are sent. Collectors take this one, as a rule at port 4318.',
+  }),
+  traceContextTo: variable({
+    name: 'SVC_TRACE_CONTEXT_TO',
+    default: '',
+    read: list,
+    about:
+      'Hosts of providers and destinations that get the header `traceparent`, so that their own spans join the trace: `host` or `host:port`, separated by commas; `*` for all. To the others it does not go, and while svc traces, neither does one of a proxied call.',
   }),
   authFailures: variable({
     name: 'SVC_AUTH_FAILURES_PER_MINUTE',
@@ -269,7 +295,9 @@ export const variables = {
     about:
       'Of the calls that a provider grants an account in a day, the share that the reading of history leaves to everything else. It waits while less is left, and looks again every quarter of an hour.',
   }),
+  ...oidcVariables,
   ...limits,
+  ...streamLimits,
   leaseMs: variable({
     name: 'SVC_LEASE_MS',
     default: '60000',

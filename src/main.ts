@@ -1,24 +1,28 @@
 /** The process, in one of the roles of {@link Command}. The only place that starts things. */
 import { setFlagsFromString } from 'node:v8';
-import { checkKeys, createApp, migrateDatabase, prepareDatabase, type App } from './app.ts';
+import { checkKeys, createApp, migrateDatabase, migrations, prepareDatabase, type App } from './app.ts';
 import { ConfigError } from './config-error.ts';
 import { describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
-import { createKey, makeFirstKey } from './first-key.ts';
+import { createKey, makeFirstKey, makeFirstLink, printLink } from './first-key.ts';
 import { untilResumed } from './held.ts';
 import { listenForHealth, type Health, type HealthListener } from './health.ts';
 import type { EmbeddedServer } from './kit/db/embedded/index.ts';
 import { watchLineage } from './kit/db/lineage.ts';
 import { isMigrated } from './kit/db/migrate.ts';
+import { describePlan, planMigration } from './kit/db/migration-plan.ts';
 import { untilDatabaseAnswers } from './kit/db/wait.ts';
+import { endingCertificates } from './kit/certificates.ts';
 import { createLog, type Logger } from './kit/log.ts';
 import { replaceOnUncaught } from './last-resort.ts';
 import type { Worker } from './lanes/index.ts';
 import { Problem } from './kit/problem.ts';
 import { assertSameDatabase } from './kit/db/same-database.ts';
 import { assertReady } from './kit/db/readiness.ts';
+import { watchSkew } from './kit/db/skew.ts';
 import { holdRestored, resumeRestored } from './restore.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
+import { createSay } from './say.ts';
 import { listen, type Surfaces } from './server.ts';
 import { startWorker } from './worker.ts';
 
@@ -42,26 +46,22 @@ const sameSignalMs = 1_000;
 // Nobody may read them, or their disk be full: that is no reason to end.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
+const say = createSay(process.env['SVC_LOG_FORMAT']);
+/** What a command answers that does one thing and ends. */
+const answer = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 function announce(surfaces: Surfaces, healthUrl: string, config: Config, database: string): void {
-  say(
-    [
-      `svc is ready (${database})`,
-      `  management  ${surfaces.url}/v1`,
-      `  write       ${surfaces.url}/write/v1`,
-      `  proxy       ${surfaces.proxyUrl}`,
-      `  reference   ${surfaces.url}/docs/api  (OpenAPI: /openapi.json)`,
-      `  health      ${healthUrl}/healthz, /readyz, /metrics`,
-      ...(config.production
-        ? []
-        : [
-            '  The embedded database is for evaluation and small installations; set DATABASE_URL for production.',
-          ]),
-    ].join('\n'),
-  );
+  say(`svc is ready (${database})`, {
+    about: {
+      management: `${surfaces.url}/v1`,
+      write: `${surfaces.url}/write/v1`,
+      proxy: surfaces.proxyUrl,
+      reference: `${surfaces.url}/docs/api  (OpenAPI: /openapi.json)`,
+      health: `${healthUrl}/healthz, /readyz, /metrics`,
+    },
+  });
+  if (!config.production)
+    say('The embedded database is for evaluation and small installations; set DATABASE_URL for production.');
 }
 
 /** Not ready, stop accepting, finish what is in flight, give leases back. A second signal, a second later or more, ends at once. */
@@ -103,26 +103,31 @@ interface Running {
   surfaces?: Surfaces;
   healthListener?: HealthListener;
   endWatch?: () => void;
+  endTracing?: (() => Promise<void>) | undefined;
 }
 
 async function stopAll(running: Running, config: Config): Promise<void> {
-  const { surfaces, worker, healthListener, app, embedded, endWatch } = running;
+  const { surfaces, worker, healthListener, app, embedded, endWatch, endTracing } = running;
   endWatch?.();
   await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
   await healthListener?.close();
   await app?.close();
-  await embedded?.stop();
+  await Promise.all([embedded?.stop(), endTracing?.()]);
 }
 
 async function run(): Promise<void> {
   const command = readCommand(process.argv.slice(2));
+  if (command.role === 'doctor') return doctor(command);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, { format: config.logFormat });
+  // Node would write them as text between the lines.
+  process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'node warns'));
   log.debug({ config: describeConfig(process.env) }, 'configuration');
   const health: Health = { isStopping: false };
   const running: Running = {};
   stopOnSignal(health, log, config, () => stopAll(running, config));
   try {
+    if (command.plan) return await showPlan(command, config, log, running);
     const opened = await openStorage(command, config, log, running);
     await (isServing(command)
       ? serve(command, { config, log, health }, opened, running)
@@ -142,13 +147,14 @@ function isServing({ role }: Command): boolean {
 
 /** The database, up and of this release. What works on one that must be there makes none. */
 async function openStorage(command: Command, config: Config, log: Logger, running: Running): Promise<Opened> {
-  const mustExist = /^(master-keys|operator-keys|restore) /.test(command.role);
+  const mustExist = /^(master-keys|operator-keys|people|restore) /.test(command.role);
   const { url, embedded, name } = await prepareDatabase(config, log, { mustExist });
   if (embedded) running.embedded = embedded;
   const directUrl = config.databaseDirectUrl ?? url;
-  await untilDatabaseAnswers(directUrl, (fault) => say(`waiting for the database: ${fault}`));
-  if (url !== directUrl)
-    await untilDatabaseAnswers(url, (fault) => say(`waiting for the pooler of DATABASE_URL: ${fault}`));
+  const waiting = (what: string) => (fault: string) =>
+    say(`waiting for ${what}: ${fault}`, { level: 'warn' });
+  await untilDatabaseAnswers(directUrl, waiting('the database'));
+  if (url !== directUrl) await untilDatabaseAnswers(url, waiting('the pooler of DATABASE_URL'));
   if (mustExist && !(await isMigrated(directUrl)))
     throw new Error(
       `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
@@ -156,6 +162,21 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
   if (url !== directUrl) await assertSameDatabase(url, directUrl);
   await migrateDatabase(directUrl, log);
   return { url, directUrl, name };
+}
+
+/** A configuration that is wrong is a finding, too. */
+async function doctor({ json }: Command): Promise<void> {
+  const { examine } = await import('./doctor.ts');
+  process.exitCode = await examine(process.env, createLog('silent'), json);
+}
+
+/** Of `migrate --plan`: nothing is changed, and no database is made. */
+async function showPlan({ json }: Command, config: Config, log: Logger, running: Running): Promise<void> {
+  const { url, embedded } = await prepareDatabase(config, log, { mustExist: true });
+  if (embedded) running.embedded = embedded;
+  const plan = await planMigration(config.databaseDirectUrl ?? url, migrations);
+  process.stdout.write(`${json ? JSON.stringify(plan) : describePlan(plan).join('\n')}\n`);
+  await stopAll(running, config);
 }
 
 /** A role that does one thing and ends. */
@@ -166,12 +187,14 @@ async function once(
   log: Logger,
 ): Promise<void> {
   if (role === 'migrate') await makeFirstKey(config, directUrl, say);
-  if (role === 'operator-keys create') await createKey(directUrl, { ...given, in: name }, say);
-  if (role === 'restore hold') await holdRestored(directUrl, name, say);
-  if (role === 'restore resume') await resumeRestored({ url: directUrl, name, nothingLost }, log, say);
+  if (role === 'operator-keys create') await createKey(directUrl, { ...given, in: name }, answer);
+  if (role === 'people invite' || role === 'people reset')
+    await printLink(config, directUrl, { kind: role, email: given.email, place: name }, answer);
+  if (role === 'restore hold') await holdRestored(directUrl, name, answer);
+  if (role === 'restore resume') await resumeRestored({ url: directUrl, name, nothingLost }, log, answer);
   if (role !== 'master-keys rotate') return;
-  say(`In ${name}:`);
-  process.exitCode = (await rotateAllKeys(config, directUrl, say)) ? 0 : 1;
+  answer(`In ${name}:`);
+  process.exitCode = (await rotateAllKeys(config, directUrl, answer)) ? 0 : 1;
 }
 
 async function serve(
@@ -182,7 +205,12 @@ async function serve(
 ): Promise<void> {
   await untilResumed({ config, log, url: directUrl, role }, () => health.isStopping, say);
   if (health.isStopping) return;
-  if (role !== 'worker') await makeFirstKey(config, directUrl, say);
+  if (role !== 'worker') {
+    await makeFirstKey(config, directUrl, say);
+    await makeFirstLink(config, directUrl, say);
+  }
+  for (const { says } of endingCertificates(config.extraCa)) log.warn(`SVC_EXTRA_CA: ${says}`);
+  running.endTracing = await beginTracing(config, role, log);
   running.app = await createApp(config, url, log);
   await checkKeys(running.app);
   await assertReady(running.app.ground.database).catch((error: unknown) => {
@@ -193,15 +221,29 @@ async function serve(
   const patienceMs = config.drainMs + config.shutdownMs + stopMarginMs;
   const { metrics } = running.app.ground;
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });
-  running.endWatch = watchRestores(running.app, config, log);
+  const endings = [watchRestores(running.app, config, log), watchClock(running.app, log)];
+  running.endWatch = () => endings.forEach((end) => end());
   if (role !== 'api') running.worker = await startWorker(running.app, config);
   if (role !== 'worker') running.surfaces = await listen(running.app, config, health);
   const healthListener = await listenForHealth(running.app, config, health, role === 'worker');
   if (healthListener) running.healthListener = healthListener;
   const { surfaces } = running;
   if (!surfaces)
-    return say(`svc worker is ready\n  health      ${healthListener?.url}/healthz, /readyz, /metrics`);
+    return say('svc worker is ready', {
+      about: { health: `${healthListener?.url}/healthz, /readyz, /metrics` },
+    });
   announce(surfaces, healthListener?.url ?? surfaces.url, config, name);
+}
+
+/** The SDK is loaded only where it is used. */
+async function beginTracing(
+  { otlpEndpoint, traceContextTo: tellTo }: Config,
+  role: string,
+  log: Logger,
+): Promise<(() => Promise<void>) | undefined> {
+  if (otlpEndpoint === undefined || process.env['OTEL_SDK_DISABLED'] === 'true') return undefined;
+  const { startTracing } = await import('./tracing.ts');
+  return startTracing({ log, role, tellTo });
 }
 
 /** A node that finds itself on a restored database ends at once: what it has under way belongs to the database that is gone. */
@@ -219,6 +261,19 @@ function watchRestores({ ground: { database } }: App, { failoverMs }: Config, lo
   );
 }
 
+function watchClock({ ground: { database } }: App, log: Logger): () => void {
+  return watchSkew(database, {
+    onSkewed(aheadMs) {
+      const seconds = Math.round(Math.abs(aheadMs) / 1000);
+      const side = aheadMs > 0 ? 'ahead of' : 'behind';
+      log.warn(
+        `the clock of this node is ${seconds} s ${side} that of the database: let both follow time servers`,
+      );
+    },
+    onRight: () => log.info('the clock of this node and that of the database agree again'),
+  });
+}
+
 /** A problem's own sentence does not say what the database or its pooler answered; its cause does. */
 function reasonsOf(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)];
@@ -226,8 +281,10 @@ function reasonsOf(error: unknown): string[] {
 }
 
 run().catch((error: unknown) => {
-  say(error instanceof ConfigError ? error.message : `svc could not start: ${reasonsOf(error).join(': ')}`);
+  const reason =
+    error instanceof ConfigError ? error.message : `svc could not start: ${reasonsOf(error).join(': ')}`;
+  say(reason, { level: 'fatal' });
   if (!(error instanceof ConfigError) && process.env['SVC_LOG_LEVEL'] === 'debug')
-    say(String((error as Error).stack));
+    say(String((error as Error).stack), { level: 'fatal' });
   process.exit(1);
 });

@@ -46,7 +46,7 @@ function describe(
   const stale = lapsed.map(({ provider, count }) => `${count} of ${provider}`).join(', ');
   return [
     `${ended} unfinished writes ended with an unknown outcome: look at the provider, and say what became of them with :resolve.`,
-    `${toLookUp} unfinished creates are looked for at the provider, and are sent only where they cannot be there.`,
+    `${toLookUp} unfinished creates are looked for at the provider, and are sent only where they cannot be there; those without a unique value end with an unknown outcome, too: svc operations list --category unknownOutcome.`,
     ...(stale === ''
       ? []
       : [

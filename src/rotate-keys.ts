@@ -6,6 +6,7 @@ import { retireOtherKeys } from './kit/key-check.ts';
 import { rotateKeys, type Rotation } from './kit/rotation.ts';
 import { createVault } from './kit/vault.ts';
 import { sealedDestinationColumns } from './deliveries/index.ts';
+import { sealedPeopleColumns } from './people/index.ts';
 import { sealedProjectColumns } from './projects/index.ts';
 
 /** The role `master-keys rotate`: everything sealed comes under the first master key. True when the other keys may be taken away. */
@@ -17,7 +18,12 @@ export async function rotateAllKeys(
   const database = openDatabase({ url, poolSize: 2, applicationName: 'svc master-keys rotate' });
   try {
     const vault = createVault(await masterKeysOf(config, database));
-    const columns = [...sealedConnectionColumns, ...sealedProjectColumns, ...sealedDestinationColumns];
+    const columns = [
+      ...sealedConnectionColumns,
+      ...sealedProjectColumns,
+      ...sealedPeopleColumns,
+      ...sealedDestinationColumns,
+    ];
     const rotation = await rotateKeys(database, vault, columns, sparingly(say));
     for (const line of describeRotation(rotation, vault.activeKeyId)) say(line);
     const isOver = rotation.isDone && rotation.shut.length === 0;

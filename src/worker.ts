@@ -1,7 +1,7 @@
 import { createScheduler, readKind } from './actions/read/index.ts';
 import { createBatchKeeper, writeKind } from './actions/write/index.ts';
 import { createDeadLetterTeller, createMessageKeeper } from './deliveries/index.ts';
-import { createEventKeeper } from './events/index.ts';
+import { createActivityKeeper, createEventKeeper } from './events/index.ts';
 import { createEraser } from './retention/index.ts';
 import { createWorker, type Worker } from './lanes/index.ts';
 import { createHousekeeping } from './operations/index.ts';
@@ -31,6 +31,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
     connections.keepAlive,
     createScheduler(reads),
     createEventKeeper(ground, { audit: config.auditKeepDays, events: config.eventKeepDays }),
+    createActivityKeeper(ground),
     createMessageKeeper(ground, config.messageKeepDays),
     createDeadLetterTeller(ground),
     createEraser(ground, app.retention.histories),

@@ -47,10 +47,11 @@ export function operationsOf(document: Document): Operation[] {
 
 /** Who may call, read from the document: `public`, or the scopes, and whether a caller confined to a group may. */
 export function reachOf({ operationId, description }: Operation): {
-  scopes: string[] | 'public';
+  scopes: string[] | 'public' | 'signedIn';
   confined: boolean;
 } {
   if (description.includes('Needs no credentials.')) return { scopes: 'public', confined: true };
+  if (description.includes('Needs the session of a person')) return { scopes: 'signedIn', confined: true };
   const [, list] = /Scopes: ((?:`\w+`(?:, )?)+)\./.exec(description) ?? [];
   if (list === undefined) throw new Error(`the document does not say who may call ${operationId}`);
   return {
@@ -80,6 +81,9 @@ const pathValues: Record<string, (refs: Refs) => string> = {
   messageId: (refs) => refs.delivery,
   provider: () => 'hubspot',
   objectName: () => 'contacts',
+  personId: (refs) => refs.member,
+  invitationId: (refs) => refs.invitation,
+  sessionId: (refs) => refs.member,
   apiKeyId: (refs) => refs.apiKey,
   jwtKeyId: (refs) => refs.jwtKey,
   providerAppId: (refs) => refs.providerApp,
@@ -91,6 +95,7 @@ const queryValues: Record<string, (refs: Refs) => string> = {
   groupRef: (refs) => refs.group,
   keyId: (refs) => refs.apiKey,
   targetId: (refs) => refs.connection,
+  personId: (refs) => refs.member,
   connectionId: (refs) => refs.connection,
   installationId: (refs) => refs.installation,
   operationId: (refs) => refs.operation,
@@ -98,20 +103,27 @@ const queryValues: Record<string, (refs: Refs) => string> = {
   destinationId: (refs) => refs.destination,
   topicId: (refs) => refs.topic,
   projectId: (refs) => refs.project,
+  q: (refs) => refs.operation,
 };
 
 /** Parameters that name no thing of a project. A new parameter must be listed here or above. */
 const plainParameters = new Set(
   `action active code actionType consumerRef destructive dryRun error errorCategory error_description eventType excludeReadOnly
-   flow from healthStatus ifConfigId
-   idempotency-key includeBody includeCreds includeRefreshToken includeSecrets method object pageSize pageToken path
-   provider refresh secret since skipSampling state status to type until`.split(/\s+/),
+   flow format from healthStatus ifConfigId
+   idempotency-key includeBody last-event-id includeCreds includeRefreshToken includeSecrets iss method object pageSize pageToken path
+   provider range refresh returnTo secret since skipSampling state status to type unresolved until`.split(
+    /\s+/,
+  ),
 );
 
 const yaml =
   'specVersion: 1.0.0\nintegrations:\n  - { name: walked, provider: hubspot, proxy: { enabled: true } }\n';
 const publicKeyPem = '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----';
 const contacts = { objectName: 'contacts', selectedFieldMappings: {} };
+const readingContacts = {
+  provider: 'hubspot',
+  read: { objects: { contacts: { ...contacts, selectedFields: { email: true } } } },
+};
 
 /** A valid body of each operation that takes one; an operation without a row fails the walk. */
 export const bodies: Record<string, (refs: Refs) => unknown> = {
@@ -127,6 +139,16 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
     groupRef: refs.group,
     consumerRef: 'walker',
   }),
+  signIn: () => ({ email: 'nobody@example.com', password: 'walked' }),
+  lookAtInvitation: () => ({ token: 'w'.repeat(40) }),
+  acceptInvitation: () => ({ token: 'w'.repeat(40) }),
+  verifySecondFactor: () => ({ code: '000000' }),
+  updatePerson: () => ({ name: 'walked' }),
+  changePassword: () => ({ currentPassword: 'walked', newPassword: 'walked for a long time' }),
+  confirmSecondFactor: () => ({ code: '000000' }),
+  removeSecondFactor: () => ({ password: 'walked' }),
+  createInvitation: () => ({ email: 'walked@example.com', role: 'viewer' }),
+  updateMember: () => ({ role: 'owner' }),
   openConnectLink: (refs) => ({ link: refs.connectLinkToken, browser: 'b'.repeat(32) }),
   createProviderApp: () => ({ provider: 'salesforce', clientId: 'walked', clientSecret: 'walked' }),
   updateProviderApp: () => ({ updateMask: ['clientId'], providerApp: { clientId: 'walked' } }),
@@ -181,6 +203,20 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
   rotateDestinationSecrets: () => ({ overlapHours: 1 }),
   retryDelivery: () => ({}),
   createErasure: () => ({ groupRef: 'nobody' }),
+  exportProject: () => ({ passphrase: 'correct horse battery staple' }),
+  importProject: () => ({
+    passphrase: 'correct horse battery staple',
+    file: {
+      format: 'svc-project',
+      version: 1,
+      project: 'walked',
+      createTime: '2026-01-01T00:00:00.000Z',
+      moved: false,
+      counts: {},
+      salt: 'AAAA',
+      data: 'AAAA',
+    },
+  }),
   replayDeliveries: (refs) => ({
     filter: { destination: refs.destination, groupRef: refs.group, object: 'none' },
   }),
@@ -201,6 +237,18 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
   readRecords: (refs) => ({ groupRef: refs.group, mode: 'async' }),
   pauseReads: () => ({ note: 'walked' }),
   unpauseReads: () => ({}),
+  previewRead: (refs) => ({
+    groupRef: refs.group,
+    connectionId: refs.connection,
+    config: { content: readingContacts },
+  }),
+  previewWrite: (refs) => ({
+    groupRef: refs.group,
+    connectionId: refs.connection,
+    config: { content: { provider: 'hubspot' } },
+    type: 'create',
+    record: { email: 'walked@b.c' },
+  }),
   searchRecords: () => ({ objectName: 'contacts', fieldFilters: [] }),
   writeRecords: (refs) => ({ groupRef: refs.group, type: 'create', record: { email: 'walked@b.c' } }),
 };
@@ -236,6 +284,8 @@ export function nobody(): Refs {
     integration: newId(),
     bare: newId(),
     revision: newId(),
+    member: newId(),
+    invitation: newId(),
     apiKey: newId(),
     jwtKey: newId(),
     providerApp: newId(),

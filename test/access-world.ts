@@ -5,6 +5,7 @@ import type { Database } from '../src/kit/db/database.ts';
 import { newId } from '../src/kit/ids.ts';
 import { install, deploy, type Customer } from './customer.ts';
 import { freePort } from './free-port.ts';
+import { joinAs } from './people.ts';
 import type { Answer, Platform } from './platform.ts';
 
 /** The things of one project that a request can name. */
@@ -14,6 +15,9 @@ export interface Refs {
   /** An integration that no group has installed. */
   bare: string;
   revision: string;
+  /** A person, and an invitation that waits. */
+  member: string;
+  invitation: string;
   apiKey: string;
   jwtKey: string;
   providerApp: string;
@@ -98,6 +102,7 @@ export async function fill(platform: Platform, projectName: string, database: Da
     integration: named('hubspot-crm')?.id ?? '',
     bare: named('hubspot-no-proxy')?.id ?? '',
     revision: named('hubspot-crm')?.latestRevision.id ?? '',
+    ...(await makePeople(platform, projectName)),
     apiKey: (await makeKey({ scopes: ['read'] })).id,
     jwtKey: kid,
     providerApp: apps[0]?.id ?? '',
@@ -161,6 +166,17 @@ async function makeConnectLink(
   const path = `/projects/${platform.projectId}/connect-links`;
   const { id, url } = must(await platform.call<{ id: string; url: string }>('POST', path, body));
   return { connectLink: id, connectLinkToken: new URL(url).hash.slice(1) };
+}
+
+async function makePeople(
+  platform: Platform,
+  projectName: string,
+): Promise<Pick<Refs, 'member' | 'invitation'>> {
+  const { personId: member } = await joinAs(platform, `somebody@${projectName}.example`, 'viewer');
+  const path = `/projects/${platform.projectId}/invitations`;
+  const body = { email: `invited@${projectName}.example`, role: 'viewer' };
+  const { id: invitation } = must(await platform.call<{ id: string }>('POST', path, body));
+  return { member, invitation };
 }
 
 /** No worker has taken it. */

@@ -21,6 +21,7 @@ export interface WriteBody {
   operationId: string;
   code?: string;
   detail?: string;
+  remedy?: string;
   issues?: { in: string; name: string; detail: string }[];
   result?: { success: boolean; recordId?: string; data?: Record<string, unknown> };
   errors?: { message: string; category: string; retryable: boolean }[];
@@ -44,6 +45,7 @@ export interface OperationBody {
   resource: string;
   createTime: string;
   updateTime: string;
+  unresolved?: true;
   status: 'in_progress' | 'success' | 'failure';
   result: string;
   errors?: { message: string; category: string; index?: number; retryable?: boolean }[];

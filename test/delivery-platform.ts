@@ -5,7 +5,7 @@ import {
   startReceiver,
   type Received,
   type Receiver,
-} from '../src/deliveries/harness.testsuite.ts';
+} from '../src/deliveries/harness.fixture.ts';
 import { newId } from '../src/kit/ids.ts';
 import { createTestDatabase } from './database.ts';
 import { startPlatform, type Answer, type CallOptions } from './platform.ts';

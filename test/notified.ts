@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { Value } from 'typebox/value';
-import { startReceiver, type Receiver } from '../src/deliveries/harness.testsuite.ts';
+import { startReceiver, type Receiver } from '../src/deliveries/harness.fixture.ts';
 import { eventKinds, type EventType } from '../src/events/index.ts';
 import type { Platform } from './platform.ts';
 

@@ -186,9 +186,21 @@ function caller(base: string, apiKey: string, said: () => string): Platform['cal
 /** The whole of an answer; JSON where it says so. */
 export async function readAnswer<Body>(answer: Response): Promise<Answer<Body>> {
   const { status, headers } = answer;
-  const text = await answer.text();
-  const isJson = (headers.get('content-type') ?? '').includes('json');
+  const text = isStream(headers) ? await beginningOf(answer) : await answer.text();
+  const isJson = /[/+]json\b/.test(headers.get('content-type') ?? '');
   return { status, headers, text, body: (isJson && text !== '' ? JSON.parse(text) : text) as Body };
+}
+
+function isStream(headers: Headers): boolean {
+  return (headers.get('content-type') ?? '').startsWith('text/event-stream');
+}
+
+/** Of an answer that has no end. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return new TextDecoder().decode(first?.value as Uint8Array | undefined);
 }
 
 function originsOf(origins: Record<string, string>): string {

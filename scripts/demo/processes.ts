@@ -64,7 +64,7 @@ export async function startStage(dataDir: string): Promise<Stage> {
 }
 
 /** The wished port if nothing listens there, else any free one. */
-function freePort(wished: number): Promise<number> {
+export function freePort(wished: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', () => (wished === 0 ? reject(new Error('no free port')) : resolve(freePort(0))));

@@ -30,7 +30,7 @@ export interface Made {
 }
 
 const manifest = join(import.meta.dirname, '../../examples/crm-sync/svc.yaml');
-const apps = {
+export const apps = {
   hubspot: {
     clientId: 'demo-hubspot',
     clientSecret: 'demo-secret',

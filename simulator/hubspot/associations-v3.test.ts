@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listOf, useHubspot } from './harness.testsuite.ts';
+import { listOf, useHubspot } from './harness.fixture.ts';
 
 const one = '/crm/v3/objects/contacts/501/associations/companies';
 

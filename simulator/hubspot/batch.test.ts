@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listOf, str, useHubspot } from './harness.testsuite.ts';
-import type { Loose } from './harness.testsuite.ts';
+import { listOf, str, useHubspot } from './harness.fixture.ts';
+import type { Loose } from './harness.fixture.ts';
 
 const CONTACTS = '/crm/v3/objects/contacts';
 

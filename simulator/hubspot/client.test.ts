@@ -3,7 +3,7 @@ import { FilterOperatorEnum } from '@hubspot/api-client/lib/codegen/crm/contacts
 import { AssociationSpecAssociationCategoryEnum as Category } from '@hubspot/api-client/lib/codegen/crm/contacts/models/AssociationSpec.js';
 import { AssociationSpecAssociationCategoryEnum as LinkCategory } from '@hubspot/api-client/lib/codegen/crm/associations/v4/models/AssociationSpec.js';
 import { describe, expect, it } from 'vitest';
-import { useHubspot } from './harness.testsuite.ts';
+import { useHubspot } from './harness.fixture.ts';
 
 describe('simulator/hubspot/client', () => {
   const hub = useHubspot({ records: 250 });

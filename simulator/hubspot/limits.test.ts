@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { str, useHubspot } from './harness.testsuite.ts';
+import { str, useHubspot } from './harness.fixture.ts';
 
 const OPEN = {
   burstMax: null,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { send, str, useHubspot } from './harness.testsuite.ts';
+import { send, str, useHubspot } from './harness.fixture.ts';
 
 const REDIRECT = 'http://127.0.0.1:9/callback';
 

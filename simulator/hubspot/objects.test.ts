@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listOf, str, useHubspot } from './harness.testsuite.ts';
+import { listOf, str, useHubspot } from './harness.fixture.ts';
 
 const CONTACTS = '/crm/v3/objects/contacts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listOf, str, useHubspot } from './harness.testsuite.ts';
+import { listOf, str, useHubspot } from './harness.fixture.ts';
 
 describe('simulator/hubspot/search', () => {
   const hub = useHubspot({ records: 12_000 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listOf, useHubspot } from '../hubspot/harness.testsuite.ts';
+import { listOf, useHubspot } from '../hubspot/harness.fixture.ts';
 
 const CONTACTS = '/crm/v3/objects/contacts';
 

@@ -23,13 +23,15 @@ export function failureBeforeSend(error: unknown): Failure {
     return { category: 'internal', retryable: true, message };
   }
   if (!(error instanceof Problem)) throw error;
-  const isAuth = error.code === 'connection-bad-credentials' || error.code === 'not-found';
+  const isAuth = error.code === 'connection-bad-credentials';
   if (error.code === 'provider-rate-limited') {
     const retryAfterMs = (error.details.retryAfterSeconds ?? 1) * 1000;
     return { category: 'rateLimit', retryable: true, message: error.message, retryAfterMs };
   }
   if (error.code === 'credentials-unreadable')
     return { category: 'internal', retryable: error.retryable, message: error.message, unreadable: true };
+  if (error.code === 'not-found')
+    return { category: 'auth', retryable: false, message: error.message, gone: true };
   const category = isAuth ? 'auth' : error.retryable ? 'providerDown' : 'internal';
   return { category, retryable: error.retryable, message: error.message };
 }

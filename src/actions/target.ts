@@ -1,5 +1,6 @@
 import { reaches } from '../events/index.ts';
 import { Problem, problem } from '../kit/problem.ts';
+import { deadCredentials } from '../connections/index.ts';
 import type { Installations, Target } from '../installations/index.ts';
 import type { Principal, Projects } from '../projects/index.ts';
 
@@ -78,8 +79,6 @@ export function refuseDead(target: Target): void {
     });
   }
   if (target.connectionStatus === 'bad_credentials') {
-    throw problem('connection-bad-credentials', {
-      detail: `The credentials of the group ${target.groupRef} no longer work.`,
-    });
+    throw deadCredentials(`the group ${target.groupRef}`, target.connectionDetail, target.connectionIsMoved);
   }
 }

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
@@ -8,12 +11,14 @@ import { startPlatform, type Platform } from '../../test/platform.ts';
 import { createProgram } from './program.ts';
 import { openFolder, type Folder, type Ran } from './run.fixture.ts';
 
-/** Those that ask svc for nothing before they are asked themselves, or for what everybody may see. */
-const silent = new Set(['logout', 'mcp', 'providers search', 'providers get']);
+/** Those that ask svc for nothing before they are asked themselves, or for what everybody may see; `doctor` says what it finds. */
+const silent = new Set(['doctor', 'logout', 'mcp', 'providers search', 'providers get']);
 const given: Readonly<Record<string, string[]>> = {
   write: ['--data', '{}'],
   proxy: ['-i', 'x', '-g', 'x', '--proxy-url', 'http://127.0.0.1:9'],
   'destinations create': ['--address', 'https://example.com'],
+  'operations cancel': ['--object', 'x'],
+  'operations retry': ['x'],
 };
 const valued: Readonly<Record<string, string>> = { as: 'applied' };
 
@@ -49,6 +54,7 @@ describe('cli/bad-input', () => {
       'svc.yaml':
         'specVersion: 1.0.0\nintegrations: [{ name: a, provider: hubspot, proxy: { enabled: true } }]\n',
       'broken.yaml': 'specVersion: [1\n',
+      x: '{"format":"svc-project"}',
     });
     stranger = createServer((_request, response) => {
       response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
@@ -110,6 +116,18 @@ describe('cli/bad-input', () => {
     ['a folder for a file', 2, ['deploy', '.'], 'it is a folder'],
     ['broken YAML', 1, ['plan', 'broken.yaml'], 'Correct what is marked'],
     ['nobody to ask', 2, ['destinations', 'delete', 'x'], 'Say --yes'],
+    ['nothing that narrows', 2, ['operations', 'cancel', '--yes'], 'Say which'],
+    ['one and many', 2, ['operations', 'retry', 'x', '-g', 'acme'], 'exclude one another'],
+    ['a file that is no export', 2, ['import', 'svc.yaml'], 'is no export of a project'],
+    ['an export that is not there', 2, ['import', 'nowhere.svc'], 'nowhere.svc cannot be read'],
+    ['no passphrase', 2, ['export', 'new.svc'], 'No passphrase was given.'],
+    [
+      'nobody to ask before a move',
+      2,
+      ['export', 'new.svc', '--move'],
+      'Nothing was exported. Nobody can be asked',
+    ],
+    ['a move and its undoing', 2, ['export', '--move', '--undo'], 'cannot be used with'],
     ['an id that is none', 1, ['deliveries', 'get', 'x'], 'x'],
     ['an option that is none', 2, ['keys', 'list', '--lmit', '3'], '--limit'],
     ['a number that is none', 2, ['keys', 'list', '--limit', 'ten'], 'whole number'],
@@ -166,4 +184,20 @@ describe('cli/bad-input', () => {
     },
     90_000,
   );
+
+  it('an audit log that breaks off leaves no file behind, and is not called whole', async () => {
+    const breaking = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8' });
+      response.write('{"id":"1"}\n', () => setTimeout(() => response.destroy(), 100));
+    }).listen(0, '127.0.0.1');
+    await once(breaking, 'listening');
+    const url = `http://127.0.0.1:${(breaking.address() as AddressInfo).port}`;
+    const ran = await at.run(['audit', 'export', 'log.ndjson'], {
+      env: { SVC_API_URL: url, SVC_API_KEY: 'svc_any' },
+    });
+    breaking.close();
+    expect(ran).toMatchObject({ code: 4, out: '', err: expect.stringContaining('broke off') as string });
+    expectSaid(ran, ['audit', 'export']);
+    expect(existsSync(join(at.folder, 'log.ndjson'))).toBe(false);
+  }, 30_000);
 });

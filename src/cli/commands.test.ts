@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deploy, effects, install, manifest, type Customer } from '../../test/customer.ts';
+import { deploy, effects, fault, install, manifest, simulator, type Customer } from '../../test/customer.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { freePort } from '../../test/free-port.ts';
 import { startPlatform, type Platform } from '../../test/platform.ts';
@@ -113,7 +113,7 @@ describe('cli/commands', () => {
     const unasked = await run('deploy', '--destructive');
     expect(unasked).toMatchObject({ code: 2, out: '' });
     expect(unasked.err).toContain(
-      'This ends for every installation: hubspot-crm: write.companies.\nSay --yes',
+      'Nothing was deployed. Nobody can be asked here: this is no terminal. This ends for every installation: hubspot-crm: write.companies.\n',
     );
     const deployed = await run('deploy', '--destructive', '--yes', '--json');
     expect(deployed).toMatchObject({ code: 0, err: '' });
@@ -174,6 +174,34 @@ describe('cli/commands', () => {
     expect(await run('operations', 'get', 'nothing')).toMatchObject({ code: 1, out: '' });
   }, 90_000);
 
+  it('operations cancels and retries what is found, once it was counted and asked for', async () => {
+    const from = new Date().toISOString();
+    const status = { kind: 'status', status: 429, headers: { 'retry-after': '15' } };
+    await fault(platform.hubspot, { path: '/contacts', fault: status, times: 100 });
+    const queued = await at.run([...toContacts, '--mode', 'asynchronous'], {
+      env: env(),
+      input: linesOf(2, 'found'),
+    });
+    expect(queued.code).toBe(0);
+    const found = ['--object', 'contacts', '--from', from];
+    const dry = async () => (await run('operations', 'cancel', ...found, '--dry-run')).out;
+    await expect.poll(dry, { timeout: 10_000 }).toBe('2 operations would be canceled.\n');
+    expect(await run('operations', 'cancel', ...found)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('This ends, unsent, what waits of 2 operations.\nSay --yes') as string,
+    });
+    const canceled = await run('operations', 'cancel', ...found, '--yes');
+    expect(canceled).toEqual({ code: 0, out: '2 operations canceled.\n', err: '' });
+    await simulator(platform.hubspot, 'DELETE', '/faults');
+    const counted = await run('operations', 'retry', ...found, '--dry-run', '--json');
+    expect(JSON.parse(counted.out)).toEqual({ count: 2, refused: 0, countIsComplete: true });
+    expect(await created('found')).toBe(0);
+    const retried = await run('operations', 'retry', ...found, '--yes', '--json');
+    expect(retried.out.match(/"retriedBy"/g)).toHaveLength(2);
+    await expect.poll(() => created('found'), { timeout: 40_000 }).toBe(2);
+  }, 90_000);
+
   it('write writes one record, tells a dry run, and says why it was refused', async () => {
     const written = await run(...toContacts, '--data', data('one@example.com'));
     expect(JSON.parse(written.out)).toMatchObject({ result: { success: true } });
@@ -218,17 +246,60 @@ describe('cli/commands', () => {
     expect(first.code).toBe(1);
     expect(first.out.trim().split('\n')).toHaveLength(3);
     // The last line is the first one once more, and a write of its own.
-    expect(first.err).toContain('line 4: it is not JSON');
-    expect(first.err).toContain('line 6: error writing contacts: conflict');
+    expect(
+      first.err
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { error: object }).error),
+    ).toMatchObject([
+      { line: 4, message: expect.stringMatching(/^it is not JSON/) as string },
+      { line: 6, category: 'conflict', operationId: expect.any(String) as string },
+      { written: 3, failed: 2 },
+    ]);
     const again = await at.run([...toContacts, '--concurrency', '1'], { env: env(), input });
     expect(again).toMatchObject({
       code: 1,
       err: expect.stringContaining('3 lines written, 2 failed.\n') as string,
     });
     expect(await created('lines')).toBe(3);
+    expect(again.err).toContain('line 4: it is not JSON');
+    expect(again.err).toMatch(/line 6: error writing contacts: conflict.* \(operation [\w-]+\)/);
+    expect(await at.run(toContacts, { env: env(), input: '\n' })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('There is no record to write') as string,
+    });
     const another = await at.run([...toContacts, '--run', '2'], { env: env(), input: linesOf(3, 'lines') });
     expect(another.err).toContain('0 lines written, 3 failed.');
   }, 60_000);
+
+  it('a line that failed is written by the same command once what it failed of is mended', async () => {
+    const line = `${JSON.stringify({ email: 'mended-0@example.com', favourite_colour: 'blue' })}\n`;
+    const accepted = 'They are written in the background: svc operations list tells what becomes of them.';
+    const queued = [...toContacts, '--mode', 'asynchronous'];
+    const failed = await at.run(queued, { env: env(), input: line });
+    expect(failed).toMatchObject({ code: 0, err: `1 line accepted, 0 failed.\n${accepted}\n` });
+    const ended = ['operations', 'list', '--status', 'failure', '--object', 'contacts', '--json'];
+    await expect
+      .poll(async () => (await run(...ended)).out, { timeout: 20_000 })
+      .toContain('favourite_colour');
+    const wrong = await at.run(toContacts, { env: env(), input: line });
+    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('favourite_colour') as string });
+    await fetch(`${platform.hubspot}/__sim/schema`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        object: 'contacts',
+        properties: [{ name: 'favourite_colour', type: 'string' }],
+      }),
+    });
+    expect(await at.run(toContacts, { env: env(), input: line })).toMatchObject({
+      code: 0,
+      err: '1 line written, 0 failed.\n',
+    });
+    expect(await created('mended')).toBe(1);
+    expect((await at.run(toContacts, { env: env(), input: line })).code).toBe(0);
+    expect(await created('mended')).toBe(1);
+  }, 90_000);
 
   it(
     'write that is killed twice or interrupted does each line once when it goes on, and says how',
@@ -252,7 +323,7 @@ describe('cli/commands', () => {
       expect(interrupted.code).toBe(130);
       expect(JSON.parse(interrupted.err)).toMatchObject({
         error: {
-          message: expect.stringMatching(/^Interrupted\. \d+ lines written, 0 failed\.$/) as string,
+          message: expect.stringMatching(/^Interrupted\. \d+ lines accepted, 0 failed\.$/) as string,
           remedy: goOn,
         },
       });
@@ -265,7 +336,10 @@ describe('cli/commands', () => {
         err: expect.stringContaining('The output was closed.') as string,
       });
       const finished = await at.run(command, { env: env() });
-      expect(finished).toMatchObject({ code: 0, err: `${many} lines written, 0 failed.\n` });
+      expect(finished).toMatchObject({
+        code: 0,
+        err: expect.stringContaining(`${many} lines accepted, 0 failed.\n`) as string,
+      });
       await expect.poll(() => created('many'), { timeout: 100 * many }).toBe(many);
       const { out } = await at.run(command, { env: env() });
       expect(

@@ -10,7 +10,11 @@ export async function confirm(
 ): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY)
-    throw new Failure(what, `Say --yes to go on without a question, or ${without}.`, exitCodes.usage);
+    throw new Failure(
+      `${nothing.message} Nobody can be asked here: this is no terminal. ${what}`,
+      `Say --yes to go on without a question, or ${without}.`,
+      exitCodes.usage,
+    );
   tell(what);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new Promise<never>((_, refuse) => {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Svc } from '../../ui/client/src/index.ts';
+import { Svc, type ConnectOptions } from '../../ui/client/src/index.ts';
 import { exitCodes, Failure } from './failure.ts';
 
 /** Where a command goes, and as whom. */
@@ -88,7 +88,10 @@ export async function credentialsOf(options: ConnectionOptions): Promise<Profile
 /** The client that a command calls svc with. */
 export async function connect(
   options: ConnectionOptions,
-  patience = { retries: 2, retryWithinMs: 10_000 },
+  patience: Pick<ConnectOptions, 'retries' | 'retryWithinMs' | 'timeoutMs'> = {
+    retries: 2,
+    retryWithinMs: 10_000,
+  },
 ): Promise<Svc> {
   const { url, project, apiKey } = await credentialsOf(options);
   return new Svc({ baseUrl: url, project, apiKey, ...patience });

@@ -3,6 +3,7 @@ import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { Failure } from './failure.ts';
 import { describeIssues, validManifest, type ManifestFile } from './manifest-file.ts';
+import { impactLine } from './plan/impact-line.ts';
 import { say } from './output.ts';
 
 interface DeployOptions extends ConnectionOptions {
@@ -15,13 +16,14 @@ interface DeployOptions extends ConnectionOptions {
 export async function deploy(path: string, options: DeployOptions): Promise<void> {
   const file = await validManifest(path);
   const svc = await connect(options);
-  const preview = await svc.integrations.preview(file.text);
+  const destructive = options.destructive ?? false;
+  const preview = await svc.integrations.preview(file.text, { destructive });
   if (options.dryRun) {
     say(options, preview, [...changesOf(preview), ...warningsOf(file, preview.warnings)].join('\n'));
     return;
   }
-  if (options.destructive) await agree(preview, options);
-  const deployed = await svc.integrations.deploy(file.text, { destructive: options.destructive ?? false });
+  if (destructive) await agree(preview, options);
+  const deployed = await svc.integrations.deploy(file.text, { destructive });
   const warnings = deployed.flatMap((one) => one.warnings ?? []);
   const lines = [...changesOf(preview), ...warningsOf(file, warnings), `Deployed ${path}.`];
   say(options, deployed, lines.join('\n'));
@@ -48,7 +50,11 @@ export function warningsOf(file: ManifestFile, warnings: readonly ManifestIssue[
 async function agree({ integrations }: DeployPreview, options: DeployOptions): Promise<void> {
   const removed = integrations.flatMap((one) => one.removed.map((part) => `${one.name}: ${part}`));
   if (removed.length === 0) return;
-  await confirm(`This ends for every installation: ${removed.join(', ')}.`, options, {
+  // A server of an earlier release does not tell whom it touches.
+  const impacts = integrations.flatMap((one) => (one as Partial<DeployedChange>).impacts ?? []);
+  const ended = impacts.filter(({ kind }) => kind === 'stopsReading' || kind === 'stopsWriting');
+  const whom = ended.map((one) => `\n${impactLine(one)}`).join('');
+  await confirm(`This ends for every installation: ${removed.join(', ')}.${whom}`, options, {
     without: 'leave --destructive away',
     nothing: new Failure('Nothing was deployed.', 'Leave --destructive away to keep it going.'),
   });

@@ -104,7 +104,7 @@ describe('cli/listen', () => {
     expect(await at.run(['listen', '--port', String(port)])).toEqual({
       code: 2,
       out: '',
-      err: `Port ${port} cannot be listened on: something else listens there.\nGive another: --port 4401.\n`,
+      err: `Port ${port} cannot be listened on: something else listens there.\nGive another: --port ${port + 1}.\n`,
     });
     taken.close();
     expect(await at.run(['listen', '--forward-to', 'here'])).toMatchObject({ code: 2, out: '' });

@@ -40,7 +40,7 @@ export async function listen(options: ListenOptions): Promise<void> {
       exitCodes.usage,
     );
   const secret = process.env['SVC_SIGNING_KEY'];
-  const close = await openReceiver(options, secret);
+  const close = await openReceiver(options, { secret });
   const checks = secret
     ? 'signatures are checked'
     : 'signatures are not checked: set SVC_SIGNING_KEY for that';
@@ -52,27 +52,30 @@ export async function listen(options: ListenOptions): Promise<void> {
   close();
 }
 
-/** Prints what is delivered to the port until it is closed. */
-export async function openReceiver(options: ListenOptions, secret?: string): Promise<() => void> {
+/** Prints what is delivered to the port until it is closed. `portOption`: the option of the command that names the port. */
+export async function openReceiver(
+  options: ListenOptions,
+  { secret, portOption = '--port' }: { secret?: string | undefined; portOption?: string } = {},
+): Promise<() => void> {
   const server = createServer((request, response) => {
     receive(request, secret, options).then(
       (status) => response.writeHead(status).end(),
       (error: unknown) => refuse(response, error),
     );
   });
-  await listening(server.listen(options.port, '127.0.0.1'), options.port);
+  await listening(server.listen(options.port, '127.0.0.1'), options.port, portOption);
   return () => {
     server.close();
     server.closeAllConnections();
   };
 }
 
-function listening(server: ReturnType<typeof createServer>, port: number): Promise<unknown> {
+function listening(server: ReturnType<typeof createServer>, port: number, option: string): Promise<unknown> {
   return once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'EADDRINUSE' ? 'something else listens there' : error.message;
     throw new Failure(
       `Port ${port} cannot be listened on: ${why}.`,
-      'Give another: --port 4401.',
+      `Give another: ${option} ${port < 65_535 ? port + 1 : port - 1}.`,
       exitCodes.usage,
     );
   });

@@ -1,7 +1,5 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { answerOf, Svc, SvcError } from '../../ui/client/src/index.ts';
+import { secretGiven } from './ask-secret.ts';
 import { addressOf, profileName, readProfiles, writeProfiles, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { say } from './output.ts';
@@ -9,9 +7,7 @@ import { say } from './output.ts';
 /** `svc login`: keeps an API key with its server and project, once the server knows it. */
 export async function login(options: ConnectionOptions): Promise<void> {
   const { url, project } = await addressOf(options);
-  const apiKey = (
-    process.stdin.isTTY ? await askHidden(`API key for ${url}: `) : await text(process.stdin)
-  ).trim();
+  const apiKey = (await secretGiven(`API key for ${url}: `)).trim();
   if (!/^[!-~]+$/.test(apiKey))
     throw new Failure(
       apiKey === '' ? 'No API key was given.' : 'That is not an API key: it has spaces or lines.',
@@ -43,21 +39,4 @@ async function check({ api }: Svc, projectIdOrName: string): Promise<void> {
   await answerOf(api.GET('/v1/projects/{projectIdOrName}', { params: { path } })).catch((error: unknown) => {
     if (!(error instanceof SvcError && error.code === 'forbidden')) throw error;
   });
-}
-
-async function askHidden(question: string): Promise<string> {
-  process.stderr.write(question);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  try {
-    return await new Promise((resolve, reject) => {
-      lines.once('SIGINT', () =>
-        reject(new Failure('Interrupted.', 'Nothing was kept.', exitCodes.interrupted)),
-      );
-      lines.question('').then(resolve, reject);
-    });
-  } finally {
-    lines.close();
-    process.stderr.write('\n');
-  }
 }

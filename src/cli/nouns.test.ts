@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -134,23 +134,28 @@ describe('cli/nouns', () => {
   }, 90_000);
 
   it('plan tells which installations lose a field, need a mapping or stop reading, and changes nothing', async () => {
-    const changed = manifest.replace('[{ fieldName: email }]', '[{ fieldName: phone }, { mapToName: rank }]');
+    const changed = manifest.replace(
+      '[{ fieldName: email }]',
+      '[{ fieldName: email, mapToName: mail }, { mapToName: rank }]',
+    );
     await writeFile(join(at.folder, 'fields.yaml'), changed);
     const fields = await words('plan', 'fields.yaml');
     expect(fields).toContain('hubspot-crm: 1 installation, of which\n  ! 1 loses contacts.email (acme)\n');
     expect(fields).toContain('  ! 1 needs a mapping for contacts.rank (acme)\n');
     await writeFile(join(at.folder, 'gone.yaml'), manifest.replaceAll('contacts', 'companies'));
-    expect(await words('plan', 'gone.yaml')).toContain('none of which loses or lacks anything');
+    expect(await words('plan', 'gone.yaml')).toContain(
+      '  ! 1 goes on reading, until a deploy with --destructive, contacts (acme)\n',
+    );
     const [gone] = await json('plan', 'gone.yaml', '--destructive');
     expect(gone).toMatchObject({
       dryRun: true,
-      consequences: [
+      integrations: [
         {
-          integration: 'hubspot-crm',
+          name: 'hubspot-crm',
           installations: 1,
           impacts: [
-            { kind: 'stops-reading', what: 'contacts', count: 1, groups: ['acme'] },
-            { kind: 'stops-writing', what: 'contacts', count: 1 },
+            { kind: 'stopsReading', object: 'contacts', count: 1, installations: [{ groupRef: 'acme' }] },
+            { kind: 'stopsWriting', object: 'contacts', count: 1 },
           ],
         },
       ],
@@ -261,6 +266,23 @@ describe('cli/nouns', () => {
     const found = { ...of, object: 'contacts', field: 'email', value: 'model@example.com' };
     expect(await allowed.call('find_record', found)).toHaveProperty('results');
     await allowed.client.close();
+  }, 60_000);
+
+  it('the audit log is listed, and taken out whole', async () => {
+    const deployed = await words('audit', 'list', '--action', 'deploy.done');
+    expect(deployed).toMatch(/^time +what +target +who +from\n\S+ +deploy\.done +\S+ +apiKey \S+ +127/);
+    const listed = await json<{ id: string }>('audit', 'list', '--limit', '1000', '--to', '2100-01-01');
+    const taken = (await words('audit', 'export')).trim().split('\n');
+    expect(taken.map((line) => JSON.parse(line) as unknown)).toEqual(listed);
+    const exported = ['audit', 'export', 'log.csv', '--format', 'csv', '--from', '2100-01-01'];
+    expect(await run(...exported)).toMatchObject({ code: 0, out: '', err: 'The audit log is in log.csv.\n' });
+    const path = join(at.folder, 'log.csv');
+    expect(await readFile(path, 'utf8')).toMatch(/^id,time,action,[^\n]+\r\n$/);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await run(...exported)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is there already'),
+    });
   }, 60_000);
 
   it('keys are made for what they may, let nobody in when disabled, and are deleted', async () => {

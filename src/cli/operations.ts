@@ -1,16 +1,12 @@
-import type { Operation, Operations } from '../../ui/client/src/index.ts';
+import type { Operation } from '../../ui/client/src/index.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { filterOf, type FilterOptions } from './operation-filter.ts';
+import { manyOperations, type ManyOptions } from './operations-many.ts';
 import { counted, say } from './output.ts';
 import { pageSizeOf, sayList, type ListOptions } from './rows.ts';
 
-type Filter = NonNullable<Parameters<Operations['find']>[0]>;
-
-interface OperationsOptions extends ListOptions, Pick<Filter, 'status' | 'object' | 'from' | 'to'> {
-  category?: NonNullable<Filter['errorCategory']>;
-  group?: string;
-  installation?: string;
-}
+interface OperationsOptions extends ListOptions, FilterOptions {}
 
 /** `svc operations list`: those that are asked for, newest first. */
 export async function listOperations(options: OperationsOptions): Promise<void> {
@@ -22,15 +18,6 @@ export async function listOperations(options: OperationsOptions): Promise<void> 
     status: ({ status }) => status,
     result: ({ result }) => result,
   });
-}
-
-function filterOf(options: OperationsOptions): Filter {
-  const { status, object, from, to, category, group, installation } = options;
-  const asked = { status, object, from, to };
-  const others = { errorCategory: category, groupRef: group, installationId: installation };
-  return Object.fromEntries(
-    Object.entries({ ...asked, ...others }).filter(([, value]) => value !== undefined),
-  ) as Filter;
 }
 
 /** `svc operations get`. */
@@ -111,8 +98,15 @@ export async function resolveOperation(id: string, options: ResolveOptions): Pro
   say(options, answer, `${counted(answer.records.length, 'record')} resolved as ${resolution}.`);
 }
 
-/** `svc operations retry`: writes again what failed, in a new operation. */
-export async function retryOperation(id: string, options: ConnectionOptions): Promise<void> {
+/** `svc operations retry`: writes again what failed, in a new operation, or in those that a filter finds. */
+export async function retryOperations(id: string | undefined, options: ManyOptions): Promise<void> {
+  if (id === undefined) return manyOperations('retry', options);
+  if (Object.keys(filterOf(options)).length > 0 || options.dryRun)
+    throw new Failure(
+      'An operation and what finds several exclude one another.',
+      'Give one of them.',
+      exitCodes.usage,
+    );
   const answer = await (await connect(options)).operations.retry(id);
   say(
     options,

@@ -4,11 +4,27 @@ export const operatorWords = [
     usage: 'server [part]',
     about: 'start svc, whole or as `api` or `worker`; bare, the parts are words, too',
   },
-  { usage: 'migrate', about: 'bring the database to this release' },
+  {
+    usage: 'migrate',
+    about:
+      'bring the database to this release; with --plan it says what would be done and for how long it locks',
+  },
+  {
+    usage: 'server doctor',
+    about: 'look at all that a node needs, and say what is wrong and what to do about it; --json',
+  },
   { usage: 'master-keys rotate', about: 'rewrap what is sealed with the newest master key' },
   {
     usage: 'operator-keys create --full',
     about: 'make an API key with all rights in the database, beside the API; --label and --project name it',
+  },
+  {
+    usage: 'people invite --owner',
+    about: 'print a link by which an owner of every project comes; --email says whose it is',
+  },
+  {
+    usage: 'people reset --email <address>',
+    about: 'print a link by which somebody who lost password or second factor chooses a new password',
   },
   { usage: 'restore hold', about: 'let no node work with the database, after its files were put back' },
   {

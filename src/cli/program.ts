@@ -7,6 +7,7 @@ import { declareCustomers } from './declare/customers.ts';
 import { declareDeliveries } from './declare/deliveries.ts';
 import { declareManifest } from './declare/manifest.ts';
 import { declareRecords } from './declare/records.ts';
+import { declareTransfer } from './declare/transfer.ts';
 import { operatorWords } from './operator-words.ts';
 
 const more = `
@@ -31,6 +32,7 @@ export function createProgram(): Command {
   declareCustomers(program);
   declareDeliveries(program);
   declareAccess(program);
+  declareTransfer(program);
   command(
     program,
     'completion',

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { SvcError } from '../../ui/client/src/index.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { remedyOf } from './remedies.ts';
 
 /** Says what ended a command, and answers the exit code. What is a fault of ours is thrown on. */
 export function report(error: unknown, asJson: boolean): number {
@@ -30,19 +31,4 @@ function exitCodeOf({ code, status }: SvcError): number {
   return status === 0 || status === 503 || code === 'unexpected-answer'
     ? exitCodes.unreachable
     : exitCodes.refused;
-}
-
-function remedyOf({ code, remedy }: SvcError): string {
-  switch (code) {
-    case 'unreachable':
-      return 'Check that svc runs, and its address: --url, SVC_API_URL, or the one of `svc login`.';
-    case 'unexpected-answer':
-      return 'Check the address: --url, SVC_API_URL, or the one of `svc login`.';
-    case 'unauthenticated':
-      return 'Run `svc login` with a valid API key, or set SVC_API_KEY.';
-    case 'route-not-found':
-      return 'The server is older than this command: update it, or use the command line of its release.';
-    default:
-      return remedy;
-  }
 }

@@ -7,17 +7,19 @@ import type { Projects } from '../projects/index.ts';
 import type { Catalog, ProviderClient } from '../providers/index.ts';
 import { createBudget, type Budget } from './budget/index.ts';
 import { createProviderClient } from './client.ts';
-import { badCredentials, withWorkspace, type Credential } from './credentials/index.ts';
+import { withWorkspace, type Credential } from './credentials/index.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive/index.ts';
 import {
   beginConnect,
   beginUpdate,
+  deadFlow,
   finishFlow,
   openFlow,
   type CallbackQuery,
   type FlowDeps,
   type FlowEnd,
   type Opened,
+  type PageOwner,
 } from './oauth/index.ts';
 import { connectionOf, present, type Connection } from './present.ts';
 import { connectWith } from './proof/index.ts';
@@ -69,12 +71,12 @@ export interface Connections {
   startOAuth(projectId: string, request: OAuthConnectRequest): Promise<string>;
   /** The same, for a connection that is there. */
   restartOAuth(reach: Reach, id: string): Promise<string>;
-  /** A browser opens the link; undefined when it is dead. */
-  openOAuth(state: string): Promise<Opened | undefined>;
+  /** A browser opens the link: where it goes on, or why the link does not hold. */
+  openOAuth(state: string | undefined): Promise<Opened | FlowEnd>;
   /** The provider sends a browser back, with the header Cookie that it has here. */
   finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
-  /** The origins of the pages that may hear how a flow of the project ended: those that may call, and ours. */
-  hearersOf(projectId: string): Promise<string[]>;
+  /** Whose page tells how a flow of the project ended. Pages of the origins that may call hear it, and ours. */
+  pageOwnerOf(projectId: string): Promise<PageOwner>;
   /** Connects with credentials at hand, after trying them. */
   generate(projectId: string, request: ConnectionRequest): Promise<Connection>;
   update(reach: Reach, id: string, request: UpdateConnectionRequest): Promise<Connection>;
@@ -113,7 +115,7 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
     projects,
     budget,
     keepAlive: createKeepAlive(ground, options.catalog, (key) => keeper.refresh(key)),
-    ...reading(deps),
+    ...reading(deps, budget),
     ...connecting(deps, keeper),
     ...calling(deps, keeper, budget),
     onDead: (listener) => void listeners.push(listener),
@@ -126,7 +128,7 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
 
 type Reading = Pick<Connections, 'get' | 'list' | 'findDefault' | 'present' | 'presentWithSecrets'>;
 
-function reading({ ground, catalog }: FlowDeps): Reading {
+function reading({ ground, catalog }: FlowDeps, budget: Budget): Reading {
   return {
     get: (reach, id) => load(ground, reach, id),
     list: async (reach, filter, slice) =>
@@ -135,7 +137,7 @@ function reading({ ground, catalog }: FlowDeps): Reading {
       const row = await findDefaultConnection(ground.database, reach, groupRef, provider);
       return row && connectionOf(row);
     },
-    present: (connection) => present(connection),
+    present: (connection) => ({ ...present(connection), ...rateOf(budget, connection) }),
     async presentWithSecrets({ id, row, ...connection }, refreshToken) {
       await record(ground.database, {
         projectId: row.project_id,
@@ -151,9 +153,28 @@ function reading({ ground, catalog }: FlowDeps): Reading {
   };
 }
 
+/** From memory: what this node knows of it. */
+function rateOf(budget: Budget, { projectId, id }: Connection): Pick<WireConnection, 'rateBudget'> {
+  const closure = budget.closed(projectId, id);
+  const { limit, remaining } = budget.quota(projectId, id) ?? {};
+  const rateBudget = {
+    ...(closure ? { closedUntil: new Date(closure.until).toISOString(), lockedOut: closure.lockedOut } : {}),
+    ...(limit === undefined ? {} : { limit }),
+    ...(remaining === undefined ? {} : { remaining }),
+  };
+  return Object.keys(rateBudget).length > 0 ? { rateBudget } : {};
+}
+
 type Connecting = Pick<
   Connections,
-  'startOAuth' | 'restartOAuth' | 'openOAuth' | 'finishOAuth' | 'hearersOf' | 'generate' | 'update' | 'delete'
+  | 'startOAuth'
+  | 'restartOAuth'
+  | 'openOAuth'
+  | 'finishOAuth'
+  | 'pageOwnerOf'
+  | 'generate'
+  | 'update'
+  | 'delete'
 >;
 
 function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
@@ -161,11 +182,13 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
   return {
     startOAuth: async (projectId, request) => beginConnect(deps, projectId, withWorkspace(request)),
     restartOAuth: async (reach, id) => beginUpdate(deps, (await load(ground, reach, id)).row),
-    openOAuth: (state) => openFlow(deps, state),
-    hearersOf: async (projectId) => [
-      new URL(ground.publicUrl).origin,
-      ...(await projects.originsOf(projectId)),
-    ],
+    openOAuth: async (state) =>
+      (state === undefined ? undefined : await openFlow(deps, state)) ?? deadFlow(deps, state),
+    async pageOwnerOf(projectId) {
+      const { appName, branding } = await projects.get(projectId);
+      const hearers = [new URL(ground.publicUrl).origin, ...(await projects.originsOf(projectId))];
+      return { appName, branding, hearers };
+    },
     async finishOAuth(query, cookies) {
       const end = await finishFlow(deps, query, cookies);
       if ('connectionId' in end) keeper.forget([end.projectId, end.connectionId]);
@@ -232,8 +255,7 @@ function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling 
     },
     async client(projectId, id) {
       const key: ConnectionKey = [projectId, id];
-      const { row } = await keeper.held(key);
-      if (row.status === 'bad_credentials') throw badCredentials(row);
+      const { row } = await keeper.usable(key);
       return createProviderClient({
         ground,
         provider: row.provider,

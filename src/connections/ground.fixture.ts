@@ -24,6 +24,8 @@ export function groundOn(database: Database, masterKey: string): Ground {
       providerCallMs: 10_000,
       proxyCallMs: 60_000,
       connectMs: 2_000,
+      sessionIdleMinutes: 720,
+      sessionHours: 168,
     },
     publicUrl,
   };

@@ -1,11 +1,15 @@
 import './problems.ts';
 export { addToQuota, type Closure, type Quota, type QuotaNames } from './budget/index.ts';
 export { createConnections, type Connections } from './connections.ts';
-export type { Credential } from './credentials/index.ts';
+export { deadCredentials, takeBack, type Credential } from './credentials/index.ts';
 export { callLimits } from './limits.ts';
 export { connectionMetrics } from './metrics.ts';
 export { callbackRoutes } from './oauth/index.ts';
 export type { Connection } from './present.ts';
+export { moveConnections, takeBackConnections } from './move-store.ts';
+export { portableConnections } from './portable-store.ts';
 export { connectionRoutes } from './routes.ts';
 export { sealedConnectionColumns } from './sealed.ts';
-export { countLapsedTokens } from './store.ts';
+export { findMissingScopes } from './scopes-store.ts';
+export { connectedProviders, countLapsedTokens } from './providers-store.ts';
+export { closedBudgets, countBadConnections, findConnections } from './find-store.ts';

@@ -1,4 +1,5 @@
 import { hasAccessToken, type Secrets } from './credentials/index.ts';
+import { notGranted } from './scopes.ts';
 import type { Connection as WireConnection } from './schema.ts';
 import type { ConnectionRow } from './store.ts';
 
@@ -66,6 +67,8 @@ export function present({ row }: Connection, shown?: Shown): WireConnection {
     authScheme: row.auth_scheme,
     status: row.status,
     ...(row.status_detail === null ? {} : { statusDetail: row.status_detail }),
+    ...(row.access_issued_at ? { tokenIssueTime: row.access_issued_at.toISOString() } : {}),
+    ...(row.access_expires_at ? { tokenExpireTime: row.access_expires_at.toISOString() } : {}),
     providerMetadata: row.provider_metadata,
     ...oauthBlock(row, shown),
     ...(shown?.secrets.kind === 'apiKey' ? { apiKey: shown.secrets.apiKey } : {}),
@@ -92,16 +95,8 @@ function oauthBlock(
   };
 }
 
-/** Of OpenID Connect: they ask for more than an access token, and answers leave them out. */
-const unechoed = new Set(['openid', 'profile', 'email', 'offline_access']);
-
-/** What the provider app asks for and the customer, or the provider, did not grant. */
 function missingScopes(row: ConnectionRow): Pick<WireConnection, 'missingScopes'> {
-  const granted = row.scopes?.map((scope) => scope.toLowerCase());
-  if (!granted || granted.length === 0) return {};
-  const missing = (row.app_scopes ?? []).filter(
-    (scope) => !unechoed.has(scope) && !granted.includes(scope.toLowerCase()),
-  );
+  const missing = notGranted(row);
   return missing.length > 0 ? { missingScopes: missing } : {};
 }
 

@@ -5,7 +5,7 @@ import type { HttpServer } from '../kit/http/server.ts';
 import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
 import { listOrPage } from '../kit/paging.ts';
 import { problem } from '../kit/problem.ts';
-import type { Principal } from '../projects/index.ts';
+import { requireSecrets, type Principal } from '../projects/index.ts';
 import type { Connections } from './connections.ts';
 import type { Connection as StoredConnection } from './present.ts';
 import {
@@ -172,7 +172,11 @@ function getRoute(server: HttpServer, connections: Connections): void {
       const { includeCreds = false, includeRefreshToken = false, refresh } = request.query;
       const { reach, id, connection } = await owned(connections, request);
       const showsSecrets = includeCreds || includeRefreshToken;
-      if (showsSecrets || refresh) requireFull(request.principal);
+      if (showsSecrets || refresh)
+        requireSecrets(
+          request.principal,
+          'Credentials are shown and refreshed only for the scopes full and develop.',
+        );
       if (refresh) await connections.refresh(reach.projectId, id, refresh);
       const current = refresh ? await connections.get(reach, id) : connection;
       if (!showsSecrets) return connections.present(current);
@@ -260,12 +264,5 @@ function assertOneself({ consumerRef: own }: Reach, consumerRef: string): void {
   throw problem('forbidden', {
     detail: `The token is of the consumer ${own}; this is the connection of the consumer ${consumerRef}.`,
     remedy: `Use a token of that consumer, or an API key.`,
-  });
-}
-
-function requireFull({ scopes }: Principal): void {
-  if (scopes.includes('full')) return;
-  throw problem('forbidden', {
-    detail: 'Credentials are shown and refreshed only for a key with scope full.',
   });
 }

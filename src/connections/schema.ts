@@ -60,6 +60,7 @@ const authSchemes = [
   'oauth2/password',
   'custom',
 ] as const;
+export const AuthScheme = Type.Enum([...authSchemes]);
 export type AuthScheme = (typeof authSchemes)[number];
 
 const connectionStatuses = ['created', 'working', 'bad_credentials'] as const;
@@ -70,6 +71,23 @@ const Token = Type.Object(
   { token: Type.String(), issuedAt: Type.Optional(time), expiresAt: Type.Optional(time) },
   { ...closed, title: 'Token' },
 );
+
+/** What the provider said last of how many calls it takes, as the node that answers knows it. */
+const RateBudget = Type.Object(
+  {
+    closedUntil: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Nothing queued is sent before: the limit was reached.',
+      }),
+    ),
+    lockedOut: Type.Optional(Type.Boolean({ description: 'The provider locked the token out for so long.' })),
+    limit: Type.Optional(Type.Number({ description: 'Calls in the window of the provider.' })),
+    remaining: Type.Optional(Type.Number({ description: 'Calls that were left in it.' })),
+  },
+  { ...closed, title: 'RateBudget' },
+);
+export type RateBudget = Static<typeof RateBudget>;
 
 /** A connection on the wire. Secrets stand in it only when asked for, and only for scope `full`. */
 export const Connection = Type.Object(
@@ -84,7 +102,7 @@ export const Connection = Type.Object(
     providerConsumerRef: Type.Optional(Type.String()),
     createTime: time,
     updateTime: Type.Optional(time),
-    authScheme: Type.Enum([...authSchemes]),
+    authScheme: AuthScheme,
     status: Type.Enum([...connectionStatuses], {
       description:
         '`created`: new or just refreshed. `working`: a provider call succeeded. `bad_credentials`: connect again.',
@@ -107,6 +125,13 @@ export const Connection = Type.Object(
       ),
     ),
     apiKey: Type.Optional(Type.String()),
+    tokenIssueTime: Type.Optional(
+      Type.String({ format: 'date-time', description: 'When the access token in place was asked for.' }),
+    ),
+    tokenExpireTime: Type.Optional(
+      Type.String({ format: 'date-time', description: 'When it ends; it is renewed before.' }),
+    ),
+    rateBudget: Type.Optional(RateBudget),
     providerMetadata: Type.Optional(ProviderMetadata),
   },
   { ...closed, title: 'Connection' },

@@ -18,6 +18,8 @@ export interface ConnectionRow {
   auth_scheme: AuthScheme;
   status: ConnectionStatus;
   status_detail: string | null;
+  /** An export took its use to another server. */
+  is_moved: boolean;
   provider_metadata: ProviderMetadata;
   scopes: string[] | null;
   credentials: Buffer;
@@ -49,7 +51,7 @@ export interface ConnectionRow {
 }
 
 const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref, c.consumer_ref, c.workspace_ref,
-  c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, c.provider_metadata, c.scopes, c.credentials,
+  c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, c.moved_at IS NOT NULL AS is_moved, c.provider_metadata, c.scopes, c.credentials,
   c.generation::float8 AS generation, c.xmin::text AS version, c.access_issued_at, c.access_expires_at,
   (extract(epoch FROM c.access_expires_at - svc_now()) * 1000)::float8 AS expires_in_ms,
   (extract(epoch FROM svc_now() - c.unauthorized_at) * 1000)::float8 AS unauthorized_ms_ago, c.created_at, c.updated_at,
@@ -129,7 +131,8 @@ const replace = statement(
   `UPDATE connection SET provider_app_id = $3, workspace_ref = $4, provider_consumer_ref = $5, auth_scheme = $6,
      provider_metadata = $7, scopes = $8, credentials = $9, status = $10,
      access_issued_at = svc_now() - $11::float8 * interval '1 ms', access_expires_at = svc_now() + $12::float8 * interval '1 ms',
-     generation = generation + 1, status_detail = NULL, refresh_lease = NULL, refresh_lease_until = NULL, unauthorized_at = NULL,
+     generation = generation + 1, status_detail = NULL, moved_at = NULL, refresh_lease = NULL, refresh_lease_until = NULL,
+     unauthorized_at = NULL,
      updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 RETURNING id`,
 );
@@ -377,15 +380,4 @@ export function setBadCredentials(
     if (error) await record(tx, { projectId: key[0], told: error });
     return error !== undefined;
   });
-}
-
-const countLapsed = statement(
-  'connections_lapsed',
-  `SELECT provider, count(*)::int AS count FROM connection
-   WHERE access_expires_at < now() AND status <> 'bad_credentials' GROUP BY provider ORDER BY provider`,
-);
-
-/** How many connections of each provider have an access token that has ended, so that it was, or is to be, renewed. */
-export function countLapsedTokens(db: Queryable): Promise<{ provider: string; count: number }[]> {
-  return db.rows(countLapsed);
 }

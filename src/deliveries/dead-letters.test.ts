@@ -7,7 +7,7 @@ import {
   startReceiver,
   type DeliveryWorld,
   type Receiver,
-} from './harness.testsuite.ts';
+} from './harness.fixture.ts';
 
 describe('deliveries/dead-letters', () => {
   let test: TestDatabase;

@@ -10,7 +10,7 @@ import {
   startReceiver,
   type DeliveryWorld,
   type Receiver,
-} from './harness.testsuite.ts';
+} from './harness.fixture.ts';
 import { cutMessages, keepMessages } from './index.ts';
 import { waitAfter } from './next-attempt.ts';
 import type { DestinationRow } from './store/destinations.ts';

@@ -11,6 +11,7 @@ import { createKinds } from './kinds.ts';
 import { createNotificationRoutes, type NotificationRoutes } from './notifications/index.ts';
 import { createKnownDestinations, type KnownDestinations } from './known.ts';
 import type { DestinationKind } from './kind.ts';
+import type { MappedFields } from './outgoing.ts';
 import { replayKind } from './replay/kind.ts';
 import { createReplays, type Replays } from './replay/replays.ts';
 import { sendTest } from './send-test.ts';
@@ -41,6 +42,8 @@ export interface DeliveriesOptions {
   /** Where destinations may write files; undefined in production. */
   filesFolder?: string | undefined;
   kinds?: readonly DestinationKind[];
+  /** What objects are mapped to; nothing is told ahead of its records without it. */
+  mappedFields?: MappedFields;
   /** How long this node's own lane holds without renewal. */
   leaseMs?: number;
 }
@@ -55,7 +58,7 @@ export interface Deliveries {
   /** The work of their lanes. */
   readonly kinds: readonly RegisteredKind[];
   /** Sends what was just made. */
-  readonly handOver: Pick<HandOver, 'offer'>;
+  readonly handOver: Pick<HandOver, 'offer' | 'offerTold'>;
   /** By id or name; at most two seconds old. */
   findDestination(projectId: string, nameOrId: string): Promise<FoundDestination | undefined>;
   /** What the deliveries of a lane share with others; undefined: it is not the lane of a destination. */
@@ -94,8 +97,9 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
       );
     });
   };
-  const kind = deliveryKind({ ground, known, kinds, disable });
-  const handOver = createHandOver({ ground, known, kinds }, kind, options);
+  const mappedFields = options.mappedFields ?? (async () => []);
+  const kind = deliveryKind({ ground, known, kinds, mappedFields, disable });
+  const handOver = createHandOver({ ground, known, kinds, announce }, kind, options);
   return {
     destinations,
     notifications: createNotificationRoutes(database, (type) => kinds.get(type)?.recordsOnly === true),

@@ -4,7 +4,7 @@ import type { Delivered, DestinationKind, OpenDestination } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
 import { createLines, type Line, type Lines } from './lines.ts';
 import { countDeliveries } from './metrics.ts';
-import { outgoingOf } from './outgoing.ts';
+import { outgoingOf, type MappedFields } from './outgoing.ts';
 import { formerIn, openSecretsOnce } from './secrets.ts';
 import { canceled, forgotten, postponed, settle, type DeliveryEnd } from './settle.ts';
 import { failingForMs } from './destinations.ts';
@@ -21,6 +21,7 @@ export interface DeliveryDeps {
   ground: Ground;
   known: Pick<KnownDestinations, 'find'>;
   kinds: ReadonlyMap<string, DestinationKind>;
+  mappedFields: MappedFields;
   /** Called after the commit, for each destination that is to be disabled. */
   disable(end: Pick<DeliveryEnd, 'projectId' | 'destinationId' | 'disable'>): void;
 }
@@ -40,6 +41,9 @@ export function deliveryKind(deps: DeliveryDeps): Kind<DeliveryItem, DeliveryEnd
     record: recordDeliveries,
     recorded(ends) {
       countDeliveries(deps.ground.metrics, ends);
+      for (const { projectId, messageId: id, outcome, groupRef } of ends)
+        if (outcome)
+          deps.ground.database.tell(projectId, { type: 'delivery', id, status: outcome.status, groupRef });
       const asking = ends.filter(({ disable }) => disable !== undefined);
       const each = new Map(asking.map((end) => [end.destinationId, end]));
       for (const end of each.values()) deps.disable(end);
@@ -72,7 +76,7 @@ async function deliver(
     return canceled(item, 'The project does not keep the message any longer (`keepDays.messages`).');
   if (!deps.kinds.has(row.type)) return { end: postponed(item, strangeMs) };
   const kind = kindOf(deps, row);
-  const outgoing = outgoingOf(deps.ground.database, { id: item.ref, projectId, attempt }, message);
+  const outgoing = outgoingOf(deps, { id: item.ref, projectId, attempt }, message);
   const line: Line | undefined = kind.connectsEach && (await lines.enter(laneId, context.signal));
   const startedAt = new Date();
   const began = performance.now();
@@ -88,7 +92,9 @@ async function deliver(
   const timing = { startedAt, latencyMs: performance.now() - began };
   line?.leave(timing.latencyMs);
   const ran = settle(item, delivered, timing, failingForMs(row));
-  return row.keeps_delivered ? ran : { ...ran, end: { ...ran.end, empties: true } };
+  const groupRef = message.group_ref ?? undefined;
+  const empties = row.keeps_delivered ? {} : { empties: true };
+  return { ...ran, end: { ...ran.end, groupRef, ...empties } };
 }
 
 /** No route leads there; a replay can. */

@@ -81,7 +81,7 @@ function retry(server: HttpServer, { deliveries, projects }: DeliveryRouteDeps):
       body: RetryDeliveryRequest,
       response: { 200: Delivery },
     },
-    config: {},
+    config: { scopes: ['remediate'] },
     handler: ({ principal, params }) =>
       deliveries.log.retry(projects.confine(principal, params.projectIdOrName), params.deliveryId),
   });

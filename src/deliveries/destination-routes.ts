@@ -3,10 +3,9 @@ import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
 import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
 import { listOrPage } from '../kit/paging.ts';
-import { problem } from '../kit/problem.ts';
-import type { Principal, Projects } from '../projects/index.ts';
+import { requireSecrets, type Principal, type Projects } from '../projects/index.ts';
 import type { Deliveries } from './deliveries.ts';
-import { presentDestination } from './present.ts';
+import { presentDestination, presentFor } from './present.ts';
 import { kinds } from './kinds.ts';
 import {
   DeleteDestinationQuery,
@@ -30,6 +29,7 @@ const url = `${collectionUrl}/:destination`;
 const actionUrl = (action: string): string => `${url}(^[^:]+)::${action}`;
 const reading = { scopes: ['read' as const], projectWide: true as const };
 const changing = { projectWide: true as const };
+const mending = { scopes: ['remediate' as const], projectWide: true as const };
 
 export interface DeliveryRouteDeps {
   deliveries: Deliveries;
@@ -95,7 +95,7 @@ function collection(server: HttpServer, deps: DeliveryRouteDeps): void {
       const found = await listOrPage(
         query,
         (slice) => destinations.list(projectId, slice),
-        (rows) => rows.map((row) => presentDestination(row)),
+        (rows) => rows.map((row) => presentFor(principal, row)),
       );
       return sendList(reply, found);
     },
@@ -125,9 +125,10 @@ function one(server: HttpServer, deps: DeliveryRouteDeps): void {
     handler: async (request, reply) => {
       const { destinations } = deps.deliveries;
       const { includeSecrets = false } = request.query;
-      if (includeSecrets) requireFull(request.principal);
+      if (includeSecrets)
+        requireSecrets(request.principal, 'Secrets are shown only to the scopes full and develop.');
       const row = await destinations.get(...placeOf(deps, request));
-      if (!includeSecrets) return presentDestination(row);
+      if (!includeSecrets) return presentFor(request.principal, row);
       reply.header('cache-control', 'no-store');
       return presentDestination(row, await destinations.disclose(row));
     },
@@ -214,7 +215,7 @@ function switches(server: HttpServer, deps: DeliveryRouteDeps): void {
       params: DestinationParams,
       response: { 200: Destination },
     },
-    config: changing,
+    config: mending,
     handler: async (request) => presentDestination(await destinations.enable(...placeOf(deps, request))),
   });
   server.route({
@@ -229,7 +230,7 @@ function switches(server: HttpServer, deps: DeliveryRouteDeps): void {
       params: DestinationParams,
       response: { 200: Destination },
     },
-    config: changing,
+    config: mending,
     handler: async (request) => presentDestination(await destinations.disable(...placeOf(deps, request))),
   });
 }
@@ -247,12 +248,7 @@ function test(server: HttpServer, deps: DeliveryRouteDeps): void {
       params: DestinationParams,
       response: { 200: DestinationTest },
     },
-    config: changing,
+    config: mending,
     handler: (request) => deps.deliveries.test(...placeOf(deps, request)),
   });
-}
-
-function requireFull({ scopes }: Principal): void {
-  if (scopes.includes('full')) return;
-  throw problem('forbidden', { detail: 'Secrets are shown only for a key with scope full.' });
 }

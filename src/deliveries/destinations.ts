@@ -1,4 +1,4 @@
-import { record } from '../events/index.ts';
+import { beforeAndAfter, record } from '../events/index.ts';
 import { isTaken, type Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
@@ -12,6 +12,7 @@ import { knownForMs, type KnownDestinations } from './known.ts';
 import { faultsOf } from './metadata.ts';
 import { isFailingTooLong } from './next-attempt.ts';
 import { forgetRoutesTo } from './notifications/index.ts';
+import { withoutSecrets } from './present.ts';
 import { replayDeadLetters } from './replay/begin.ts';
 import type { CreateDestinationRequest, UpdateDestinationRequest } from './schema.ts';
 import { formerIn, openSecrets, sealSecrets, type StoredSecrets } from './secrets.ts';
@@ -192,15 +193,21 @@ async function update(
     if (faults.length > 0) throw refuse(faults);
     const secrets =
       under('secrets').length > 0 ? sealSecrets(deps.ground.vault, row, { current }) : row.secrets;
-    const details = { name: row.name, changed: [...values.keys()] };
+    const after = { ...row, name: name ?? row.name, metadata, secrets };
+    const differs = beforeAndAfter(told(row), told(after));
+    const details = { name: row.name, changed: [...values.keys()], ...differs };
     await record(tx, { projectId, action: 'destination.updated', targetId: row.id, details });
-    const changed = await store
-      .updateDestination(tx, { ...row, name: name ?? row.name, metadata, secrets })
-      .catch((error: unknown) => {
-        throw takenOr(error, name ?? row.name);
-      });
+    const changed = await store.updateDestination(tx, after).catch((error: unknown) => {
+      throw takenOr(error, name ?? row.name);
+    });
     return changed ?? row;
   });
+}
+
+/** What it is, without what is secret in it. */
+function told(row: Pick<Row, 'name' | 'type' | 'metadata'>): object {
+  const members = Object.entries(withoutSecrets(row)).map(([name, value]) => [`metadata.${name}`, value]);
+  return { name: row.name, ...(Object.fromEntries(members) as object) };
 }
 
 /** Null takes a member away. */

@@ -10,7 +10,7 @@ import {
   startReceiver,
   type DeliveryWorld,
   type Receiver,
-} from './harness.testsuite.ts';
+} from './harness.fixture.ts';
 import { keepMessages } from './index.ts';
 
 const leaseMs = 1_000;

@@ -5,14 +5,18 @@ import {
   findStray,
   putBack,
   type Kind,
+  type Marked,
   type NodeLane,
 } from '../lanes/index.ts';
 import { sleep } from '../kit/retry.ts';
+import { toldType, type TellNow, type TellOffer, type ToldMessage } from '../operations/index.ts';
+import { inSpan } from '../kit/trace.ts';
 import type { DeliveryDeps, DeliveryItem } from './delivery-kind.ts';
 import { encodings } from './encoding.ts';
 import type { KnownDestinations } from './known.ts';
 import type { NewMessage } from './messages.ts';
 import type { DeliveryEnd } from './settle.ts';
+import type { MessageRow } from './store/load.ts';
 import type { StartedMessage } from './store/messages.ts';
 
 /**
@@ -22,6 +26,8 @@ import type { StartedMessage } from './store/messages.ts';
 export interface HandOver {
   /** To be asked right before messages of one destination are kept: some of them will name the lane of this node. */
   offer(messages: readonly NewMessage[]): Promise<Offer>;
+  /** To be asked right before what tells of ends is kept. */
+  offerTold: TellNow['offer'];
   /** Waits for what is under way; after the deadline it breaks off, and goes back. */
   close(deadlineMs?: number): Promise<void>;
 }
@@ -33,19 +39,30 @@ export interface Offer {
   kept(started: readonly StartedMessage[]): void;
 }
 
-/** Under way at once; more waits in its lane, where slow endpoints hold nobody up. */
-const most = { ofDestination: 8, inAll: 64 };
+/** Under way at once; more waits in its lane, where slow endpoints hold nobody up. What tells of an end is small. */
+const most = {
+  records: { ofDestination: 8, inAll: 64 },
+  told: { ofDestination: 32, inAll: 256 },
+};
+type Sort = keyof typeof most;
 /** For recording what broke off at the deadline of a close. */
 const graceMs = 1_500;
 const defaultLeaseMs = 60_000;
 
-type HandOverDeps = Pick<DeliveryDeps, 'ground' | 'kinds'> & { known: KnownDestinations };
+type HandOverDeps = Pick<DeliveryDeps, 'ground' | 'kinds'> & {
+  known: KnownDestinations;
+  /** Something waits in the lane of the destination. */
+  announce: (destinationId: string) => void;
+};
+type Send = (lane: NodeLane, item: DeliveryItem) => void;
 
 interface State extends HandOverDeps {
   kind: Kind<DeliveryItem, DeliveryEnd>;
   leaseMs: number;
-  /** The destination of each message, from before it is kept until its attempt is recorded. */
-  underWay: Map<string, string>;
+  /** Messages until their attempt is recorded: those of records from before they are kept. */
+  underWay: Map<string, { destinationId: string; sort: Sort }>;
+  /** What tells of ends and is being kept: which messages that makes is known with the answer. */
+  telling: Set<Promise<void>>;
   sending: Map<Promise<void>, NodeLane>;
   isClosing: boolean;
 }
@@ -61,6 +78,7 @@ export function createHandOver(
     kind,
     leaseMs,
     underWay: new Map(),
+    telling: new Set(),
     sending: new Map(),
     isClosing: false,
   };
@@ -68,6 +86,7 @@ export function createHandOver(
   const recorder = createRecorder<DeliveryEnd>({ database, log }, kind);
   const record = (end: DeliveryEnd, lane: NodeLane): Promise<boolean> =>
     recorder.record(end, lane.cut.signal);
+  const sendFrom: Send = (lane, item) => send(state, lane, item, record);
   return {
     async offer(messages) {
       const [first] = messages;
@@ -75,7 +94,16 @@ export function createHandOver(
         first && (await mayTake(state, first))
           ? await lanes.of(first.projectId).catch(() => undefined)
           : undefined;
-      return lane ? offerIn(state, lane, messages, record) : { messages, kept: () => undefined };
+      return lane ? offerIn(state, lane, messages, sendFrom) : { messages, kept: () => undefined };
+    },
+    async offerTold(projectIds) {
+      const asked = state.isClosing ? [] : projectIds;
+      const found = await Promise.all(asked.map((id) => lanes.of(id).catch(() => undefined)));
+      return offerToldIn(
+        state,
+        found.filter((lane) => lane !== undefined),
+        sendFrom,
+      );
     },
     async close(deadlineMs = 10_000) {
       state.isClosing = true;
@@ -104,15 +132,10 @@ async function mayTake(
   return !isClosing && row?.status === 'active' && row.failing_since === null && kinds.has(row.type);
 }
 
-function offerIn(
-  state: State,
-  lane: NodeLane,
-  messages: readonly NewMessage[],
-  record: (end: DeliveryEnd, lane: NodeLane) => Promise<boolean>,
-): Offer {
+function offerIn(state: State, lane: NodeLane, messages: readonly NewMessage[], sendFrom: Send): Offer {
   const { underWay } = state;
   const taken = messages.slice(0, roomFor(state, messages[0]?.destinationId ?? ''));
-  for (const { id, destinationId } of taken) underWay.set(id, destinationId);
+  for (const { id, destinationId } of taken) underWay.set(id, { destinationId, sort: 'records' });
   const { id, lease } = lane;
   return {
     messages: messages.map((one) => (underWay.has(one.id) ? { ...one, node: { id, lease } } : one)),
@@ -121,15 +144,58 @@ function offerIn(
       for (const message of taken) {
         const row = rows.get(message.id);
         if (!row) underWay.delete(message.id);
-        else send(state, lane, itemOf(message, row, lane), record);
+        else sendFrom(lane, itemOf(message, row, lane));
       }
     },
   };
 }
 
-function roomFor({ underWay }: State, destinationId: string): number {
-  const there = [...underWay.values()].filter((id) => id === destinationId).length;
-  return Math.max(0, Math.min(most.ofDestination - there, most.inAll - underWay.size));
+function roomFor(state: State, destinationId: string): number {
+  const there = onTheirWay(state, 'records');
+  const { ofDestination, inAll } = most.records;
+  return Math.max(0, Math.min(ofDestination - (there.get(destinationId) ?? 0), inAll - sumOf(there)));
+}
+
+/** How many there are for each destination. */
+function onTheirWay({ underWay }: State, wanted: Sort): Map<string, number> {
+  const there = new Map<string, number>();
+  for (const { destinationId, sort } of underWay.values())
+    if (sort === wanted) there.set(destinationId, (there.get(destinationId) ?? 0) + 1);
+  return there;
+}
+
+function sumOf(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, one) => sum + one, 0);
+}
+
+/** The statement that keeps what is told decides what of it is started. Two of them at once may each use all the room there is. */
+function offerToldIn(state: State, lanes: readonly NodeLane[], sendFrom: Send): TellOffer {
+  const { underWay, telling, kinds, announce } = state;
+  const there = onTheirWay(state, 'told');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  telling.add(promise);
+  return {
+    lanes,
+    types: [...kinds.keys()],
+    room: Math.max(0, most.told.inAll - sumOf(there)),
+    each: most.told.ofDestination,
+    onTheirWay: there,
+    kept(told) {
+      const left = new Set<string>();
+      for (const message of told) {
+        const { id, projectId, destinationId, started } = message;
+        const lane = lanes.find((one) => one.projectId === projectId);
+        if (!started || !lane) left.add(destinationId);
+        else {
+          underWay.set(id, { destinationId, sort: 'told' });
+          sendFrom(lane, toldItemOf(message, started, lane));
+        }
+      }
+      telling.delete(promise);
+      resolve();
+      left.forEach(announce);
+    },
+  };
 }
 
 function send(
@@ -157,7 +223,12 @@ async function sendNow(
   item: DeliveryItem,
   record: (end: DeliveryEnd, lane: NodeLane) => Promise<boolean>,
 ): Promise<void> {
-  const { end } = await state.kind.run(item, contextOf(lane, lane.cut.signal, state.leaseMs));
+  const attributes = { 'svc.project_id': item.projectId, 'svc.work_ref': item.ref, 'svc.attempt': 1 };
+  const span = { name: 'run delivery', kind: 'work' as const, attributes };
+  // What tells of an end goes on in the trace of that; records in the one of their read, which runs here.
+  const { end } = await inSpan(item.trace === undefined ? span : { ...span, parent: item.trace ?? '' }, () =>
+    state.kind.run(item, contextOf(lane, lane.cut.signal, state.leaseMs)),
+  );
   await record(end, lane);
   if (end.outcome?.status !== 'delivered') await forget(state, item);
 }
@@ -170,41 +241,77 @@ async function forget({ known }: State, { projectId, laneId }: DeliveryItem): Pr
 
 /** As it is loaded from the rows of its message and its work. */
 function itemOf(message: NewMessage, row: StartedMessage, lane: NodeLane): DeliveryItem {
-  const { id, projectId, installationId, groupRef, object, destinationId, records, keys, plain } = message;
+  const { installationId, groupRef, object, records, keys, plain } = message;
+  return startedItem(message, row.workSeq, lane, {
+    seq: row.seq,
+    installation_id: installationId,
+    group_ref: groupRef,
+    object,
+    event_type: null,
+    records,
+    body: plain,
+    links: message.result !== null,
+    keys,
+    created_at: new Date(row.createdAt),
+  });
+}
+
+function toldItemOf(
+  { trace, ...message }: ToldMessage,
+  { workSeq, body }: NonNullable<ToldMessage['started']>,
+  lane: NodeLane,
+): DeliveryItem {
+  const { installationId, groupRef, seq, createdAt } = message;
+  const item = startedItem(message, workSeq, lane, {
+    seq,
+    installation_id: installationId,
+    group_ref: groupRef,
+    object: null,
+    event_type: toldType,
+    records: 0,
+    body: Buffer.from(body),
+    links: false,
+    keys: '[]',
+    created_at: createdAt,
+  });
+  return { ...item, trace };
+}
+
+function startedItem(
+  { id, projectId, destinationId }: { id: string; projectId: string; destinationId: string },
+  workSeq: string,
+  { lease }: NodeLane,
+  message: Omit<MessageRow, 'destination_id' | 'encoding' | 'replay'>,
+): DeliveryItem {
   return {
     projectId,
-    seq: row.workSeq,
+    seq: workSeq,
     laneId: destinationId,
     isOfNode: true,
-    lease: lane.lease,
+    lease,
     kind: 'delivery',
     ref: id,
     attempt: 1,
     remainingMs: Infinity,
     expired: false,
-    message: {
-      seq: row.seq,
-      installation_id: installationId,
-      group_ref: groupRef,
-      object,
-      event_type: null,
-      destination_id: destinationId,
-      records,
-      encoding: encodings.plain,
-      body: plain,
-      links: message.result !== null,
-      keys,
-      created_at: new Date(row.createdAt),
-      replay: false,
-    },
+    message: { ...message, destination_id: destinationId, encoding: encodings.plain, replay: false },
   };
 }
 
 /** What was kept as started and is none of ours: the answer to its commit was lost. It was not sent. */
-async function sendHome({ ground, underWay }: State, lanes: readonly NodeLane[]): Promise<void> {
+async function sendHome(state: State, lanes: readonly NodeLane[]): Promise<void> {
   if (lanes.length === 0) return;
+  const { ground, underWay, telling } = state;
   const found = await findStray(ground.database, lanes, [...underWay.keys()]);
-  // What began after the question is known by now; what ended meanwhile is refused by its fence.
+  if (found.length === 0 || telling.size === 0) return putHome(state, found);
+  // What was committed before the question may be answered after it. The lanes are renewed meanwhile.
+  void Promise.all(telling)
+    .then(() => putHome(state, found))
+    .catch((error: unknown) => ground.log.warn({ err: error }, 'what nobody sends was not sent home'));
+}
+
+/** What began after the question is known by now; what ended meanwhile is refused by its fence. */
+async function putHome({ ground, underWay }: State, found: readonly Marked[]): Promise<void> {
   for (const item of found) {
     if (underWay.has(item.ref)) continue;
     await putBack(ground.database, item, 0, false);

@@ -8,7 +8,7 @@ import {
   startReceiver,
   type DeliveryWorld,
   type Receiver,
-} from './harness.testsuite.ts';
+} from './harness.fixture.ts';
 import { cutMessages, keepMessages } from './index.ts';
 import { forgetResults } from './store/forget.ts';
 

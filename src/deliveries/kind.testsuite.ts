@@ -70,6 +70,7 @@ export function testMessage(
     body: async () => Buffer.from(body),
     result: async () => Buffer.from(result),
     attempt: 1,
+    mappedFields: async () => [],
     replay: false,
     ...over,
   };

@@ -11,6 +11,9 @@ export interface RecordKey {
   deleted: boolean;
 }
 
+/** Names the records of an object as they are delivered. */
+export type MessageObject = Pick<OutgoingMessage, 'projectId' | 'installationId' | 'object'>;
+
 /** A message on its way to a destination. */
 export interface OutgoingMessage {
   id: string;
@@ -32,6 +35,8 @@ export interface OutgoingMessage {
    * The records as JSON, one array, also where the body only links to them. With the body it is the `result` of an inline message.
    */
   result(): Promise<Buffer>;
+  /** The members of `mappedFields` that records of the object may have now, whether these have them or not. */
+  mappedFields(): Promise<readonly string[]>;
   /** From 1. */
   attempt: number;
   /** It is sent again because somebody asked for it. */
@@ -107,6 +112,8 @@ export interface KindOptions {
 /** A line of `kinds.ts`. */
 export interface DeclaredKind extends KindShape {
   create(options: KindOptions): DestinationKind;
+  /** The metadata for whoever may see no secrets, where it holds some. */
+  withoutSecrets?(metadata: Record<string, unknown>): Record<string, unknown>;
 }
 
 /** A kind of destination: one folder, and one line in `kinds.ts`. */

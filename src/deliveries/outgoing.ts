@@ -1,6 +1,6 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { decode } from './encoding.ts';
-import type { OutgoingMessage, RecordKey } from './kind.ts';
+import type { MessageObject, OutgoingMessage, RecordKey } from './kind.ts';
 import { recordKeysIn } from './messages.ts';
 import { loadStoredResult, type MessageRow } from './store/load.ts';
 
@@ -10,22 +10,33 @@ interface Sent {
   attempt: number;
 }
 
+/** What the records of an object may have in `mappedFields` now. */
+export type MappedFields = (of: MessageObject) => Promise<readonly string[]>;
+
+interface Deps {
+  ground: { database: Queryable };
+  mappedFields: MappedFields;
+}
+
 /** A stored message for its destination; its large parts are opened when they are asked for. */
 export function outgoingOf(
-  db: Queryable,
+  { ground: { database }, mappedFields }: Deps,
   { id, projectId, attempt }: Sent,
   row: MessageRow,
 ): OutgoingMessage {
   let keys: RecordKey[] | undefined;
+  const object = {
+    projectId,
+    installationId: row.installation_id ?? '',
+    object: row.object ?? '',
+  };
   const body = (): Promise<Buffer> => decode(row.body, row.encoding);
   return {
+    ...object,
     id,
-    projectId,
     attempt,
     seq: row.seq,
-    installationId: row.installation_id ?? '',
     groupRef: row.group_ref ?? '',
-    object: row.object ?? '',
     ...(row.event_type === null ? {} : { notificationType: row.event_type }),
     createdAt: row.created_at,
     records: row.records,
@@ -36,10 +47,12 @@ export function outgoingOf(
     body,
     async result() {
       if (!row.links) return resultIn(await body());
-      const stored = await loadStoredResult(db, projectId, id);
+      const stored = await loadStoredResult(database, projectId, id);
       if (!stored) throw new Error(`the message ${id} is no longer kept`);
       return decode(stored.result, stored.encoding);
     },
+    // While they are not known, a table waits for the record that has them.
+    mappedFields: () => mappedFields(object).catch(() => []),
     replay: row.replay,
   };
 }

@@ -9,7 +9,7 @@ const closed = { additionalProperties: false } as const;
 const time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) });
 
-const DestinationName = Type.String({
+export const DestinationName = Type.String({
   pattern: '^[A-Za-z0-9-]{1,64}$',
   description:
     'Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case.',

@@ -6,7 +6,7 @@ import {
   startReceiver,
   type DeliveryWorld,
   type Receiver,
-} from './harness.testsuite.ts';
+} from './harness.fixture.ts';
 
 describe('deliveries/secrets', () => {
   let test: TestDatabase;

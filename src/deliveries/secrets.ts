@@ -1,19 +1,22 @@
+import { Type, type Static } from 'typebox';
 import { problem } from '../kit/problem.ts';
 import { sealedColumn } from '../kit/rotation.ts';
 import type { Vault } from '../kit/vault.ts';
 import type { DestinationRow } from './store/destinations.ts';
 
-/** As they are sealed. */
-export interface StoredSecrets {
-  current: object;
-  /** Those before each rotation, and until when they are good; the newest first. */
-  former?: FormerSecrets[];
-}
+const closed = { additionalProperties: false } as const;
+const FormerSecrets = Type.Object(
+  { secrets: Type.Object({}), until: Type.String({ format: 'date-time' }) },
+  closed,
+);
+type FormerSecrets = Static<typeof FormerSecrets>;
 
-interface FormerSecrets {
-  secrets: object;
-  until: string;
-}
+/** As they are sealed. `former`: those before each rotation, and until when they are good; the newest first. */
+export const StoredSecrets = Type.Object(
+  { current: Type.Object({}), former: Type.Optional(Type.Array(FormerSecrets)) },
+  closed,
+);
+export type StoredSecrets = Static<typeof StoredSecrets>;
 
 type Place = Pick<DestinationRow, 'project_id' | 'id'>;
 

@@ -51,6 +51,7 @@ function testMessageTo(row: DestinationRow): OutgoingMessage {
     keys: [],
     body: async () => Buffer.from(JSON.stringify(body)),
     result: async () => Buffer.from('[]'),
+    mappedFields: async () => [],
     attempt: 1,
     replay: false,
   };

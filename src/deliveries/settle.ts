@@ -32,6 +32,8 @@ export interface DeliveryEnd extends End {
   disable: { reason: string; failing: boolean } | undefined;
   /** When it was delivered everywhere, its content goes with this. */
   empties?: boolean;
+  /** Whose message it is, where that is known. */
+  groupRef?: string | undefined;
 }
 
 /** When an attempt began and how long it took. */

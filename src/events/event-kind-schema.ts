@@ -48,8 +48,15 @@ export const installationBlock = {
 
 export const operationBlock = { objectName: text, operationId: text };
 export const rangeBlock = { fromTimestamp: Type.Optional(time), untilTimestamp: time };
+const config = Type.Record(Type.String(), Type.Unknown());
+const configURL = Type.String({
+  description:
+    'In its place where it is larger than 100,000 bytes: `listConfigs`, the newest first, for a key that may read. It is gone with the installation.',
+});
 /** The config of an installation, as it was saved. */
-export const config = Type.Record(Type.String(), Type.Unknown());
+export const configBlock = { config: Type.Optional(config), configURL: Type.Optional(configURL) };
+/** And the one before. */
+export const lastConfigBlock = { lastConfig: Type.Optional(config), lastConfigURL: Type.Optional(configURL) };
 
 const ids = {
   project: '0192f0c1-0001-7000-8000-000000000001',

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import {
-  config,
+  configBlock,
   connectionBlock,
   eventKind,
   installationBlock,
+  lastConfigBlock,
   operationBlock,
   rangeBlock,
   samples,
@@ -13,8 +14,8 @@ const { connection, installation, operation, range, destination } = samples;
 const { url: _url, ...unreached } = destination;
 
 const ofConnection = Type.Object(connectionBlock);
-const ofInstallation = Type.Object({ ...installationBlock, config });
-const ofObject = { ...installationBlock, ...operationBlock, config };
+const ofInstallation = Type.Object({ ...installationBlock, ...configBlock });
+const ofObject = { ...installationBlock, ...operationBlock, ...configBlock };
 const error = Type.String({ description: 'What failed, in a sentence.' });
 
 /** The customer, as the builder knows it. */
@@ -73,7 +74,7 @@ const installations = {
   }),
   'installation.updated': eventKind({
     when: 'The config or the connection of an installation was changed.',
-    data: Type.Object({ ...installationBlock, config, lastConfig: config }),
+    data: Type.Object({ ...installationBlock, ...configBlock, ...lastConfigBlock }),
     sample: { ...installation, config: samples.config, lastConfig: { provider: 'hubspot' } },
     sentence: (data) => `${customer(data)} changed its installation of ${data.integrationName}.`,
   }),

@@ -1,20 +1,24 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import { currentTrace } from '../kit/trace.ts';
 import type { Reach } from './reach.ts';
 import type { EventType } from './schema.ts';
 
 const insert = statement(
   'events_insert',
-  `INSERT INTO event (project_id, id, type, group_ref, connection_id, installation_id, data)
-   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+  `INSERT INTO event (project_id, id, type, group_ref, connection_id, installation_id, data, trace)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
 /** The columns of an event that a source of {@link eventsFrom} has. */
-const columns = 'project_id, id, type, group_ref, connection_id, installation_id, data';
+const columns = 'project_id, id, type, group_ref, connection_id, installation_id, data, trace';
 
-/** A part of a statement that records events together with what they tell, for a source with the columns of an event. */
+/**
+ * A part of a statement that records events together with what they tell, for a source with the columns of an event. `told_events` has
+ * each as `event`, for `svc_tell`, which the statement has to call: the trigger leaves them alone then.
+ */
 export const eventsFrom = (source: string): string => `told_events AS (
-    INSERT INTO event (${columns}) SELECT ${columns} FROM (${source}) s)`;
+    INSERT INTO event AS e (${columns}) SELECT ${columns} FROM (${source}) s RETURNING e AS event)`;
 
 const list = statement(
   'events_list',
@@ -37,7 +41,16 @@ export interface Told {
 
 export async function insertEvent(tx: Queryable, projectId: string, id: string, told: Told): Promise<void> {
   const { type, groupRef = null, connectionId = null, installationId = null, data } = told;
-  await tx.rows(insert, [projectId, id, type, groupRef, connectionId, installationId, data]);
+  await tx.rows(insert, [
+    projectId,
+    id,
+    type,
+    groupRef,
+    connectionId,
+    installationId,
+    data,
+    currentTrace() ?? null,
+  ]);
 }
 
 export interface EventRow {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
-import { createHarness, type Answer, type Harness } from './harness.fixture.ts';
+import type { Page } from '../kit/paging-schema.ts';
+import { createHarness, type Answer, type Body, type Harness } from './harness.fixture.ts';
+import type { Config } from './schema.ts';
 
 let on: Harness;
 let groupRef: string;
@@ -59,6 +61,29 @@ async function configs(): Promise<{ id: string; content: unknown }[]> {
 
 describe('installations/change', () => {
   describe('update', () => {
+    it('warns of a mapping to a name that the integration does not ask for, with the name that was probably meant', async () => {
+      const mapped = { ...contacts, selectedFieldMappings: { nick: 'firstname', nik: 'lastname' } };
+      const changed = await patch(
+        ['config.content.read.objects.contacts'],
+        changing({ read: { objects: { contacts: mapped } } }),
+      );
+      expect(changed).toMatchObject({
+        status: 200,
+        json: {
+          warnings: [
+            {
+              message:
+                'config.content.read.objects.contacts.selectedFieldMappings.nik: the integration asks for no mapping "nik"; did you mean "nick"?',
+            },
+          ],
+        },
+      });
+      expect(
+        (await patch(['config.content.read.objects.contacts'], changing({ read: { objects: { contacts } } })))
+          .json,
+      ).not.toHaveProperty('warnings');
+    });
+
     it('changes no config that somebody else changed before, where the request says which it was made on', async () => {
       const { config: first } = await current();
       const masks = ['config.content.write.objects.contacts'];
@@ -271,5 +296,36 @@ describe('installations/change', () => {
       expect((await patchObject('read', [])).status).toBe(400);
       expect((await patchObject('proxy', [{ op: 'remove', path: '' }])).status).toBe(400);
     });
+  });
+
+  it('lists the configs of before, and restores one whole', async () => {
+    const [first] = await configs();
+    const { contacts: kept, ...others } = { ...content.write.objects };
+    expect(others).toEqual({});
+    const changed = { ...content, read: { objects: {} }, write: { objects: { people: kept } } };
+    const replaced = await patch(['config.content'], changing(changed), `?ifConfigId=${first?.id}`);
+    expect(replaced).toMatchObject({ status: 200, json: { config: { content: changed } } });
+    const list = async (query: string) =>
+      (await on.call<Page<Config> & Body>('GET', `/installations/${id}/configs${query}`)).json;
+    const newest = await list('?pageSize=1');
+    expect(newest.results).toEqual([replaced.json.config]);
+    const older = await list(`?pageToken=${newest.pagination.nextPageToken}`);
+    expect(older).toMatchObject({ results: [{ id: first?.id, content }], pagination: { done: true } });
+    const restored = await patch(['config.content'], changing(older.results[0]?.content ?? {}));
+    expect(restored.json.config.content).toEqual(content);
+    expect((await current()).config.content).toEqual(content);
+    expect(await configs()).toHaveLength(3);
+    expect((await on.call('GET', `/installations/${id}`)).json).toEqual(await current());
+    expect((await on.call('GET', '/installations/none/configs')).status).toBe(404);
+    expect((await list('?pageToken=no')).issues).toMatchObject([{ name: 'pageToken' }]);
+  });
+
+  it('refuses a whole config as it refuses one that is made', async () => {
+    const answer = await patch(
+      ['config.content'],
+      changing({ provider: 'salesforce', read: { objects: {} } }),
+    );
+    expect(answer.status).toBe(422);
+    expect(issuesOf(answer)?.[0]).toMatch(/^config\.content/);
   });
 });

@@ -1,4 +1,4 @@
-import { record } from '../events/index.ts';
+import { beforeAndAfter, record } from '../events/index.ts';
 import { compileCheck } from '../kit/http/validation.ts';
 import { newId } from '../kit/ids.ts';
 import { problem, refuse } from '../kit/problem.ts';
@@ -7,7 +7,7 @@ import { checkContent, createdByIssues } from './config/check.ts';
 import { contentPath } from './config/issue.ts';
 import type { MaskedChange } from './config/masks.ts';
 import { ConfigContent } from './config/schema.ts';
-import { chooseConnection, connectionGone } from './connection.ts';
+import { chooseConnection, requireUsable } from './connection.ts';
 import { forgetTarget, type InstallationsDeps, type Scope } from './scope.ts';
 import { manifestFor } from './manifest-for.ts';
 import { followConfig, heldConnection, readInstallation, type InstallationRow } from './store.ts';
@@ -100,15 +100,23 @@ async function save(
   const config = { id: newId(), revisionId: integration.latestRevision.id, createdBy, content };
   return ground.database.transaction(async (tx) => {
     const isSwapped = connectionId !== before.connection_id;
-    if (isSwapped && !(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
+    if (isSwapped) {
+      const held = await heldConnection(tx, projectId, connectionId);
+      requireUsable(held, { id: connectionId, groupRef: before.group_ref });
+    }
     const isFirst = await followConfig(tx, before, config, connectionId);
     if (!isFirst) return undefined;
     const details = {
-      configId: config.id,
       groupRef: before.group_ref,
-      ...(isSwapped ? { connectionId } : {}),
+      ...beforeAndAfter(
+        { configId: before.config_id, connectionId: before.connection_id },
+        { configId: config.id, connectionId },
+      ),
     };
-    const told = await toldOf(tx, projectId, before.id, 'installation.updated', {
+    const told = await toldOf(tx, ground.publicUrl, {
+      projectId,
+      id: before.id,
+      type: 'installation.updated',
       lastConfig: before.content,
     });
     await record(tx, { projectId, action: 'installation.updated', targetId: before.id, details, told });

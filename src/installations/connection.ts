@@ -1,6 +1,6 @@
 import type { Reach } from '../events/index.ts';
 import { Problem, problem } from '../kit/problem.ts';
-import type { Connection, Connections } from '../connections/index.ts';
+import { takeBack, type Connection, type Connections } from '../connections/index.ts';
 import type { InstallationsDeps } from './scope.ts';
 
 /** Whose connection is wanted, and to which provider. */
@@ -35,12 +35,7 @@ export async function chooseConnection(
     const detail = `The connection ${connection.id} is to ${connection.provider}, the integration to ${provider}.`;
     throw problem('connection-provider-mismatch', { detail });
   }
-  if (connection.status === 'bad_credentials') {
-    throw problem('no-usable-connection', {
-      detail: `The credentials of the connection ${connection.id} of the group ${groupRef} stopped working.`,
-      remedy: `Let the customer connect again: PATCH …/connections/${connection.id}:oauth-update, or connect anew.`,
-    });
-  }
+  requireUsable({ status: connection.status, is_moved: connection.row.is_moved }, connection);
   return connection.id;
 }
 
@@ -58,6 +53,17 @@ export async function namedConnection(
   }
 }
 
-export function connectionGone(connectionId: string): Problem {
-  return problem('no-usable-connection', { detail: `The connection ${connectionId} was deleted meanwhile.` });
+/** Throws no-usable-connection for one that is gone, or whose credentials stopped working. */
+export function requireUsable(
+  held: { status: Connection['status']; is_moved: boolean } | undefined,
+  { id, groupRef }: Pick<Connection, 'id' | 'groupRef'>,
+): void {
+  if (!held) throw problem('no-usable-connection', { detail: `The connection ${id} was deleted meanwhile.` });
+  if (held.status !== 'bad_credentials') return;
+  throw problem('no-usable-connection', {
+    detail: `The credentials of the connection ${id} of the group ${groupRef} stopped working.`,
+    remedy: held.is_moved
+      ? takeBack
+      : `Let the customer connect again: PATCH …/connections/${id}:oauth-update, or connect anew.`,
+  });
 }

@@ -206,6 +206,50 @@ describe('installations/create', () => {
     ]);
   });
 
+  it('§2.4 selectedFieldMappings: tells a mapping that stands the wrong way round, by what is asked and by what is there', async () => {
+    const groupRef = 'reversed';
+    await on.connect(groupRef);
+    const said = async (selectedFieldMappings: object, more: object = {}) => {
+      const { json } = await install(body(reading({ selectedFieldMappings, ...more }), { groupRef }));
+      return json.issues?.map(({ name, detail }) => [name.split('.').at(-1), detail]) ?? json.warnings;
+    };
+    const other = "a mapping has your name first and the provider's behind it: did you mean";
+    expect(await said({ firstname: 'nick' })).toEqual([
+      [
+        'nick',
+        `is required: the integration asks the customer to map this field; ${other} {"nick":"firstname"}?`,
+      ],
+    ]);
+    expect(await said({ nick: 'email', firstname: 'calledByOurs' })).toEqual([
+      [
+        'firstname',
+        `contacts has no field "calledByOurs" at the provider; ${other} {"calledByOurs":"firstname"}?`,
+      ],
+    ]);
+    // A name that is only mistyped stays what it is.
+    expect(await said({ nick: 'email', email: 'emaill' })).toEqual([
+      ['email', 'contacts has no field "emaill" at the provider; did you mean "email"?'],
+    ]);
+    // Both are fields of the provider: it can be meant, and is saved with a warning.
+    const dynamicMappingsInput = [{ mapToName: 'phone' }];
+    expect(await said({ nick: 'email', mobilephone: 'phone' }, { dynamicMappingsInput })).toEqual([
+      {
+        message: `config.content.read.objects.contacts.selectedFieldMappings.mobilephone: the integration asks for no mapping "mobilephone"; ${other} {"phone":"mobilephone"}?`,
+      },
+    ]);
+  });
+
+  it('§4.1 rule: refuses a connection whose credentials turn out to be dead while the provider is asked', async () => {
+    await on.connect('dying');
+    await on.simulator('POST', '/tokens', { action: 'revoke' });
+    await on.simulator('POST', '/tokens', { action: 'expire' });
+    const before = await rows();
+    const answer = await install(body(reading(), { groupRef: 'dying' }));
+    expect([answer.status, answer.json.code]).toEqual([422, 'no-usable-connection']);
+    expect(await rows()).toEqual(before);
+    connectionId = await on.connect('acme');
+  });
+
   it('§4.1 sample: an object that the provider does not have is refused with its words; nothing is saved', async () => {
     const objects = { x: { objectName: 'nosuchthing', schedule: '0 * * * *', selectedFieldsAuto: 'all' } };
     const content = { provider: 'hubspot', read: { objects } };

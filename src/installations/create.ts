@@ -4,7 +4,7 @@ import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
 import { checkContent, createdByIssues } from './config/check.ts';
-import { chooseConnection, connectionGone } from './connection.ts';
+import { chooseConnection, requireUsable } from './connection.ts';
 import { enter, forgetTarget, type IntegrationPlace, type InstallationsDeps } from './scope.ts';
 import type { CreateInstallationRequest } from './schema.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type InstallationRow,
 } from './store.ts';
 import { toldOf } from './told-store.ts';
+import { unaskedMappings } from './config/unasked-mappings.ts';
 import { verifyAtProvider } from './verify.ts';
 import type { Principal } from '../projects/index.ts';
 
@@ -45,15 +46,21 @@ export async function createInstallation(
   const connectionId = await chooseConnection(deps, { reach, groupRef, provider }, request.connectionId);
   const content = config.content;
   const asked = { projectId, provider, connectionId, content, manifest, previous: undefined };
-  const warnings = skipSampling ? [] : await verifyAtProvider(deps.connections, asked);
+  const absences = skipSampling ? [] : await verifyAtProvider(deps.connections, asked);
+  const warnings = [...unaskedMappings(content, manifest), ...absences];
   const createdBy = config.createdBy ?? defaultCreatedBy;
   const made = { projectId, id: newId(), integrationId: integration.id, groupRef, connectionId, createdBy };
   const row = await database
     .transaction(async (tx) => {
-      if (!(await heldConnection(tx, projectId, connectionId))) throw connectionGone(connectionId);
+      // The provider was asked since it was chosen, and may have refused its credentials.
+      requireUsable(await heldConnection(tx, projectId, connectionId), { id: connectionId, groupRef });
       await insertInstallation(tx, made, { id: newId(), revisionId: latestRevision.id, createdBy, content });
       const details = { integrationId: integration.id, groupRef, connectionId };
-      const told = await toldOf(tx, projectId, made.id, 'installation.created');
+      const told = await toldOf(tx, deps.ground.publicUrl, {
+        projectId,
+        id: made.id,
+        type: 'installation.created',
+      });
       await record(tx, { projectId, action: 'installation.created', targetId: made.id, details, told });
       return readInstallation(tx, reach, made.id);
     })

@@ -7,8 +7,11 @@ export {
 } from './effective-read.ts';
 export { effectiveWriteObject } from './effective-write.ts';
 export { createInstallations, type Installations } from './installations.ts';
+export { portableInstallations } from './portable-store.ts';
 export { installationRoutes } from './routes.ts';
 export { recordOperationsEnd, type OperationsEnded } from './store.ts';
 export { problemOfFailure } from './provider-problem.ts';
 export { senderOf, toldInstallation, toldOf, type Sender } from './told-store.ts';
+export type { ProposedTarget } from './proposed.ts';
 export type { Target } from './targets.ts';
+export { countUnhealthy, findInstallations } from './find-store.ts';

@@ -96,6 +96,41 @@ describe('installations/installations', () => {
       expect(updated!.data).toMatchObject({ config: config.content, lastConfig: content });
     });
 
+    it('§3 tells where a large config is read instead of telling it, so that a message stays within its size', async () => {
+      await on.connect('large');
+      const { id, config: first } = await install('large');
+      const place = `/integrations/other/installations/${id}`;
+      const change = (contacts: object) =>
+        on.call('PATCH', `${place}?skipSampling=true`, {
+          updateMask: ['config.content.write.objects.contacts'],
+          installation: { config: { content: { write: { objects: { contacts } } } } },
+        });
+      const fields = Array.from({ length: 200 }, (_, at) => [
+        `f${at}`,
+        { default: { stringValue: 'é'.repeat(400) } },
+      ]);
+      const large = { objectName: 'contacts', selectedFieldSettings: Object.fromEntries(fields) as object };
+      expect((await change(large)).status).toBe(200);
+      expect((await change({ objectName: 'contacts' })).status).toBe(200);
+      type Told = { results: { data: Record<string, unknown> }[] };
+      const { results } = (await on.call<Told>('GET', '/events?type=installation.updated&pageSize=2')).json;
+      const [last, before] = results.map(({ data }) => data);
+      const configURL = expect.stringMatching(
+        new RegExp(`^http.*/v1/projects/${on.projectId}/installations/${id}/configs$`),
+      ) as string;
+      expect(before).toMatchObject({ configURL, lastConfig: first.content });
+      expect(before).not.toHaveProperty('config');
+      expect(last).toMatchObject({ lastConfigURL: configURL, config: first.content });
+      expect(last).not.toHaveProperty('lastConfig');
+      const path = new URL(String(before?.['configURL'])).pathname.replace(/^.*?(?=.installations)/, '');
+      const { json } = await on.call<{ results: { content: object }[] }>('GET', path);
+      expect(json.results.map(({ content }) => JSON.stringify(content).length > 60_000)).toEqual([
+        false,
+        true,
+        false,
+      ]);
+    });
+
     it('deleting an integration deletes its installations', async () => {
       const sourceYaml =
         'specVersion: 1.0.0\nintegrations:\n  - name: brief\n    provider: hubspot\n    write:\n      objects: [{ objectName: contacts }]\n';
@@ -246,6 +281,8 @@ describe('installations/installations', () => {
           configId: config.id,
           content: config.content,
           connectionId,
+          connectionDetail: undefined,
+          connectionIsMoved: false,
           connectionStatus: expect.stringMatching(/created|working/),
           healthStatus: 'healthy',
         });

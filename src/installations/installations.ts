@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { record, wholeProject, type Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { OptionalPageQuery, Page } from '../kit/paging-schema.ts';
-import { listOrPage } from '../kit/paging.ts';
+import { beforeIdOf, listOrPage, pageOf } from '../kit/paging.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
 import type { Absence, Principal, Projects } from '../projects/index.ts';
@@ -12,34 +12,42 @@ import { describedOnce } from './asking.ts';
 import { changeInstallation } from './change.ts';
 import { applyMasks } from './config/masks.ts';
 import { patchObject } from './config/object-patch.ts';
+import { unaskedMappings } from './config/unasked-mappings.ts';
 import { namedConnection } from './connection.ts';
 import { createInstallation } from './create.ts';
 import { describeForIntegration, describeForProvider, type ObjectQuestion } from './metadata/describe.ts';
+import { installed } from './impact-store.ts';
 import { hydrateRevision } from './metadata/hydrate.ts';
 import type { HydratedRevision, ObjectMetadata } from './metadata/schema.ts';
-import { presentInstallation } from './present.ts';
+import { presentConfig, presentInstallation } from './present.ts';
+import { proposedTarget, type ProposedTarget } from './proposed.ts';
+import { manifestFor } from './manifest-for.ts';
 import { removeInstallation } from './remove.ts';
 import {
   enter,
   installationNotFound,
+  installationOfProject,
   ownInstallation,
   type IntegrationPlace,
   type InstallationsDeps,
   type Scope,
 } from './scope.ts';
 import type {
+  Config,
   CreateInstallationRequest,
   Installation,
   PatchObjectRequest,
+  Proposal,
   UpdateInstallationRequest,
 } from './schema.ts';
 import {
   areInstalled,
-  countUsage,
   deleteInstallationsOf,
+  listConfigs,
   listInstallations,
   type InstallationRow,
 } from './store.ts';
+import { mappedFieldsOf, type DeliveredObject } from './mapped-fields.ts';
 import { toldOf } from './told-store.ts';
 import { findAbsences } from './unknown-names.ts';
 import { createTargets, targetAgeMs, type Target, type TargetSelector } from './targets.ts';
@@ -64,6 +72,14 @@ export interface Installations {
     options: SaveOptions,
   ): Promise<Installation>;
   get(principal: Principal, place: IntegrationPlace, id: string): Promise<Installation>;
+  /** By its id alone. */
+  getOfProject(principal: Principal, projectIdOrName: string, id: string): Promise<Installation>;
+  /** What it was configured to, the newest first: the first is in force. */
+  configs(
+    principal: Principal,
+    place: { projectIdOrName: string; installationId: string },
+    query: { pageSize: number; pageToken?: string },
+  ): Promise<Page<Config>>;
   /** Of one integration. Newest first. */
   list(
     principal: Principal,
@@ -104,7 +120,11 @@ export interface Installations {
     place: IntegrationPlace & { revisionId: string },
     connectionId: string,
   ): Promise<HydratedRevision>;
+  /** An installation as it would be with a config that nobody saved. */
+  propose(principal: Principal, place: IntegrationPlace, proposal: Proposal): Promise<ProposedTarget>;
   findTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
+  /** The members of `mappedFields` that records of the object, by its delivered name, may have now. */
+  readonly mappedFields: (of: DeliveredObject) => Promise<readonly string[]>;
   /** Reads the current state; asked before anything is refused. */
   refreshTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
   /** Without waiting; undefined means: ask {@link findTarget}. */
@@ -123,11 +143,13 @@ export function createInstallations(ground: Ground, below: LowerRooms): Installa
   const targets = createTargets(ground.database);
   const deps: InstallationsDeps = { ground, ...below, targets };
   deps.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
-    for (const { id } of await listInstallations(tx, wholeProject(projectId), { integrationId }))
-      await record(tx, { projectId, told: await toldOf(tx, projectId, id, 'installation.deleted') });
+    for (const { id } of await listInstallations(tx, wholeProject(projectId), { integrationId })) {
+      const told = await toldOf(tx, ground.publicUrl, { projectId, id, type: 'installation.deleted' });
+      await record(tx, { projectId, told });
+    }
     await deleteInstallationsOf(tx, projectId, integrationId);
   });
-  deps.projects.countUsageBy(countUsage);
+  deps.projects.askInstalledBy(installed);
   deps.projects.askForAbsencesBy((projectId, content) => absencesIn(deps.connections, projectId, content));
   // After the answer no node remembers the earlier declaration.
   deps.projects.afterRevision(async (projectId, integrationIds) => {
@@ -135,18 +157,31 @@ export function createInstallations(ground: Ground, below: LowerRooms): Installa
   });
 
   return {
+    ...savingOf(deps),
+    ...readingOf(deps),
+    delete: (principal, place, id) => removeInstallation(deps, principal, place, id),
+    describeForIntegration: (principal, place, question) =>
+      describeForIntegration(deps, principal, place, question),
+    describeForProvider: (principal, place, question) =>
+      describeForProvider(deps, principal, place, question),
+    hydrate: (principal, place, connectionId) => hydrateRevision(deps, principal, place, connectionId),
+    propose: (principal, place, proposal) => proposedTarget(deps, principal, place, proposal),
+    findTarget: (projectId, selector) => targets.find(projectId, selector),
+    mappedFields: mappedFieldsOf(targets),
+    refreshTarget: (projectId, selector) => targets.refresh(projectId, selector),
+    peekTarget: (projectId, selector) => targets.peek(projectId, selector),
+    close: () => targets.close(),
+  };
+}
+
+type Saving = Pick<Installations, 'create' | 'update' | 'patchObject'>;
+
+function savingOf(deps: InstallationsDeps): Saving {
+  return {
     create: async (principal, place, request, options) => {
       const { row, warnings } = await createInstallation(deps, principal, place, request, options);
       return presentSaved(deps, row, warnings);
     },
-    get: async (principal, place, id) =>
-      presentOne(deps, await ownInstallation(deps, await enter(deps, principal, place), id)),
-    list: async (principal, place, query) => {
-      const { reach, integration } = await enter(deps, principal, place);
-      return presentMany(deps, reach, integration.id, query);
-    },
-    listAll: (principal, projectIdOrName, query) =>
-      presentMany(deps, deps.projects.confine(principal, projectIdOrName), undefined, query),
     update: async (principal, place, request, options) => {
       const scope = await enter(deps, principal, place);
       const find = () => ownInstallation(deps, scope, place.installationId);
@@ -155,7 +190,7 @@ export function createInstallations(ground: Ground, below: LowerRooms): Installa
         if (ifConfigId === undefined || row.config_id === ifConfigId) return applyMasks(row.content, request);
         throw problem('config-changed', { detail: `The config is ${row.config_id} now, not ${ifConfigId}.` });
       };
-      return presentSaved(deps, await changeInstallation(deps, scope, find, plan, options));
+      return presentChanged(deps, scope, await changeInstallation(deps, scope, find, plan, options));
     },
     patchObject: async (principal, place, request, options) => {
       const scope = await enter(deps, principal, place);
@@ -165,18 +200,31 @@ export function createInstallations(ground: Ground, below: LowerRooms): Installa
         connectionId: undefined,
         createdBy: undefined,
       });
-      return presentSaved(deps, await changeInstallation(deps, scope, find, plan, options));
+      return presentChanged(deps, scope, await changeInstallation(deps, scope, find, plan, options));
     },
-    delete: (principal, place, id) => removeInstallation(deps, principal, place, id),
-    describeForIntegration: (principal, place, question) =>
-      describeForIntegration(deps, principal, place, question),
-    describeForProvider: (principal, place, question) =>
-      describeForProvider(deps, principal, place, question),
-    hydrate: (principal, place, connectionId) => hydrateRevision(deps, principal, place, connectionId),
-    findTarget: (projectId, selector) => targets.find(projectId, selector),
-    refreshTarget: (projectId, selector) => targets.refresh(projectId, selector),
-    peekTarget: (projectId, selector) => targets.peek(projectId, selector),
-    close: () => targets.close(),
+  };
+}
+
+type Reading = Pick<Installations, 'get' | 'getOfProject' | 'configs' | 'list' | 'listAll'>;
+
+function readingOf(deps: InstallationsDeps): Reading {
+  return {
+    get: async (principal, place, id) =>
+      presentOne(deps, await ownInstallation(deps, await enter(deps, principal, place), id)),
+    getOfProject: async (principal, projectIdOrName, id) =>
+      presentOne(deps, await installationOfProject(deps, principal, projectIdOrName, id)),
+    configs: async (principal, { projectIdOrName, installationId }, { pageSize, pageToken }) => {
+      const slice = { beforeId: beforeIdOf(pageToken), limit: pageSize + 1 };
+      const row = await installationOfProject(deps, principal, projectIdOrName, installationId);
+      const page = pageOf(await listConfigs(deps.ground.database, row, slice), pageSize, ({ id }) => id);
+      return { ...page, results: page.results.map(presentConfig) };
+    },
+    list: async (principal, place, query) => {
+      const { reach, integration } = await enter(deps, principal, place);
+      return presentMany(deps, reach, integration.id, query);
+    },
+    listAll: (principal, projectIdOrName, query) =>
+      presentMany(deps, deps.projects.confine(principal, projectIdOrName), undefined, query),
   };
 }
 
@@ -228,6 +276,14 @@ async function installationOf(
 async function presentOne({ connections }: InstallationsDeps, row: InstallationRow): Promise<Installation> {
   const connection = await namedConnection(connections, wholeProject(row.project_id), row.connection_id);
   return presentInstallation(row, connection && connections.present(connection));
+}
+
+function presentChanged(
+  deps: InstallationsDeps,
+  { integration: { latestRevision } }: Scope,
+  row: InstallationRow,
+): Promise<Installation> {
+  return presentSaved(deps, row, unaskedMappings(row.content, manifestFor(latestRevision, row)));
 }
 
 /** With what does not keep the config from being saved, and should be mended. */

@@ -1,6 +1,6 @@
 import type { Connection } from '../connections/schema.ts';
-import type { Installation } from './schema.ts';
-import type { InstallationRow } from './store.ts';
+import type { Config, Installation } from './schema.ts';
+import type { ConfigRow, InstallationRow } from './store.ts';
 
 export type Health = Installation['healthStatus'];
 
@@ -27,12 +27,21 @@ export function presentInstallation(row: InstallationRow, connection: Connection
     createTime: row.created_at.toISOString(),
     createdBy: row.created_by,
     updateTime: row.updated_at.toISOString(),
-    config: {
+    config: presentConfig({
+      ...row,
       id: row.config_id,
-      revisionId: row.revision_id,
-      createTime: row.config_created_at.toISOString(),
-      createdBy: row.config_created_by,
-      content: row.content,
-    },
+      created_at: row.config_created_at,
+      created_by: row.config_created_by,
+    }),
+  };
+}
+
+export function presentConfig(row: ConfigRow): Config {
+  return {
+    id: row.id,
+    revisionId: row.revision_id,
+    createTime: row.created_at.toISOString(),
+    createdBy: row.created_by,
+    content: row.content,
   };
 }

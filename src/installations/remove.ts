@@ -20,11 +20,11 @@ export async function removeInstallation(
 ): Promise<void> {
   const scope = await enter(deps, principal, place);
   const row = await ownInstallation(deps, scope, id);
-  const { database } = deps.ground;
+  const { database, publicUrl } = deps.ground;
   const { projectId } = scope;
   const connectionId = await database.transaction(async (tx) => {
     const details = { integrationId: scope.integration.id, groupRef: row.group_ref };
-    const told = await toldOf(tx, projectId, row.id, 'installation.deleted');
+    const told = await toldOf(tx, publicUrl, { projectId, id: row.id, type: 'installation.deleted' });
     await record(tx, { projectId, action: 'installation.deleted', targetId: row.id, details, told });
     return deleteInstallation(tx, projectId, row.id);
   });

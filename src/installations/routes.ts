@@ -2,10 +2,11 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
-import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
+import { listOrPageOf, optionalPageQuery, pageOf, pageQuery } from '../kit/paging-schema.ts';
 import type { Installations } from './installations.ts';
 import { metadataRoutes } from './metadata/routes.ts';
 import {
+  Config,
   CreateInstallationRequest,
   Installation,
   PatchObjectRequest,
@@ -16,6 +17,12 @@ const closed = { additionalProperties: false } as const;
 const project = { projectIdOrName: Type.String({ description: 'Project id or name.' }) };
 const integration = { ...project, integrationId: Type.String({ description: 'Integration id or name.' }) };
 const installation = { ...integration, installationId: Type.String({ description: 'Installation id.' }) };
+const ofProject = { ...project, installationId: installation.installationId };
+// Each holds the whole of a config.
+const configsQuery = Type.Object(
+  { ...pageQuery, pageSize: Type.Integer({ minimum: 1, maximum: 100, default: 20 }) },
+  closed,
+);
 const listed = Type.Object(
   {
     groupRef: Type.Optional(Type.String({ description: 'Only of this group.' })),
@@ -61,6 +68,7 @@ export function installationRoutes(installations: Installations): (server: HttpS
     createRoute(server, installations);
     changeRoutes(server, installations);
     oneRoutes(server, installations);
+    pastRoutes(server, installations);
     metadataRoutes(server, installations);
   };
 }
@@ -163,6 +171,39 @@ function changeRoutes(server: HttpServer, installations: Installations): void {
       warnOfDeprecated(reply, changed);
       return changed;
     },
+  });
+}
+
+function pastRoutes(server: HttpServer, installations: Installations): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/installations/:installationId',
+    schema: {
+      operationId: 'getInstallationForProject',
+      summary: 'Get an installation by its id alone',
+      tags,
+      params: Type.Object(ofProject, closed),
+      response: { 200: Installation },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params }) =>
+      installations.getOfProject(principal, params.projectIdOrName, params.installationId),
+  });
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/installations/:installationId/configs',
+    schema: {
+      operationId: 'listConfigs',
+      summary: 'List what an installation was configured to, newest first',
+      description:
+        'The first is in force. To restore one, send its `content` to updateInstallation with the mask `config.content`.',
+      tags,
+      params: Type.Object(ofProject, closed),
+      querystring: configsQuery,
+      response: { 200: pageOf(Config) },
+    },
+    config: { scopes: [...reading.scopes] },
+    handler: ({ principal, params, query }) => installations.configs(principal, params, query),
   });
 }
 

@@ -58,13 +58,26 @@ export const Installation = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.Object({ message: Type.String() }, closed), {
         description:
-          'Only where it is made or changed: destinations of the config that are not there or disabled; and, where it is made, objects of the integration that the account of the connection does not have.',
+          'Only where it is made or changed: mappings of the config to names that the integration does not ask for; destinations that are not there or disabled; and, where it is made, objects of the integration that the account of the connection does not have.',
       }),
     ),
   },
   { ...closed, title: 'Installation' },
 );
 export type Installation = Static<typeof Installation>;
+
+/** A config that is not saved, and whose account it is tried on. */
+export const proposal = {
+  groupRef,
+  connectionId: Type.Optional(
+    Type.String({
+      ...connectionId,
+      description: "Default: that of the installation, else the group's newest connection that works.",
+    }),
+  ),
+  config: Type.Object({ content: ConfigContent }, closed),
+};
+export type Proposal = Static<Type.TObject<typeof proposal>>;
 
 /** Body of a create (§2.2). */
 export const CreateInstallationRequest = Type.Object(

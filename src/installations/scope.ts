@@ -54,6 +54,19 @@ export async function ownInstallation(
   throw installationNotFound(`The integration ${scope.integration.name} has no installation ${id}.`);
 }
 
+/** The same, by its id alone. */
+export async function installationOfProject(
+  { ground, projects }: InstallationsDeps,
+  principal: Principal,
+  projectIdOrName: string,
+  id: string,
+): Promise<InstallationRow> {
+  const reach = projects.confine(principal, projectIdOrName);
+  const row = isId(id) ? await readInstallation(ground.database, reach, id) : undefined;
+  if (row) return row;
+  throw installationNotFound(`The project has no installation ${id}.`);
+}
+
 export function installationNotFound(detail: string): Problem {
   return problem('installation-not-found', { detail });
 }

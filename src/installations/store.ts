@@ -67,7 +67,7 @@ const read = statement(
 // Held until the transaction ends, so that the connection is not deleted while an installation is added.
 const holdConnection = statement(
   'installations_hold_connection',
-  `SELECT id FROM connection WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
+  `SELECT status, moved_at IS NOT NULL AS is_moved FROM connection WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
 );
 
 const insert = statement(
@@ -88,6 +88,12 @@ const follow = statement(
    WHERE project_id = $1 AND id = $2 AND config_id = $3 RETURNING id`,
 );
 
+const configs = statement(
+  'installations_configs',
+  `SELECT id, revision_id, created_by, created_at, content FROM config
+   WHERE project_id = $1 AND installation_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
+);
+
 const remove = statement(
   'installations_delete',
   `WITH gone AS (DELETE FROM installation WHERE project_id = $1 AND id = $2 RETURNING id, connection_id),
@@ -99,16 +105,6 @@ const removeOf = statement(
   'installations_delete_of_integration',
   `WITH gone AS (DELETE FROM installation WHERE project_id = $1 AND integration_id = $2 RETURNING id)
    DELETE FROM config WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone)`,
-);
-
-const usage = statement(
-  'installations_usage',
-  `SELECT count(*)::integer AS installations, count(*) FILTER (WHERE EXISTS (
-       SELECT FROM json_each(c.content -> $3 -> 'objects') AS entry
-       WHERE lower(entry.value ->> 'objectName') = lower($4)))::integer AS configured
-   FROM installation n
-   JOIN config c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
-   WHERE n.project_id = $1 AND n.integration_id = $2`,
 );
 
 const installed = statement(
@@ -164,9 +160,13 @@ export async function readInstallation(
   return (await db.rows<InstallationRow>(read, [projectId, id, groupRef ?? null]))[0];
 }
 
-/** False when the connection is gone. */
-export async function heldConnection(tx: Queryable, projectId: string, id: string): Promise<boolean> {
-  return (await tx.rows(holdConnection, [projectId, id])).length > 0;
+/** How the connection is; undefined when it is gone. */
+export async function heldConnection(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<{ status: ConnectionStatus; is_moved: boolean } | undefined> {
+  return (await tx.rows<{ status: ConnectionStatus; is_moved: boolean }>(holdConnection, [projectId, id]))[0];
 }
 
 export interface NewConfig {
@@ -232,6 +232,23 @@ async function saveConfig(
   ]);
 }
 
+export interface ConfigRow {
+  id: string;
+  revision_id: string;
+  created_by: string;
+  created_at: Date;
+  content: ConfigContent;
+}
+
+/** What the installation was configured to, the newest first, below `beforeId`. */
+export function listConfigs(
+  db: Queryable,
+  { project_id: projectId, id }: Pick<InstallationRow, 'project_id' | 'id'>,
+  { beforeId, limit }: { beforeId: string; limit: number },
+): Promise<ConfigRow[]> {
+  return db.rows<ConfigRow>(configs, [projectId, id, beforeId, limit]);
+}
+
 /** The connection that it used; undefined when there was no such installation. */
 export async function deleteInstallation(
   db: Queryable,
@@ -248,18 +265,6 @@ export async function deleteInstallationsOf(
   integrationId: string,
 ): Promise<void> {
   await tx.rows(removeOf, [projectId, integrationId]);
-}
-
-/** How many installations the integration has, and how many of them name the object in their config. */
-export async function countUsage(
-  db: Queryable,
-  projectId: string,
-  integrationId: string,
-  { action, objectName }: { action: 'read' | 'write'; objectName: string },
-): Promise<{ installations: number; configured: number }> {
-  type Row = { installations: number; configured: number };
-  const [row] = await db.rows<Row>(usage, [projectId, integrationId, action, objectName]);
-  return row ?? { installations: 0, configured: 0 };
 }
 
 /** Whether one of the integrations has an installation. */

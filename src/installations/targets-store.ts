@@ -23,6 +23,8 @@ export interface TargetRow {
   content: ConfigContent;
   connection_id: string;
   connection_status: ConnectionStatus | null;
+  connection_detail: string | null;
+  connection_is_moved: boolean;
   unhealthy: boolean;
 }
 
@@ -52,7 +54,8 @@ const load = statement(
    )
    SELECT found.slot::integer AS slot, n.project_id, n.integration_id, i.name AS integration_name, i.provider, r.id AS revision_id,
      r.content AS manifest, r.retained, n.id AS installation_id, n.created_at, n.group_ref, n.config_id, c.content, n.connection_id,
-     k.status AS connection_status, ${isUnhealthy} AS unhealthy
+     k.status AS connection_status, k.status_detail AS connection_detail,
+     k.moved_at IS NOT NULL AS connection_is_moved, ${isUnhealthy} AS unhealthy
    FROM found
    JOIN installation n ON n.project_id = found.project_id AND n.id = found.installation_id
    JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id

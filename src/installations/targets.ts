@@ -24,6 +24,10 @@ export interface Target {
   connectionId: string;
   /** Undefined: the connection is gone. */
   connectionStatus: ConnectionStatus | undefined;
+  /** Why it is not usable. */
+  connectionDetail: string | undefined;
+  /** It is used by another server since an export. */
+  connectionIsMoved: boolean;
   healthStatus: Health;
 }
 
@@ -119,6 +123,8 @@ function targetOf(row: TargetRow): Target {
     content: row.content,
     connectionId: row.connection_id,
     connectionStatus: row.connection_status ?? undefined,
+    connectionDetail: row.connection_detail ?? undefined,
+    connectionIsMoved: row.connection_is_moved,
     healthStatus: healthOf(row),
   };
 }

@@ -1,6 +1,7 @@
 import type { Told } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import type { ConfigContent } from './config/schema.ts';
 
 /**
  * The block of an installation in what is told of it, as SQL of one row with group_ref, connection_id, config_id and block, for
@@ -20,26 +21,46 @@ export const toldInstallation = (
     LEFT JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
   WHERE n.project_id = ${projectId} AND n.id = ${id}`;
 
+/** A larger config is told by its address, so that with the one before it a message stays within 300,000 bytes. */
+const mostConfigBytes = 100_000;
+
 const read = statement(
   'installations_read_told',
-  `SELECT n.group_ref, n.connection_id, (n.block || jsonb_build_object('config', f.content) || $3::jsonb)::text AS told
+  `SELECT n.group_ref, n.connection_id, (n.block || CASE
+      WHEN octet_length(f.content::text) > ${mostConfigBytes} THEN jsonb_build_object('configURL', $4::text)
+      ELSE jsonb_build_object('config', f.content) END || $3::jsonb)::text AS told
   FROM (${toldInstallation('$1', '$2')}) n
   JOIN config f ON f.project_id = $1 AND f.installation_id = $2 AND f.id = n.config_id`,
 );
 
-/** What is to be told of an installation, and `more`, in the transaction of the change: after it, or before a deletion. */
+/** What of an installation is told. */
+interface Telling {
+  projectId: string;
+  id: string;
+  type: Told['type'];
+  /** The config before this one. */
+  lastConfig?: ConfigContent;
+  more?: Record<string, unknown>;
+}
+
+/** What is to be told of an installation, in the transaction of the change: after it, or before a deletion. */
 export async function toldOf(
   tx: Queryable,
-  projectId: string,
-  id: string,
-  type: Told['type'],
-  more: Record<string, unknown> = {},
+  publicUrl: string,
+  { projectId, id, type, lastConfig, more = {} }: Telling,
 ): Promise<Told | undefined> {
   type Row = { group_ref: string; connection_id: string; told: string };
-  const [row] = await tx.rows<Row>(read, [projectId, id, JSON.stringify(more)]);
+  const url = `${publicUrl}/v1/projects/${projectId}/installations/${id}/configs`;
+  const all = JSON.stringify({ ...more, ...(lastConfig ? toldBefore(lastConfig, url) : {}) });
+  const [row] = await tx.rows<Row>(read, [projectId, id, all, url]);
   if (!row) return undefined;
   const { group_ref: groupRef, connection_id: connectionId, told: data } = row;
   return { type, groupRef, connectionId, installationId: id, data };
+}
+
+function toldBefore(lastConfig: ConfigContent, url: string): Record<string, unknown> {
+  const isLarge = Buffer.byteLength(JSON.stringify(lastConfig)) > mostConfigBytes;
+  return isLarge ? { lastConfigURL: url } : { lastConfig };
 }
 
 /** Whose records are delivered, in the words of a message. */

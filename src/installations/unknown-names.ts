@@ -1,7 +1,7 @@
 import { nearest } from '../kit/nearest.ts';
-import { declaredObjects, type Absence } from '../projects/index.ts';
+import { declaredObjects, type Absence, type DeclaredField, type DeclaredObject } from '../projects/index.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
-import type { Connector, ProviderClient } from '../providers/index.ts';
+import type { Connector, ObjectDescription, ProviderClient } from '../providers/index.ts';
 import type { Describe } from './asking.ts';
 import { unknownFields } from './config/named-fields.ts';
 
@@ -24,13 +24,26 @@ export async function findAbsences(
     .map(async (object) => {
       const answer = await describe(object.objectName);
       if (!answer || 'failure' in answer) return [];
-      return unknownFields(object, answer.object).map(({ field, message }) => ({
+      return unknownFields(object, answer.object).map(({ field, message, meant }) => ({
         rule: 'field-unknown' as const,
         path: field.path,
-        message,
+        message: meant === undefined && isReversed(field, answer.object) ? turnRound(object, field) : message,
       }));
     });
   return [...objects, ...(await Promise.all(fields)).flat()];
+}
+
+/** Whether the builder's name of a field is the one that the provider has. */
+function isReversed(
+  { mapToName }: { mapToName?: string | undefined },
+  { fields }: ObjectDescription,
+): boolean {
+  const name = mapToName?.toLowerCase();
+  return Object.values(fields).some(({ fieldName }) => fieldName.toLowerCase() === name);
+}
+
+function turnRound({ objectName }: DeclaredObject, { fieldName, mapToName }: DeclaredField): string {
+  return `${objectName} has no field "${fieldName}" at the provider, and has "${mapToName}": \`fieldName\` is the provider's name and \`mapToName\` yours, so turn the two round`;
 }
 
 /** The objects that the provider does not have, each with its reason and the name that was probably meant. */

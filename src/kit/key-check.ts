@@ -39,6 +39,22 @@ export async function checkMasterKeys(
   await opened(database, vault);
 }
 
+/** What {@link checkMasterKeys} would throw. Changes nothing. */
+export async function findKeyFault(
+  database: Database,
+  vault: Vault,
+  columns: readonly SealedColumn[],
+): Promise<string | undefined> {
+  try {
+    const known = await opened(database, vault);
+    if (known.size > 0 && ![...known.values()].includes(true)) throw foreign([...known.keys()]);
+    if (known.size === 0) await checkSamples(database, vault, columns);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 /** The names of the keys that this database is sealed with. */
 export async function sealingKeys(database: Database): Promise<string[]> {
   return (await database.rows<CheckRow>(list)).map(({ id }) => id);

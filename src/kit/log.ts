@@ -40,7 +40,7 @@ export interface LogOptions {
 
 /** A structured log on standard output, without secrets at its first three depths. */
 export function createLog(level: string, { format, destination }: LogOptions = {}): Logger {
-  const isText = format === undefined ? process.stdout.isTTY && !destination : format === 'text';
+  const isText = destination ? format === 'text' : isTextLog(format);
   return pino(
     {
       level,
@@ -59,6 +59,11 @@ export function createLog(level: string, { format, destination }: LogOptions = {
       ? { write: (line: string) => process.stdout.write(`${readable(line)}\n`) }
       : (destination ?? standardOutput()),
   );
+}
+
+/** Whether the log is for readers: where it is told so, and on a terminal unless it is told otherwise. */
+export function isTextLog(format: LogFormat | undefined): boolean {
+  return format === undefined ? process.stdout.isTTY : format === 'text';
 }
 
 const warnLevel = 40;

@@ -51,6 +51,13 @@ export const commonProblems = {
     'Send less in one request; `detail` names the limit.',
     'The request body is over the limit of the endpoint: 1 MiB, 2 MiB for an `svc.yaml`, and for a write `SVC_BODY_LIMIT_BYTES` (10 MiB unless configured otherwise).',
   ),
+  'page-not-built': kind(
+    503,
+    'The page is not built',
+    'Tell the operator of this service: `npm run build:pages` builds it where the packages for development are installed.',
+    'The console and the page of connect links are built from `ui/`, by the image, before `npm start`, or at their first request, and that failed.',
+    true,
+  ),
   unauthenticated: kind(
     401,
     'The credentials are missing or not known',
@@ -66,7 +73,7 @@ export const commonProblems = {
   'not-found': kind(
     404,
     'Not found',
-    'Check the id or name in the path, and that it belongs to the project of the API key.',
+    'Check the id or name, and that it belongs to the project of the API key.',
     'What the path names does not exist, or belongs to another project or group. Both look the same on purpose.',
   ),
   'route-not-found': kind(

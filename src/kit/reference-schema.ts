@@ -10,11 +10,46 @@ export function reference(description: string): TString {
   return Type.String({ minLength: 1, maxLength: 255, pattern, description });
 }
 
+const nameForm = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
+
+const shownForm = new RegExp(nameForm);
+
+/** What somebody or something is called, on one line. */
+export function shownName(maxLength: number, description?: string): TString {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: nameForm,
+    ...(description === undefined ? {} : { description }),
+  });
+}
+
+export function isShownName(text: string): boolean {
+  return shownForm.test(text);
+}
+
 export function isReference(value: unknown): value is string {
   return typeof value === 'string' && form.test(value) && value.isWellFormed();
 }
 
 /** What an issue says when a text does not fit the pattern. */
 export const patternAdvice: Readonly<Record<string, string>> = {
+  [nameForm]: 'must hold no control characters, such as line breaks',
   [pattern]: 'must neither begin nor end with white space, nor hold control characters',
+  '^[!-~]{1,255}$': 'must be 1 to 255 visible ASCII characters, without blanks',
+  '^[\\x21-\\x7e]+$': 'must be visible ASCII characters, without blanks',
+  '^[A-Za-z0-9-]{1,64}$': 'must be 1 to 64 letters, digits and dashes',
+  '^[A-Za-z0-9_-]{1,64}$': 'must be 1 to 64 letters, digits, dashes and underscores',
+  '^[0-9]{6}$': 'must be six digits',
+  '^[^\\u0000]+$': 'must not hold the character U+0000',
+  '^[^\\u0000-\\u001f\\u007f]*$': 'must not hold control characters',
+  '^[1-5](?:\\d\\d|xx)$': 'must be a status such as 404, or a class such as 4xx',
+  '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$': 'must be an email address',
+  '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$': 'must be `whsec_` and 24 to 64 random bytes in base64',
+};
+
+/** The same of a format. */
+export const formatAdvice: Readonly<Record<string, string>> = {
+  'date-time': 'must be a time with its zone, such as 2026-01-31T09:30:00Z',
+  uuid: 'must be an id, such as 0190a5d4-7d3c-7a2b-8c1d-2e3f4a5b6c7d',
 };

@@ -3,7 +3,9 @@ import type { Database } from './db/database.ts';
 import { statement, type Statement } from './db/statement.ts';
 import type { Vault } from './vault.ts';
 
-/** A column of sealed values, in a table whose primary key is the project and one more. */
+const firstProjectId = '00000000-0000-0000-0000-000000000000';
+
+/** A column of sealed values, in a table whose primary key is the project and one more, or one column alone. */
 export interface SealedColumn {
   /** `table.column` */
   name: string;
@@ -23,8 +25,11 @@ export function sealedColumn(options: {
   rowId: { column: string; first: string | Buffer };
   column: string;
   place: SealedColumn['place'];
+  /** Whose rows belong to no project. */
+  isOfNoProject?: true;
 }): SealedColumn {
   const { table, column, place } = options;
+  const project = options.isOfNoProject ? `'${firstProjectId}'::uuid` : 'project_id';
   const { column: id, first } = options.rowId;
   return {
     name: `${table}.${column}`,
@@ -32,14 +37,14 @@ export function sealedColumn(options: {
     place,
     read: statement(
       `${table}_sealed_read`,
-      `SELECT project_id, ${id} AS row_id, ${column} AS value FROM ${table}
-       WHERE (project_id, ${id}) > ($1, $2) AND substring(${column} FROM 1 FOR length($3::bytea)) <> $3
-       ORDER BY project_id, ${id} LIMIT ${batchSize}`,
+      `SELECT ${project} AS project_id, ${id} AS row_id, ${column} AS value FROM ${table}
+       WHERE (${project}, ${id}) > ($1, $2) AND substring(${column} FROM 1 FOR length($3::bytea)) <> $3
+       ORDER BY 1, ${id} LIMIT ${batchSize}`,
     ),
     // A write meanwhile wins: a committed refresh is never undone.
     swap: statement(
       `${table}_sealed_swap`,
-      `UPDATE ${table} SET ${column} = $4 WHERE project_id = $1 AND ${id} = $2 AND ${column} = $3 RETURNING 1 AS done`,
+      `UPDATE ${table} SET ${column} = $4 WHERE ${project} = $1 AND ${id} = $2 AND ${column} = $3 RETURNING 1 AS done`,
     ),
     count: statement(
       `${table}_sealed_count`,
@@ -48,7 +53,7 @@ export function sealedColumn(options: {
     ),
     sample: statement(
       `${table}_sealed_sample`,
-      `SELECT project_id, ${id} AS row_id, ${column} AS value FROM ${table} LIMIT 1`,
+      `SELECT ${project} AS project_id, ${id} AS row_id, ${column} AS value FROM ${table} LIMIT 1`,
     ),
   };
 }
@@ -71,7 +76,6 @@ interface SealedRow {
 }
 
 const batchSize = 50;
-const firstProjectId = '00000000-0000-0000-0000-000000000000';
 // A node that has the keys in another order keeps writing under an old key; no pass would end.
 const mostPasses = 5;
 

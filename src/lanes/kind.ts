@@ -18,6 +18,8 @@ export interface Marked {
   remainingMs: number;
   /** Past its deadline: it was not marked, and is only to be ended. */
   expired: boolean;
+  /** The trace of who queued it, where it is traced. */
+  trace?: string | null | undefined;
 }
 
 /** What the lanes must know of the end of an attempt; a kind adds what it records. */

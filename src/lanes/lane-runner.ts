@@ -1,5 +1,6 @@
 import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
+import { inSpan, type SpanStart } from '../kit/trace.ts';
 import type { Breaker } from './breaker.ts';
 import type { Bytes } from './bytes.ts';
 import type { Claimed } from './claim.ts';
@@ -239,7 +240,7 @@ function start(holding: Holding, job: Job, how: How, release: () => void): void 
   const { seq } = job.marked;
   holding.movedAt = performance.now();
   inFlight.add(seq);
-  void finish(holding, job, how)
+  void inSpan(spanOf(holding, job, how), () => finish(holding, job, how))
     .catch((error: unknown) => {
       holding.unrecorded.push(seq);
       deps.log.error({ ...job.about, err: error }, 'an outcome could not be recorded; it will be rescued');
@@ -250,6 +251,21 @@ function start(holding: Holding, job: Job, how: How, release: () => void): void 
       release();
       holding.bell.ring();
     });
+}
+
+/** An attempt, as part of the trace of who queued the work; of a trace of its own where nobody did. */
+function spanOf({ lane }: Holding, { marked }: Job, how: How): SpanStart {
+  return {
+    name: `${how} ${marked.kind}`,
+    kind: 'work',
+    parent: marked.trace ?? '',
+    attributes: {
+      'svc.project_id': marked.projectId,
+      'svc.work_ref': marked.ref,
+      'svc.attempt': marked.attempt,
+      'svc.lane': lane.id,
+    },
+  };
 }
 
 async function finish(holding: Holding, job: Job, how: How): Promise<void> {
@@ -283,16 +299,14 @@ function note(holding: Holding, { heard }: Pick<Finished, 'heard'>): void {
   const { deps, share, lane, cutter } = holding;
   if (isNodes(holding)) return;
   if (heard === undefined || cutter.signal.aborted) return deps.breaker.giveUp(share, lane.id);
-  const rested = deps.breaker.restMs(share);
+  const wasSilent = deps.breaker.isProbing(share);
   deps.breaker.heard(share, lane.id, heard);
-  const restMs = deps.breaker.restMs(share);
-  if (restMs === 0) return;
-  deps.places.turnAway(share);
-  if (restMs > rested)
-    deps.log.warn(
-      { projectId: lane.projectId, lane: lane.id, share, restMs },
-      'nothing was answered; calls there rest',
-    );
+  const isSilent = deps.breaker.isProbing(share);
+  // Once when it begins and once when it is over.
+  const about = { projectId: lane.projectId, lane: lane.id, share };
+  if (isSilent && !wasSilent) deps.log.warn(about, 'nothing was answered; calls there rest');
+  if (wasSilent && !isSilent) deps.log.info(about, 'it is answered again; calls there go on');
+  if (deps.breaker.restMs(share) > 0) deps.places.turnAway(share);
 }
 
 /** Tried again while the lease holds: a lane that is not given back rests until its lease ends. */

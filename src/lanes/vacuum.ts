@@ -1,4 +1,4 @@
-import type { Database } from '../kit/db/database.ts';
+import { isOutage, type Database } from '../kit/db/database.ts';
 import type { Logger } from '../kit/log.ts';
 
 export interface Vacuum {
@@ -27,7 +27,8 @@ export function createVacuum(database: Database, log: Logger, others: readonly s
         .catch((error: unknown) => {
           // Without ownership of the tables this is the operator's job; once is enough to say so.
           if (!isTold) log.warn({ err: error }, 'VACUUM of the work tables failed; it is tried again');
-          isTold = true;
+          // An outage is told elsewhere; what comes after it may be another fault.
+          isTold ||= !isOutage(error);
         })
         .finally(() => {
           running = undefined;

@@ -11,6 +11,7 @@ import { pauseBriefly, repeatWhileAway } from '../kit/db/lost-commit.ts';
 import { createIntakeCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
 import { problem } from '../kit/problem.ts';
+import { currentTrace, inSpan } from '../kit/trace.ts';
 import { findEarlierUse } from './keys.ts';
 import { findAccepted, insertGroup, parked, type AcceptRow } from './store/accept.ts';
 import type { EarlierUse, Intake } from './work.ts';
@@ -39,11 +40,16 @@ export interface Acceptor {
 const recoverForMs = 3_000;
 
 /** Accepts through group commit: the statement of a group is one autocommit transaction (docs/invariants.md, 10). */
-export function createAcceptor(database: Database): Acceptor {
+export function createAcceptor(
+  database: Database,
+  /** Called after each commit, with what was accepted. */
+  onAccepted: (rows: readonly AcceptRow[]) => void = () => undefined,
+): Acceptor {
   const group = createIntakeCommit<AcceptRow, Accepted>({
     commit: async (rows: readonly AcceptRow[]): Promise<Accepted[]> => {
       const inserted = await insertGroup(database, rows);
       crashPoint('after-accept');
+      onAccepted(rows.filter(({ operationId }) => inserted.has(operationId)));
       return rows.map((row) => answer(row, inserted));
     },
     weigh: ({ payloads }) => payloads.reduce((length, payload) => length + payload.length, 0),
@@ -56,8 +62,8 @@ export function createAcceptor(database: Database): Acceptor {
     async accept(intake, lease, operationId = newId()) {
       if (intake.records.length === 0) throw new Error('an operation needs at least one record');
       const payloads = intake.records.map((record) => JSON.stringify(record));
-      const row = { ...intake, operationId, lease, payloads };
-      const accepted = await group.submit(row);
+      const row = { ...intake, operationId, lease, payloads, trace: currentTrace() };
+      const accepted = await inSpan({ name: 'accept', kind: 'internal' }, () => group.submit(row));
       if (accepted || !row.key) return accepted;
       const earlier = await findEarlierUse(database, row.projectId, row.key);
       // Without an earlier use the key is free again, or the lane was lost; in the second case this comes to nothing, too.

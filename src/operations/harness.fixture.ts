@@ -54,13 +54,13 @@ export async function rescue(db: Queryable, lanes: readonly TakeRequest[]): Prom
   return load(db, await store.rescue(db, lanes));
 }
 
-/** Accepts an operation of one record as started, and records that it was written, unless told otherwise; answers its id. */
-export async function writeOne(
+/** Accepts an operation of one record as started; answers how it ends when it was written, unless told otherwise. */
+export async function startOne(
   operations: Operations,
   db: Queryable,
   given: Intake,
   end: Partial<Settlement> = {},
-): Promise<string> {
+): Promise<Settlement> {
   const operationId = newId();
   const lane = { projectId: given.projectId, id: newId(), lease: randomUUID() };
   await openNode(db, lane, 60_000);
@@ -68,7 +68,7 @@ export async function writeOne(
   const { projectId: project, installationId, actionType, resource } = given;
   const result = `[${resource}] 1 record created.`;
   const details = { object: resource, attempt: '1' };
-  const settlement: Settlement = {
+  return {
     projectId: project,
     operationId,
     installationId,
@@ -91,9 +91,19 @@ export async function writeOne(
     log: { id: newId(), severity: 'info', message: { msg: result, operation_id: operationId, details } },
     ...end,
   };
+}
+
+/** The same, and records it; answers its id. */
+export async function writeOne(
+  operations: Operations,
+  db: Queryable,
+  given: Intake,
+  end: Partial<Settlement> = {},
+): Promise<string> {
+  const settlement = await startOne(operations, db, given, end);
   await operations.ends.record(db, [settlement]);
   operations.ends.recorded([settlement]);
-  return operationId;
+  return settlement.operationId;
 }
 
 /** Waits until the condition holds; while the database is away, it does not. Throws after the time. */

@@ -1,4 +1,4 @@
-import type { Database } from '../kit/db/database.ts';
+import { isOutage, type Database } from '../kit/db/database.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
 import { exchangePartitions } from './exchanges/exchange-log.ts';
@@ -50,7 +50,8 @@ export function createHousekeeping(database: Database, log: Logger, keepDays: Ke
     } catch (error) {
       // Without ownership of the tables this is the operator's job; once is enough to say so.
       if (!told.has(what)) log.warn({ err: error }, `${what} failed; it is tried again`);
-      told.add(what);
+      // An outage is told elsewhere; what comes after it may be another fault.
+      if (!isOutage(error)) told.add(what);
       return false;
     }
   }

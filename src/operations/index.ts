@@ -15,6 +15,7 @@ export {
   moveOperations,
 } from './store/parts.ts';
 export { storable, storableJson } from './store/text.ts';
+export { nothingNow, toldType, type TellNow, type TellOffer, type ToldMessage } from './tell-now.ts';
 export { turnKey } from './store/turn-key.ts';
 export { withdraw, type ParkedWrite } from './store/turns.ts';
 export { createHousekeeping, historyPartitions, keepHistory } from './housekeeping.ts';
@@ -24,7 +25,7 @@ export type { BacklogRow } from './backlog.ts';
 export { createReader, type WrittenOperation } from './read.ts';
 export type { ReadDetails } from './store/read.ts';
 export { isUnresolved } from './resolve.ts';
-export type { Ended, LogEntry, Settlement, StoredOutcome } from './settlement.ts';
+export { countedOf, type Ended, type LogEntry, type Settlement, type StoredOutcome } from './settlement.ts';
 export {
   placeOf,
   type Place,
@@ -38,3 +39,4 @@ export {
   type WorkItem,
 } from './work.ts';
 export { eraseOperations } from './store/erase.ts';
+export { countMarked, findOperations, oldestQueued } from './find-store.ts';

@@ -139,6 +139,16 @@ describe('operations/list of many', () => {
       `INSERT INTO operation_mark SELECT project_id, 'failure', id FROM operation WHERE project_id = $1 AND status = 'failure'`,
       [project],
     );
+    await client.query(
+      `INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
+      VALUES ($1, $1, $1, 'acme', $1, $1, 'api:test')`,
+      [project],
+    );
+    await client.query(
+      `INSERT INTO ab_batch (project_id, id, key, lane_id, prio, close_at, latest_at, deadline_s)
+      SELECT project_id, id, $1, $1, 1, now(), now(), 60 FROM operation WHERE project_id = $1 LIMIT 3000`,
+      [project],
+    );
     await client.query('SET plan_cache_mode = force_generic_plan');
   });
   afterAll(async () => {
@@ -179,5 +189,21 @@ describe('operations/list of many', () => {
     expect(pages).toBe(Math.ceil(many / 2 / 2_000));
     const failures = await listOperations(test.database, reach, { status: 'failure' }, 50);
     expect(failures.found).toHaveLength(many / 1_000);
+  });
+
+  it.each<Question>([
+    {},
+    { groupRef: 'acme' },
+    { installationId: project },
+    { status: 'failure' },
+    { status: 'in_progress' },
+    { object: 'contacts' },
+  ])('tells another group nothing of them, by %j, and no place among them', async (question) => {
+    const beta = { ...reach, groupRef: 'beta' };
+    expect(await listOperations(test.database, beta, question, 10)).toEqual({ found: [] });
+    for (const walk of ['project', 'installation', 'marked']) {
+      const token = Buffer.from(`${walk} ${project}`).toString('base64url');
+      await expect(listOperations(test.database, beta, question, 10, token)).rejects.toThrow(/pageToken/);
+    }
   });
 });

@@ -46,8 +46,10 @@ export async function listOperations(
   pageToken?: string,
 ): Promise<OperationSlice> {
   const filter = filterOf(question);
-  const begin = pageToken === undefined ? beginOf(reach, filter) : placeIn(pageToken);
+  const begin = pageToken === undefined ? beginOf(reach, filter) : placeIn(reach, pageToken);
   if (filter.installationId !== undefined && !isId(filter.installationId)) return { found: [] };
+  if (reach.groupRef !== undefined && (filter.groupRef ?? reach.groupRef) !== reach.groupRef)
+    return { found: [] };
   const found: { row: OperationRow; place: Place }[] = [];
   let place: Place | undefined = begin;
   for (let looked = 0; place && looked < mostLookedAt;) {
@@ -88,24 +90,37 @@ function filterOf({ from, to, ...asked }: Question): OperationFilter {
   };
 }
 
-/** By the index that leaves least to be looked at in vain. */
-function beginOf(reach: Reach, { status, installationId, groupRef, errorCategory }: OperationFilter): Place {
-  if (status === 'in_progress') return { walk: 'gathering', after: lastId };
-  if (status === 'failure' || errorCategory !== undefined) return { walk: 'marked', after: lastId };
-  if (installationId !== undefined) return { walk: 'installation', after: lastId };
-  const group = groupRef ?? reach.groupRef;
-  return { walk: group === undefined ? 'project' : 'group', after: lastId };
+/**
+ * By the index that leaves least to be looked at in vain. Who sees one group goes by the operations of that group alone: a page
+ * token says where a walk came by.
+ */
+function beginOf(reach: Reach, filter: OperationFilter): Place {
+  const { status, installationId, groupRef, errorCategory, unresolved = false } = filter;
+  const begun = (name: Walk): Place => ({ walk: name, after: lastId });
+  if (status === 'in_progress') return begun('gathering');
+  if (reach.groupRef !== undefined) return begun('group');
+  if (status === 'failure' || errorCategory !== undefined || unresolved) return begun('marked');
+  if (installationId !== undefined) return begun('installation');
+  return begun(groupRef === undefined ? 'project' : 'group');
 }
 
 function following(name: Walk): Place | undefined {
   return name === 'gathering' ? { walk: 'queued', after: lastSeq } : undefined;
 }
 
-function placeIn(token: string): Place {
-  const [, name, after = ''] = /^(\w+) (\S+)$/.exec(readToken(token)) ?? [];
-  const isPlace = name === 'queued' ? /^\d{1,19}$/.test(after) : names.has(name ?? '') && isId(after);
+function placeIn({ groupRef }: Reach, token: string): Place {
+  const [, name = '', after = ''] = /^(\w+) (\S+)$/.exec(readToken(token)) ?? [];
+  const names = groupRef === undefined ? walksOfAll : walksOfGroup;
+  const isPlace = name === 'queued' ? /^\d{1,19}$/.test(after) : names.has(name) && isId(after);
   if (!isPlace) throw badToken();
   return { walk: name as Walk, after };
 }
 
-const names: ReadonlySet<string> = new Set<Walk>(['project', 'installation', 'group', 'marked', 'gathering']);
+const walksOfGroup: ReadonlySet<string> = new Set<Walk>(['group', 'gathering']);
+const walksOfAll: ReadonlySet<string> = new Set<Walk>([
+  'project',
+  'installation',
+  'group',
+  'marked',
+  'gathering',
+]);

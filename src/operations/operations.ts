@@ -12,7 +12,9 @@ import type { Reach } from '../events/index.ts';
 import { createReader, type Reader } from './read.ts';
 import { resolveRecords } from './resolve.ts';
 import type { OperationRecord, ResolveRequest } from './schema.ts';
-import type { EarlierUse, Intake, KeyClaim } from './work.ts';
+import type { AcceptRow } from './store/accept.ts';
+import { nothingNow, type TellNow } from './tell-now.ts';
+import { placeOf, type EarlierUse, type Intake, type KeyClaim } from './work.ts';
 
 /** The ledger: takes operations in, keeps them, and tells what became of them. */
 export interface Operations extends Reader, BacklogReader {
@@ -42,6 +44,8 @@ export interface Operations extends Reader, BacklogReader {
   hurryLane(projectId: string, laneId: string): Promise<void>;
   /** How this process records what became of the work. */
   ends: Ends;
+  /** What tells of ends is sent by this from now on. */
+  tellBy(now: TellNow): void;
   /** Keeps what providers are sent and answer. `exchanges` lists it. */
   exchangeLog: ExchangeLog;
   /** Waits for what is being accepted. Nothing may be recorded any more. */
@@ -58,9 +62,12 @@ export function createOperations(
   { exchangeKeepDays = 0 }: OperationsOptions = {},
 ): Operations {
   const { database, log } = ground;
-  const acceptor = createAcceptor(database);
+  const acceptor = createAcceptor(database, (rows) => tellBegun(database, rows));
   const announcer = createAnnouncer(database, log);
-  const ends = endsOf(ground, () => announcer.announce());
+  let tellNow: TellNow | undefined;
+  const ends = endsOf(ground, {
+    offer: async (projectIds) => (await tellNow?.offer(projectIds)) ?? nothingNow,
+  });
   const exchangeLog = createExchangeLog(ground, exchangeKeepDays);
   const listeners = new Set<(laneId: string) => void>();
 
@@ -87,6 +94,9 @@ export function createOperations(
     resolve: async (reach, operationId, by, request) =>
       resolveRecords(database, await reader.get(reach, operationId), by, request),
     ends,
+    tellBy(now) {
+      tellNow = now;
+    },
     exchangeLog,
     announce,
     onQueued: (listener) => void listeners.add(listener),
@@ -99,6 +109,16 @@ export function createOperations(
       await announcer.close();
     },
   };
+}
+
+function tellBegun(database: Database, rows: readonly AcceptRow[]): void {
+  for (const { projectId, operationId: id, request } of rows)
+    database.tell(projectId, {
+      type: 'operation',
+      id,
+      status: 'in_progress',
+      groupRef: placeOf(request).groupRef,
+    });
 }
 
 function laneSwitches(

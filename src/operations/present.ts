@@ -31,6 +31,7 @@ export function presentOperation(row: OperationRow): Operation {
           counts: { total: row.total, succeeded: row.succeeded, failed: row.failed, unknown: row.unknown },
         }
       : {}),
+    ...(row.unresolved ? { unresolved: true as const } : {}),
     ...(typeof retryOf === 'string' ? { retryOf } : {}),
     ...(row.retried_by === null ? {} : { retriedBy: row.retried_by }),
     createTime: row.created_at.toISOString(),

@@ -94,14 +94,16 @@ export async function resolveRecords(
   const resolved = await database.transaction(async (tx) => {
     const locked = await store.lock(tx, projectId, operationId);
     if (locked?.status === 'in_progress') throw problem('operation-in-progress', { retryAfterSeconds: 5 });
-    const planned = planResolution(request, await store.written(tx, projectId, operationId));
+    const records = await store.written(tx, projectId, operationId);
+    const planned = planResolution(request, records);
     if ('refusal' in planned) throw planned.refusal;
     const { resolutions } = planned;
     const details = { records: resolutions };
     await record(tx, { projectId, action: 'operation.resolved', targetId: operationId, details });
     if (resolutions.length > 0) {
       const log = logOf(operationId, locked?.resource ?? '', by, resolutions);
-      await store.resolve(tx, { projectId, operationId }, by, resolutions, log);
+      const isLast = records.filter(isUnresolved).length === resolutions.length;
+      await store.resolve(tx, { projectId, operationId }, by, { resolutions, isLast }, log);
     }
     return new Set([...resolutions, ...(request.records ?? [])].map(({ index }) => index));
   });

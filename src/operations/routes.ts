@@ -182,7 +182,7 @@ function resolveRoute(server: HttpServer, deps: OperationRouteDeps): void {
       body: ResolveRequest,
       response: { 200: ResolvedRecords },
     },
-    config: { scopes: ['write'] },
+    config: { scopes: ['write', 'remediate'] },
     handler: async ({ principal, params, body }) => {
       const reach = deps.projects.confine(principal, params.projectIdOrName);
       const by = `${principal.kind}:${principal.keyId}`;

@@ -123,6 +123,12 @@ export const Operation = Type.Object(
         { ...closed, description: 'Of the records of a write.' },
       ),
     ),
+    unresolved: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'There while it holds a record of unknown outcome of which nobody has said what became (`:resolve`).',
+      }),
+    ),
     retryOf: Type.Optional(
       Type.String({ description: 'The operation whose failed records this one sends again.' }),
     ),
@@ -161,7 +167,19 @@ export const operationFilter = {
   to: Type.Optional(Type.String({ format: 'date-time', description: 'Accepted before this time.' })),
 };
 
-export const OperationQuery = Type.Object({ ...operationFilter, ...pageQuery }, closed);
+export const OperationQuery = Type.Object(
+  {
+    ...operationFilter,
+    unresolved: Type.Optional(
+      Type.Boolean({
+        description:
+          'With `true` only those that hold a record of unknown outcome of which nobody has said what became.',
+      }),
+    ),
+    ...pageQuery,
+  },
+  closed,
+);
 export type OperationQuery = Static<typeof OperationQuery>;
 
 /** One line of the log of an operation. */

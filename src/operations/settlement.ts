@@ -1,3 +1,4 @@
+import { countEnd, type Counted } from '../events/index.ts';
 import type { Failure } from '../providers/index.ts';
 import type { Answer, KeyClaim, OperationError, Place } from './work.ts';
 
@@ -62,3 +63,9 @@ export type Ended = Pick<
   | 'failure'
   | 'eventId'
 > & { errors: readonly OperationError[] };
+
+/** What is counted of an end, for the charts of the project. */
+export function countedOf({ actionType, done, status, operationId, errors }: Ended): Counted[] {
+  if (!done) return [];
+  return countEnd(actionType, status, operationId, status === 'failure' ? errors[0]?.category : undefined);
+}

@@ -55,18 +55,18 @@ describe('src/operations/store/record', () => {
   it('remembers the projects of whose ends somebody is told, and no other that came with them', async () => {
     const telling = new Set<string>();
     const both = async (): Promise<Settlement[]> => [await ended(other), await ended(routed)];
-    expect(await record(test.database, await both(), telling)).toEqual([true, true]);
+    expect(await record(test.database, await both(), { projects: telling })).toEqual([true, true]);
     expect([...telling]).toEqual([]);
     await test.database.raw(`INSERT INTO notification_route VALUES ($1, 'write.async.done', $2)`, [
       routed,
       newId(),
     ]);
-    expect(await record(test.database, await both(), telling)).toEqual([true, true]);
+    expect(await record(test.database, await both(), { projects: telling })).toEqual([true, true]);
     expect([...telling]).toEqual([routed]);
-    expect(await record(test.database, await both(), telling)).toEqual([true, true]);
+    expect(await record(test.database, await both(), { projects: telling })).toEqual([true, true]);
     expect([...telling]).toEqual([routed]);
     await test.database.raw('DELETE FROM notification_route');
-    expect(await record(test.database, await both(), telling)).toEqual([true, true]);
+    expect(await record(test.database, await both(), { projects: telling })).toEqual([true, true]);
     expect([...telling]).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { actAs, record } from '../events/index.ts';
 import type { Database, Queryable } from '../kit/db/database.ts';
 import { isId, newId } from '../kit/ids.ts';
-import { generateApiKey, hashSecret, parseApiKey, parseGivenKey, type KeyParts } from './keys/key-form.ts';
+import { generateApiKey, hashSecret, partsOfGiven, type KeyParts } from './keys/key-form.ts';
 import { insertApiKey, type NewApiKey } from './keys/api-key-store.ts';
 import { instanceScopes } from './schema.ts';
 import * as store from './store.ts';
@@ -79,12 +79,4 @@ async function insertFullKey(
 
 function asOperator<T>(database: Database, work: (tx: Queryable) => Promise<T>): Promise<T> {
   return actAs({ kind: 'operator' }, () => database.transaction(work));
-}
-
-function partsOfGiven(key: string): KeyParts {
-  const parts = parseApiKey(key) ?? parseGivenKey(key);
-  if (parts) return parts;
-  throw new Error(
-    'SVC_BOOTSTRAP_API_KEY must be 32 to 512 printable ASCII characters without spaces; one that starts with svc_ must be a whole key of this service',
-  );
 }

@@ -6,13 +6,24 @@ export { connectPageRoutes } from './embed/page-routes.ts';
 export { eraseConnectLinks } from './embed/connect-link-store.ts';
 export { sealedProjectColumns } from './provider-apps/provider-apps.ts';
 export { actorHook, authenticationHook } from './auth/hook.ts';
-export { reachingScopes, type Principal } from './auth/principal.ts';
+export {
+  reachingScopes,
+  maySeeSecrets,
+  requireSecrets,
+  type Principal,
+  type RouteScopes,
+  type SignedInPerson,
+} from './auth/principal.ts';
+export type { Visit } from './auth/visit.ts';
+export { partsOfGiven } from './keys/key-form.ts';
 export { bootstrap, createOperatorKey } from './bootstrap.ts';
 export { providerCatalogueRoutes } from './catalogue-routes.ts';
 export { withRetained, type RetainedObject } from './integrations/retained.ts';
 export type { Absence } from './integrations/absences.ts';
+export { mostShown, type Answer, type Question } from './integrations/impacts.ts';
+export type { Installed } from './integrations/installed.ts';
 export type { Integration } from './integrations/store.ts';
-export { declaredObjects } from './manifest/declared.ts';
+export { declaredObjects, type DeclaredField, type DeclaredObject } from './manifest/declared.ts';
 export { isFieldPath } from './manifest/rules/fields.ts';
 export {
   associationScheduleMinutes,
@@ -21,7 +32,9 @@ export {
   scheduleGap,
 } from './manifest/schedule.ts';
 export { createProjects, type Projects } from './projects.ts';
+export { portableProject } from './portable-store.ts';
 export { projectRoutes } from './routes.ts';
 
 /** What this room counts. */
 export const projectMetrics = [...authenticationMetrics, ...rateLimitMetrics];
+export { findInProject } from './find-store.ts';

@@ -34,13 +34,6 @@ export const projectProblems = {
     'Add its origin to `allowedOrigins` of the project, or as the operator to `SVC_RETURN_URLS`.',
     'A return URL must have an origin from the project’s list or the operator’s, so that nobody can be sent elsewhere after connecting.',
   ),
-  'page-not-built': kind(
-    503,
-    'The page is not built',
-    'Tell the operator of this service: `npm run build:page` builds it where the packages for development are installed.',
-    'The page of connect links is built from `ui/embed`, by the image or at its first request, and that failed.',
-    true,
-  ),
   'connect-link-over': kind(
     410,
     'The link does not hold any more',

@@ -1,5 +1,5 @@
-import { confine, record, type Reach } from '../events/index.ts';
-import { isTaken, type Database } from '../kit/db/database.ts';
+import { beforeAndAfter, confine, record, type Reach } from '../events/index.ts';
+import { isTaken, type Database, type Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
@@ -10,9 +10,10 @@ import {
   type ProviderApps,
   type ProviderAppSecrets,
 } from './provider-apps/provider-apps.ts';
-import { credentialOf, type Headers } from './auth/credential.ts';
-import { createFailureGuard, type FailureGuard, type Origin } from './auth/failures.ts';
+import { admitting, type Admitting } from './auth/admitting.ts';
+import { createFailureGuard } from './auth/failures.ts';
 import { authorize, resolveProject, type Principal, type RouteScopes } from './auth/principal.ts';
+import type { VisitHook } from './auth/visit.ts';
 import { bootstrap, type BootstrapOptions, type Bootstrapped } from './bootstrap.ts';
 import type { AbsencesHook } from './integrations/absences.ts';
 import {
@@ -21,7 +22,7 @@ import {
   type Integrations,
   type RevisionHook,
 } from './integrations/integrations.ts';
-import type { UsageHook } from './integrations/losses.ts';
+import type { Installed } from './integrations/installed.ts';
 import type { DestinationsHook } from './integrations/lost-destinations.ts';
 import type { Integration } from './integrations/store.ts';
 import { createApiKeys, type ApiKeys } from './keys/api-keys.ts';
@@ -36,24 +37,20 @@ import type { ApiKey, KeepDays, Project } from './schema.ts';
 import * as store from './store.ts';
 
 /** The builder's side: projects, credentials, provider apps, integrations. */
-export interface Projects {
+export interface Projects extends Admitting {
   /** On an empty database: project `default` and one full key. See {@link bootstrap}. */
   bootstrap(options?: BootstrapOptions): Promise<Bootstrapped>;
-  /** Who sent the request. Throws unauthenticated, and too-many-failures. */
-  authenticate(headers: Headers, from: Origin): Promise<Principal>;
-  /** The principal of an API key alone, for surfaces that take no other credential. Throws as {@link authenticate}. */
-  authenticateKey(key: string, from: Origin): Promise<Principal>;
-  /** The same from the cache, without waiting; undefined means: ask {@link authenticateKey}. */
-  peekPrincipal(key: string): Principal | undefined;
   /** Counts a request of the caller. See {@link RateLimit}. */
   admit: RateLimit['admit'];
   /** Throws forbidden. */
-  authorize(principal: Principal, scopes: RouteScopes): void;
+  authorize(principal: Principal, scopes: RouteScopes, method?: string): void;
   /** Throws not-found for every project but the principal's own. */
   resolveProject(principal: Principal, idOrName: string): { id: string; name: string };
   /** What the caller reaches of the project of a path. Throws as {@link Projects.resolveProject}. */
   confine(principal: Principal, idOrName: string): Reach;
   get(id: string): Promise<Project>;
+  /** Those of the caller. */
+  listFor(principal: Principal): Promise<Project[]>;
   /** A new project with its first key. Throws already-exists. */
   create(given: { name: string; appName?: string }): Promise<Project & { apiKey: ApiKey }>;
   update(id: string, change: store.ProjectChange): Promise<Project>;
@@ -70,6 +67,10 @@ export interface Projects {
   ): Promise<FrontendToken>;
   getIntegration(projectId: string, idOrName: string): Promise<Integration>;
   listIntegrations(projectId: string): Promise<Integration[]>;
+  /** Registers who knows the persons that browsers are signed in as. */
+  askForVisitorsBy(hook: VisitHook): void;
+  /** Registers what is done with a new project, in its transaction. */
+  afterCreate(hook: CreateHook): void;
   /** Registers what higher rooms delete with an integration, in its transaction. */
   beforeIntegrationDelete(hook: IntegrationDeleteHook): void;
   /** Registers what a deploy waits for before it answers. */
@@ -81,7 +82,7 @@ export interface Projects {
   /** What is wrong with a destination that is named; undefined where it can be delivered to. */
   destinationFault: DestinationsHook;
   /** Registers who counts the installations that a deploy takes something from. */
-  countUsageBy(hook: UsageHook): void;
+  askInstalledBy(installed: Installed): void;
   /** The named provider app, or the default of the provider, with its secret. Throws provider-app-missing. */
   getProviderApp(projectId: string, provider: string, providerAppId?: string): Promise<ProviderAppSecrets>;
   readonly apiKeys: ApiKeys;
@@ -91,6 +92,9 @@ export interface Projects {
   readonly integrations: Integrations;
   close(): Promise<void>;
 }
+
+/** Runs in the transaction that makes the project; what it returns runs after the commit. */
+export type CreateHook = (tx: Queryable, projectId: string) => Promise<(() => Promise<void>) | undefined>;
 
 export interface ProjectsOptions {
   catalog: Catalog;
@@ -124,7 +128,8 @@ export function createProjects(
   const providerApps = createProviderApps({ database, vault }, catalog);
   const integrations = createIntegrations(database, factsOf(catalog));
   const origins = createAllowedOrigins(database, allowedOrigins);
-  const kept = keeping(database, { apiKeys, jwtKeys, origins, keepDays });
+  const hooks: Hooks = { created: [] };
+  const kept = keeping(database, { apiKeys, jwtKeys, origins, keepDays, hooks });
   const assertReturnUrl = returning(ground.publicUrl, returnUrls, origins);
   const connectLinks = createConnectLinks({
     ground,
@@ -144,27 +149,43 @@ export function createProjects(
     providerApps,
     integrations,
     connectLinks,
-    ...admitting({ apiKey: apiKeys, token: jwtKeys, ownToken: tokens }, apiKeys, guard),
+    ...admitting({ apiKey: apiKeys, token: jwtKeys, ownToken: tokens, hooks }, guard),
     ...kept,
-    originsOf: (projectIdOrName) => origins.of(projectIdOrName),
+    ...registering(hooks),
+    originsOf: (project) => origins.of(project),
     assertReturnUrl,
     makeFrontendToken: (principal, whose) => makeToken(database, tokens, principal, whose),
-    allowsOrigin: (origin, projectIdOrName) => origins.allows(origin, projectIdOrName),
+    allowsOrigin: (origin, project) => origins.allows(origin, project),
     bootstrap: (options) => bootstrap(database, options),
     admit: (principal, surface) => rateLimit?.admit(principal, surface),
     authorize,
     resolveProject,
-    confine(principal, idOrName) {
-      resolveProject(principal, idOrName);
-      return confine(principal);
-    },
+    confine: confineTo,
     ...asking(integrations, providerApps),
     close: async () => {
-      origins.close();
-      connectLinks.close();
+      for (const cache of [origins, connectLinks]) cache.close();
       await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close(), rateLimit?.close()]);
     },
   };
+}
+
+interface Hooks {
+  visit?: VisitHook;
+  created: CreateHook[];
+}
+
+function registering(hooks: Hooks): Pick<Projects, 'askForVisitorsBy' | 'afterCreate'> {
+  return {
+    askForVisitorsBy(hook) {
+      hooks.visit = hook;
+    },
+    afterCreate: (hook) => void hooks.created.push(hook),
+  };
+}
+
+function confineTo(principal: Principal, idOrName: string): Reach {
+  resolveProject(principal, idOrName);
+  return confine(principal);
 }
 
 type Asking = Pick<
@@ -176,7 +197,7 @@ type Asking = Pick<
   | 'askForAbsencesBy'
   | 'askForDestinationsBy'
   | 'destinationFault'
-  | 'countUsageBy'
+  | 'askInstalledBy'
   | 'getProviderApp'
 >;
 
@@ -189,40 +210,14 @@ function asking(integrations: Integrations, providerApps: ProviderApps): Asking 
     askForAbsencesBy: (hook) => integrations.askForAbsencesBy(hook),
     askForDestinationsBy: (hook) => integrations.askForDestinationsBy(hook),
     destinationFault: (projectId, name) => integrations.destinationFault(projectId, name),
-    countUsageBy: (hook) => integrations.countUsageBy(hook),
+    askInstalledBy: (installed) => integrations.askInstalledBy(installed),
     getProviderApp: (projectId, provider, id) => providerApps.secrets(projectId, provider, id),
-  };
-}
-
-type Admitting = Pick<Projects, 'authenticate' | 'authenticateKey' | 'peekPrincipal'>;
-
-/** By the kind of the credential. */
-type Authenticators = Record<
-  ReturnType<typeof credentialOf>['kind'],
-  { authenticate(text: string): Promise<Principal> }
->;
-
-function admitting(by: Authenticators, apiKeys: ApiKeys, guard: FailureGuard): Admitting {
-  const guarded = async (principal: Promise<Principal>, from: Origin): Promise<Principal> => {
-    try {
-      return await principal;
-    } catch (error) {
-      throw guard.judge(error, from);
-    }
-  };
-  return {
-    authenticate: async (headers, from) => {
-      const credential = credentialOf(headers);
-      return guarded(by[credential.kind].authenticate(credential.text), from);
-    },
-    authenticateKey: (key, from) => guarded(apiKeys.authenticate(key), from),
-    peekPrincipal: (key) => apiKeys.peek(key),
   };
 }
 
 /** A key that still makes tokens answers for those that it made. */
 function answerableKey(key: Awaited<ReturnType<ApiKeys['holding']>>): Answerable | undefined {
-  if (!key?.scopes.includes('full')) return undefined;
+  if (!key?.scopes.includes('full') && !key?.scopes.includes('develop')) return undefined;
   const { project_id: projectId, project_name: name, group_ref: groupRef } = key;
   return { projectId, projectName: name, ...(groupRef === null ? {} : { groupRef }) };
 }
@@ -230,9 +225,14 @@ function answerableKey(key: Awaited<ReturnType<ApiKeys['holding']>>): Answerable
 async function makeToken(
   database: Database,
   tokens: FrontendTokens,
-  { keyId, projectId }: Principal,
+  { keyId, projectId, person }: Principal,
   { groupRef, consumerRef, expiresInSeconds }: Parameters<Projects['makeFrontendToken']>[1],
 ): Promise<FrontendToken> {
+  if (person)
+    throw problem('forbidden', {
+      detail: 'A front-end token ends with the API key that made it: a person makes none.',
+      remedy: 'Make it with an API key, or make a connect link.',
+    });
   const expiresAt = Date.now() + expiresInSeconds * 1_000;
   const made = tokens.make({ by: 'apiKey', id: keyId, groupRef, consumerRef, expiresAt });
   await database.transaction((tx) => {
@@ -266,26 +266,32 @@ interface Kept {
   jwtKeys: JwtKeys;
   origins: AllowedOrigins;
   keepDays: Required<KeepDays> | undefined;
+  hooks: Hooks;
 }
 
 function keeping(
   database: Database,
-  { apiKeys, jwtKeys, origins, keepDays }: Kept,
-): Pick<Projects, 'get' | 'create' | 'update'> {
+  { apiKeys, jwtKeys, origins, keepDays, hooks }: Kept,
+): Pick<Projects, 'get' | 'listFor' | 'create' | 'update'> {
   return {
     get: async (id) => (await store.findProject(database, id)) ?? absent(id),
+    listFor: ({ person, projectId }) => store.listProjects(database, person?.projectIds ?? [projectId]),
     async create({ name, appName = name }) {
       const project = { id: newId(), name: projectName(name), appName };
-      return orTaken(name, () =>
+      const after: (() => Promise<void>)[] = [];
+      const made = await orTaken(name, () =>
         database.transaction(async (tx) => {
           const created = await store.insertProject(tx, project);
           const { id, name: kept } = created;
           const details = { name: kept, appName };
           await record(tx, { projectId: id, action: 'project.created', targetId: id, details });
           const apiKey = await apiKeys.create(created.id, { label: 'first key', scopes: ['full'] }, tx);
+          for (const hook of hooks.created) after.push((await hook(tx, id)) ?? nothing);
           return { ...created, apiKey };
         }),
       );
+      for (const work of after) await work();
+      return made;
     },
     async update(id, given) {
       const { name } = given;
@@ -294,13 +300,11 @@ function keeping(
       checkKeepDays({ ...given.keepDays, ...given.keepDaysOf }, keepDays);
       const updated = await orTaken(name ?? '', () =>
         database.transaction(async (tx) => {
-          await record(tx, {
-            projectId: id,
-            action: 'project.updated',
-            targetId: id,
-            details: { ...change },
-          });
-          return (await store.updateProject(tx, id, change)) ?? absent(id);
+          const before = await store.findProject(tx, id);
+          const after = (await store.updateProject(tx, id, change)) ?? absent(id);
+          const details = settingsChanged(before ?? after, after);
+          await record(tx, { projectId: id, action: 'project.updated', targetId: id, details });
+          return after;
         }),
       );
       origins.forget();
@@ -309,6 +313,14 @@ function keeping(
     },
   };
 }
+
+function settingsChanged(before: Project, after: Project): ReturnType<typeof beforeAndAfter> {
+  const { updateTime: _then, ...was } = before;
+  const { updateTime: _now, ...is } = after;
+  return beforeAndAfter(was, is);
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
 
 /** Names are kept in lower case; one that looks like an id could not be told from one in a path. */
 function projectName(name: string): string {

@@ -138,10 +138,12 @@ describe('src/projects/routes', () => {
       [id],
     );
     expect(told.map(({ details }) => details)).toEqual([
-      { keepDays: { messages: 0, events: 7 } },
-      { keepDaysOf: { proxyLogs: 1 } },
-      { keepDaysOf: { messages: null } },
-      { keepDays: {} },
+      { keepDays: { before: {}, after: { messages: 0, events: 7 } } },
+      {
+        keepDays: { before: { messages: 0, events: 7 }, after: { messages: 0, events: 7, proxyLogs: 1 } },
+      },
+      { keepDays: { before: { messages: 0, events: 7, proxyLogs: 1 }, after: { events: 7, proxyLogs: 1 } } },
+      { keepDays: { before: { events: 7, proxyLogs: 1 }, after: {} } },
     ]);
   });
 

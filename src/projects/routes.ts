@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
+import { shownName } from '../kit/reference-schema.ts';
 import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
 import { listOrPageOfAll } from '../kit/paging.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
@@ -23,7 +24,7 @@ const Name = Type.String({
   pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
   description: 'Unique over the service; kept in lower case.',
 });
-const AppName = Type.String({ minLength: 1, maxLength: 128 });
+const AppName = shownName(128);
 
 const NewProject = Type.Object(
   {
@@ -98,7 +99,7 @@ function listAndCreate(server: HttpServer, projects: Projects): void {
     },
     config: { scopes: ['read', 'frontend'] },
     handler: async (request, reply) =>
-      sendList(reply, listOrPageOfAll(request.query, [await projects.get(request.principal.projectId)])),
+      sendList(reply, listOrPageOfAll(request.query, await projects.listFor(request.principal))),
   });
   server.route({
     method: 'POST',

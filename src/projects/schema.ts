@@ -10,6 +10,9 @@ const time = (description: string) => Type.String({ format: 'date-time', descrip
 export const Scope = Type.Union(
   [
     Type.Literal('full'),
+    Type.Literal('develop'),
+    Type.Literal('view'),
+    Type.Literal('remediate'),
     Type.Literal('write'),
     Type.Literal('read'),
     Type.Literal('proxy'),
@@ -20,7 +23,7 @@ export const Scope = Type.Union(
   {
     title: 'Scope',
     description:
-      '`full` reaches everything of its project; the others what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.',
+      '`full` reaches everything of its project; `develop` the same but people and keys of scope `full`; `view` what only shows; `remediate` what mends: retries, replays, pauses. The others reach what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.',
   },
 );
 export type Scope = Static<typeof Scope>;
@@ -232,7 +235,39 @@ export const DeployedIntegration = Type.Object(
   { ...closed, title: 'DeployedIntegration' },
 );
 
-/** What a deploy does, or would do, to one integration. */
+/** What a deploy means to installations that exist. */
+export const DeployImpact = Type.Object(
+  {
+    kind: Type.Union(
+      [
+        Type.Literal('stopsReading'),
+        Type.Literal('stopsWriting'),
+        Type.Literal('keepsReading'),
+        Type.Literal('keepsWriting'),
+        Type.Literal('startsReading'),
+        Type.Literal('losesField'),
+        Type.Literal('needsMapping'),
+        Type.Literal('lacksScope'),
+      ],
+      {
+        description:
+          '`keepsReading`, `keepsWriting`: the manifest no longer holds the object, and it goes on there until a destructive deploy. `losesField`: nothing is delivered under that name any more. `needsMapping`: the customer mapped no field to that name. `lacksScope`: the connection was not granted what the provider app asks for, before the deploy and after it.',
+      },
+    ),
+    object: Type.Optional(Type.String({ description: "The provider's name of it." })),
+    field: Type.Optional(Type.String({ description: 'The name under which it is delivered.' })),
+    scope: Type.Optional(Type.String({ description: 'The scope that is lacking.' })),
+    count: Type.Integer({ description: 'How many installations.' }),
+    installations: Type.Array(
+      Type.Object({ id: Type.String({ format: 'uuid' }), groupRef: Type.String() }, closed),
+      { description: 'The newest of them, at most 20.' },
+    ),
+  },
+  { ...closed, title: 'DeployImpact' },
+);
+export type DeployImpact = Static<typeof DeployImpact>;
+
+/** What a deploy would do to one integration. */
 export const DeployedChange = Type.Object(
   {
     name: Type.String(),
@@ -243,6 +278,15 @@ export const DeployedChange = Type.Object(
     }),
     changed: Type.Array(Type.String()),
     removed: Type.Array(Type.String()),
+    installations: Type.Integer({ description: 'How many installations the integration has.' }),
+    impacts: Type.Array(DeployImpact, {
+      description: 'What the change means to them; empty where nothing changes, or nobody is touched.',
+    }),
+    leftOut: Type.Optional(
+      Type.Integer({
+        description: 'There where so much changes that this many parts of it were not looked at.',
+      }),
+    ),
   },
   { ...closed, title: 'DeployedChange' },
 );

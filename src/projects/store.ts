@@ -19,6 +19,7 @@ const columns = 'id, name, app_name, allowed_origins, branding, keep_days, creat
 
 const get = statement('projects_get', `SELECT ${columns} FROM project WHERE id = $1`);
 const byName = statement('projects_by_name', `SELECT ${columns} FROM project WHERE lower(name) = lower($1)`);
+const many = statement('projects_list', `SELECT ${columns} FROM project WHERE id = ANY($1) ORDER BY name`);
 const oldest = statement('projects_oldest', `SELECT ${columns} FROM project ORDER BY created_at, id LIMIT 1`);
 const insert = statement(
   'projects_insert',
@@ -47,6 +48,10 @@ export async function lockBootstrap(tx: Queryable): Promise<void> {
 
 export async function findProject(db: Queryable, id: string): Promise<Project | undefined> {
   return (await db.rows<ProjectRow>(get, [id])).map(present)[0];
+}
+
+export async function listProjects(db: Queryable, ids: readonly string[]): Promise<Project[]> {
+  return (await db.rows<ProjectRow>(many, [ids])).map(present);
 }
 
 export async function findProjectByName(db: Queryable, name: string): Promise<Project | undefined> {

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { compileCheck } from '../kit/http/validation.ts';
+import { nearest } from '../kit/nearest.ts';
 import { problem } from '../kit/problem.ts';
 import { isObject } from './answer.ts';
 import { contradictionsOf } from './contradictions.ts';
@@ -77,12 +78,17 @@ function catalogOf(providers: ReadonlyMap<string, Provider>): Catalog {
       const provider = providers.get(name);
       if (!provider)
         throw problem('provider-unknown', {
-          detail: `There is no provider ${JSON.stringify(name)} in the catalogue.`,
+          detail: `There is no provider ${JSON.stringify(name)} in the catalogue.${hintOf(name, providers.keys())}`,
         });
       return provider;
     },
     list: () => list,
   };
+}
+
+function hintOf(name: string, known: Iterable<string>): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? '' : ` Did you mean ${meant}?`;
 }
 
 function readDeclaration(path: string): { declaration: ProviderDeclaration } | { faults: string[] } {

@@ -29,6 +29,8 @@ export interface Failure {
   timedOut?: true;
   /** The stored credentials cannot be opened, so that nothing was sent. */
   unreadable?: true;
+  /** The connection was removed, so that nothing was sent and nobody can connect it again. */
+  gone?: true;
   /** The address was refused here, so that nothing was sent: the operator can allow it. */
   refusedHere?: true;
   /** The outcome is unknown for now: the provider is asked for the record before anything is sent again. */

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { parseEnv, promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { readConfig } from '../../src/config.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -24,6 +25,14 @@ interface Compose {
       depends_on?: string[] | Record<string, unknown>;
     }
   >;
+}
+
+/** A script that prints the file, with each secret made as the line above it says. */
+function exampleOf(text: string): string {
+  const secrets = [...text.matchAll(/^# ([^;\n]*openssl rand [^;\n]*).*\n(SVC_\w+)=$/gm)];
+  return secrets
+    .map(([, how = '', name]) => `echo "${name}=${how.startsWith('openssl') ? `$(${how})` : how}"`)
+    .join('\n');
 }
 
 describe('test/deploy/files', () => {
@@ -49,6 +58,8 @@ describe('test/deploy/files', () => {
     const given: string[] = (await read('deploy/svc.env.example')).match(/^\w+(?==)/gm) ?? [];
     const wanted = new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name));
     expect(new Set(given)).toEqual(wanted);
+    const { stdout: made } = await run('sh', ['-c', exampleOf(await read('deploy/svc.env.example'))]);
+    expect(readConfig(parseEnv(made)).bootstrapApiKey).toMatch(/^[0-9a-f]{64}$/);
     const dockerfile = await read('deploy/Dockerfile');
     const set = [...dockerfile.matchAll(/\b(SVC_\w+)=/g)].map(([, name]) => name);
     expect(set.filter((name) => !known.has(name))).toEqual([]);

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type WorkItem, createOperations } from '../../src/operations/index.ts';
 import type { ItemResult } from '../../src/actions/write/send/sender.ts';
-import { createWorker, failed } from '../../src/actions/write/harness.testsuite.ts';
+import { createWorker, failed } from '../../src/actions/write/harness.fixture.ts';
 import { groundOf, intake } from '../../src/operations/harness.fixture.ts';
 import { createAutoBatches } from '../../src/actions/write/auto-batch/auto-batches.ts';
 import { openBatches } from '../../src/actions/write/auto-batch/store.ts';
@@ -46,6 +46,7 @@ const worker = createWorker(ground, {
 });
 operations.onQueued((lane) => worker.hint(lane));
 await worker.start();
+process.send?.('up');
 
 /** A caller: one request after the other, each written down once it was answered. Every second one writes to one record. */
 async function client(at: number): Promise<void> {

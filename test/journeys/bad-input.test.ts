@@ -73,7 +73,10 @@ describe('test/journeys/bad-input', () => {
       Object.entries(operations)
         .filter(
           ([method, { operationId, requestBody }]) =>
-            (method !== 'get' && !requestBody) || operationId === 'retryOperation',
+            // Without an id there is nothing that could be absent; of a person, only a browser calls.
+            path.replace('{projectIdOrName}', '').includes('{') &&
+            operationId !== 'endSession' &&
+            ((method !== 'get' && !requestBody) || operationId === 'retryOperation'),
         )
         .map(([method, { operationId }]) => ({ method, operationId, path })),
     );
@@ -298,7 +301,13 @@ describe('test/journeys/bad-input', () => {
     const answer = await platform.call<ProblemBody>(method, path, body);
     expect([answer.status, answer.body.issues]).toEqual([
       400,
-      [expect.objectContaining({ in: place, name, detail: expect.stringMatching(/U\+0000/) as string })],
+      [
+        expect.objectContaining({
+          in: place,
+          name,
+          detail: expect.stringMatching(/U\+0000|control characters/) as string,
+        }),
+      ],
     ]);
   });
 

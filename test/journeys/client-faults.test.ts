@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploy, install, type Customer, type ProblemBody } from '../customer.ts';
@@ -174,6 +176,32 @@ describe('test/journeys/client-faults', () => {
     expect(await told(`POST /v1/projects HTTP/1.1\r\n${started}`)).toMatchObject({ status: 401 });
   });
 
+  it('a body that is announced is asked for once it is wanted, and of nobody who is refused before', async () => {
+    const send = async (key: string): Promise<{ status: number | undefined; continued: boolean }> => {
+      const body = JSON.stringify({ name: 'x'.repeat(10), notes: 'y'.repeat(500_000) });
+      const headers = {
+        'x-api-key': key,
+        'content-type': 'application/json',
+        'content-length': body.length,
+        expect: '100-continue',
+      };
+      const sent = request(`${platform.base}/v1/projects`, { method: 'POST', headers, timeout: 10_000 });
+      let continued = false;
+      sent.on('continue', () => {
+        continued = true;
+        sent.end(body);
+      });
+      sent.on('timeout', () => sent.destroy(new Error('neither 100 nor an answer')));
+      sent.flushHeaders();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      sent.destroy();
+      return { status: answer.statusCode, continued };
+    };
+    expect(await send(platform.apiKey)).toEqual({ status: 400, continued: true });
+    expect(await send('svc_nobody')).toEqual({ status: 401, continued: false });
+  });
+
   it('a caller who leaves in the middle of a body is no fault of ours', async () => {
     const { hostname, port } = new URL(platform.base);
     const socket = connect(Number(port), hostname);
@@ -224,6 +252,8 @@ describe('test/journeys/client-faults', () => {
     for (const { headers } of [made, seen, refused]) {
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
       expect(headers.get('strict-transport-security')).toBeNull();
     }
     await platform.restart('SIGTERM', { SVC_PUBLIC_URL: 'https://svc.example.com' });

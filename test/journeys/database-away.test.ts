@@ -89,6 +89,39 @@ describe('test/journeys/database-away', () => {
     60_000,
   );
 
+  it('a role that lost its rights is an outage like any other', async () => {
+    const before = platform.said().length;
+    const name = new URL(test.url).pathname.slice(1);
+    const newSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`;
+    const { result: answers, requests } = await during(platform.hubspot, async () => {
+      // As without a right to the schema: no table is there for new sessions.
+      await test.database.raw(`ALTER DATABASE ${name} SET search_path = nowhere`);
+      try {
+        await test.database.raw(newSessions);
+        const ready = () => platform.call<ProblemBody>('GET', '/readyz');
+        await expect
+          .poll(async () => (await ready()).body.detail, { timeout: 10_000 })
+          .toMatch(/does not let this service work: relation .* does not exist/);
+        const writes = [timed(() => write()), timed(() => write({ mode: 'asynchronous' }))];
+        // Long enough for whatever looks for work every two seconds.
+        await sleep(3_000);
+        return await Promise.all([...writes, ready()]);
+      } finally {
+        await test.database.raw(`ALTER DATABASE ${name} RESET search_path`);
+        await test.database.raw(newSessions);
+      }
+    });
+    for (const answer of answers) expectAway(answer);
+    expect(requests).toEqual([]);
+    await untilReady();
+    const said = () => platform.said().slice(before);
+    await expect.poll(said).toContain('the database is back after');
+    const lines = said().split('\n');
+    // That the sessions end, at the beginning and at the end, may be an outage of its own.
+    expect(lines.filter((line) => line.includes('the database does not answer')).length).toBeLessThan(4);
+    expect(lines.filter((line) => /"stack"|^\s+at /.test(line))).toEqual([]);
+  }, 60_000);
+
   it('an outage is told once when it begins and once when it is over, and a refused request by its one line', async () => {
     const before = platform.said().length;
     wire.cut('refuse');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../../src/deliveries/harness.testsuite.ts';
+import { eventually } from '../../src/deliveries/harness.fixture.ts';
 import {
   verify,
   openDeliveryPlatform,

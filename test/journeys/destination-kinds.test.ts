@@ -9,7 +9,7 @@ import {
   secrets as storeSecrets,
   startStore,
   type TestStore,
-} from '../../src/deliveries/s3/harness.testsuite.ts';
+} from '../../src/deliveries/s3/harness.fixture.ts';
 import { deploy, install, type ProblemBody } from '../customer.ts';
 import { createTestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';

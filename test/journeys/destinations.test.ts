@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, good } from '../../src/deliveries/harness.testsuite.ts';
+import { eventually, good } from '../../src/deliveries/harness.fixture.ts';
 import { newId } from '../../src/kit/ids.ts';
 import {
   installations,

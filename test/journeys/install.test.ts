@@ -367,8 +367,8 @@ integrations:
           optionalFields:
             - fieldName: phonne
               mapToName: phone
-            - mapToName: town
-              default: citty
+            - { mapToName: town, default: citty }
+            - { fieldName: surname, mapToName: lastname }
           associations:
             objects: [companies, companiez]
 `;
@@ -382,11 +382,13 @@ integrations:
       'object-unknown 18',
       'field-unknown 11',
       'field-unknown 13',
+      'field-unknown 15',
       'field-unknown 16',
     ]);
     const meant = ['companies', 'email', 'phone', 'city'].map((name) => `did you mean "${name}"?`);
+    const hints = [...meant, 'has "lastname": `fieldName` is the provider\'s name'];
     expect(told.map(({ message }) => message)).toEqual(
-      meant.map((hint) => expect.stringContaining(hint) as string),
+      hints.map((hint) => expect.stringContaining(hint) as string),
     );
     const made = await platform.call<{ warnings?: { message: string }[] }>(
       'POST',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, good } from '../../src/deliveries/harness.testsuite.ts';
+import { eventually, good } from '../../src/deliveries/harness.fixture.ts';
 import { eventTypes } from '../../src/events/index.ts';
 import { connect, deploy, fault, install, simulator, type Customer } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { during, requestsOf, simulator, type ProblemBody } from '../customer.ts';
@@ -256,6 +257,52 @@ describe('test/journeys/reads', () => {
     const other = await search({ objectName: 'people', fieldFilters: [{ ...filter, operator: 'gt' }] });
     expect(other.status).toBe(400);
     expect((await search({ objectName: 'people', fieldFilters: [] }, 'nobody')).status).toBe(404);
+  }, 60_000);
+
+  it('shows one record of a config as it is delivered, associations included, and moves nothing', async () => {
+    const { ids } = await world.change('contacts', undefined, {
+      email: 'shown@example.com',
+      firstname: 'Nia',
+      lastname: 'Shown',
+      city: 'AC',
+    });
+    const { ids: companies } = await world.change('companies', undefined, { name: 'Acme' });
+    await simulator(world.first.hubspot, 'POST', '/data', {
+      object: 'contacts',
+      associate: [{ id: ids[0], to: 'companies', toIds: companies }],
+    });
+    const contacts = {
+      objectName: 'contacts',
+      selectedFields: { email: true },
+      selectedFieldMappings: { "$['at']['town']": 'city' },
+      selectedValueMappings: { city: { Aachen: 'AC' } },
+      fieldFilters: [{ fieldName: 'email', operator: 'eq', value: 'shown@example.com' }],
+      associations: { objects: ['companies'] },
+    };
+    const at = await world.customer({ read: { objects: { contacts } } }, 'hubspot-links');
+    const before = await world.stateOf(at, 'contacts');
+    const path = '/projects/default/integrations/hubspot-links/objects/contacts/read-preview';
+    const config = { content: { provider: 'hubspot', read: { objects: { contacts } } } };
+    const ask = () =>
+      world.first.call<{ result: unknown[] }>('POST', path, { groupRef: at.groupRef, config });
+    let shown = await ask();
+    // HubSpot searches four times a second for an account, and the tests before have searched, too.
+    for (
+      const giveUpAt = Date.now() + 10_000;
+      shown.status === 429 && Date.now() < giveUpAt;
+      shown = await ask()
+    )
+      await sleep(1_000);
+    expect(shown).toMatchObject({ status: 200, body: { objectName: 'contacts', recordId: ids[0] } });
+    expect((await world.stateOf(at, 'contacts')).watermark).toBe(before.watermark);
+    await world.history(at, 'contacts');
+    const delivered = world.receiver.entries({ groupRef: at.groupRef });
+    expect(delivered).toHaveLength(1);
+    expect(shown.body.result).toEqual(delivered);
+    expect(delivered[0]).toMatchObject({
+      mappedFields: { at: { town: 'Aachen' } },
+      associations: { accounts: [{ id: companies[0] }] },
+    });
   }, 60_000);
 
   it('reads Salesforce alike: history, changes and deletions', async () => {

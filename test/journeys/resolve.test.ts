@@ -79,6 +79,12 @@ describe('test/journeys/resolve', () => {
       status: 'failure',
       counts: { total: 3, succeeded: 0, failed: 0, unknown: 3 },
     });
+    const unresolved = async (): Promise<string[]> => {
+      const path = '/projects/default/operations?unresolved=true&pageSize=100';
+      const { body } = await platform.call<{ results: { id: string }[] }>('GET', path);
+      return body.results.map((one) => one.id);
+    };
+    expect([before.unresolved, (await unresolved()).includes(id)]).toEqual([true, true]);
     const first = await resolve(id, {
       records: [
         { index: 0, resolution: 'applied', recordId: '4711' },
@@ -99,7 +105,9 @@ describe('test/journeys/resolve', () => {
       'unknown',
       'notApplied',
     ]);
+    expect([(await acme.operation(id)).unresolved, (await unresolved()).includes(id)]).toEqual([true, true]);
     const rest = await resolve(id, { resolution: 'applied', recordId: '4712' });
+    expect(await unresolved()).not.toContain(id);
     expect(rest.body.records.map(({ index, recordId }) => [index, recordId])).toContainEqual([1, '4712']);
     const [record] = await recordsOf(id);
     expect(record).toMatchObject({
@@ -109,6 +117,7 @@ describe('test/journeys/resolve', () => {
     });
     const after = await acme.operation(id);
     expect(after).toMatchObject({ status: 'failure', counts: before.counts!, result: before.result });
+    expect(after.unresolved).toBeUndefined();
     expect(after.metadata?.successfulRecordIds).toEqual(['4711', '4712']);
     const logs = await platform.call<{ message: { msg: string; details: Record<string, string> } }[]>(
       'GET',

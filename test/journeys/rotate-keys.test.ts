@@ -167,8 +167,8 @@ describe('test/journeys/rotate-keys', () => {
         0,
         expect.stringContaining('Nothing is under another key'),
       ]);
-      // 201 connections, 2 provider apps, 1 flow and 1 destination, less what the killed run did.
-      expect(resumed.said).toContain(`${201 + 2 + 1 + 1 - 77} values are now under the key new`);
+      // 201 connections, 2 provider apps, 2 flows (one was used) and 1 destination, less what the killed run did.
+      expect(resumed.said).toContain(`${201 + 2 + 2 + 1 - 77} values are now under the key new`);
       expect((await rotate(`${newKey},${oldKey}`)).said).toContain('0 values are now');
 
       await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: newKey });

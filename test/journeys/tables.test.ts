@@ -16,6 +16,7 @@ integrations:
           requiredFields:
             - { fieldName: email, mapToName: email }
             - { fieldName: lastname, mapToName: "$['name']['last']" }
+            - { fieldName: gone_at_the_provider, mapToName: gone }
           deletedRecords: { enabled: always }
           backfill: { defaultPeriod: { fullHistory: true } }
           associations: { objects: [companies], schedule: '0 */6 * * *' }
@@ -141,6 +142,8 @@ describe('test/journeys/tables', () => {
     });
     expect(wrong).toEqual([]);
     expect([...rows.values()].every((row) => row['installation_id'] === at.installationId)).toBe(true);
+    // No record has it: its column is there by the mapping alone.
+    expect(rows.get(standing[0]?.id)).toHaveProperty('gone', null);
   }, 120_000);
 
   it('writes a row again when its associations alone changed', async () => {

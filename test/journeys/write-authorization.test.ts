@@ -1,5 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, during, fault, install, requestsOf, simulator, type ProblemBody } from '../customer.ts';
+import {
+  connect,
+  deploy,
+  during,
+  fault,
+  install,
+  requestsOf,
+  simulator,
+  type ProblemBody,
+} from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
@@ -50,6 +60,50 @@ describe('test/journeys/write-authorization', () => {
     });
     expect(await requestsOf(platform.hubspot)).toHaveLength(before);
   });
+
+  it('a create of unknown outcome waits for the customer to connect again, and is looked for then', async () => {
+    const other = await install(platform, 'hubspot-crm', 'revoked-while-unknown');
+    const contacts = { method: 'POST', path: '/crm/v3/objects/contacts' };
+    const later = () => test.database.raw(`UPDATE clock SET shift = shift + interval '2 minutes'`);
+    const record = { email: email() };
+    await fault(platform.hubspot, { ...contacts, fault: { kind: 'status', status: 503 } });
+    const lost = await other.write<ProblemBody & { operationId: string }>('contacts', {
+      type: 'create',
+      record,
+    });
+    expect(lost).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
+    const queue = await other.write('contacts', {
+      type: 'create',
+      mode: 'asynchronous',
+      record: { email: email() },
+    });
+    expect((await other.settled(queue.body.operationId)).status).toBe('success');
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'revoke' });
+    await later();
+    const known = () => other.operation(lost.body.operationId);
+    await expect
+      .poll(async () => (await known()).errors?.[0], { timeout: 20_000 })
+      .toMatchObject({
+        category: 'unknownOutcome',
+        message: expect.stringMatching(
+          /could not be looked for: The credentials of connection .* no longer work/,
+        ),
+      });
+    expect(await known()).toMatchObject({ status: 'in_progress' });
+    await later();
+    await sleep(3_000);
+    const waiting = await known();
+    expect(waiting).toMatchObject({ status: 'in_progress' });
+    expect(waiting.errors?.[0]?.message.match(/could not be looked for/g)).toHaveLength(1);
+    expect(await connect(platform, 'hubspot', 'revoked-while-unknown')).toBe(other.connectionId);
+    await later();
+    expect(await other.settled(lost.body.operationId)).toMatchObject({
+      status: 'failure',
+      counts: { failed: 1, unknown: 0 },
+      errors: [{ message: expect.stringContaining('looked for by email and is not there') }],
+    });
+  }, 60_000);
 
   it('what was queued before the authorization was revoked fails at once, with what to do', async () => {
     const other = await install(platform, 'hubspot-crm', 'revoked-later');

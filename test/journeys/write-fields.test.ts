@@ -174,6 +174,17 @@ describe('test/journeys/write-fields', () => {
       }),
     );
     expect(mapped).toEqual({ email: 'm@example.com', mobilephone: '1', city: 'Bern' });
+    const notes = { message: expect.stringMatching(/^notes was not sent: .*selectedFieldMappings/) };
+    const record = { email: 'm2@example.com', notes: 'x' };
+    for (const body of [
+      { record },
+      { record, dryRun: true },
+      { record, mode: 'asynchronous' },
+      { batch: [{ record }, { record: { notes: 'y' } }] },
+    ])
+      expect(await customers.hubspot.write('contacts', { type: 'create', ...body })).toMatchObject({
+        body: { warnings: [notes] },
+      });
     const twice = await customers.hubspot.write<ProblemBody>('contacts', {
       type: 'create',
       record: { phone: '1', mobilephone: '2' },

@@ -88,6 +88,7 @@ const elsewhere: Record<string, { test: string; by: string }> = {
   'README.md': { test: 'test/journeys/commands.test.ts', by: 'demo' },
   'docs/operating.md': { test: 'test/restore/copy.test.ts', by: "'restore', 'resume'" },
   'docs/cli.md': { test: 'src/cli/commands.test.ts', by: 'svc' },
+  'docs/guides/people.md': { test: 'test/journeys/people-links.test.ts', by: "'people', 'reset'" },
 };
 
 const pages = globSync(['README.md', 'docs/**/*.md', 'ui/client/README.md']).map((path) =>

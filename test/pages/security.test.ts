@@ -10,6 +10,9 @@ const plain = new Set(
     .filter((name) => name !== ''),
 );
 
+/** A hash that says how it was made, lists of digests in hex, and a key that may also be a network address. */
+const hashedAsText = new Set(['person.password', 'second_factor.recovery_hashes', 'sign_in_failure.key']);
+
 const rowsOf = (page: string, form: RegExp): string[][] =>
   readFileSync(page, 'utf8')
     .split('\n')
@@ -69,7 +72,7 @@ describe('test/pages/security: what is kept where', () => {
     const readable = kept.flatMap(({ table, cells: [sealed = [], hashed = []] }) =>
       [...sealed, ...hashed]
         .map((name) => `${table}.${name}`)
-        .filter((name) => !types.get(name)?.startsWith('bytea')),
+        .filter((name) => !types.get(name)?.startsWith('bytea') && !hashedAsText.has(name)),
     );
     expect(readable).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { toProblem } from '../../kit/http/server.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
 import { Problem, problem } from '../../kit/problem.ts';
+import { noteInSpan } from '../../kit/trace.ts';
 import type { Closure, Connections, Credential } from '../../connections/index.ts';
 import type { Installations, Target } from '../../installations/index.ts';
 import type { Projects } from '../../projects/index.ts';
@@ -15,7 +16,7 @@ import { forward } from './forward.ts';
 import { proxyCalls } from './metrics.ts';
 import type { ProxyLog } from './log-writer.ts';
 import { answerProblem, problemOfFault, tellRefusal } from './refuse.ts';
-import { readProxyCall, type ProxyCall } from './request.ts';
+import { misdirected, readProxyCall, type ProxyCall } from './request.ts';
 import { quotaHeaders, throttleHeaders } from './throttle.ts';
 
 export interface ProxyDeps {
@@ -62,7 +63,10 @@ export async function proxyCall(
   try {
     refuseMethod(request);
     const read = readProxyCall(request.url ?? '', request.rawHeaders, request.httpVersion === '1.1');
-    if ('refusal' in read) throw read.refusal;
+    if ('refusal' in read) {
+      const { rawHeaders, url = '' } = request;
+      throw misdirected(read.refusal, url, { rawHeaders, apiUrl: deps.ground.publicUrl });
+    }
     const { call } = read;
     const target = await findTarget(deps, call, request);
     journey = {
@@ -296,6 +300,13 @@ function finish(journey: Journey, end: ForwardEnd): void {
 /** Notes the call in the log, without waiting for it. */
 function note(journey: Journey, status: number | undefined, code: string | undefined): void {
   const { deps, target, request, requestId, startedAt, answeredAt } = journey;
+  noteInSpan({
+    'svc.request_id': requestId,
+    'svc.project_id': target.projectId,
+    'http.request.method': request.method,
+    'http.response.status_code': status,
+    'svc.problem': code,
+  });
   deps.proxyLog.note({
     target,
     id: requestId,

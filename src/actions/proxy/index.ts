@@ -5,3 +5,4 @@ export { proxyMetrics } from './metrics.ts';
 export { proxyLogRoutes } from './routes.ts';
 export { createProxyServer } from './server.ts';
 export { eraseProxyLog } from './erase-store.ts';
+export { findProxyCalls } from './find-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readProxyCall } from './request.ts';
+import { misdirected, readProxyCall } from './request.ts';
 
 const project = '01890000-0000-7000-8000-000000000001';
 const installation = '01890000-0000-7000-8000-000000000002';
@@ -20,6 +20,26 @@ describe('actions/proxy/request', () => {
     expect(readProxyCall('/x', [...base, 'x-svc-installation-id', installation])).toEqual({
       call: { apiKey: 'k', projectId: project, selector: { installationId: installation }, throttle: false },
     });
+  });
+
+  test('a call to a path of the API without any header of the proxy is told the port of the API', () => {
+    const remedyOf = (target: string, rawHeaders: string[]): string => {
+      const read = readProxyCall(target, rawHeaders);
+      if (!('refusal' in read)) throw new Error('it was taken');
+      const { details, kind } = misdirected(read.refusal, target, {
+        rawHeaders,
+        apiUrl: 'https://svc.example',
+      });
+      return details.remedy ?? kind.remedy;
+    };
+    for (const path of ['/v1/projects', '/write/v1/projects/default/integrations/crm/objects/contacts'])
+      for (const headers of [
+        ['X-Api-Key', 'k'],
+        ['Authorization', 'Bearer k'],
+      ])
+        expect(remedyOf(path, headers)).toContain('the API answers at https://svc.example');
+    expect(remedyOf('/crm/v3/objects/contacts', ['X-Api-Key', 'k'])).not.toContain('svc.example');
+    expect(remedyOf('/v1/charges', base)).not.toContain('svc.example');
   });
 
   test('§4.6 x-svc-rate-limiter-mode is throttle or not sent', () => {

@@ -54,6 +54,25 @@ export function readProxyCall(
   return { call: { apiKey, projectId: values.get('x-svc-project-id') ?? '', selector, throttle } };
 }
 
+/** Of the API of svc, and perhaps of a provider, too. */
+const apiPath = /^\/(?:v1|write|read|search)\//;
+
+/** A call without any header of the proxy, to a path such as the API has: the other port may have been meant. */
+export function misdirected(
+  refusal: Problem,
+  target: string,
+  { rawHeaders, apiUrl }: { rawHeaders: readonly string[]; apiUrl: string },
+): Problem {
+  const isOurs = rawHeaders.some((name, at) => at % 2 === 0 && keyOf(name).startsWith('x-svc-'));
+  if (isOurs || !apiPath.test(target)) return refusal;
+  const { detail = refusal.message, remedy = refusal.kind.remedy, ...others } = refusal.details;
+  return problem(refusal.code, {
+    ...others,
+    detail,
+    remedy: `This is the port of the proxy; the API answers at ${apiUrl}. If a call by the proxy was meant: ${remedy}`,
+  });
+}
+
 function controlValues(rawHeaders: readonly string[]): { values: Map<string, string>; repeated: string[] } {
   const values = new Map<string, string>();
   const repeated: string[] = [];

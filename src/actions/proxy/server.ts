@@ -3,9 +3,11 @@ import type { Duplex } from 'node:stream';
 import { drainingResponse } from '../../kit/http/draining.ts';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { breakageOn, endAfter, watchConnections } from '../../kit/http/broken-connection.ts';
+import { callersTrace } from '../../kit/http/traced-requests.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
 import { problem, refuse, type Problem } from '../../kit/problem.ts';
+import { runIn, startSpan } from '../../kit/trace.ts';
 import { breakBody } from './body.ts';
 import { proxyCall, type ProxyDeps } from './call.ts';
 import { createProxyLog, type ProxyLogOptions } from './log-writer.ts';
@@ -46,10 +48,14 @@ export function createProxyServer(
   // Limit for a caller who neither reads nor sends; longer than a provider may be silent.
   server.timeout = ground.limits.providerCallMs + 30_000;
   const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    proxyCall(deps, request, response, expectsContinue).catch((error: unknown) => {
-      ground.log.error({ err: error, surface: 'proxy' }, 'a call ended as it must not');
-      response.destroy();
-    });
+    const span = startSpan({ name: 'proxy', kind: 'server', parent: callersTrace(request.headers) });
+    const ended = runIn(span, () => proxyCall(deps, request, response, expectsContinue)).catch(
+      (error: unknown) => {
+        ground.log.error({ err: error, surface: 'proxy' }, 'a call ended as it must not');
+        response.destroy();
+      },
+    );
+    if (span) void ended.then(() => span.end());
   };
   server.on('request', (request, response) => take(request, response, false));
   server.on('checkContinue', (request, response) => take(request, response, true));

@@ -1,5 +1,6 @@
 import type { Connections } from '../../connections/index.ts';
 import type { Target } from '../../installations/index.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
 import {
   connectorOf,
   type Failure,
@@ -21,10 +22,12 @@ export interface Askable {
 /** Why it is not asked: its rate budget, or what else. */
 export type NotNow = { waitMs: number } | { failure: Failure };
 
+type Asked = Pick<Target, 'projectId' | 'connectionId' | 'provider'>;
+
 /** Throws the problems of a connection that cannot be used. */
 export async function askable(
   { connections }: { connections: Connections },
-  { projectId, connectionId, provider }: Target,
+  { projectId, connectionId, provider }: Asked,
   objectName: string,
   priority: Parameters<Connections['budget']['waitMs']>[2],
 ): Promise<{ ready: Askable } | { not: NotNow }> {
@@ -40,4 +43,20 @@ export async function askable(
   const described = await descriptionsOf(connections).of(connectionId, objectName, connector, client);
   if ('failure' in described) return { not: described };
   return { ready: { read: connector.read, client, object: described.object, waitMs } };
+}
+
+/** What changed a moment ago counts, by whatever clock the provider has. */
+export const anyTimeMs = 10 * 365 * 24 * 3_600_000;
+
+/** For somebody who waits: throws the problem of what keeps the provider from being asked. */
+export async function askableNow(
+  deps: { connections: Connections },
+  target: Asked,
+  objectName: string,
+  problemOf: (failure: Failure) => Problem,
+): Promise<Askable> {
+  const found = await askable(deps, target, objectName, 'interactive');
+  if ('ready' in found) return found.ready;
+  if ('failure' in found.not) throw problemOf(found.not.failure);
+  throw problem('provider-rate-limited', { retryAfterSeconds: Math.ceil(found.not.waitMs / 1000) });
 }

@@ -15,7 +15,18 @@ import { loadRunItems, type RunItem } from './store/runs.ts';
 export function readKind(deps: ReadDeps): RegisteredKind {
   const { database, metrics } = deps.ground;
   const keepPage: KeepPage = createGroupCommit<Page, Kept | undefined>({
-    commit: (pages) => keep(database, pages),
+    commit: async (pages) => {
+      const kept = await keep(database, pages);
+      for (const [at, { projectId, operationId: id, request }] of pages.entries())
+        if (kept[at])
+          database.tell(projectId, {
+            type: 'operation',
+            id,
+            status: 'in_progress',
+            groupRef: request.groupRef,
+          });
+      return kept;
+    },
     maxGroup: groupSize.bodies,
     maxWaiting: 1_000,
     bisectOn: (error) => faultOf(error) === 'data',
@@ -80,7 +91,7 @@ async function recordTold({ ground }: ReadDeps, ends: readonly RunEnd[]): Promis
     const recorded = await record(tx, ends);
     for (const [at, end] of ends.entries()) {
       const outcome = recorded[at];
-      if (outcome) await tell(tx, end, outcome.paused);
+      if (outcome) await tell(tx, ground.publicUrl, end, outcome.paused);
     }
     return recorded.map((one) => one !== undefined);
   });
@@ -91,12 +102,13 @@ function mayTell({ done, type, status, waits }: RunEnd): boolean {
   return waits || (done && (!isByItself || status !== 'success'));
 }
 
-async function tell(tx: Queryable, end: RunEnd, paused: boolean): Promise<void> {
+async function tell(tx: Queryable, publicUrl: string, end: RunEnd, paused: boolean): Promise<void> {
   const { projectId, installationId, resource: objectName, operationId } = end;
   const type = eventOf(end, paused);
   if (!type) return;
   const more = { objectName, operationId, ...rangeOf(end), ...errorOf(end) };
-  await recordEvent(tx, { projectId, told: await toldOf(tx, projectId, installationId, type, more) });
+  const told = await toldOf(tx, publicUrl, { projectId, id: installationId, type, more });
+  await recordEvent(tx, { projectId, told });
 }
 
 type ReadEvent =

@@ -19,9 +19,14 @@ export type LinkedPage = Extract<Fetched, { page: unknown }> & {
 };
 
 interface Choice {
-  database: Queryable;
   associating: Associating | undefined;
-  run: { installationId: string; objectName: string; type: string; until: number };
+  /** Where records are delivered only if their associations are others than before. */
+  onlyChanged?: Comparison | undefined;
+}
+
+interface Comparison {
+  database: Queryable;
+  run: { installationId: string; objectName: string; until: number };
   projectId: string;
   /** Of a record that is delivered. */
   fields: readonly string[];
@@ -30,11 +35,10 @@ interface Choice {
 /** Reads the page at a cursor, and what its records are associated with. The query keeps a limit that had to be smaller. */
 export async function fetchLinked(
   caller: Caller,
-  choice: Choice,
+  { associating, onlyChanged: comparison }: Choice,
   query: ReadQuery,
   cursor: string,
 ): Promise<LinkedPage | { failure: Failure; begin?: true }> {
-  const { associating, run } = choice;
   for (;;) {
     const fetched = await fetchPage(caller, query, cursor);
     if ('failure' in fetched) return fetched;
@@ -49,14 +53,15 @@ export async function fetchLinked(
     }
     const links = associating.isCompared ? linksOf(associating, read.byId) : [];
     const linked = { ...page, associated: { byId: read.byId, links } };
-    return run.type === 'associations' ? onlyChanged(caller, choice, query, linked) : linked;
+    return comparison ? onlyChanged(caller, associating, comparison, query, linked) : linked;
   }
 }
 
 /** The page with those records whose associations are others than were delivered, as they are now. */
 async function onlyChanged(
   caller: Caller,
-  { database, associating, run, projectId, fields }: Choice,
+  associating: Associating,
+  { database, run, projectId, fields }: Comparison,
   query: ReadQuery,
   linked: LinkedPage & { associated: AssociatedPage },
 ): Promise<LinkedPage | { failure: Failure }> {
@@ -65,7 +70,7 @@ async function onlyChanged(
   const known = await knownLinks(database, { projectId, ...run }, ids);
   const { links, changed } = compared(associated.links, known);
   const found = { ...linked, page: { ...page, records: [] }, associated: { ...associated, links } };
-  if (!associating || changed.length === 0) return found;
+  if (changed.length === 0) return found;
   const read = await fetchRecords(caller, associating.ability, { ...query, fields }, changed);
   return 'failure' in read ? read : { ...found, page: { ...page, records: read.records } };
 }

@@ -115,7 +115,11 @@ async function destinationOf(
   return found && fault === undefined ? { found } : waiting(`${fault}; the read waits until there is one`);
 }
 
-function associatingOf(target: Target, asked: EffectiveReadObject): Associating | undefined {
+/** How the associations that are asked for are read; undefined where none are. */
+export function associatingOf(
+  target: Pick<Target, 'provider' | 'manifest'>,
+  asked: EffectiveReadObject,
+): Associating | undefined {
   const ability = connectorOf(target.provider)?.readAssociations;
   if (!ability || !asked.associations) return undefined;
   const isCompared = asked.associations.schedule !== undefined;

@@ -1,5 +1,5 @@
 import { destinationFault } from '../../deliveries/index.ts';
-import type { Target } from '../../installations/index.ts';
+import type { ProposedTarget, Target } from '../../installations/index.ts';
 import { effectiveReadObjectNamed, type EffectiveReadObject } from '../../installations/index.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem, refuse } from '../../kit/problem.ts';
@@ -45,6 +45,7 @@ export async function requestRead(
   if (lane === undefined)
     throw problem('installation-not-found', { detail: 'The installation was deleted.' });
   deps.operations.announce(lane);
+  deps.ground.database.tell(projectId, { type: 'operation', id, status: 'in_progress', groupRef });
   return { operationId: id, target };
 }
 
@@ -59,7 +60,7 @@ function rangeOf(since?: string, until?: string): { since?: number; until?: numb
 }
 
 /** The object, by the provider's or the builder's name. Throws where it may not be read at all. */
-export function readableObject(target: Target, objectName: string): EffectiveReadObject {
+export function readableObject(target: ProposedTarget, objectName: string): EffectiveReadObject {
   const { manifest, integrationName, provider } = target;
   if (!manifest.read) {
     const detail = `The integration ${integrationName} declares no read action.`;
@@ -74,7 +75,7 @@ export function readableObject(target: Target, objectName: string): EffectiveRea
   throw problem('read-disabled', { detail: `The config of the installation disables ${asked.objectName}.` });
 }
 
-function notReadable({ manifest, integrationName, groupRef }: Target, objectName: string): Error {
+function notReadable({ manifest, integrationName, groupRef }: ProposedTarget, objectName: string): Error {
   const lower = objectName.toLowerCase();
   const isDeclared = manifest.read?.objects?.some(
     (one) => one.objectName.toLowerCase() === lower || one.mapToName?.toLowerCase() === lower,

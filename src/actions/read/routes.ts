@@ -3,11 +3,14 @@ import type { HttpServer } from '../../kit/http/server.ts';
 import { actorHook } from '../../projects/index.ts';
 import { pauseReads, unpauseReads } from './pause.ts';
 import type { ReadDeps } from './prepare.ts';
+import { previewRead } from './preview.ts';
 import { requestRead } from './request.ts';
 import {
   BackfillProgress,
   PauseRequest,
   ReadAccepted,
+  ReadPreview,
+  ReadPreviewRequest,
   ReadRequest,
   ReadState,
   SearchRequest,
@@ -43,7 +46,7 @@ export function readRoutes(deps: ReadDeps): (server: HttpServer) => Promise<void
         body: ReadRequest,
         response: { 201: ReadAccepted },
       },
-      config: { scopes: ['read'] },
+      config: { scopes: ['read', 'remediate'] },
       handler: async (request, reply) => {
         const { principal, params, body } = request;
         const { operationId, target } = await requestRead(deps, principal, params, body);
@@ -84,7 +87,7 @@ function pauseRoutes(server: HttpServer, deps: ReadDeps): void {
         body: PauseRequest,
         response: { 204: Type.Null() },
       },
-      config: { scopes: ['read'] },
+      config: { scopes: ['read', 'remediate'] },
       handler: async ({ principal, params, body }, reply) => {
         await run(deps, principal, params, body ?? {});
         return reply.code(204).send(null);
@@ -121,6 +124,25 @@ export function readStateRoutes(deps: ReadDeps): (server: HttpServer) => Promise
       },
       config: { scopes: ['read', 'frontend'] },
       handler: ({ principal, params }) => backfillProgress(deps, principal, params),
+    });
+    server.route({
+      method: 'POST',
+      url: `${at}/objects/:objectName/read-preview`,
+      schema: {
+        operationId: 'previewRead',
+        summary: 'Show one record as a config would have it delivered',
+        description:
+          'Reads one record of the customer’s account by a config that is not saved. Nothing is delivered, and no schedule moves. A key with the scope `frontend` alone has to be confined to a group. The audit log has `connection.sampled`.',
+        tags,
+        params: Type.Object({ ...integration, objectName }, closed),
+        body: ReadPreviewRequest,
+        response: { 200: ReadPreview },
+      },
+      config: { scopes: ['read', 'frontend'] },
+      handler: async ({ principal, params, body }, reply) => {
+        reply.header('cache-control', 'no-store');
+        return previewRead(deps, principal, params, body);
+      },
     });
   };
 }

@@ -197,8 +197,9 @@ async function fetchAt(
   const query = queryOf(reading, deleted);
   const { projectId } = item;
   const { database } = deps.ground;
-  const choice = { database, associating, run, projectId, fields: shape.fields };
-  const fetched = await fetchLinked(callerOf(reading), choice, query, cursor ?? '');
+  const onlyChanged =
+    run.type === 'associations' ? { database, run, projectId, fields: shape.fields } : undefined;
+  const fetched = await fetchLinked(callerOf(reading), { associating, onlyChanged }, query, cursor ?? '');
   if (query.limit !== undefined) reading.limit = query.limit;
   return fetched;
 }

@@ -52,7 +52,14 @@ export async function fireDue({
 }: Pick<ReadDeps, 'ground' | 'operations'>): Promise<boolean> {
   const feeds = await due(ground.database, atOnce);
   if (feeds.length === 0) return false;
-  const fired = await fire(ground.database, feeds.map(firingOf));
+  const firings = feeds.map(firingOf);
+  const fired = await fire(ground.database, firings);
+  for (const { n, laneId, groupRef } of fired) {
+    const firing = firings[n - 1];
+    if (!firing || laneId === null) continue;
+    const change = { type: 'operation', id: firing.id, status: 'in_progress' };
+    ground.database.tell(firing.feed.projectId, { ...change, groupRef: groupRef ?? undefined });
+  }
   for (const lane of new Set(fired.flatMap(({ laneId }) => laneId ?? []))) operations.announce(lane);
   return feeds.length === atOnce;
 }

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { proposal } from '../../installations/schema.ts';
 import { optionalBody } from '../../kit/optional-body-schema.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -156,13 +157,13 @@ export const SearchRequest = Type.Object(
 export type SearchRequest = Static<typeof SearchRequest>;
 
 const values = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+const delivered = {
+  fields: values("By the provider's names in lower case."),
+  mappedFields: values("By the builder's names."),
+  raw: values('The record as the provider sent it.'),
+};
 const FoundRecord = Type.Object(
-  {
-    id: Type.String({ description: "The provider's id." }),
-    fields: values("By the provider's names in lower case."),
-    mappedFields: values("By the builder's names."),
-    raw: values('The record as the provider sent it.'),
-  },
+  { id: Type.String({ description: "The provider's id." }), ...delivered },
   { ...closed, title: 'FoundRecord' },
 );
 
@@ -174,3 +175,31 @@ export const SearchResult = Type.Object(
   { ...closed, title: 'SearchResult' },
 );
 export type SearchResult = Static<typeof SearchResult>;
+
+/** A config that is not saved, to be tried on one record. */
+export const ReadPreviewRequest = Type.Object(proposal, { ...closed, title: 'ReadPreviewRequest' });
+export type ReadPreviewRequest = Static<typeof ReadPreviewRequest>;
+
+/** One record as the config would have it delivered. */
+export const ReadPreview = Type.Object(
+  {
+    objectName: Type.String({ description: "The builder's name of the object." }),
+    rawObjectName: Type.String({ description: "The provider's name of it." }),
+    recordId: Type.Optional(Type.String({ description: "The provider's id of the record." })),
+    result: Type.Array(
+      Type.Object(
+        { ...delivered, associations: Type.Optional(values('What it is associated with, by object.')) },
+        { ...closed, title: 'PreviewedRecord' },
+      ),
+      {
+        maxItems: 1,
+        description: 'As the message of a delivery has it; empty where no record passes the filters.',
+      },
+    ),
+    missingFields: Type.Array(Type.String(), {
+      description: 'Fields of the config that the object does not have at the provider: they are left out.',
+    }),
+  },
+  { ...closed, title: 'ReadPreview' },
+);
+export type ReadPreview = Static<typeof ReadPreview>;

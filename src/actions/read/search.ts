@@ -1,18 +1,15 @@
-import { problemOfFailure, type Target } from '../../installations/index.ts';
+import { problemOfFailure } from '../../installations/index.ts';
 import type { EffectiveReadObject } from '../../installations/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
 import { fieldNamed, type Failure, type ObjectDescription, type ReadQuery } from '../../providers/index.ts';
 import { decideFor, refuseDead } from '../target.ts';
-import { askable, type Askable } from './askable.ts';
+import { anyTimeMs, askableNow } from './askable.ts';
 import { fetchPage } from './fetch-page.ts';
 import type { ReadDeps } from './prepare.ts';
 import { readableObject } from './request.ts';
 import type { SearchRequest, SearchResult } from './schema.ts';
 import { shapeOf } from './shape.ts';
-
-/** What changed a moment ago counts, by whatever clock the provider has. */
-const anyTimeMs = 10 * 365 * 24 * 3_600_000;
 
 /** One page of records that pass the filters, mapped as they are delivered. */
 export async function searchRecords(
@@ -26,7 +23,7 @@ export async function searchRecords(
     refuseDead(found);
     return { target: found, asked: object };
   });
-  const { read, client, object } = await readyFor(deps, target, asked.objectName);
+  const { read, client, object } = await askableNow(deps, target, asked.objectName, problemOf);
   const filters = namedByProvider(asked, object, fieldFilters);
   const shape = shapeOf(asked, object);
   const until = Date.now() + anyTimeMs;
@@ -43,13 +40,6 @@ export async function searchRecords(
     Object.assign({ id: record.id }, shape.entryOf(record)),
   );
   return { results, result: results };
-}
-
-async function readyFor(deps: ReadDeps, target: Target, objectName: string): Promise<Askable> {
-  const found = await askable(deps, target, objectName, 'interactive');
-  if ('ready' in found) return found.ready;
-  if ('failure' in found.not) throw problemOf(found.not.failure);
-  throw problem('provider-rate-limited', { retryAfterSeconds: Math.ceil(found.not.waitMs / 1000) });
 }
 
 type FilterValue = SearchRequest['fieldFilters'][number]['value'];

@@ -10,7 +10,10 @@ import type { WritePlan } from './prepare/plan.ts';
 import type { WriteResponse } from './schema.ts';
 
 /** What of a plan shows in the answer. */
-export type AnsweredPlan = Pick<WritePlan, 'form' | 'objectName' | 'allOrNone' | 'partialOnly'> & {
+export type AnsweredPlan = Pick<
+  WritePlan,
+  'form' | 'objectName' | 'allOrNone' | 'partialOnly' | 'unmapped'
+> & {
   records: readonly { reference?: string }[];
 };
 
@@ -30,7 +33,7 @@ type Result = NonNullable<WriteResponse['result']>;
 
 function answerSingle(plan: AnsweredPlan, operationId: string, outcome: RecordOutcome | undefined): Answer {
   if (outcome?.kind === 'applied')
-    return { status: 200, body: { operationId, result: resultOf(plan, 0, outcome) } };
+    return { status: 200, body: { operationId, result: resultOf(plan, 0, outcome), ...warningsOf(plan) } };
   const failure = outcome?.failure ?? unknownOutcome('there is no outcome', false);
   const unreached = problemOf(failure, operationId);
   if (unreached) return { problem: unreached };
@@ -42,6 +45,7 @@ function answerSingle(plan: AnsweredPlan, operationId: string, outcome: RecordOu
       errors: [shown(plan, failure)],
       result: { success: false },
       ...(raw === undefined ? {} : { rawResponse: raw }),
+      ...warningsOf(plan),
     },
   };
 }
@@ -69,11 +73,26 @@ function answerBatch(plan: AnsweredPlan, operationId: string, outcomes: readonly
   };
 }
 
-/** HubSpot commits what it can of an update, whatever was asked (§4.2.2). */
-function warningsOf({ partialOnly, allOrNone }: AnsweredPlan): Pick<WriteResponse, 'warnings'> {
-  if (!partialOnly || !allOrNone) return {};
-  const message = 'allOrNone has no effect: batch updates of this provider always give partial success';
-  return { warnings: [{ message }] };
+const mostWarnings = 20;
+
+/** HubSpot commits what it can of an update, whatever was asked (§4.2.2); what the customer has not mapped is not sent (§4.2.8). */
+export function warningsOf({
+  partialOnly,
+  allOrNone,
+  unmapped = [],
+}: Pick<WritePlan, 'partialOnly' | 'allOrNone' | 'unmapped'>): Pick<WriteResponse, 'warnings'> {
+  const partial =
+    partialOnly && allOrNone
+      ? ['allOrNone has no effect: batch updates of this provider always give partial success']
+      : [];
+  const dropped = unmapped
+    .slice(0, mostWarnings)
+    .map(
+      (name) =>
+        `${name} was not sent: it is a mapping of the manifest for which this customer has chosen no field (selectedFieldMappings)`,
+    );
+  const warnings = [...partial, ...dropped].map((message) => ({ message }));
+  return warnings.length > 0 ? { warnings } : {};
 }
 
 /** A problem of the write surface, for clients that look for what failed where the other answers of a write have it. */

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { sleep } from '../../kit/retry.ts';
 import { createBytes } from '../../lanes/bytes.ts';
-import { type Node, applied, createNode, createWorker, failed, type Worker } from './harness.testsuite.ts';
+import { type Node, applied, createNode, createWorker, failed, type Worker } from './harness.fixture.ts';
 import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.fixture.ts';
 import type { WorkItem } from '../../operations/index.ts';
 

@@ -58,7 +58,7 @@ export function cancelManyRoutes(deps: WriteDeps): (server: HttpServer) => Promi
         body: CancelOperationsRequest,
         response: { 200: CanceledOperations },
       },
-      config: { scopes: ['write'] },
+      config: { scopes: ['write', 'remediate'] },
       handler: async ({ principal, params, body }) => {
         const reach = deps.projects.confine(principal, params.projectIdOrName);
         const { pageToken, dryRun = false } = body;

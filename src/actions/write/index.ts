@@ -4,6 +4,7 @@ export { writeKind } from './kind.ts';
 export { doubtWrites, type Doubted } from './restored.ts';
 export { writeLimits } from './limits.ts';
 export { cancelManyRoutes } from './cancel-many.ts';
+export { writePreviewRoutes } from './preview.ts';
 export { retryManyRoutes } from './retry-many.ts';
 export { retryRoutes } from './retry.ts';
 export { writeRoutes } from './routes.ts';

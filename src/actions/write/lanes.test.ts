@@ -13,7 +13,7 @@ import {
   until,
 } from '../../operations/harness.fixture.ts';
 import type { Intake, WorkItem } from '../../operations/index.ts';
-import { applied } from './harness.testsuite.ts';
+import { applied } from './harness.fixture.ts';
 import { defaultRetryPolicy } from './record/next-step.ts';
 import { allOutcomes, settle, unknownOutcome } from './record/settle.ts';
 import {

@@ -11,7 +11,7 @@ import {
   failed,
   handlerOf,
   type Worker,
-} from './harness.testsuite.ts';
+} from './harness.fixture.ts';
 import { count, groundOf, intake, projectId, until } from '../../operations/harness.fixture.ts';
 
 describe('write/ledger', () => {

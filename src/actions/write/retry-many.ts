@@ -65,7 +65,7 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
         body: RetryOperationsRequest,
         response: { 200: RetriedOperations },
       },
-      config: { scopes: ['write'] },
+      config: { scopes: ['write', 'remediate'] },
       handler: async ({ principal, params, body }) => {
         const { filter, dryRun = false, retryPolicy, pageToken } = body;
         if (filter.status === 'in_progress')

@@ -48,7 +48,7 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         body: RetryRequest,
         response: { 200: WriteAccepted },
       },
-      config: { scopes: ['write'] },
+      config: { scopes: ['write', 'remediate'] },
       handler: async ({ principal, params, body }, reply) => {
         const reach = deps.projects.confine(principal, params.projectIdOrName);
         const written = await deps.operations.written(reach, params.operationId);

@@ -9,7 +9,7 @@ import {
 } from '../../kit/http/server.ts';
 import type { KeyClaim } from '../../operations/index.ts';
 import { acceptQueued } from './accept/accept.ts';
-import { answerWrite, withErrors } from './answer.ts';
+import { answerWrite, warningsOf, withErrors } from './answer.ts';
 import { dryRun } from './send/dry-run.ts';
 import {
   answeringOnce,
@@ -82,10 +82,11 @@ async function write(
 ): Promise<WriteAnswer> {
   const prepared = await prepareWrite(deps, request);
   const { target, plan } = prepared;
-  if (request.body.dryRun) return { status: 200, body: { plan: dryRun(plan, target.provider) } };
+  if (request.body.dryRun)
+    return { status: 200, body: { plan: dryRun(plan, target.provider), ...warningsOf(plan) } };
   if (plan.mode === 'asynchronous') {
     const { operationId, ...others } = await acceptQueued(deps, prepared, claim);
-    return { status: 200, body: { operationId }, ...others };
+    return { status: 200, body: { operationId, ...warningsOf(plan) }, ...others };
   }
   const answerOf = answeringOnce((operationId, outcomes) =>
     rendered(answerWrite(plan, operationId, outcomes), requestId),

@@ -9,7 +9,7 @@ export const mostRecords = 100;
 const closed = { additionalProperties: false } as const;
 
 /** Provider field names to values; exact numbers are kept as sent. */
-const RecordFields = Type.Record(Type.String(), Type.Unknown(), {
+export const RecordFields = Type.Record(Type.String(), Type.Unknown(), {
   title: 'RecordFields',
   maxProperties: 5_000,
   description: 'Field names to values.',
@@ -148,7 +148,7 @@ const results = Type.Array(Type.Unsafe({ oneOf: [RecordDone, RecordFailed] }), {
 });
 
 /** The answer to what is written later. */
-export const WriteAccepted = Type.Object({ operationId }, { ...closed, title: 'WriteAccepted' });
+export const WriteAccepted = Type.Object({ operationId, warnings }, { ...closed, title: 'WriteAccepted' });
 
 const RecordWritten = Type.Object(
   { operationId, result: RecordDone, warnings },
@@ -188,7 +188,8 @@ const plan = Type.Object(
   },
   { title: 'WritePlan' },
 );
-const WritePlanned = Type.Object({ plan }, { ...closed, title: 'WritePlanned' });
+/** The answer to a dry run. */
+export const WritePlanned = Type.Object({ plan, warnings }, { ...closed, title: 'WritePlanned' });
 
 const result = Type.Object({
   success: Type.Boolean(),

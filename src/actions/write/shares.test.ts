@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { createLog } from '../../kit/log.ts';
 import { sleep } from '../../kit/retry.ts';
-import { type Node, applied, createNode, createWorker, type Worker } from './harness.testsuite.ts';
+import { type Node, applied, createNode, createWorker, type Worker } from './harness.fixture.ts';
 import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.fixture.ts';
 import type { ItemResult, Sender } from './send/sender.ts';
 import type { WorkItem } from '../../operations/index.ts';
@@ -35,19 +36,33 @@ describe('write/shares', () => {
     await Promise.all(workers.splice(0).map((worker) => worker.stop(0)));
     await clearLedger(test.database);
     hanging.clear();
+    told.length = 0;
   });
   afterAll(async () => {
     await operations.close();
     await test.drop();
   });
 
+  /** Lines of the log about hosts that do not answer. */
+  const told: string[] = [];
+  const log = createLog('info', {
+    destination: {
+      write: (line) => {
+        const { msg, share } = JSON.parse(line) as { msg: string; share?: string };
+        if (share !== undefined) told.push(`${share}: ${msg}`);
+      },
+    },
+  });
   async function work(write: Sender, shareOf?: (laneId: string) => string): Promise<void> {
-    const worker = createWorker(groundOf(test.database), {
-      sender: write,
-      pollMs: 200,
-      retryPolicy: { baseMs: 20, random: () => 0.5 },
-      ...(shareOf ? { shareOf: ({ id }) => Promise.resolve(shareOf(id)) } : {}),
-    });
+    const worker = createWorker(
+      { ...groundOf(test.database), log },
+      {
+        sender: write,
+        pollMs: 200,
+        retryPolicy: { baseMs: 20, random: () => 0.5 },
+        ...(shareOf ? { shareOf: ({ id }) => Promise.resolve(shareOf(id)) } : {}),
+      },
+    );
     workers.push(worker);
     await worker.start();
   }
@@ -136,5 +151,10 @@ describe('write/shares', () => {
     const attempts = await test.database.raw('SELECT sum(attempts)::int AS n FROM operation');
     expect(attempts).toEqual([{ n: sent }]);
     expect(sent).toBeLessThan(before + 201);
+    // It rested more than once, and is told of once.
+    expect(told).toEqual([
+      'hangs.example: nothing was answered; calls there rest',
+      'hangs.example: it is answered again; calls there go on',
+    ]);
   }, 60_000);
 });

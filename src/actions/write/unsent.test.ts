@@ -8,7 +8,7 @@ import { problem, type Problem } from '../../kit/problem.ts';
 import type { RecordOutcome } from '../../providers/index.ts';
 import { createAcceptor } from '../../operations/accept.ts';
 import { clearLedger, count, groundOf, intake } from '../../operations/harness.fixture.ts';
-import { type Node, createNode } from './harness.testsuite.ts';
+import { type Node, createNode } from './harness.fixture.ts';
 
 const leaseMs = 800;
 const away = { code: 'database-unavailable', retryable: true };

@@ -12,7 +12,7 @@ import {
   failed,
   handlerOf,
   type Worker,
-} from './harness.testsuite.ts';
+} from './harness.fixture.ts';
 import { clearLedger, count, groundOf, intake, projectId, until } from '../../operations/harness.fixture.ts';
 import type { Intake, WorkItem } from '../../operations/index.ts';
 import type { ItemResult, Sender } from './send/sender.ts';

@@ -15,6 +15,12 @@ export function declareAccess(program: Command): void {
   );
   calling(
     program,
+    'doctor',
+    'whether the server is there and takes work, and what the key may do; svc server doctor looks at the server itself',
+    'svc doctor --profile staging',
+  ).action(async (options: ConnectionOptions) => (await import('../doctor.ts')).doctor(options));
+  calling(
+    program,
     'mcp',
     'let a model look at the project, by the Model Context Protocol on the input and output of the process',
     'svc mcp --profile staging',
@@ -23,7 +29,40 @@ export function declareAccess(program: Command): void {
     .option('--allow-writes', 'let it write records, too')
     .option('--proxy-url <url>', 'where the proxy is (SVC_PROXY_URL); the port after the one of the server')
     .action(async (options: object) => (await import('../mcp/mcp.ts')).mcp(options));
+  declareAudit(program.command('audit').description('who changed what of the project'));
   declareKeys(program.command('keys').description('the API keys of the project'));
+}
+
+function declareAudit(audit: Command): void {
+  within(
+    listing(
+      audit,
+      'list',
+      'changes and disclosures of credentials, newest first',
+      'svc audit list --action connection.disclosed --from 2026-11-22',
+    )
+      .option('--action <action>', 'of this kind, such as destination.updated')
+      .option('-g, --group <ref>', 'done by this group'),
+  ).action(async (options) => (await import('../audit.ts')).listAudit(options));
+  within(
+    calling(
+      audit,
+      'export',
+      'the whole log, or of a time, as a new file or on the output',
+      'svc audit export audit-log.csv --format csv --from 2026-01-01',
+      'svc audit export | gzip > audit-log.ndjson.gz',
+    )
+      .argument('[file]', 'a new file; the output unless named')
+      .addOption(new Option('--format <format>').choices(['ndjson', 'csv']).default('ndjson')),
+  ).action(async (path: string | undefined, options) =>
+    (await import('../audit.ts')).exportAudit(path, options),
+  );
+}
+
+function within(entries: Command): Command {
+  return entries
+    .option('--from <time>', 'at this time or later', time)
+    .option('--to <time>', 'before this time', time);
 }
 
 function declareKeys(keys: Command): void {

@@ -88,7 +88,7 @@ function declareIntegrations(integrations: Command): void {
   calling(
     integrations,
     'delete',
-    'delete an integration that nobody has installed',
+    'delete an integration with all its installations, which it names and asks for',
     'svc integrations delete hubspot-crm --yes',
   )
     .argument('<integration>', 'its name or id')

@@ -77,21 +77,15 @@ function declareProxy(program: Command): void {
 const itsId = 'its id';
 
 function declareOperations(operations: Command): void {
-  listing(
-    operations,
-    'list',
-    'operations, newest first',
-    'svc operations list --status failure --group acme',
-    'svc operations list --category providerDown --from 2026-11-22',
-  )
-    .addOption(new Option('--status <status>').choices(['in_progress', 'success', 'failure']))
-    .option('--category <category>', 'with a failure of this category, such as validation')
-    .option('-g, --group <ref>', 'of this group')
-    .option('--object <name>', 'of this object, as the provider names it')
-    .option('--installation <id>', 'of this installation')
-    .option('--from <time>', 'accepted at this time or later', time)
-    .option('--to <time>', 'accepted before this time', time)
-    .action(async (options) => (await import('../operations.ts')).listOperations(options));
+  narrowed(
+    listing(
+      operations,
+      'list',
+      'operations, newest first',
+      'svc operations list --status failure --group acme',
+      'svc operations list --category providerDown --from 2026-11-22',
+    ).addOption(new Option('--status <status>').choices(['in_progress', 'success', 'failure'])),
+  ).action(async (options) => (await import('../operations.ts')).listOperations(options));
   calling(operations, 'get', 'an operation', 'svc operations get 0192f0c1-…')
     .argument('<operation>', itsId)
     .action(async (id: string, options: object) =>
@@ -143,14 +137,43 @@ function declareUnfinished(operations: Command): void {
     .option('--index <n>', 'of one record of the operation; all unless told', whole(0, 99))
     .option('--record-id <id>', 'the id that the provider gave it')
     .action(async (id: string, options) => (await import('../operations.ts')).resolveOperation(id, options));
-  calling(
-    operations,
-    'retry',
-    'write again what failed, in a new operation; once, however often it is said',
-    'svc operations retry 0192f0c1-…',
-  )
-    .argument('<operation>', itsId)
-    .action(async (id: string, options: object) =>
-      (await import('../operations.ts')).retryOperation(id, options),
-    );
+  asked(
+    calling(
+      operations,
+      'retry',
+      'write again what failed of an operation, or of all that are found, in new operations; once, however often it is said',
+      'svc operations retry 0192f0c1-…',
+      'svc operations retry --category providerDown --from 2026-11-22 --dry-run',
+    ).argument('[operation]', itsId),
+  ).action(async (id: string | undefined, options: object) =>
+    (await import('../operations.ts')).retryOperations(id, options),
+  );
+  asked(
+    calling(
+      operations,
+      'cancel',
+      'end, unsent, what waits of the writes that are found; what is being sent goes on',
+      'svc operations cancel --group acme --object contacts',
+    ),
+  ).action(async (options: object) =>
+    (await import('../operations-many.ts')).manyOperations('cancel', options),
+  );
+}
+
+/** Which operations are meant. */
+function narrowed(operations: Command): Command {
+  return operations
+    .option('--category <category>', 'with a failure of this category, such as validation')
+    .option('-g, --group <ref>', 'of this group')
+    .option('--object <name>', 'of this object, as the provider names it')
+    .option('--installation <id>', 'of this installation')
+    .option('--from <time>', 'accepted at this time or later', time)
+    .option('--to <time>', 'accepted before this time', time);
+}
+
+/** Does something to all that are meant. */
+function asked(operations: Command): Command {
+  return narrowed(operations)
+    .option('--dry-run', 'only count them')
+    .option('-y, --yes', 'do not ask before that');
 }

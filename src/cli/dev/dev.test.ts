@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../test/database.ts';
@@ -56,6 +58,18 @@ describe('cli/dev', () => {
     await expect(readFile(join(at.folder, 'other.yaml'))).rejects.toThrow('ENOENT');
   }, 60_000);
 
+  it('dev names the option of the receiver when its port is taken', async () => {
+    await at.run(['init', '--provider', 'hubspot', '--object', 'contacts']);
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    expect(await at.run(['dev', '--receiver-port', String(port)])).toMatchObject({
+      code: 2,
+      err: `Port ${port} cannot be listened on: something else listens there.\nGive another: --receiver-port ${port + 1}.\n`,
+    });
+    taken.close();
+  }, 30_000);
+
   it('dev delivers a first record within a minute, deploys what is saved, and leaves nothing running', async () => {
     const database = await createTestDatabase();
     await at.run(['init', '--provider', 'hubspot', '--object', 'contacts']);
@@ -78,6 +92,7 @@ describe('cli/dev', () => {
       await expect
         .poll(() => said, { timeout: 60_000 })
         .toMatch(/ {2}read {2}contacts {2}acme {2}\d+ records {2}→ 204/);
+      expect(said).toContain(`svc write hubspot contacts --group acme --data '{"email":"ada@example.com"}'`);
       expect(performance.now() - began).toBeLessThan(60_000);
       const [, url = '', key = ''] = /SVC_API_URL=(\S+) SVC_API_KEY=(\S+)/.exec(said) ?? [];
       const env = { SVC_API_URL: url, SVC_API_KEY: key };
@@ -89,10 +104,16 @@ describe('cli/dev', () => {
       );
       const manifest = join(at.folder, 'svc.yaml');
       await writeFile(manifest, 'specVersion: [');
-      await expect.poll(() => said, { timeout: 20_000 }).toContain('Correct what is marked');
+      await expect.poll(() => said, { timeout: 20_000 }).toContain('Correct it and save it again.');
       await at.run(['init', '--force', '--provider', 'hubspot', '--object', 'companies']);
       await expect.poll(() => said.match(/Deployed svc\.yaml/g)?.length, { timeout: 20_000 }).toBe(2);
       expect((await at.run(['integrations', 'get', 'hubspot'], { env })).out).toContain('companies');
+      const text = await readFile(manifest, 'utf8');
+      await writeFile(
+        manifest,
+        text.replace(/^( *)- objectName: "companies"\n/m, '$&$1  requiredFields: [{ fieldName: naem }]\n'),
+      );
+      await expect.poll(() => said, { timeout: 20_000 }).toContain('has no field "naem"');
     } finally {
       child?.kill('SIGINT');
     }

@@ -2,6 +2,7 @@ import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { Svc, SvcError } from '../../../ui/client/src/index.ts';
+import { warningsOf } from '../deploy.ts';
 import { Failure } from '../failure.ts';
 import { openReceiver } from '../listen.ts';
 import { validManifest, type ManifestFile } from '../manifest-file.ts';
@@ -27,7 +28,8 @@ export async function dev(path: string, options: DevOptions): Promise<void> {
   });
   await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
   const receiver = `http://127.0.0.1:${options.receiverPort}`;
-  const close = await openReceiver({ port: options.receiverPort, ...(options.json ? { json: true } : {}) });
+  const { receiverPort: port, json = false } = options;
+  const close = await openReceiver({ port, json }, { portOption: '--receiver-port' });
   tell('Starting the server, its database and the simulated providers …');
   try {
     const platform = await startLocal(options.dataDir, options.port);
@@ -51,14 +53,16 @@ type Manifest = NonNullable<ManifestFile['manifest']>;
 /** Deploys the manifest, and has one customer connected and installed at each simulated provider that it names. */
 async function bringUp(
   platform: LocalPlatform,
-  { manifest, text, path }: ManifestFile & { manifest: Manifest },
+  file: ManifestFile & { manifest: Manifest },
   receiver: string,
   { group }: DevOptions,
 ): Promise<void> {
   const svc = new Svc({ baseUrl: platform.url, project: 'default', apiKey: platform.apiKey });
+  const { manifest, text, path } = file;
   await openDestinations(svc, manifest, receiver);
-  await svc.integrations.deploy(text, { destructive: true });
-  tell(`Deployed ${path}.`);
+  const deployed = await svc.integrations.deploy(text, { destructive: true });
+  const warnings = deployed.flatMap((one) => one.warnings ?? []);
+  tell([...warningsOf(file, warnings), `Deployed ${path}.`].join('\n'));
   for (const integration of manifest.integrations) {
     const { provider, name } = integration;
     if (platform.simulated[provider] === undefined) {
@@ -88,13 +92,28 @@ function watchFile(path: string, changed: () => Promise<void>): () => void {
     if (name !== basename(path)) return;
     clearTimeout(waiting);
     waiting = setTimeout(() => {
-      changed().catch((error: unknown) => tell(wordsOf(error)));
+      changed().catch((error: unknown) =>
+        tell(error instanceof Failure ? `${error.message}\nCorrect it and save it again.` : wordsOf(error)),
+      );
     }, 200);
   });
   return () => {
     clearTimeout(waiting);
     watcher.close();
   };
+}
+
+/** A first record, by the names that the simulated providers have. */
+function exampleOf(object: string): string {
+  const examples: Readonly<Record<string, object>> = {
+    contacts: { email: 'ada@example.com' },
+    deals: { dealname: 'A first deal' },
+    tickets: { subject: 'A first ticket', hs_pipeline_stage: '1' },
+    contact: { LastName: 'Lovelace' },
+    lead: { LastName: 'Lovelace', Company: 'Analytical Engines' },
+    account: { Name: 'Analytical Engines' },
+  };
+  return JSON.stringify(examples[object.toLowerCase()] ?? { name: 'A first one' });
 }
 
 function screen(
@@ -108,7 +127,7 @@ function screen(
   const { url, proxyUrl, apiKey, simulated } = platform;
   const lines = [
     '',
-    `  server      ${url}   reference ${url}/docs`,
+    `  server      ${url}   reference ${url}/docs/api`,
     `  proxy       ${proxyUrl}`,
     ...Object.entries(simulated).map(
       ([name, at]) => `  ${name.padEnd(10)}  ${at}   simulated; what is there, and its control`,
@@ -118,7 +137,7 @@ function screen(
     'In another terminal:',
     `  export SVC_API_URL=${url} SVC_API_KEY=${apiKey} SVC_PROXY_URL=${proxyUrl}`,
     ...(written && object !== undefined
-      ? [`  svc write ${written.name} ${object} --group ${group} --data '{"…":"…"}'`]
+      ? [`  svc write ${written.name} ${object} --group ${group} --data '${exampleOf(object)}'`]
       : []),
     '  svc installations list',
     '  svc deliveries list',

@@ -13,7 +13,17 @@ class Progress {
   written = 0;
   failed = 0;
   stop: Failure | undefined;
+  readonly mode: Target['mode'];
   readonly #stopping = new AbortController();
+
+  constructor(mode: Target['mode']) {
+    this.mode = mode;
+  }
+
+  /** What svc says of a line that is done is only that it will be written, where the mode is so. */
+  get told(): string {
+    return `${this.written} ${this.mode === 'asynchronous' ? 'accepted' : 'written'}`;
+  }
 
   get signal(): AbortSignal {
     return this.#stopping.signal;
@@ -28,14 +38,14 @@ class Progress {
 
 const goOn = 'Run the same command again to go on: what was done is not done twice.';
 
-/** Writes the lines, some at once; those of one record in their order. Throws when one failed, or when it had to stop. */
+/** Writes the lines, some at once; those of one record in their order. Answers how many; throws when one failed, or when it had to stop. */
 export async function writeLines(
   svc: Svc,
   target: Target,
   linesUntil: (signal: AbortSignal) => AsyncIterable<Line>,
   options: Pick<WriteOptions, 'json' | 'concurrency'>,
-): Promise<void> {
-  const progress = new Progress();
+): Promise<number> {
+  const progress = new Progress(target.mode);
   const interrupt = (): void => progress.end(new Failure('Interrupted.', goOn, exitCodes.interrupted));
   const deafened = (): void => progress.end(new Failure('The output was closed.', goOn));
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
@@ -49,7 +59,8 @@ export async function writeLines(
     clearInterval(shown);
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
-  finish(progress);
+  if (progress.written + progress.failed > 0 || progress.stop) finish(progress);
+  return progress.written;
 }
 
 /** Begins a line when there is room, and behind what is under way for the same record. */
@@ -86,12 +97,13 @@ async function writeLine(
   options: { json?: boolean },
 ): Promise<void> {
   if (!record) {
-    failed(progress, number, fault ?? '');
+    failed(progress, options, { line: number, message: fault ?? '' });
     return;
   }
   try {
     const answer = await svc.write(requestOf(target, record as Fields), {
       idempotencyKey: key,
+      retryFailed: true,
       signal: progress.signal,
     });
     progress.written += 1;
@@ -102,7 +114,8 @@ async function writeLine(
     if (progress.signal.aborted) return;
     if (!(error instanceof SvcError)) throw error;
     if (!endsAll(error)) {
-      failed(progress, number, error.detail);
+      const { operationId, category } = error;
+      failed(progress, options, { line: number, message: wordsOf(error), operationId, category });
       return;
     }
     const { message, remedy, exitCode, details } = failureOf(error);
@@ -110,19 +123,42 @@ async function writeLine(
   }
 }
 
+const inFlight = 'idempotency-key-in-flight';
+
+function wordsOf({ code, detail, operationId }: SvcError): string {
+  return code === inFlight
+    ? `what became of it is not known yet; operation ${operationId} will tell. Run the same command again later.`
+    : detail;
+}
+
 /** What is wrong with every line, or with the way there, and what may be otherwise soon; not what is wrong with one line. */
 function endsAll(error: SvcError): boolean {
+  if (error.code === inFlight) return false;
   return error.status === 404 || error.retryable || failureOf(error).exitCode !== exitCodes.refused;
 }
 
-function failed(progress: Progress, number: number, why: string): void {
+/** Why a line failed, and the operation that has more to say. */
+interface FailedLine {
+  line: number;
+  message: string;
+  operationId?: string | undefined;
+  category?: string | undefined;
+}
+
+function failed(progress: Progress, { json }: { json?: boolean }, one: FailedLine): void {
   progress.failed += 1;
-  if (progress.failed <= mostTold) tell(`line ${number}: ${why}`);
+  if (json) {
+    tell(JSON.stringify({ error: one }));
+    return;
+  }
+  const { line, message, operationId } = one;
+  const where = operationId === undefined ? '' : ` (operation ${operationId})`;
+  if (progress.failed <= mostTold) tell(`line ${line}: ${message}${where}`);
   if (progress.failed === mostTold) tell('Further failures are counted only.');
 }
 
-function finish({ written, failed: failures, stop }: Progress): void {
-  const count = `${counted(written, 'line')} written, ${failures} failed.`;
+function finish({ written, failed: failures, stop, mode }: Progress): void {
+  const count = `${counted(written, 'line')} ${mode === 'asynchronous' ? 'accepted' : 'written'}, ${failures} failed.`;
   if (stop)
     throw new Failure(`${stop.message} ${count}`, stop.remedy, stop.exitCode, {
       ...stop.details,
@@ -132,7 +168,7 @@ function finish({ written, failed: failures, stop }: Progress): void {
   if (failures > 0)
     throw new Failure(
       count,
-      'Correct the lines that failed and run the command again: what was done is not done twice.',
+      'Mend what they failed of and run the command again: they are tried anew, and what was done is not done twice.',
       exitCodes.refused,
       {
         written,
@@ -140,12 +176,14 @@ function finish({ written, failed: failures, stop }: Progress): void {
       },
     );
   tell(count);
+  if (mode === 'asynchronous')
+    tell('They are written in the background: svc operations list tells what becomes of them.');
 }
 
 /** On a terminal alone. */
 function showProgress(progress: Progress): NodeJS.Timeout | undefined {
   if (!process.stderr.isTTY) return undefined;
   return setInterval(() => {
-    process.stderr.write(`\r${progress.written} written, ${progress.failed} failed `);
+    process.stderr.write(`\r${progress.told}, ${progress.failed} failed `);
   }, 200);
 }

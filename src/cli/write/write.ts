@@ -41,7 +41,12 @@ export async function write(integration: string, object: string, options: WriteO
     ...(run === undefined ? {} : { run }),
   };
   const input = await inputOf(file);
-  await writeLines(svc, target, (signal) => readLines(input, ground, signal), options);
+  const lines = await writeLines(svc, target, (signal) => readLines(input, ground, signal), options);
+  if (lines === 0)
+    throw usage(
+      `There is no record to write in ${file ?? 'what was piped in'}`,
+      'Give --data, or a JSON object in each line.',
+    );
 }
 
 async function writeOne(svc: Svc, target: Target, record: Fields, options: WriteOptions): Promise<void> {

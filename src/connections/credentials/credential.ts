@@ -58,7 +58,22 @@ export function refreshMarginMs(lifeMs: number): number {
 }
 
 /** The refusal of every call on a connection whose credentials stopped working. */
-export function badCredentials({ id, status_detail }: Pick<ConnectionRow, 'id' | 'status_detail'>): Problem {
-  const detail = `The credentials of connection ${id} no longer work${status_detail ? `: ${status_detail}` : '.'}`;
-  return problem('connection-bad-credentials', { detail });
+export function badCredentials({
+  id,
+  status_detail,
+  is_moved = false,
+}: Pick<ConnectionRow, 'id' | 'status_detail'> & { is_moved?: boolean }): Problem {
+  return deadCredentials(`connection ${id}`, status_detail, is_moved);
 }
+
+/** The same in words for whose they are. */
+export function deadCredentials(of: string, why: string | null | undefined, isMoved: boolean): Problem {
+  return problem('connection-bad-credentials', {
+    detail: `The credentials of ${of} no longer work${why ? `: ${why}` : '.'}`,
+    ...(isMoved ? { remedy: takeBack } : {}),
+  });
+}
+
+/** What helps where an export took the connection to another server. */
+export const takeBack =
+  'Send it to the server that the project was moved to. Or end its use there and take the connections back here: POST …/exports:undo, or `svc export --undo`.';

@@ -2,8 +2,10 @@ export {
   badCredentials,
   clearOf,
   credentialOf,
+  deadCredentials,
   refreshMarginMs,
   restMs,
+  takeBack,
   type Credential,
 } from './credential.ts';
 export { captured, isObject, jsonFrom, keptFrom, textAt, valueAt } from './kept.ts';
@@ -13,6 +15,7 @@ export {
   hasAccessToken,
   openSecrets,
   sealSecrets,
+  SealedSecrets,
   sealedCredentials,
   type AssertionKey,
   type Secrets,

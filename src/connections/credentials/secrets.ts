@@ -1,72 +1,49 @@
+import { Type, type Static, type TProperties } from 'typebox';
 import { sealedColumn } from '../../kit/rotation.ts';
 import type { Vault } from '../../kit/vault.ts';
 
-/** What is sealed in `connection.credentials`. */
-export type Secrets =
-  | OAuthSecrets
-  | ClientSecrets
-  | PasswordSecrets
-  | AssertionSecrets
-  | KeySecrets
-  | BasicSecrets
-  | CustomSecrets
-  | NoSecrets;
+const form = <Kind extends string, Members extends TProperties>(kind: Kind, members: Members) =>
+  Type.Object({ kind: Type.Literal(kind), ...members }, { additionalProperties: false });
+const text = Type.String({ maxLength: 100_000 });
+const scopes = Type.Optional(Type.Array(text));
+const client = { clientId: text, clientSecret: text, scopes };
+/** Who asks with an assertion instead of a secret. `privateKey` is PEM, RSA. */
+const assertion = { clientId: text, username: text, privateKey: text };
 
 /** Tokens from an authorization code, or imported; the client is the project's provider app. */
-export interface OAuthSecrets {
-  kind: 'authorizationCode';
-  accessToken: string;
-  refreshToken?: string;
-}
-export interface ClientSecrets {
-  kind: 'clientCredentials';
-  accessToken: string;
-  clientId: string;
-  clientSecret: string;
-  scopes?: string[];
-}
-export interface PasswordSecrets {
-  kind: 'password';
-  accessToken: string;
-  refreshToken?: string;
-  username: string;
-  password: string;
-  clientId: string;
-  clientSecret: string;
-  scopes?: string[];
-}
-/** Who asks with an assertion instead of a secret. `privateKey` is PEM, RSA. */
+const OAuthSecrets = form('authorizationCode', { accessToken: text, refreshToken: Type.Optional(text) });
+const ClientSecrets = form('clientCredentials', { accessToken: text, ...client });
+const PasswordSecrets = form('password', {
+  accessToken: text,
+  refreshToken: Type.Optional(text),
+  username: text,
+  password: text,
+  ...client,
+});
+/** A key that signs for a user; each access token comes from a new assertion. */
+const AssertionSecrets = form('jwtBearer', { ...assertion, accessToken: text });
+
+/** What is sealed in `connection.credentials`. */
+export const SealedSecrets = Type.Union([
+  OAuthSecrets,
+  ClientSecrets,
+  PasswordSecrets,
+  AssertionSecrets,
+  form('apiKey', { apiKey: text }),
+  form('basic', { username: text, password: text }),
+  form('custom', { values: Type.Record(Type.String(), text) }),
+  form('none', {}),
+]);
+export type Secrets = Static<typeof SealedSecrets>;
+
 export interface AssertionKey {
   clientId: string;
   username: string;
   privateKey: string;
 }
-/** A key that signs for a user; each access token comes from a new assertion. */
-export interface AssertionSecrets extends AssertionKey {
-  kind: 'jwtBearer';
-  accessToken: string;
-}
-export interface KeySecrets {
-  kind: 'apiKey';
-  apiKey: string;
-}
-export interface BasicSecrets {
-  kind: 'basic';
-  username: string;
-  password: string;
-}
-export interface CustomSecrets {
-  kind: 'custom';
-  values: Record<string, string>;
-}
-export interface NoSecrets {
-  kind: 'none';
-}
 
 /** Tells whether the secrets hold an access token that a token endpoint gives. */
-export function hasAccessToken(
-  secrets: Secrets,
-): secrets is OAuthSecrets | ClientSecrets | PasswordSecrets | AssertionSecrets {
+export function hasAccessToken(secrets: Secrets): secrets is Extract<Secrets, { accessToken: string }> {
   return (
     secrets.kind === 'authorizationCode' ||
     secrets.kind === 'clientCredentials' ||

@@ -1,10 +1,10 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { HttpServer } from '../../kit/http/server.ts';
 import type { Opened } from './begin.ts';
 import { startPath } from './browser.ts';
-import { deadLink, type FlowEnd } from './finish.ts';
-import { popupPage, returnTo, type PopupMessage } from './page.ts';
+import type { FlowEnd } from './finish.ts';
+import { flowPage, returnTo, type PageOwner, type PopupMessage } from './page.ts';
 import type { CallbackQuery } from './redirect.ts';
 
 const text = Type.Optional(Type.String());
@@ -16,10 +16,10 @@ const page = (description: string) => ({
 
 /** What the routes need: a flow that is opened, and one that is ended. */
 interface Flows {
-  openOAuth(state: string): Promise<Opened | undefined>;
+  openOAuth(state: string | undefined): Promise<Opened | FlowEnd>;
   finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
-  /** The origins of the pages that hear how a flow of the project ended. */
-  hearersOf(projectId: string): Promise<string[]>;
+  /** Whose page tells how a flow of the project ended, and who hears it. */
+  pageOwnerOf(projectId: string): Promise<PageOwner>;
 }
 
 /** Where browsers open the link of a flow, and where providers send them back to; mounted without a prefix, open to everybody. */
@@ -48,9 +48,8 @@ function startRoute(server: HttpServer, flows: Flows): void {
     },
     config: { scopes: 'public' },
     handler: async (request, reply) => {
-      const { flow } = request.query;
-      const opened = flow === undefined ? undefined : await flows.openOAuth(flow);
-      if (!opened) return answer(reply, deadLink, []);
+      const opened = await flows.openOAuth(request.query.flow);
+      if (!('location' in opened)) return answer(flows, request, reply, opened);
       const headers = { ...leaving, 'set-cookie': opened.cookie };
       return reply.headers(headers).redirect(opened.location, 302);
     },
@@ -76,27 +75,52 @@ function endRoute(server: HttpServer, flows: Flows): void {
     config: { scopes: 'public' },
     handler: async (request, reply) => {
       const end = await flows.finishOAuth(request.query, request.headers.cookie);
-      return answer(reply, end, end.projectId === undefined ? [] : await flows.hearersOf(end.projectId));
+      return answer(flows, request, reply, end);
     },
   });
 }
 
 const leaving = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
-function answer(reply: FastifyReply, end: FlowEnd, hearers: readonly string[]): FastifyReply {
+async function answer(
+  flows: Flows,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  end: FlowEnd,
+): Promise<FastifyReply> {
   const message = messageOf(end);
   if (end.cookie !== undefined) void reply.header('set-cookie', end.cookie);
   if (end.returnUrl !== undefined)
     return reply.headers(leaving).redirect(returnTo(end.returnUrl, message), 302);
-  const { html, headers } = popupPage(message, hearers);
+  const { html, headers } = flowPage({
+    message,
+    owner: await ownerOf(flows, request, end.projectId),
+    provider: end.provider,
+    wayBack: 'wayBack' in end ? end.wayBack : undefined,
+    requestId: request.id,
+    acceptLanguage: request.headers['accept-language'],
+  });
   return reply
     .code('error' in end ? end.status : 200)
     .headers(headers)
     .send(html);
 }
 
+/** Without it the page is one of nobody: how the flow ended is told all the same. */
+async function ownerOf(
+  flows: Flows,
+  { log }: FastifyRequest,
+  projectId: string | undefined,
+): Promise<PageOwner | undefined> {
+  if (projectId === undefined) return undefined;
+  return flows.pageOwnerOf(projectId).catch((cause: unknown) => {
+    log.warn({ err: cause }, 'the look of a project could not be read');
+    return undefined;
+  });
+}
+
 function messageOf(end: FlowEnd): PopupMessage {
   return 'error' in end
-    ? { eventType: 'AUTHORIZATION_FAILED', data: { error: end.error } }
+    ? { eventType: 'AUTHORIZATION_FAILED', data: { error: end.error, reason: end.reason } }
     : { eventType: 'AUTHORIZATION_SUCCEEDED', data: { connection: end.connectionId } };
 }

@@ -1,30 +1,62 @@
 import { actAs } from '../../events/index.ts';
 import type { Database } from '../../kit/db/database.ts';
 import { problem, Problem } from '../../kit/problem.ts';
-import { withoutSecrets, workspaceOfInstance, type Provider } from '../../providers/index.ts';
+import { withoutSecrets, workspaceOfInstance, type Catalog, type Provider } from '../../providers/index.ts';
 import { mergeMetadata, placeOf } from '../credentials/index.ts';
 import { keep, prove, schemeOf, type Account, type AccountRule, type Proven } from '../proof/index.ts';
 import { findSameConnection, readConnection } from '../store.ts';
 import { refusalOf, requestToken, type Granted } from '../tokens/index.ts';
 import { redirectUriOf, type FlowDeps } from './begin.ts';
 import { isMarked, unmarking } from './browser.ts';
-import { takeFlow, type Flow } from './flow-store.ts';
+import { findEndedFlow, recordRefusal, takeFlow, type Flow } from './flow-store.ts';
+import type { PageKind } from './page-text.ts';
 import { assertIssuer, readRedirect, type CallbackQuery, type Redirected } from './redirect.ts';
 
-/** How a flow ended; `returnUrl` when the browser is to go on, `cookie` to end its mark. */
-export type FlowEnd = { returnUrl?: string; cookie?: string; projectId?: string } & (
-  | { connectionId: string; projectId: string }
-  | { error: string; status: number }
+/** How a flow ended; `cookie` ends the mark of its browser, `provider` is the name of the provider. */
+export type FlowEnd = { cookie?: string; projectId?: string; provider?: string } & (
+  | { connectionId: string; projectId: string; returnUrl?: string }
+  | FlowRefused
 );
+export interface FlowRefused {
+  reason: Exclude<PageKind, 'connected'>;
+  error: string;
+  status: number;
+  /** The browser goes on there. */
+  returnUrl?: string;
+  /** A link that is over is told of before anything else; this leads on from there. */
+  wayBack?: string;
+}
 
-export const deadLink: FlowEnd = {
-  error: 'This link to connect an account was used already, is not known, or is older than ten minutes.',
-  status: 400,
-};
+const deadLinks = {
+  used: 'This link to connect an account was used already.',
+  expired: 'This link to connect an account is older than ten minutes.',
+  unknown:
+    'This link to connect an account is not known: it was used or is over for a while, or was never made.',
+} as const;
+/** Its file may be gone meanwhile. */
+const nameOf = (catalog: Catalog, provider: string): string =>
+  catalog.find(provider)?.displayName ?? provider;
+
 const otherBrowser: FlowEnd = {
+  reason: 'otherBrowser',
   error: 'This browser did not open the link to connect the account. Open the link again, here.',
   status: 400,
 };
+
+/** What is told of a link that does not hold (any more). */
+export async function deadFlow({ ground, catalog }: FlowDeps, state: string | undefined): Promise<FlowEnd> {
+  const ended = state === undefined ? undefined : await findEndedFlow(ground.database, state);
+  if (!ended) return { reason: 'unknown', error: deadLinks.unknown, status: 400 };
+  const { returnUrl } = ended.request;
+  return {
+    reason: ended.how,
+    error: deadLinks[ended.how],
+    status: 400,
+    projectId: ended.projectId,
+    provider: nameOf(catalog, ended.request.provider),
+    ...(returnUrl === undefined ? {} : { wayBack: returnUrl }),
+  };
+}
 
 /**
  * Ends a flow, whatever came back. Never throws for what the browser or the provider says; a failed one stores nothing. A
@@ -37,8 +69,12 @@ export async function finishFlow(
 ): Promise<FlowEnd> {
   const { state } = query;
   const { publicUrl } = deps.ground;
-  if (!state) return deadLink;
-  if (!isMarked(publicUrl, state, cookies)) return otherBrowser;
+  if (!state) return deadFlow(deps, undefined);
+  if (!isMarked(publicUrl, state, cookies)) {
+    // The mark ended with the flow: the person may have come back to its last page.
+    const ended = await deadFlow(deps, state).catch(() => otherBrowser);
+    return 'reason' in ended && ended.reason === 'used' ? ended : otherBrowser;
+  }
   return { ...(await finishOwn(deps, query, state)), cookie: unmarking(publicUrl, state) };
 }
 
@@ -46,30 +82,48 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, state: string): P
   let flow: Flow | undefined;
   try {
     flow = await takeFlow(deps.ground.database, deps.ground.vault, state);
-    if (!flow) return deadLink;
+    if (!flow) return await deadFlow(deps, state);
     const taken = flow;
     const actor = taken.request.startedBy ?? { kind: 'service' };
     const connectionId = await actAs(actor, () => complete(deps, taken, query));
-    return { connectionId, ...returnOf(flow), projectId: flow.projectId };
+    return { connectionId, ...ofFlow(deps, flow), projectId: flow.projectId };
   } catch (error) {
     if (!(error instanceof Problem)) {
       deps.ground.log.error({ err: error, provider: flow?.request.provider }, 'an OAuth flow failed');
-      return { error: 'Something went wrong here.', status: 500, ...returnOf(flow) };
+      return { reason: 'failed', error: 'Something went wrong here.', status: 500, ...ofFlow(deps, flow) };
     }
     deps.ground.log.info(
       { problem: error.code, provider: flow?.request.provider, detail: error.message },
       'an OAuth flow ended without a connection',
     );
-    return { error: asSentence(error.message), status: error.status === 503 ? 503 : 400, ...returnOf(flow) };
+    const refused = { reason: query.error === 'access_denied' ? 'denied' : 'failed' } as const;
+    const told = asSentence(error.message);
+    if (flow)
+      await recordRefusal(deps.ground.database, flow, { ...refused, detail: told }).catch(ignored(deps));
+    return { ...refused, error: told, status: error.status === 503 ? 503 : 400, ...ofFlow(deps, flow) };
   }
 }
 
 const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-function returnOf(flow: Flow | undefined): { returnUrl?: string; projectId?: string } {
+/** The person is told all the same. */
+const ignored =
+  ({ ground }: FlowDeps) =>
+  (cause: unknown): void =>
+    ground.log.warn({ err: cause }, 'how an OAuth flow ended could not be recorded');
+
+function ofFlow(
+  { catalog }: FlowDeps,
+  flow: Flow | undefined,
+): Pick<FlowEnd, 'provider' | 'projectId'> & { returnUrl?: string } {
   if (!flow) return {};
   const { projectId, request } = flow;
-  return { projectId, ...(request.returnUrl === undefined ? {} : { returnUrl: request.returnUrl }) };
+  const provider = nameOf(catalog, request.provider);
+  return {
+    projectId,
+    provider,
+    ...(request.returnUrl === undefined ? {} : { returnUrl: request.returnUrl }),
+  };
 }
 
 async function complete(deps: FlowDeps, flow: Flow, query: CallbackQuery): Promise<string> {

@@ -37,7 +37,13 @@ interface FlowRow {
   project_id: string;
   request: FlowRequest;
   code_verifier: Buffer;
-  live: boolean;
+}
+
+/** A flow that is over, as long as it is kept. */
+export interface EndedFlow {
+  projectId: string;
+  request: FlowRequest;
+  how: 'used' | 'expired';
 }
 
 const insert = statement(
@@ -49,7 +55,7 @@ const insert = statement(
 const sweep = statement(
   'oauth_flows_sweep',
   `DELETE FROM oauth_flow WHERE state_hash IN
-     (SELECT state_hash FROM oauth_flow WHERE expires_at < svc_now() ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)`,
+     (SELECT state_hash FROM oauth_flow WHERE expires_at < svc_now() - interval '1 hour' ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)`,
 );
 
 const find = statement(
@@ -57,10 +63,16 @@ const find = statement(
   `SELECT request FROM oauth_flow WHERE state_hash = $1 AND expires_at > svc_now()`,
 );
 
-// Taken by deleting: of two answers with one state, one finds it.
+// Of two answers with one state, one finds it. It expires with that: a node of an older release looks at nothing else.
 const take = statement(
   'oauth_flows_take',
-  `DELETE FROM oauth_flow WHERE state_hash = $1 RETURNING project_id, request, code_verifier, expires_at > svc_now() AS live`,
+  `UPDATE oauth_flow SET used_at = svc_now(), expires_at = svc_now() WHERE state_hash = $1 AND expires_at > svc_now()
+   RETURNING project_id, request, code_verifier`,
+);
+
+const findEnded = statement(
+  'oauth_flows_find_ended',
+  `SELECT project_id, request, used_at IS NOT NULL AS used FROM oauth_flow WHERE state_hash = $1 AND expires_at <= svc_now()`,
 );
 
 function verifierPlace(projectId: string, hash: Buffer): string {
@@ -75,7 +87,7 @@ export const sealedVerifiers = sealedColumn({
   place: (projectId, hash) => verifierPlace(projectId, Buffer.from(hash)),
 });
 
-/** Keeps a flow for a while, and drops those that are over. */
+/** Keeps a flow for a while, and drops those that have long been over. */
 export async function saveFlow(database: Database, vault: Vault, state: string, flow: Flow): Promise<void> {
   const hash = hashState(state);
   const verifier = vault.seal(flow.verifier, verifierPlace(flow.projectId, hash));
@@ -99,8 +111,29 @@ export async function findFlow(database: Database, state: string): Promise<FlowR
 export async function takeFlow(database: Database, vault: Vault, state: string): Promise<Flow | undefined> {
   const hash = hashState(state);
   const row = (await database.rows<FlowRow>(take, [hash]))[0];
-  if (!row?.live) return undefined;
+  if (!row) return undefined;
   const verifier = vault.open(row.code_verifier, verifierPlace(row.project_id, hash));
   if (typeof verifier !== 'string') throw problem('internal', { detail: 'A code verifier is not a text.' });
   return { projectId: row.project_id, request: row.request, verifier };
+}
+
+/** What became of a flow that is over; undefined when nothing is known of it, or it still holds. */
+export async function findEndedFlow(database: Database, state: string): Promise<EndedFlow | undefined> {
+  type Row = Pick<FlowRow, 'project_id' | 'request'> & { used: boolean };
+  const row = (await database.rows<Row>(findEnded, [hashState(state)]))[0];
+  return row && { projectId: row.project_id, request: row.request, how: row.used ? 'used' : 'expired' };
+}
+
+/** Tells the builder that a person came back without a connection, and why. */
+export async function recordRefusal(
+  database: Database,
+  { projectId, request }: Pick<Flow, 'projectId' | 'request'>,
+  why: { reason: string; detail: string },
+): Promise<void> {
+  const { provider, groupRef, consumerRef, connectionId } = request;
+  const details = { provider, groupRef, consumerRef, ...why };
+  const targetId = connectionId ?? groupRef;
+  await database.transaction((tx) =>
+    record(tx, { projectId, action: 'connection.refused', targetId, details }),
+  );
 }

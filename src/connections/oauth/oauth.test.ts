@@ -162,7 +162,7 @@ describe('connections/oauth', () => {
     expect(page).toMatchObject({ status: 400, type: 'text/html; charset=utf-8' });
     expect(messageIn(page.text)).toEqual({
       eventType: 'AUTHORIZATION_FAILED',
-      data: { error: 'Access to HubSpot was not granted.' },
+      data: { error: 'Access to HubSpot was not granted.', reason: 'denied' },
     });
     expect(await list()).toHaveLength(count);
   });
@@ -184,9 +184,9 @@ describe('connections/oauth', () => {
 
   it('keeps only the hash of a state, and drops flows that are over when a new one starts', async () => {
     await start({});
-    await harness.shiftClock('11 minutes');
+    await harness.shiftClock('71 minutes');
     const state = new URL((await start({})).text).searchParams.get('flow')!;
-    await harness.shiftClock('-11 minutes');
+    await harness.shiftClock('-71 minutes');
     const rows = await harness.ground.database.raw(
       'SELECT state_hash, request::text, code_verifier FROM oauth_flow',
     );
@@ -290,7 +290,8 @@ describe('connections/oauth', () => {
     const answer = await harness.call('GET', await harness.visit(denied.text));
     expect(answer).toMatchObject({
       status: 302,
-      location: 'https://app.example.com/done?tab=1&error=Access+to+HubSpot+was+not+granted.',
+      location:
+        'https://app.example.com/done?tab=1&error=Access+to+HubSpot+was+not+granted.&errorReason=denied',
     });
   });
 

@@ -6,7 +6,7 @@ import type { Catalog } from '../../providers/index.ts';
 import { badCredentials, canRenew, placeOf, type Credential } from '../credentials/index.ts';
 import { checkHealth } from '../proof/index.ts';
 import type { ConnectionKey } from '../store.ts';
-import { createHeldCache, holdRow, type Held } from './held.ts';
+import { createHeldCache, holdRow, type Held, type HeldCache } from './held.ts';
 import { createMarks, type Marks } from './marks.ts';
 import { createRefresher, type Cause } from './refresher.ts';
 
@@ -22,6 +22,8 @@ export interface KeeperDeps {
 export interface Keeper extends Marks {
   /** Throws not-found. */
   held(key: ConnectionKey): Promise<Held>;
+  /** The same, unless its credentials are known to be dead: then the row is read first. Throws connection-bad-credentials. */
+  usable(key: ConnectionKey): Promise<Held>;
   /** Throws connection-bad-credentials, and what a refresh throws when there is nothing left to use. */
   credential(key: ConnectionKey): Promise<Credential>;
   /** After a 401 with this generation: a newer one, or the same when the 401 is not about the age of the credentials. */
@@ -45,11 +47,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
   const confirm = createConfirm(deps, marks);
   const ahead = createPauses();
 
-  async function held(key: ConnectionKey): Promise<Held> {
-    const found = cache.peek(key) ?? (isId(key[1]) ? await cache.get(key) : undefined);
-    if (!found) throw problem('not-found', { detail: `There is no connection ${key[1]}.` });
-    return found;
-  }
+  const held = (key: ConnectionKey): Promise<Held> => heldIn(cache, key);
 
   async function usable(key: ConnectionKey): Promise<Held> {
     // Another node may have stored better ones since.
@@ -82,6 +80,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
   return {
     ...marks,
     held,
+    usable,
     async credential(key) {
       const found = await usable(key);
       if (!found.isDue() || !canRenew(found.secrets())) return found.credential();
@@ -103,6 +102,12 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     forget: (key) => cache.invalidate(key),
     close: () => refresher.close().finally(() => cache.close()),
   };
+}
+
+async function heldIn(cache: HeldCache, key: ConnectionKey): Promise<Held> {
+  const found = cache.peek(key) ?? (isId(key[1]) ? await cache.get(key) : undefined);
+  if (!found) throw problem('not-found', { detail: `There is no connection ${key[1]}.` });
+  return found;
 }
 
 /** Decides about a 401 for what cannot be renewed: that one call may be refused for another reason, the health check tells. */

@@ -56,6 +56,16 @@ describe('connections/tokens/assertion', () => {
     expect(await generate({ ...good, privateKey: keys.oldPem })).toMatchObject({ status: 201 });
   });
 
+  it.each([
+    ['nothing', ''],
+    ['a space', ' '],
+  ])('takes a key whose line ends a form made %s of', async (_what, between) => {
+    for (const pem of [keys.privatePem, keys.oldPem])
+      expect(await generate({ ...good, privateKey: pem.trim().replaceAll('\n', between) })).toMatchObject({
+        status: 201,
+      });
+  });
+
   it('refuses a key that is not the one of the app', async () => {
     const answer = await generate({ ...good, privateKey: newKeys().privatePem });
     expect(answer).toMatchObject({ status: 422, json: { code: 'credentials-rejected' } });

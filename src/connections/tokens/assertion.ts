@@ -29,11 +29,20 @@ export async function jwtBearerGrant(
   };
 }
 
+/** A form with one line takes the line ends out of a key. */
+function inLines(pem: string): string {
+  const [, label, body = ''] =
+    /^\s*-----BEGIN ([A-Z ]+)-----([\sA-Za-z0-9+/=]*)-----END \1-----\s*$/.exec(pem) ?? [];
+  if (label === undefined) return pem;
+  const lines = body.replaceAll(/\s/g, '').match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+}
+
 function rsaKeyOf(pem: string): KeyObject {
   const detail = 'must be the PEM of an RSA private key of 2048 bits or more, without a passphrase';
   const refusal = refuse([{ in: 'body', name: 'customAuth.privateKey', detail }]);
   try {
-    const key = createPrivateKey(pem);
+    const key = createPrivateKey(inLines(pem));
     const { modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
     if (key.asymmetricKeyType !== 'rsa' || modulusLength < 2048) throw refusal;
     return key;

@@ -17,7 +17,7 @@ import {
   sender,
   vhost,
   type Mailroom,
-} from './harness.testsuite.ts';
+} from './harness.fixture.ts';
 import { createAmqp } from './index.ts';
 import type { AmqpMetadata } from './schema.ts';
 

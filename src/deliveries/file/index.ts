@@ -1,3 +1,4 @@
+import { Value } from 'typebox/value';
 import { join } from 'node:path';
 import type {
   DeclaredKind,
@@ -30,6 +31,12 @@ export function createFile({ filesFolder }: KindOptions): File {
     async deliver(message, destination, { signal, mayStillSend }) {
       if (filesFolder === undefined)
         return { kind: 'failed', error: `A destination of type file ${onlyForDevelopment}.` };
+      // Checked when it was saved; a row that came in otherwise must not lead out of the folder.
+      if (!Value.Check(FileMetadata, destination.metadata))
+        return {
+          kind: 'failed',
+          error: 'The metadata of the destination are not those of a file: save them anew.',
+        };
       const target = fileOf(filesFolder, destination);
       const line = await lineOf(message);
       // Names that differ in case are one file on some systems.

@@ -5,7 +5,7 @@ import { optionalPageQuery } from '../../kit/paging-schema.ts';
 const closed = { additionalProperties: false } as const;
 const time = Type.String({ format: 'date-time' });
 
-const TopicName = Type.String({
+export const TopicName = Type.String({
   pattern: '^[A-Za-z0-9-]{1,64}$',
   description: 'Letters, digits and dashes, at most 64; once in a project, whatever its case.',
 });

@@ -12,13 +12,16 @@ export interface Column {
   type: string;
   /** It was made for a mapped field; any other is the customer's. */
   isOurs: boolean;
+  /** No record had a value for it yet: its type is a guess. */
+  isBare: boolean;
 }
 
 export type Columns = ReadonlyMap<string, Column>;
 
+/** `addBare`: without a value that tells its type; `settle`: it has the first one. */
 export type Change =
-  | { kind: 'add'; column: string; type: OwnType }
-  | { kind: 'widen'; column: string; type: OwnType };
+  | { kind: 'add' | 'widen' | 'settle'; column: string; type: OwnType }
+  | { kind: 'addBare'; column: string };
 
 /** What the table needs before the rows have room in it; a column never gets narrower. */
 export interface Plan {
@@ -27,18 +30,26 @@ export interface Plan {
   changes: Change[];
 }
 
-/** Undefined when nothing is to be done. */
-export function planOf(columns: Columns, rows: readonly Row[]): Plan | undefined {
+/** So that `mapped` have a column each, and the rows room in it. Undefined when nothing is to be done. */
+export function planOf(
+  columns: Columns,
+  rows: readonly Row[],
+  mapped: Iterable<string> = [],
+): Plan | undefined {
   const fixed = Object.keys(fixedColumns).filter((name) => !columns.has(name));
-  const changes = [...typesIn(rows)]
+  const types = typesIn(rows);
+  const changes: Change[] = [...types]
     .map(([column, type]) => changeFor(columns.get(column), column, type))
     .filter((change) => change !== undefined);
+  for (const column of mapped)
+    if (!columns.has(column) && !types.has(column)) changes.push({ kind: 'addBare', column });
   return fixed.length === 0 && changes.length === 0 ? undefined : { fixed, changes };
 }
 
 /** Texts hold everything, and so does JSON. A column of another's is taken as it is. */
 function changeFor(found: Column | undefined, column: string, type: OwnType): Change | undefined {
   if (!found) return { kind: 'add', column, type };
+  if (found.isBare) return { kind: 'settle', column, type };
   const isNarrow = found.type === 'numeric' || found.type === 'boolean';
   if (!found.isOurs || !isNarrow || found.type === type) return undefined;
   return { kind: 'widen', column, type: type === 'jsonb' ? 'jsonb' : 'text' };

@@ -67,7 +67,10 @@ async function deliver(
   const limit = limited(context.signal, timeoutMs);
   try {
     const { keys } = message;
-    const rows = keys.length === 0 ? none : rowsOf((await message.result()).toString('utf8'), keys);
+    const rows =
+      keys.length === 0
+        ? none
+        : rowsOf((await message.result()).toString('utf8'), keys, await message.mappedFields());
     if (!rows) return { kind: 'failed', error: 'The message does not hold the records that it tells of.' };
     const isSent = await onSession(sessions, aim, context, limit.signal, (session) =>
       rows.rows.length === 0 ? tryOut(session, aim) : keep(session, aim, message, rows),

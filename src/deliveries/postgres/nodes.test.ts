@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OutgoingMessage } from '../kind.ts';
-import { messageOf, openWarehouse, type Entry, type Warehouse } from './harness.testsuite.ts';
+import { messageOf, openWarehouse, type Entry, type Warehouse } from './harness.fixture.ts';
 import { createPostgres } from './index.ts';
 
 const delivered = { kind: 'delivered' };

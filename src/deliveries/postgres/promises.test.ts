@@ -1,6 +1,6 @@
 import { freePort } from '../../../test/free-port.ts';
 import { testDestinationKind, type Behaviour, type KindWorld } from '../kind.testsuite.ts';
-import { ground, openWarehouse } from './harness.testsuite.ts';
+import { ground, openWarehouse } from './harness.fixture.ts';
 import { createPostgres } from './index.ts';
 
 const good = { url: 'postgresql://svc@db.example.com/warehouse', schema: 'crm' };

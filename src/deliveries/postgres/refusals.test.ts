@@ -5,7 +5,7 @@ import { certificate } from '../../../test/certificate.ts';
 import { refusal } from '../../../test/postgres-frames.ts';
 import { parseAddressRules } from '../../kit/http/address.ts';
 import { createEgress } from '../../kit/http/egress.ts';
-import { messageOf, openWarehouse, type Entry, type Warehouse } from './harness.testsuite.ts';
+import { messageOf, openWarehouse, type Entry, type Warehouse } from './harness.fixture.ts';
 import { createPostgres } from './index.ts';
 
 /** Speaks TLS as PostgreSQL does, and passes on what it decrypts. */

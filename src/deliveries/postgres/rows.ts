@@ -18,7 +18,7 @@ export interface Row {
 export interface Rows {
   /** Sorted by id, each id once. */
   rows: Row[];
-  /** The mapped field behind each column. */
+  /** The mapped field behind each column; also of those that no record has. */
   fieldOf: ReadonlyMap<string, string>;
 }
 
@@ -28,12 +28,19 @@ const longestNumber = 1_000;
 const largestExponent = 1_000;
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
 
-/** The records of a message, of each the newest; undefined when they are not those that the keys tell. */
-export function rowsOf(result: string, keys: readonly RecordKey[]): Rows | undefined {
+/**
+ * The records of a message, of each the newest; undefined when they are not those that the keys tell. `mapped` are fields that have a
+ * column whether a record names them or not.
+ */
+export function rowsOf(
+  result: string,
+  keys: readonly RecordKey[],
+  mapped: readonly string[] = [],
+): Rows | undefined {
   const parsed = parsedFrom(result);
   const entries = suspicious.test(result) ? storable(parsed) : parsed;
   if (!Array.isArray(entries) || entries.length !== keys.length) return undefined;
-  const fieldOf = new Map<string, string>();
+  const fieldOf = new Map(mapped.map((field) => [columnName(field), field]));
   const newest = new Map<string, Row>();
   for (const [at, key] of keys.entries()) {
     const entry: unknown = entries[at];

@@ -32,6 +32,9 @@ const lockMs = 10_000;
 export const rowsPerStatement = 500;
 /** Tells columns that were made here from those of the customer. */
 const mark = 'svc: ';
+/** Of a column that has no value yet; it is still as it was made. */
+const bareMark = ', of which no record had a value yet';
+const bareType = 'text';
 
 const roundKind = { shared: 'pg_advisory_xact_lock_shared', alone: 'pg_advisory_xact_lock' } as const;
 
@@ -80,7 +83,8 @@ const lookAroundText = `
 
 function lookText({ schema, table }: TablePlace): string {
   return `SELECT c.relkind AS kind, a.attname AS name, format_type(a.atttypid, NULL) AS type,
-      coalesce(starts_with(col_description(c.oid, a.attnum), ${escapeLiteral(mark)}), false) AS ours
+      coalesce(starts_with(col_description(c.oid, a.attnum), ${escapeLiteral(mark)}), false) AS ours,
+      coalesce(right(col_description(c.oid, a.attnum), ${bareMark.length}) = ${escapeLiteral(bareMark)}, false) AS bare
     FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
       LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     WHERE s.nspname = ${escapeLiteral(schema)} AND c.relname = ${escapeLiteral(table)}`;
@@ -89,10 +93,11 @@ function lookText({ schema, table }: TablePlace): string {
 function foundFrom(rows: readonly TableRow[]): Found {
   const columns = rows
     .filter(({ name }) => name !== null)
-    .map(({ name, type, ours }): Column => ({
+    .map(({ name, type, ours, bare }): Column => ({
       name: String(name),
       type: String(type),
       isOurs: ours === true,
+      isBare: ours === true && bare === true && type === bareType,
     }));
   return {
     kind: String(rows[0]?.['kind']),
@@ -133,14 +138,21 @@ function addText(target: string, name: string, type: string): string {
   return `ALTER TABLE ${target} ADD COLUMN IF NOT EXISTS ${escapeIdentifier(name)} ${type}`;
 }
 
-function changeTexts(target: string, { kind, column, type }: Change, field: string): string[] {
+function changeTexts(target: string, wanted: Change, field: string): string[] {
+  const { kind, column } = wanted;
   const name = escapeIdentifier(column);
-  if (kind === 'add') {
-    const told = escapeLiteral(mark + `the mapped field ${JSON.stringify(field)}`);
-    return [addText(target, column, type), `COMMENT ON COLUMN ${target}.${name} IS ${told}`];
-  }
-  const using = type === 'jsonb' ? `to_jsonb(${name})` : `${name}::text`;
-  return [`ALTER TABLE ${target} ALTER COLUMN ${name} TYPE ${type} USING ${using}`];
+  const told = (end = ''): string =>
+    `COMMENT ON COLUMN ${target}.${name} IS ${escapeLiteral(`${mark}the mapped field ${JSON.stringify(field)}${end}`)}`;
+  if (kind === 'addBare') return [addText(target, column, bareType), told(bareMark)];
+  const { type } = wanted;
+  if (kind === 'add') return [addText(target, column, type), told()];
+  const retype = `ALTER TABLE ${target} ALTER COLUMN ${name} TYPE ${type} USING`;
+  if (kind === 'widen') return [`${retype} ${type === 'jsonb' ? `to_jsonb(${name})` : `${name}::text`}`];
+  // Whatever somebody else wrote there stays, and so does the type while a view holds the column: texts hold everything.
+  const isEmpty = `NOT EXISTS (SELECT FROM ${target} WHERE ${name} IS NOT NULL)`;
+  const held = 'EXCEPTION WHEN feature_not_supported OR dependent_objects_still_exist THEN NULL;';
+  const settle = `BEGIN IF ${isEmpty} THEN ${retype} NULL; END IF; ${held} END`;
+  return [type === bareType ? '' : `DO ${escapeLiteral(settle)}`, told()];
 }
 
 /** Keeps the rows that are newer than what is there. */

@@ -30,7 +30,7 @@ export async function keepRows(
   for (let changes = 0; changes < mostChanges; changes += 1) {
     const found = await beginOn(session, place, 'shared');
     refuse(place, found);
-    if (found && !planOf(found.columns, rows)) {
+    if (found && !planOf(found.columns, rows, fieldOf.keys())) {
       await upsertNamed(session, place, found.columns, common, rows);
       return commit(session);
     }
@@ -50,7 +50,7 @@ async function makeRoom(
 ): Promise<void> {
   const found = await beginOn(session, place, 'alone');
   refuse(place, found);
-  const plan = planOf(found?.columns ?? none, rows);
+  const plan = planOf(found?.columns ?? none, rows, fieldOf.keys());
   if (plan) await change(session, place, plan, !found, fieldOf);
   await commit(session);
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Delivered } from '../kind.ts';
-import { firstVersion, messageOf, openWarehouse, type Entry, type Warehouse } from './harness.testsuite.ts';
+import { firstVersion, messageOf, openWarehouse, type Entry, type Warehouse } from './harness.fixture.ts';
 import { createPostgres } from './index.ts';
 
 const delivered = { kind: 'delivered' };
@@ -65,6 +65,7 @@ describe('src/deliveries/postgres, the tables', () => {
       vip: true,
       address: { city: 'Bonn' },
       tags: ['a'],
+      gone: null,
     });
     expect(await typesOf()).toMatchObject({
       email: 'text',
@@ -108,6 +109,31 @@ describe('src/deliveries/postgres, the tables', () => {
     expect(await values('b')).toEqual(['true', '7', 'false']);
     expect(await values('c')).toEqual([2, { deep: 1 }, 'word']);
     expect(await values('d')).toEqual(['x', '{"in":"text"}', '4.25']);
+  });
+
+  it('has a column for each mapped field before a record has it, and its type with the first value', async () => {
+    const mappedFields = async (): Promise<string[]> => ['name', 'age', 'vip', 'note'];
+    await keep([{ deleted: true, json: '{"id":"1","deleted":true}' }], { mappedFields });
+    const bare = { name: 'text', age: 'text', vip: 'text', note: 'text' };
+    expect(await typesOf()).toMatchObject(bare);
+    await keep([{ id: '2', mapped: { name: null } }], { mappedFields });
+    expect(await typesOf()).toMatchObject(bare);
+    await keep([{ id: '3', mapped: { name: 'Ann', age: 41, vip: true } }], { mappedFields });
+    expect(await typesOf()).toMatchObject({ name: 'text', age: 'numeric', vip: 'boolean', note: 'text' });
+    expect(await values('age')).toEqual([null, null, '41']);
+    await keep([{ id: '4', mapped: { name: 7 } }], { mappedFields });
+    expect(await values('name')).toEqual([null, null, 'Ann', '7']);
+  });
+
+  it('leaves a column without a value as it is where a view holds it, or somebody wrote there', async () => {
+    const mappedFields = async (): Promise<string[]> => ['age', 'score'];
+    await keep([{ id: '1' }], { mappedFields });
+    await rows(`CREATE VIEW crm.ages AS SELECT record_id, age FROM crm.people`);
+    await rows(`UPDATE crm.people SET score = 'mine'`);
+    await keep([{ id: '2', mapped: { age: 41, score: 3 } }], { mappedFields });
+    expect(await typesOf()).toMatchObject({ age: 'text', score: 'text' });
+    expect(await rows('SELECT age FROM crm.ages ORDER BY record_id')).toEqual([{ age: null }, { age: '41' }]);
+    expect(await values('score')).toEqual(['mine', '3']);
   });
 
   it('keeps the newest version, whatever comes last', async () => {

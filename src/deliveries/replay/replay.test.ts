@@ -9,7 +9,7 @@ import {
   startReceiver,
   type DeliveryWorld,
   type Receiver,
-} from '../harness.testsuite.ts';
+} from '../harness.fixture.ts';
 import type { NewMessage } from '../messages.ts';
 import type { ReplayRequest } from './schema.ts';
 import { forgetReplays } from './store.ts';

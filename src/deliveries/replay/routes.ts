@@ -12,7 +12,7 @@ const ReplayParams = Type.Object(
   closed,
 );
 const reading = { scopes: ['read' as const], projectWide: true as const };
-const changing = { projectWide: true as const };
+const mending = { scopes: ['remediate' as const], projectWide: true as const };
 
 /** Sending messages again, below `/v1`. */
 export function replayRoutes(deps: DeliveryRouteDeps): (server: HttpServer) => Promise<void> {
@@ -37,7 +37,7 @@ function start(server: HttpServer, { deliveries, projects }: DeliveryRouteDeps):
       body: ReplayRequest,
       response: { 200: ReplayStarted },
     },
-    config: changing,
+    config: mending,
     handler: ({ principal, params, body }) =>
       deliveries.replays.start(projects.confine(principal, params.projectIdOrName).projectId, body),
   });
@@ -88,7 +88,7 @@ function cancel(server: HttpServer, { deliveries, projects }: DeliveryRouteDeps)
       params: ReplayParams,
       response: { 200: Replay },
     },
-    config: changing,
+    config: mending,
     handler: ({ principal, params }) =>
       deliveries.replays.cancel(
         projects.confine(principal, params.projectIdOrName).projectId,

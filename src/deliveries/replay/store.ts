@@ -1,5 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement, type Statement } from '../../kit/db/statement.ts';
+import { currentTrace } from '../../kit/trace.ts';
 import { queued, recordParts } from '../../lanes/index.ts';
 import type { DeliveryStatus } from '../schema.ts';
 import { deadline } from '../store/messages.ts';
@@ -42,7 +43,8 @@ const insert = statement(
     RETURNING project_id, id, destination_id),
   ${queued(
     'replay',
-    `SELECT 1 AS n, project_id, id AS ref, destination_id AS lane_id, ${priority} AS prio, now AS due_at, now + ${deadline} AS deadline
+    `SELECT 1 AS n, project_id, id AS ref, destination_id AS lane_id, ${priority} AS prio, now AS due_at, now + ${deadline} AS deadline,
+      $7::text AS trace
     FROM made, clock`,
   )}
   SELECT id FROM made`,
@@ -235,7 +237,15 @@ export async function insertReplay(
   tx: Queryable,
   { project_id, id, destination_id, filter, place, until }: NewReplay,
 ): Promise<void> {
-  await tx.rows(insert, [project_id, id, destination_id, JSON.stringify(filter), place, until]);
+  await tx.rows(insert, [
+    project_id,
+    id,
+    destination_id,
+    JSON.stringify(filter),
+    place,
+    until,
+    currentTrace() ?? null,
+  ]);
 }
 
 /** Newest first. */
@@ -311,7 +321,8 @@ const record = statement(
   ${queued(
     'delivery',
     `SELECT row_number() OVER (ORDER BY message_id) AS n, project_id, message_id AS ref, destination_id AS lane_id, ${priority} AS prio,
-      now + (ntile(2) OVER (ORDER BY message_id) - 1) * interval '2 milliseconds' AS due_at, now + ${deadline} AS deadline
+      now + (ntile(2) OVER (ORDER BY message_id) - 1) * interval '2 milliseconds' AS due_at, now + ${deadline} AS deadline,
+      NULL::text AS trace
     FROM sent, clock`,
   )},
   moved AS (

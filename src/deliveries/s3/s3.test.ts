@@ -6,7 +6,7 @@ import { parseAddressRules } from '../../kit/http/address.ts';
 import { createEgress } from '../../kit/http/egress.ts';
 import type { Delivered, OutgoingMessage } from '../kind.ts';
 import { testDestinationKind, testMessage, type KindWorld } from '../kind.testsuite.ts';
-import { bucket, secrets, startStore, type TestStore } from './harness.testsuite.ts';
+import { bucket, secrets, startStore, type TestStore } from './harness.fixture.ts';
 import { createS3 } from './index.ts';
 import type { S3Metadata } from './schema.ts';
 

@@ -14,7 +14,15 @@ const answerBytes = 4_096;
 const restMs = 1_000;
 const shape = { type: 'slack', metadata: SlackMetadata, secrets: SlackSecrets };
 
-export const slack: DeclaredKind = { ...shape, create: () => createSlack() };
+export const slack: DeclaredKind = {
+  ...shape,
+  create: () => createSlack(),
+  // Who has the address writes into the channel.
+  withoutSecrets: (metadata) => ({
+    ...metadata,
+    url: `${new URL(String(metadata['url'])).origin}/…`,
+  }),
+};
 
 /** Tells people of each message in a channel of Slack. */
 export function createSlack({ timeoutMs = 15_000 }: SlackOptions = {}): DestinationKind<SlackMetadata> {

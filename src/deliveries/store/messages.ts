@@ -1,6 +1,7 @@
 import { byteaArray } from '../../kit/db/binary-array.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { currentTrace } from '../../kit/trace.ts';
 import { heldLanesOf, restingLanesOf, woken } from '../../lanes/index.ts';
 import type { NewMessage } from '../messages.ts';
 
@@ -27,10 +28,11 @@ const columns: readonly [name: string, type: string, read: (message: NewMessage)
   ['encoding', 'smallint', ({ encoding }) => encoding],
   ['keys', 'json', ({ keys }) => keys],
 ];
-/** The lane of a node under which a message is accepted as started. */
+/** The lane of a node under which a message is accepted as started, and the trace in which it was made. */
 const nodeColumns: typeof columns = [
   ['node_id', 'uuid', ({ node }) => node?.id ?? null],
   ['node_lease', 'uuid', ({ node }) => node?.lease ?? null],
+  ['trace', 'text', () => currentTrace() ?? null],
 ];
 /** In binary form, apart from the others. */
 const binary: readonly [name: string, read: (message: NewMessage) => Buffer | null][] = [
@@ -67,9 +69,9 @@ export function messageParts(from: number, source: string): string {
     SELECT ${names}, now FROM clock, (SELECT * FROM messages ORDER BY n, slice) m
     RETURNING id, seq, created_at),
   message_works AS (
-    INSERT INTO work (project_id, ref, lane_id, home_id, kind, state, attempt, lease, due_at, deadline)
+    INSERT INTO work (project_id, ref, lane_id, home_id, kind, state, attempt, lease, due_at, deadline, trace)
     SELECT project_id, id, coalesce(node, destination_id), CASE WHEN node IS NOT NULL THEN destination_id END, 'delivery',
-      (node IS NOT NULL)::int, (node IS NOT NULL)::int, lease, now, now + ${deadline}
+      (node IS NOT NULL)::int, (node IS NOT NULL)::int, lease, now, now + ${deadline}, trace
     FROM clock, (
       SELECT m.*, o.id AS node, o.lease FROM messages m
       LEFT JOIN nodes o ON o.id = m.node_id AND m.destination_id NOT IN (SELECT id FROM resting)

@@ -1,3 +1,4 @@
+import { countEnd, countedColumns, countedEnds, type Counted } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { recordParts, woken } from '../../lanes/index.ts';
@@ -77,7 +78,8 @@ const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT 
     UPDATE destination d SET failing_since = CASE WHEN NOT s.works THEN coalesce(d.failing_since, now) END,
       dead_letters = d.dead_letters + s.dead, dead_since = CASE WHEN s.dead > 0 THEN coalesce(d.dead_since, now) ELSE d.dead_since END
     FROM clock, standing s
-    WHERE d.project_id = s.project_id AND d.id = s.lane_id AND (s.dead > 0 OR s.works = (d.failing_since IS NOT NULL)))${rest}
+    WHERE d.project_id = s.project_id AND d.id = s.lane_id AND (s.dead > 0 OR s.works = (d.failing_since IS NOT NULL))),
+  ${countedEnds(12)}${rest}
   SELECT n FROM kept`;
 
 const recordGroup = statement('deliveries_record', recording(''));
@@ -101,8 +103,13 @@ export async function recordDeliveries(db: Queryable, ends: readonly DeliveryEnd
       column(({ outcome }) => (outcome?.error === undefined ? null : storable(outcome.error))),
       column(({ outcome }) => (outcome?.entry === undefined ? null : storableJson(outcome.entry))),
       column(({ empties }) => empties === true),
+      ...countedColumns(ends.map(countedOf)),
     ],
   );
   const held = new Set(kept.map((row) => Number(row.n)));
   return ends.map((_, at) => held.has(at + 1));
+}
+
+function countedOf({ done, outcome, messageId }: DeliveryEnd): Counted[] {
+  return done && outcome ? countEnd('delivery', outcome.status, messageId) : [];
 }

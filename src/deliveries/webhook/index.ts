@@ -16,7 +16,16 @@ const answerBytes = 4_096;
 const restMs = 1_000;
 const shape = { type: 'webhook', metadata: WebhookMetadata, secrets: WebhookSecrets };
 
-export const webhook: DeclaredKind = { ...shape, create: () => createWebhook() };
+export const webhook: DeclaredKind = {
+  ...shape,
+  create: () => createWebhook(),
+  // Such as an Authorization.
+  withoutSecrets: (metadata) => {
+    const { headers } = metadata;
+    if (typeof headers !== 'object' || headers === null) return metadata;
+    return { ...metadata, headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '…'])) };
+  },
+};
 
 /** Posts each message as it is, signed as Standard Webhooks says. */
 export function createWebhook({ timeoutMs = 15_000 }: WebhookOptions = {}): DestinationKind<

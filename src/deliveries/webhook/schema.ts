@@ -14,7 +14,7 @@ export const WebhookMetadata = Type.Object(
       Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), {
         maxProperties: 50,
         description:
-          'Sent with each message. Those of the message itself win. Whoever may read the destination sees them.',
+          'Sent with each message. Those of the message itself win. Their values are shown to the scopes `full` and `develop` alone.',
       }),
     ),
   },

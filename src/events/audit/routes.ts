@@ -1,10 +1,13 @@
+import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Database } from '../../kit/db/database.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { beforeIdOf, pageOf } from '../../kit/paging.ts';
-import { AuditPage, AuditQuery, type AuditEntry } from './schema.ts';
-import { listAuditEntries, type AuditRow } from './store.ts';
+import { exportAuditLog } from './export.ts';
+import { presentAuditEntry } from './present.ts';
+import { AuditEntry, AuditExportQuery, AuditPage, AuditQuery } from './schema.ts';
+import { listAuditEntries } from './store.ts';
 
 export interface AuditRouteDeps {
   ground: { database: Database };
@@ -32,26 +35,44 @@ export function auditRoutes({ ground, projects }: AuditRouteDeps): (server: Http
         const before = beforeIdOf(pageToken);
         const rows = await listAuditEntries(ground.database, id, { ...filter, before, limit: pageSize + 1 });
         const { results, pagination } = pageOf(rows, pageSize, (row) => row.id);
-        return { results: results.map(present), pagination };
+        return { results: results.map(presentAuditEntry), pagination };
       },
     });
+    exporting(server, { ground, projects });
   };
 }
 
-function present(row: AuditRow): AuditEntry {
-  return {
-    id: row.id,
-    time: row.created_at.toISOString(),
-    action: row.action,
-    target: { type: row.target_type, id: row.target_id },
-    actor: {
-      kind: row.actor_kind,
-      ...(row.key_id === null ? {} : { keyId: row.key_id }),
-      ...(row.group_ref === null ? {} : { groupRef: row.group_ref }),
-      ...(row.consumer_ref === null ? {} : { consumerRef: row.consumer_ref }),
+function exporting(server: HttpServer, { ground, projects }: AuditRouteDeps): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/audit-log::export',
+    // A HEAD would read the whole log in vain.
+    exposeHeadRoute: false,
+    schema: {
+      operationId: 'exportAuditLog',
+      summary: 'Take the audit log out, whole or of a time, newest first',
+      description: 'An answer that breaks off is not whole: ask again.',
+      tags: ['projects'],
+      params: Type.Object({ projectIdOrName: Type.String({ description: 'Project id or name.' }) }),
+      querystring: AuditExportQuery,
+      response: {
+        200: {
+          description: 'A line for each entry.',
+          content: {
+            'application/x-ndjson': { schema: Type.Unsafe<Readable>(AuditEntry) },
+            'text/csv': { schema: Type.Unsafe<Readable>(Type.String({ title: 'AuditTable' })) },
+          },
+        },
+      },
     },
-    ...(row.address === null ? {} : { address: row.address }),
-    ...(row.request_id === null ? {} : { requestId: row.request_id }),
-    ...(row.details === null ? {} : { details: row.details }),
-  };
+    config: { scopes: [], projectWide: true },
+    handler: async ({ principal, params, query }, reply) => {
+      const { id } = projects.resolveProject(principal, params.projectIdOrName);
+      const type = query.format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+      void reply
+        .type(`${type}; charset=utf-8`)
+        .header('content-disposition', `attachment; filename="audit-log.${query.format}"`);
+      return exportAuditLog(ground.database, id, query);
+    },
+  });
 }

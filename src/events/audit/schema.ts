@@ -4,7 +4,7 @@ import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 const closed = { additionalProperties: false } as const;
 
 const verbs = {
-  project: ['created', 'updated'],
+  project: ['created', 'updated', 'exported', 'imported', 'takenBack'],
   apiKey: ['created', 'updated', 'deleted'],
   jwtKey: ['created', 'updated', 'deleted'],
   frontendToken: ['created'],
@@ -12,7 +12,16 @@ const verbs = {
   providerApp: ['created', 'updated', 'deleted'],
   integration: ['created', 'revised', 'deleted'],
   deploy: ['done'],
-  connection: ['authorizing', 'created', 'updated', 'deleted', 'refreshed', 'disclosed'],
+  connection: [
+    'authorizing',
+    'refused',
+    'created',
+    'updated',
+    'deleted',
+    'refreshed',
+    'disclosed',
+    'sampled',
+  ],
   installation: ['created', 'updated', 'deleted'],
   operation: ['resolved', 'retried', 'canceled'],
   read: ['paused', 'unpaused'],
@@ -24,6 +33,9 @@ const verbs = {
   eventTopicRoute: ['created', 'deleted'],
   topicDestinationRoute: ['created', 'deleted'],
   notifications: ['changed'],
+  invitation: ['created', 'deleted'],
+  member: ['joined', 'updated', 'removed'],
+  person: ['updated'],
 } as const;
 
 type Verbs = typeof verbs;
@@ -38,7 +50,7 @@ export const auditActions = Object.entries(verbs).flatMap(([target, done]) =>
 export const AuditAction = Type.Enum(auditActions, {
   title: 'AuditAction',
   description:
-    'What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.',
+    'What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown; `connection.sampled`: one record of the account was shown, as a config would have it delivered; `project.exported`: all of them left, sealed with a passphrase.',
 });
 
 export const AuditEntry = Type.Object(
@@ -49,9 +61,9 @@ export const AuditEntry = Type.Object(
     target: Type.Object({ type: Type.String(), id: Type.String() }, closed),
     actor: Type.Object(
       {
-        kind: Type.Enum(['apiKey', 'jwt', 'operator', 'service'], {
+        kind: Type.Enum(['apiKey', 'jwt', 'person', 'operator', 'service'], {
           description:
-            '`jwt`: a front-end token; `operator`: somebody with a shell on the server; `service`: nobody asked.',
+            '`jwt`: a front-end token; `person`: somebody who is signed in; `operator`: somebody with a shell on the server; `service`: nobody asked.',
         }),
         keyId: Type.Optional(
           Type.String({
@@ -61,6 +73,8 @@ export const AuditEntry = Type.Object(
         ),
         groupRef: Type.Optional(Type.String()),
         consumerRef: Type.Optional(Type.String()),
+        personId: Type.Optional(Type.String({ format: 'uuid' })),
+        email: Type.Optional(Type.String({ description: 'Of the person, at that time.' })),
       },
       closed,
     ),
@@ -82,6 +96,7 @@ export const AuditQuery = Type.Object(
     targetId: Type.Optional(Type.String({ maxLength: 255 })),
     keyId: Type.Optional(Type.String({ maxLength: 255, description: 'Done with this key.' })),
     groupRef: Type.Optional(Type.String({ maxLength: 255, description: 'Done by this group.' })),
+    personId: Type.Optional(Type.String({ format: 'uuid', description: 'Done by this person.' })),
     from: Type.Optional(Type.String({ format: 'date-time' })),
     to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this moment.' })),
     ...pageQuery,
@@ -89,6 +104,19 @@ export const AuditQuery = Type.Object(
   closed,
 );
 export type AuditQuery = Static<typeof AuditQuery>;
+
+export const AuditExportQuery = Type.Object(
+  {
+    format: Type.Enum(['ndjson', 'csv'], {
+      default: 'ndjson',
+      description: '`csv`: what a spreadsheet would take for a formula has an apostrophe before it.',
+    }),
+    from: AuditQuery.properties.from,
+    to: AuditQuery.properties.to,
+  },
+  closed,
+);
+export type AuditExportQuery = Static<typeof AuditExportQuery>;
 
 export const AuditPage = pageOf(AuditEntry);
 export type AuditPage = Static<typeof AuditPage>;

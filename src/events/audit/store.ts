@@ -12,6 +12,8 @@ export interface AuditRow {
   key_id: string | null;
   group_ref: string | null;
   consumer_ref: string | null;
+  person_id: string | null;
+  email: string | null;
   address: string | null;
   request_id: string | null;
   details: Record<string, unknown> | null;
@@ -21,19 +23,20 @@ export interface AuditRow {
 const insert = statement(
   'audit_insert',
   `INSERT INTO audit_log (project_id, id, action, target_type, target_id, actor_kind, key_id, group_ref, consumer_ref,
-     address, request_id, details)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+     address, request_id, person_id, email, details)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 );
 
 const list = statement(
   'audit_list',
-  `SELECT id, action, target_type, target_id, actor_kind, key_id, group_ref, consumer_ref, address, request_id, details,
-     created_at
+  `SELECT id, action, target_type, target_id, actor_kind, key_id, group_ref, consumer_ref, person_id, email, address,
+     request_id, details, created_at
    FROM audit_log
    WHERE project_id = $1 AND id < $2::uuid AND ($3::text IS NULL OR action = $3) AND ($4::text IS NULL OR target_id = $4)
      AND ($5::text IS NULL OR key_id = $5) AND ($6::text IS NULL OR group_ref = $6)
      AND ($7::timestamptz IS NULL OR id >= svc_uuid_floor($7)) AND ($8::timestamptz IS NULL OR id < svc_uuid_floor($8))
-   ORDER BY id DESC LIMIT $9`,
+     AND ($9::uuid IS NULL OR person_id = $9)
+   ORDER BY id DESC LIMIT $10`,
 );
 
 export interface NewAuditEntry {
@@ -48,7 +51,8 @@ export interface NewAuditEntry {
 export async function insertAuditEntry(tx: Queryable, entry: NewAuditEntry): Promise<void> {
   const { projectId, id, action, targetId, actor, details } = entry;
   const { kind, keyId = null, groupRef = null, consumerRef = null, address = null, requestId = null } = actor;
-  const who = [kind, keyId, groupRef, consumerRef, address, requestId];
+  const { personId = null, email = null } = actor;
+  const who = [kind, keyId, groupRef, consumerRef, address, requestId, personId, email];
   const target = [action.split('.')[0], targetId];
   await tx.rows(insert, [
     projectId,
@@ -66,6 +70,7 @@ export interface AuditFilter {
   targetId?: string;
   keyId?: string;
   groupRef?: string;
+  personId?: string;
   from?: string;
   to?: string;
   limit: number;
@@ -73,7 +78,7 @@ export interface AuditFilter {
 
 /** Newest first. */
 export function listAuditEntries(db: Queryable, projectId: string, filter: AuditFilter): Promise<AuditRow[]> {
-  const { before, action, targetId, keyId, groupRef, from, to, limit } = filter;
-  const given = [action, targetId, keyId, groupRef, from, to].map((value) => value ?? null);
+  const { before, action, targetId, keyId, groupRef, from, to, personId, limit } = filter;
+  const given = [action, targetId, keyId, groupRef, from, to, personId].map((value) => value ?? null);
   return db.rows<AuditRow>(list, [projectId, before, ...given, limit]);
 }

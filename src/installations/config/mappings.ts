@@ -32,6 +32,33 @@ export function unsetMappings(
   return missingMappings(entriesOf(declared), config);
 }
 
+/** Every name that the manifest maps something to, whoever chooses the field. */
+export function mapToNames(declared: ManifestReadObject | undefined): string[] {
+  return entriesOf(declared).flatMap(({ mapToName }) => mapToName ?? []);
+}
+
 function entriesOf(declared: ManifestReadObject | undefined): NonNullable<FieldEntries> {
   return [...(declared?.requiredFields ?? []), ...(declared?.optionalFields ?? [])];
+}
+
+/**
+ * Mappings that stand the wrong way round, it seems: the integration asks for a field under the name that stands as the provider's,
+ * nothing else is mapped to it, and it does not ask for the other name.
+ */
+export function reversedMappings(
+  declared: ManifestReadObject | undefined,
+  { selectedFieldMappings = {}, dynamicMappingsInput = [] }: ReadObjectConfig,
+): { key: string; asked: string }[] {
+  const asked = new Set([...entriesOf(declared), ...dynamicMappingsInput].map(({ mapToName }) => mapToName));
+  return Object.entries(selectedFieldMappings).flatMap(([key, fieldName]) =>
+    asked.has(fieldName) && !asked.has(key) && !Object.hasOwn(selectedFieldMappings, fieldName)
+      ? [{ key, asked: fieldName }]
+      : [],
+  );
+}
+
+/** What a mapping means that stands the wrong way round. */
+export function theOtherWay(key: string, value: string): string {
+  const meant = JSON.stringify({ [value]: key });
+  return `a mapping has your name first and the provider's behind it: did you mean ${meant}?`;
 }

@@ -13,6 +13,7 @@ const underObject = (action: string) =>
 const allowedMasks = [
   'connectionId',
   'config.createdBy',
+  'config.content',
   'config.content.proxy.enabled',
   'config.content.write.objects',
   'config.content.subscribe.objects',

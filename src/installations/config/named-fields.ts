@@ -1,8 +1,8 @@
 import { maxIssues, type Issue } from '../../kit/problem.ts';
 import type { ObjectDescription } from '../../providers/index.ts';
-import type { ManifestIntegration } from '../../projects/schema.ts';
+import type { ManifestIntegration, ManifestReadObject } from '../../projects/schema.ts';
 import { bodyIssue, contentPath } from './issue.ts';
-import { mappingsOf } from './mappings.ts';
+import { mappingsOf, reversedMappings, theOtherWay } from './mappings.ts';
 import { nearest } from '../../kit/nearest.ts';
 import { entryOf, objectNamed } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig, WriteObjectConfig } from './schema.ts';
@@ -11,6 +11,8 @@ import type { ConfigContent, ReadObjectConfig, WriteObjectConfig } from './schem
 export interface NamedField {
   path: string;
   fieldName: string;
+  /** Of a mapping: the builder's name of the field, and whether the integration asks for a field of the provider's name instead. */
+  mapping?: { mapToName: string; isReversed: boolean };
 }
 
 /** One object of the config with the fields it names; `path` is the object's place. */
@@ -24,7 +26,8 @@ export interface NamedObject {
 export function namedFields(content: ConfigContent, manifest: ManifestIntegration): NamedObject[] {
   const read = Object.entries(content.read?.objects ?? {}).map(([key, config]) => {
     const path = `${contentPath}.read.objects.${key}`;
-    return { path, objectName: config.objectName, fields: readFields(path, config) };
+    const declared = objectNamed(manifest.read?.objects, config.objectName);
+    return { path, objectName: config.objectName, fields: readFields(path, config, declared) };
   });
   const write = Object.entries(content.write?.objects ?? {}).map(([key, config]) => {
     const path = `${contentPath}.write.objects.${key}`;
@@ -33,15 +36,21 @@ export function namedFields(content: ConfigContent, manifest: ManifestIntegratio
   return [...read, ...write].filter((object) => object.fields.length > 0);
 }
 
-function readFields(path: string, config: ReadObjectConfig): NamedField[] {
+function readFields(
+  path: string,
+  config: ReadObjectConfig,
+  declared: ManifestReadObject | undefined,
+): NamedField[] {
   const filters = (at: string, list: ReadObjectConfig['fieldFilters']) =>
     (list ?? []).map(({ fieldName }, index) => ({ path: `${path}.${at}[${index}].fieldName`, fieldName }));
   const selected = Object.entries(config.selectedFields ?? {}).filter(([, isSelected]) => isSelected);
+  const reversed = new Set(reversedMappings(declared, config).map(({ key }) => key));
   return [
     ...selected.map(([fieldName]) => ({ path: `${path}.selectedFields.${fieldName}`, fieldName })),
     ...Object.entries(config.selectedFieldMappings ?? {}).map(([mapToName, fieldName]) => ({
       path: `${path}.selectedFieldMappings.${mapToName}`,
       fieldName,
+      mapping: { mapToName, isReversed: reversed.has(mapToName) },
     })),
     ...Object.keys(config.selectedValueMappings ?? {}).map((fieldName) => ({
       path: `${path}.selectedValueMappings.${fieldName}`,
@@ -95,19 +104,25 @@ export function unknownFieldIssues(object: NamedObject, description: ObjectDescr
 }
 
 /** The fields that the provider does not have for the object, with a sentence for each. */
-export function unknownFields<Field extends { fieldName: string }>(
+export function unknownFields<Field extends Pick<NamedField, 'fieldName' | 'mapping'>>(
   { objectName, fields }: { objectName: string; fields: readonly Field[] },
   description: ObjectDescription,
-): { field: Field; message: string }[] {
+): { field: Field; message: string; meant: string | undefined }[] {
   const names = Object.values(description.fields).map((field) => field.fieldName);
   const known = new Set(['id', ...names.map((name) => name.toLowerCase())]);
   return fields
     .filter(({ fieldName }) => !known.has(rootOf(fieldName).toLowerCase()))
     .map((field, index) => {
-      const { fieldName } = field;
-      const meant = index < maxIssues ? nearest(rootOf(fieldName), names) : undefined;
-      const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-      return { field, message: `${objectName} has no field "${fieldName}" at the provider${hint}` };
+      const { fieldName, mapping } = field;
+      const isSwapped = mapping !== undefined && known.has(rootOf(mapping.mapToName).toLowerCase());
+      const meant = index < maxIssues && !mapping?.isReversed ? nearest(rootOf(fieldName), names) : undefined;
+      const hint =
+        meant !== undefined
+          ? `; did you mean "${meant}"?`
+          : isSwapped
+            ? `; ${theOtherWay(mapping.mapToName, fieldName)}`
+            : '';
+      return { field, message: `${objectName} has no field "${fieldName}" at the provider${hint}`, meant };
     });
 }
 

@@ -8,7 +8,7 @@ import {
 import type { ManifestReadObject } from '../../projects/schema.ts';
 import type { CheckContext } from './context.ts';
 import { bodyIssue, contentPath } from './issue.ts';
-import { mappingsOf, missingMappings } from './mappings.ts';
+import { mappingsOf, missingMappings, reversedMappings, theOtherWay } from './mappings.ts';
 import { objectNamed, objectNameIssues } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig } from './schema.ts';
 
@@ -39,15 +39,30 @@ function objectIssues(
   context: CheckContext,
 ): Issue[] {
   return [
+    ...standingObjectIssues(path, config),
+    ...fieldIssues(path, config, declared),
+    ...mappingIssues(path, config, declared),
+    ...associationIssues(`${path}.associations`, config, context),
+  ];
+}
+
+/** The rules that need nothing but the config; `root` is where it stands. */
+export function standingReadIssues(content: ConfigContent, root: string): Issue[] {
+  return Object.entries(content.read?.objects ?? {}).flatMap(([key, config]) => {
+    const path = `${root}.read.objects.${key}`;
+    const ofAssociations = associationScheduleIssues(`${path}.associations`, config.associations?.schedule);
+    return standingObjectIssues(path, config).concat(ofAssociations);
+  });
+}
+
+function standingObjectIssues(path: string, config: ReadObjectConfig): Issue[] {
+  return [
     ...scheduleIssues(path, config),
     ...backfillIssues(`${path}.backfill.defaultPeriod`, config),
     ...filterIssues(`${path}.fieldFilters`, config.fieldFilters),
     ...filterIssues(`${path}.backfill.fieldFilters`, config.backfill?.fieldFilters),
-    ...fieldIssues(path, config, declared),
     ...fieldPathIssues(path, config),
-    ...mappingIssues(path, config, declared),
     ...valueMappingIssues(`${path}.selectedValueMappings`, config),
-    ...associationIssues(`${path}.associations`, config, context),
   ];
 }
 
@@ -65,16 +80,20 @@ function associationIssues(
   const { objects = [], schedule } = associations;
   if (!abilities.readAssociations)
     return [bodyIssue(path, `has no effect: the connector of ${provider} reads no associations`)];
-  const fault = schedule === undefined ? undefined : scheduleFault(schedule, associationScheduleMinutes);
   const names = objects.map((name) => name.toLowerCase());
   return [
-    ...(fault === undefined ? [] : [bodyIssue(`${path}.schedule`, fault.reason, schedule)]),
+    ...associationScheduleIssues(path, schedule),
     ...objects.flatMap((name, index) =>
       names.indexOf(name.toLowerCase()) === index
         ? []
         : [bodyIssue(`${path}.objects[${index}]`, 'stands twice', name)],
     ),
   ];
+}
+
+function associationScheduleIssues(path: string, schedule: string | undefined): Issue[] {
+  const fault = schedule === undefined ? undefined : scheduleFault(schedule, associationScheduleMinutes);
+  return fault === undefined ? [] : [bodyIssue(`${path}.schedule`, fault.reason, schedule)];
 }
 
 /** `fullHistory: true` wins over days; otherwise days are needed (docs/contract.md, Configuration). */
@@ -142,9 +161,15 @@ function mappingIssues(
   declared: ManifestReadObject | undefined,
 ): Issue[] {
   const at = `${path}.selectedFieldMappings`;
-  const missing = missingMappings(declared?.requiredFields, config).map((mapToName) =>
-    bodyIssue(`${at}.${mapToName}`, 'is required: the integration asks the customer to map this field'),
-  );
+  const reversed = new Map(reversedMappings(declared, config).map(({ key, asked }) => [asked, key]));
+  const missing = missingMappings(declared?.requiredFields, config).map((mapToName) => {
+    const key = reversed.get(mapToName);
+    const hint = key === undefined ? '' : `; ${theOtherWay(key, mapToName)}`;
+    return bodyIssue(
+      `${at}.${mapToName}`,
+      `is required: the integration asks the customer to map this field${hint}`,
+    );
+  });
   return [...missing, ...twiceMapped(at, config, declared), ...twiceOffered(path, config)];
 }
 

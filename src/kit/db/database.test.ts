@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { startForwarder } from '../../../test/forwarder.ts';
+import { keepPartitions } from './partitions.ts';
+import { withSchemaClient } from './schema-lock.ts';
 import { faultOf, isDatabaseAway, openDatabase, sqlState } from './database.ts';
 
 describe('src/kit/db/database', () => {
@@ -63,6 +65,23 @@ describe('src/kit/db/database', () => {
     });
     await expect(nowhere.rows(backend)).rejects.toMatchObject({ code: 'database-unavailable', status: 503 });
     await nowhere.close();
+  });
+
+  it('calls an outage the same where a session of its own is needed: for changes of the schema, and to notify', async () => {
+    const wire = await startForwarder(test.url);
+    const database = openDatabase({ url: wire.url, poolSize: 1, applicationName: 'test' });
+    wire.cut('refuse');
+    const away = { code: 'database-unavailable' };
+    await expect(withSchemaClient(wire.url, (client) => client.query('SELECT 1'))).rejects.toMatchObject(
+      away,
+    );
+    const table = { table: 'event', key: 'created_at', by: 'day', ahead: 1 } as const;
+    await expect(keepPartitions(database, [table])).rejects.toMatchObject(away);
+    await expect(database.notices.notify('told')).rejects.toMatchObject(away);
+    // Until it connects anew.
+    await expect(database.notices.notify('told')).rejects.toMatchObject(away);
+    await database.close();
+    await wire.close();
   });
 
   it('makes a single statement again that a conflict rolled back', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   DatabaseError,
   Pool,
@@ -9,17 +8,24 @@ import {
   type QueryConfig,
   type QueryResult,
 } from 'pg';
+import type { Change } from '../changes/wire.ts';
 import { parseJson } from '../json.ts';
 import { Problem, problem } from '../problem.ts';
 import { sleep } from '../retry.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { watchOutage, type OutageHooks, type OutageWatch } from './outage.ts';
+import { takeRoom } from './room.ts';
+import { followsNames } from './pooler.ts';
 import type { Statement } from './statement.ts';
 
 /** Anything that runs statements: the pool, or one open transaction. */
 export interface Queryable {
   rows<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  /** Tells those who look at the project of a change; in a transaction once that is committed. */
+  tell(projectId: string, change: Change): void;
 }
+
+type Tell = Queryable['tell'];
 
 /** The database as the rooms see it. Every failure to reach it is the problem `database-unavailable`. */
 export interface Database extends Queryable {
@@ -28,11 +34,15 @@ export interface Database extends Queryable {
   readonly directUrl: string;
   /** On a connection of its own to the server itself. */
   readonly notices: Notices;
+  /** Who is told of changes; nobody unless this is called. */
+  onTold(listener: Tell): void;
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Runs SQL that is not hot and not prepared (migrations, VACUUM, tests). */
   raw(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   /** Its connections now: all, those at rest, and the statements that wait for one. */
   pool(): PoolState;
+  /** Why the database takes no changes now, although it answers; undefined while it takes them, as far as is known. */
+  refusal(): unknown;
   close(): Promise<void>;
 }
 
@@ -109,24 +119,43 @@ export function openDatabase(options: DatabaseOptions): Database {
   // Without a listener an idle client's death would end the process.
   pool.on('error', (error) => options.onIdleError?.(error));
   const notices = createNotices(directUrl);
+  const tryChange = (): Promise<void> =>
+    inTransaction(pool, wire, async (client) => void (await ask(client, wire, { text: takeRoom }))).catch(
+      (error: unknown) => {
+        if (!isRefused(error)) throw error;
+      },
+    );
   const wire: Wire = {
     isSilent: false,
-    outage: watchOutage(options),
+    outage: watchOutage(options, { tryChange }),
     begin: isPooled ? beginWithLimits : 'BEGIN',
     prepares: isPooled ? onceKnown(() => followsNames(pool), options.onUnprepared) : true,
   };
+  let told: Tell = () => undefined;
   return {
     url,
     directUrl,
-    notices,
+    notices: { ...notices, notify: (...message) => ownSession(() => notices.notify(...message)) },
+    tell: (projectId, change) => told(projectId, change),
+    onTold: (listener) => void (told = listener),
     rows: (statement, values) => run(pool, wire, statement, values),
     raw: async (text, values) => {
       const result = await guarded(() => watched(wire, () => pool.query(text, values as unknown[])));
       return (result.rows ?? []) as Record<string, unknown>[];
     },
-    transaction: (work) => inTransaction(pool, wire, work),
+    async transaction(work) {
+      const changes: Parameters<Tell>[] = [];
+      const tell: Tell = (...change) => void changes.push(change);
+      const result = await inTransaction(pool, wire, (client) =>
+        work({ rows: (statement, values) => run(client, wire, statement, values), tell }),
+      );
+      for (const change of changes) told(...change);
+      return result;
+    },
     pool: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    refusal: () => wire.outage.refusal(),
     async close() {
+      wire.outage.close();
       await notices.close();
       await pool.end();
     },
@@ -138,8 +167,12 @@ export function connectionSettings(url: string): ClientConfig {
   return { connectionString: url };
 }
 
-async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) => Promise<T>): Promise<T> {
-  const client = await guarded(() => watched(wire, () => pool.connect()));
+async function inTransaction<T>(
+  pool: Pool,
+  wire: Wire,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await guarded(() => watched(wire, () => pool.connect(), 'connection'));
   let broken: Error | undefined;
   // The pool listens to idle clients only; unheard, the loss of this one would end the process.
   const onLoss = (error: Error): void => {
@@ -148,7 +181,7 @@ async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) =>
   client.on('error', onLoss);
   try {
     await ask(client, wire, { text: wire.begin });
-    const result = await work({ rows: (statement, values) => run(client, wire, statement, values) });
+    const result = await work(client);
     const end = await ask(client, wire, { text: 'COMMIT' });
     // PostgreSQL answers COMMIT with ROLLBACK, without an error, when a statement had failed and `work` went on.
     if (end.command !== 'COMMIT')
@@ -170,7 +203,9 @@ async function inTransaction<T>(pool: Pool, wire: Wire, work: (tx: Queryable) =>
 async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): Promise<QueryResult> {
   const query_timeout = wire.isSilent ? silentTimeoutMs : answerTimeoutMs;
   try {
-    const result = await watched(wire, () => client.query({ ...query, query_timeout } as QueryConfig));
+    const isBegin = query.text === wire.begin || query.text === 'ROLLBACK';
+    const work = () => client.query({ ...query, query_timeout } as QueryConfig);
+    const result = await watched(wire, work, isBegin ? 'connection' : 'statement');
     wire.isSilent = false;
     return result;
   } catch (error) {
@@ -181,15 +216,20 @@ async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): P
   }
 }
 
-/** Notes whether the database answers. */
-async function watched<T>({ outage }: Wire, work: () => Promise<T>): Promise<T> {
+/** Notes whether the database answers and takes changes. A connection, and a transaction that begins, are given to a role without any right, too. */
+async function watched<T>(
+  { outage }: Wire,
+  work: () => Promise<T>,
+  what: 'connection' | 'statement' = 'statement',
+): Promise<T> {
   const before = outage.now();
   try {
     const result = await work();
-    outage.answered(before);
+    if (what === 'statement') outage.answered(before);
     return result;
   } catch (error) {
-    if (isOutage(error)) outage.failed(error);
+    if (isOutage(error))
+      outage.failed(error, refusingStates.has(sqlState(error) ?? '') ? 'refusing' : 'silent');
     throw error;
   }
 }
@@ -248,26 +288,6 @@ function onceKnown(question: () => Promise<boolean>, onNo: (() => void) | undefi
   };
 }
 
-/**
- * Whether a pooler follows prepared statements from session to session: then it gives them names of its own, and the
- * server does not know ours (PgBouncer from 1.21 with `max_prepared_statements`).
- */
-async function followsNames(pool: Pool): Promise<boolean> {
-  const name = `svc_probe_${randomUUID()}`;
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN');
-    await client.query({ name, text: 'SELECT 1' });
-    const found = await client.query('SELECT FROM pg_prepared_statements WHERE name = $1', [name]);
-    const isOurs = found.rows.length > 0;
-    if (isOurs) await client.query(`DEALLOCATE "${name}"`);
-    await client.query('COMMIT');
-    return !isOurs;
-  } finally {
-    client.release(true);
-  }
-}
-
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -276,11 +296,25 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** For work on a session of its own: that the database is away is the same problem as in the pool. What it refuses there is not. */
+export async function ownSession<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isDatabaseAway(error) && isOutage(error) ? asProblem(error) : error;
+  }
+}
+
 const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 const networkCodes = new Set([...unreachedCodes, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
 // 08 connection, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
 // read-only: a replica, or a server that was told so (PostgreSQL, appendix A).
 const awayStates = /^(08...|25006|53...|57P0[1-5]|58...)$/;
+/** Those of them with which what is asked is answered. */
+const refusingStates = new Set(['25006', '53100']);
+// 28 the role or its password, 3D000 and 3F000 no such database or schema, 42501 no right; without a right to the schema no table (42P01),
+// function (42883) or type (42704) of it is there.
+const refusedStates = /^(28...|3D000|3F000|42501|42P01|42704|42883)$/;
 // 40 rolled back by a conflict, 55P03 a lock not free, 57014 cancelled: another time the same statement may pass.
 // Of class 40 only those that say that nothing was done: 40003 leaves it open.
 const conflictStates = /^(40001|40P01|55P03)$/;
@@ -297,6 +331,11 @@ export function faultOf(error: unknown): 'unable' | 'data' | 'other' {
   return dataStates.test(sqlState(error) ?? '') ? 'data' : 'other';
 }
 
+/** Whether the error, or what it comes from, is that the database lets this role do nothing, whatever the statement. */
+export function isRefused(error: unknown): boolean {
+  return refusedStates.test(sqlState(originOf(error)) ?? '');
+}
+
 /** Whether the error says that the database cannot be reached or changed now, rather than that the statement was wrong. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof Problem) return error.code === 'database-unavailable';
@@ -310,7 +349,7 @@ export function isDatabaseAway(error: unknown): boolean {
 
 /** Whether it is away for everybody, rather than that a conflict or a limit kept one statement from being made. */
 export function isOutage(error: unknown): boolean {
-  return isDatabaseAway(error) && !passingStates.test(sqlState(originOf(error)) ?? '');
+  return (isDatabaseAway(error) || isRefused(error)) && !passingStates.test(sqlState(originOf(error)) ?? '');
 }
 
 /** Whether the database takes no changes: a replica, or set so. */
@@ -340,7 +379,7 @@ function asProblem(error: unknown): unknown {
       { cause: error },
     );
   }
-  return isDatabaseAway(error) && !(error instanceof Problem)
+  return (isDatabaseAway(error) || isRefused(error)) && !(error instanceof Problem)
     ? problem('database-unavailable', { cause: error })
     : error;
 }

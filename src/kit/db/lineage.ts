@@ -1,5 +1,5 @@
 import { problem } from '../problem.ts';
-import { sqlState, type Database, type Queryable } from './database.ts';
+import type { Database, Queryable } from './database.ts';
 import { statement } from './statement.ts';
 
 /** Which database this is, by what a copy of it has otherwise. */
@@ -50,6 +50,11 @@ export function judgeLineage(
   return { held: `it was recovered, and knows nothing of svc from the last ${seconds} s` };
 }
 
+const mayReadSystem = statement(
+  'lineage_may_read_system',
+  `SELECT has_function_privilege('pg_control_system()', 'EXECUTE') AS may`,
+);
+
 const readSystem = statement(
   'lineage_system',
   'SELECT system_identifier::text AS "systemId" FROM pg_control_system()',
@@ -97,10 +102,8 @@ interface LineageRow {
 }
 
 export async function readLineageOf(db: Queryable): Promise<Seen> {
-  const [system] = await db.rows<{ systemId: string }>(readSystem).catch((error: unknown) => {
-    if (sqlState(error) === insufficientPrivilege) return [];
-    throw error;
-  });
+  const [asked] = await db.rows<{ may: boolean }>(mayReadSystem);
+  const [system] = asked?.may ? await db.rows<{ systemId: string }>(readSystem) : [];
   const [row] = await db.rows<LineageRow>(readLineage);
   if (!row) throw problem('internal', { detail: 'The database did not say which one it is.' });
   const { now, databaseOid, timeline, lineage } = row;
@@ -110,8 +113,6 @@ export async function readLineageOf(db: Queryable): Promise<Seen> {
     lineage: lineage ?? undefined,
   };
 }
-
-const insufficientPrivilege = '42501';
 
 const columns = ({ systemId, databaseOid, timeline }: Server): string[] => [systemId, databaseOid, timeline];
 

@@ -32,10 +32,10 @@ describe('src/kit/db/migrate', () => {
 
   it('applies what is missing, in order and once', async () => {
     await put('0001-one.sql', one);
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['0001-one'] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual(['0001-one']);
     await put('0002-two.sql', two);
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['0002-two'] });
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: [] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual(['0002-two']);
+    expect((await migrate(empty.database, { directory })).applied).toEqual([]);
     expect(await tables()).toEqual(['migrations', 'two']);
   });
 
@@ -54,17 +54,58 @@ describe('src/kit/db/migrate', () => {
     );
     expect(await tables()).toEqual(['migrations', 'one']);
     await put('0002-broken.sql', two);
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['0002-broken'] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual(['0002-broken']);
   });
 
   it('refuses a file that was changed after it had been applied, but not for its line ends', async () => {
     await put('0001-one.sql', one);
     await migrate(empty.database, { directory });
     await put('0001-one.sql', one.replaceAll('\n', '\r\n'));
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: [] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual([]);
     await put('0001-one.sql', `${one} -- edited`);
     await expect(migrate(empty.database, { directory })).rejects.toThrow(
       '0001-one was changed after it had been applied',
+    );
+  });
+
+  it('works beside a later release that older nodes survive, and leaves its functions as they are', async () => {
+    const answer = (value: number): string =>
+      `CREATE OR REPLACE FUNCTION answer() RETURNS int LANGUAGE sql AS $$ SELECT ${value} $$;`;
+    await mkdir(join(directory, 'functions'));
+    await put('functions/01-answer.sql', answer(1));
+    await put('0001-one.sql', one);
+    await put('0002-two.sql', '-- compatible: adds a table.\nCREATE TABLE two (id int);');
+    await put('0003-three.sql', '-- compatible: adds a table.\nCREATE TABLE three (id int);');
+    await migrate(empty.database, { directory });
+    await rm(join(directory, '0002-two.sql'));
+    await rm(join(directory, '0003-three.sql'));
+    await put('functions/01-answer.sql', answer(0));
+    expect(await migrate(empty.database, { directory })).toEqual({
+      applied: [],
+      later: ['0002-two', '0003-three'],
+    });
+    expect(await empty.database.raw('SELECT answer()')).toEqual([{ answer: 1 }]);
+    await put('0001-one.sql', `${one} -- edited`);
+    await expect(migrate(empty.database, { directory })).rejects.toThrow('0001-one was changed');
+  });
+
+  it('refuses a later release of which one migration ends older nodes, and one whose journal does not say', async () => {
+    await put('0001-one.sql', one);
+    await put('0002-two.sql', two);
+    await put('0003-three.sql', '-- compatible: adds a table.\nCREATE TABLE three (id int);');
+    await migrate(empty.database, { directory });
+    await rm(join(directory, '0002-two.sql'));
+    await rm(join(directory, '0003-three.sql'));
+    const newer = 'The database is newer than this release: it has migration 0002-two';
+    await expect(migrate(empty.database, { directory })).rejects.toThrow(newer);
+    await empty.database.raw('ALTER TABLE migrations DROP COLUMN compatible');
+    await expect(migrate(empty.database, { directory })).rejects.toThrow(newer);
+    await put('0002-two.sql', two);
+    await put('0003-three.sql', '-- compatible: adds a table.\nCREATE TABLE three (id int);');
+    await put('0004-four.sql', '-- compatible: nothing.\nSELECT 4;');
+    expect((await migrate(empty.database, { directory })).applied).toEqual(['0004-four']);
+    expect(await empty.database.raw('SELECT compatible FROM migrations ORDER BY version')).toEqual(
+      [false, false, false, true].map((compatible) => ({ compatible })),
     );
   });
 
@@ -114,7 +155,7 @@ describe('src/kit/db/migrate', () => {
       await new Promise((resolve) => setTimeout(resolve, 3_500));
       return { migration };
     });
-    expect(await running.migration).toEqual({ applied: ['0002-two'] });
+    expect((await running.migration).applied).toEqual(['0002-two']);
   });
 
   it('applies functions after what is numbered, and again when one changes', async () => {
@@ -124,11 +165,11 @@ describe('src/kit/db/migrate', () => {
     await put('functions/01-answer.sql', answer(1));
     await put('0001-one.sql', one);
     const asked = async () => (await empty.database.raw('SELECT answer()'))[0]?.['answer'];
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['0001-one', 'functions'] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual(['0001-one', 'functions']);
     expect(await asked()).toBe(1);
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: [] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual([]);
     await put('functions/01-answer.sql', answer(2));
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['functions'] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual(['functions']);
     expect(await asked()).toBe(2);
   });
 
@@ -148,12 +189,14 @@ describe('src/kit/db/migrate', () => {
       '0003-three.sql',
       '-- compatible: adds a table.\nCREATE TABLE three (id int);\nINSERT INTO one VALUES (1);',
     );
-    expect(await migrate(empty.database, { directory })).toEqual({
-      applied: ['0002-anew', '0003-three', 'functions'],
-    });
+    expect((await migrate(empty.database, { directory })).applied).toEqual([
+      '0002-anew',
+      '0003-three',
+      'functions',
+    ]);
     await empty.database.raw('INSERT INTO one VALUES (2)');
     expect(await empty.database.raw('SELECT n FROM told')).toEqual([{ n: 2 }]);
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: [] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual([]);
   });
 
   it('takes the migrations that a file replaces for that file, when all of them were applied', async () => {
@@ -166,7 +209,7 @@ describe('src/kit/db/migrate', () => {
     await rm(join(directory, '0001-one.sql'));
     await put('0005-three.sql', '-- compatible: adds a table.\nCREATE TABLE three (id int);');
     await put('replaced.json', JSON.stringify(journal));
-    expect(await migrate(empty.database, { directory })).toEqual({ applied: ['0005-three'] });
+    expect((await migrate(empty.database, { directory })).applied).toEqual(['0005-three']);
     expect(await tables()).toEqual(['migrations', 'three', 'two']);
     await empty.database.raw('DELETE FROM migrations WHERE version > 1');
     await expect(migrate(empty.database, { directory })).rejects.toThrow(

@@ -22,7 +22,11 @@ interface Migration {
   name: string;
   checksum: string;
 }
-interface MigrationFile extends Migration {
+interface Applied extends Migration {
+  /** Its line 1 said that older nodes survive it. */
+  compatible: boolean;
+}
+export interface MigrationFile extends Applied {
   sql: string;
 }
 interface Migrations {
@@ -37,27 +41,37 @@ const journalTable = `CREATE TABLE IF NOT EXISTS migrations (
   version integer PRIMARY KEY,
   name text NOT NULL,
   checksum text NOT NULL,
-  applied_at timestamptz NOT NULL DEFAULT now()
+  applied_at timestamptz NOT NULL DEFAULT now(),
+  compatible boolean NOT NULL DEFAULT false
 )`;
+/** Journals of before have no such column. */
+const journalColumn =
+  'ALTER TABLE migrations ADD COLUMN IF NOT EXISTS compatible boolean NOT NULL DEFAULT false';
+const journalRows = `SELECT version, name, checksum, coalesce((to_jsonb(m)->>'compatible')::boolean, false) AS compatible
+  FROM migrations m ORDER BY version`;
 
 /**
  * Applies the migrations that are missing, each in a transaction of its own, the functions with the last of them or when they are not
  * those that were applied last, and returns the names of what it applied. A migration that makes a table anew takes its triggers away:
  * with the functions in its transaction nobody sees the table without them.
+ * A database of a later release is left as it is when that release's migrations leave older nodes working; `later` names them.
  * Throws when the files and the database do not belong together; nothing
  * is changed then.
  */
-export async function migrate(database: Database, options: MigrateOptions): Promise<{ applied: string[] }> {
+export async function migrate(
+  database: Database,
+  options: MigrateOptions,
+): Promise<{ applied: string[]; later: string[] }> {
   const migrations = await readMigrations(options.directory);
   return withSchemaClient(database.directUrl, async (client) => {
     const applied: string[] = [];
     for (;;) {
-      const names = await underSchemaLock(client, patiently, () => applyNext(client, migrations)).catch(
-        async (error: unknown) => {
-          throw (await withoutSchema(client, error)) ?? error;
-        },
-      );
-      if (names.length === 0) return { applied };
+      const { names, later } = await underSchemaLock(client, patiently, () =>
+        applyNext(client, migrations),
+      ).catch(async (error: unknown) => {
+        throw (await withoutSchema(client, error)) ?? error;
+      });
+      if (names.length === 0) return { applied, later };
       applied.push(...names);
     }
   });
@@ -71,6 +85,20 @@ export function isMigrated(url: string): Promise<boolean> {
     );
     return rows[0]?.found ?? false;
   });
+}
+
+/** What a start of this release would apply, and what was applied last. Changes nothing; throws as {@link migrate} does. */
+export async function missingMigrations(
+  client: Client,
+  { directory }: MigrateOptions,
+): Promise<{ at: string | undefined; missing: MigrationFile[] }> {
+  const migrations = await readMigrations(directory);
+  const { rows } = await client.query<{ found: boolean }>(
+    "SELECT to_regclass('migrations') IS NOT NULL AS found",
+  );
+  const journal = rows[0]?.found ? await readJournal(client) : [];
+  const at = journal.findLast(({ version }) => version > functionsVersion)?.name;
+  return { at, missing: compare(migrations, journal).missing };
 }
 
 /** Since PostgreSQL 15 a role that does not own the database makes no tables in the schema `public`. */
@@ -88,23 +116,37 @@ async function withoutSchema(client: Client, error: unknown): Promise<Error | un
   );
 }
 
-/** What is to be run together next; throws when what was applied is not the beginning of what the code has. */
-function planMigrations(
-  { files, replaced, functions }: Migrations,
-  journal: readonly Migration[],
-): MigrationFile[] {
+/** What is to be run together next. */
+function nextOf(missing: readonly MigrationFile[]): readonly MigrationFile[] {
+  const [first, second] = missing;
+  return first && second && second.version > functionsVersion ? [first] : missing;
+}
+
+interface Comparison {
+  /** All that is to be run, in order, the functions last. */
+  missing: MigrationFile[];
+  /** What a later release applied, beside which this one works. */
+  later: string[];
+}
+
+/** Throws when neither is the beginning of the other, or when this release does not survive what a later one applied. */
+function compare({ files, replaced, functions }: Migrations, journal: readonly Applied[]): Comparison {
   const numbered = journal.filter(({ version }) => version > functionsVersion);
   const isOlder = replaced.length > 0 && numbered[0]?.checksum === replaced[0]?.checksum;
   if (isOlder) checkReplaced(replaced, numbered);
   const begin = isOlder ? (replaced.at(-1)?.version ?? 0) : 0;
   const known = files.filter(({ version }) => version > begin);
   const applied = numbered.filter(({ version }) => version > begin);
-  checkApplied(known, applied);
+  const later = applied.slice(known.length);
+  const isLater = later.length > 0 && later.every(({ compatible }) => compatible);
+  checkApplied(known, isLater ? applied.slice(0, known.length) : applied);
+  // The functions of the later release serve its nodes.
+  if (isLater) return { missing: [], later: later.map(({ name }) => name) };
   const last = journal.find(({ version }) => version === functionsVersion);
-  const [next, ...later] = known.slice(applied.length);
-  if (next && later.length > 0) return [next];
+  const numberedLeft = known.slice(applied.length);
   const isChanged = functions?.checksum !== last?.checksum;
-  return [next, next || isChanged ? functions : undefined].filter((file) => file !== undefined);
+  const runsFunctions = functions && (numberedLeft.length > 0 || isChanged);
+  return { missing: [...numberedLeft, ...(runsFunctions ? [functions] : [])], later: [] };
 }
 
 function checkReplaced(replaced: readonly Migration[], applied: readonly Migration[]): void {
@@ -125,7 +167,7 @@ function checkApplied(files: readonly MigrationFile[], applied: readonly Migrati
     const file = files[index];
     if (!file || done.version < file.version) {
       throw new Error(
-        `The database is newer than this release: it has migration ${done.name}, this release ${file ? 'does not' : `ends at ${files.at(-1)?.name ?? 'none'}`}. Start the release that the database was migrated by, or a later one.`,
+        `The database is newer than this release: it has migration ${done.name}, this release ${file ? 'does not' : `ends at ${files.at(-1)?.name ?? 'none'}`}, and older nodes do not survive what came since. Start the release that the database was migrated by, or a later one.`,
       );
     }
     if (done.version > file.version) {
@@ -142,30 +184,33 @@ const changed = (name: string): Error =>
     `Migration ${name} was changed after it had been applied. Put the file back as it was released and make the change in a new migration.`,
   );
 
-async function applyNext(client: Client, migrations: Migrations): Promise<string[]> {
+async function applyNext(
+  client: Client,
+  migrations: Migrations,
+): Promise<{ names: string[]; later: string[] }> {
   await client.query(journalTable);
-  const next = planMigrations(migrations, await readJournal(client));
+  const { missing, later } = compare(migrations, await readJournal(client));
+  const next = nextOf(missing);
+  if (next.length > 0) await client.query(journalColumn);
   for (const file of next) await apply(client, file);
-  return next.map(({ name }) => name);
+  return { names: next.map(({ name }) => name), later };
 }
 
-async function apply(client: Client, { version, name, checksum, sql }: MigrationFile): Promise<void> {
+async function apply(client: Client, file: MigrationFile): Promise<void> {
+  const { version, name, checksum, compatible, sql } = file;
   await client.query(sql).catch((error: unknown) => {
     if (error instanceof Error) error.message = `Migration ${name}: ${error.message}`;
     throw error;
   });
   await client.query(
-    `INSERT INTO migrations (version, name, checksum) VALUES ($1, $2, $3)
+    `INSERT INTO migrations (version, name, checksum, compatible) VALUES ($1, $2, $3, $4)
      ON CONFLICT (version) DO UPDATE SET checksum = excluded.checksum, applied_at = now()`,
-    [version, name, checksum],
+    [version, name, checksum, compatible],
   );
 }
 
-async function readJournal(client: Client): Promise<Migration[]> {
-  const journal = await client.query<Migration>(
-    'SELECT version, name, checksum FROM migrations ORDER BY version',
-  );
-  return journal.rows;
+async function readJournal(client: Client): Promise<Applied[]> {
+  return (await client.query<Applied>(journalRows)).rows;
 }
 
 /** Reads the folder and refuses what could not be applied in the same way everywhere. */
@@ -185,12 +230,20 @@ async function readMigration(directory: string, fileName: string): Promise<Migra
   const found = /^(\d{4})-[a-z0-9-]+\.sql$/.exec(fileName);
   if (!found || found[1] === '0000') throw new Error(`The migration ${fileName} is not named NNNN-name.sql.`);
   const sql = await readText(join(directory, fileName));
-  if (!/^-- (compatible|breaking): \S/.test(sql)) {
+  const [, kind] = /^-- (compatible|breaking): \S/.exec(sql) ?? [];
+  if (kind === undefined) {
     throw new Error(
       `Line 1 of ${fileName} must be "-- compatible: …" or "-- breaking: …": whether running older nodes survive it.`,
     );
   }
-  return { version: Number(found[1]), name: fileName.slice(0, -'.sql'.length), sql, checksum: hashOf(sql) };
+  const name = fileName.slice(0, -'.sql'.length);
+  return {
+    version: Number(found[1]),
+    name,
+    sql,
+    checksum: hashOf(sql),
+    compatible: kind === 'compatible',
+  };
 }
 
 async function readReplaced(directory: string): Promise<Migration[]> {
@@ -205,7 +258,7 @@ async function readFunctions(directory: string): Promise<MigrationFile | undefin
   const names = await sqlFilesIn(folder).catch(unlessAbsent<string[]>([]));
   if (names.length === 0) return undefined;
   const sql = (await Promise.all(names.map((name) => readText(join(folder, name))))).join('\n');
-  return { version: functionsVersion, name: 'functions', sql, checksum: hashOf(sql) };
+  return { version: functionsVersion, name: 'functions', sql, checksum: hashOf(sql), compatible: true };
 }
 
 const sqlFilesIn = async (folder: string): Promise<string[]> =>

@@ -73,7 +73,7 @@ describe('kit/db/notices', () => {
     await there.notify('test_a');
     expect(await sessions()).toBe(1);
     await there.close();
-    await expect(there.notify('test_a')).rejects.toThrow('no connection');
+    await expect(there.notify('test_a')).rejects.toMatchObject({ code: 'database-unavailable' });
     await expect.poll(sessions).toBe(0);
   });
 });

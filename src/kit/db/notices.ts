@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { problem } from '../problem.ts';
 import { backoffMs } from '../retry.ts';
 
 /**
@@ -75,7 +76,7 @@ export function createNotices(url: string): Notices {
 }
 
 async function ask(state: State, work: (client: Client) => Promise<unknown>): Promise<void> {
-  if (state.closed || state.rest) throw new Error('there is no connection for notifications now');
+  if (state.closed || state.rest) throw problem('database-unavailable');
   const client = await (state.connected ??= connect(state));
   try {
     await work(client);

@@ -41,8 +41,8 @@ export async function keepPartitions(
         await underSchemaLock(client, briefly, () => step(client)).catch((error: unknown) =>
           faults.push(error),
         );
+    if (faults.length > 0) throw faults[0];
   });
-  if (faults.length > 0) throw faults[0];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { injectErrors } from '../../../test/injected-errors.ts';
 import { openDatabase } from './database.ts';
 import { assertReady } from './readiness.ts';
 
@@ -53,5 +54,38 @@ describe('src/kit/db/readiness', () => {
     });
     await test.database.raw('ALTER TABLE hidden RENAME TO clock');
     expect(await ready()).toBe('ready');
+  });
+
+  it('is not from the first change that a full disk refuses until changes pass, whatever is read meanwhile', async () => {
+    const told: string[] = [];
+    const database = openDatabase({
+      url: test.url,
+      poolSize: 2,
+      applicationName: 'svc test',
+      onAway: (_error, what) => told.push(what),
+      onBack: (ms) => told.push(ms >= 3_000 ? 'back' : `back after ${ms} ms`),
+    });
+    const disk = await injectErrors(test.database, 'clock');
+    try {
+      await assertReady(database);
+      await disk.raise('53100');
+      for (let i = 0; i < 5; i++) {
+        await expect(database.raw('UPDATE clock SET shift = shift')).rejects.toMatchObject({
+          code: 'database-unavailable',
+        });
+        await database.raw('SELECT 1');
+        await expect(assertReady(database)).rejects.toMatchObject({
+          code: 'database-unavailable',
+          message: 'The database takes no changes: injected 53100.',
+        });
+      }
+      expect(told).toEqual(['refusing']);
+      await disk.raise(null);
+      await expect.poll(() => told, { timeout: 10_000 }).toEqual(['refusing', 'back']);
+      await assertReady(database);
+    } finally {
+      await disk.raise(null);
+      await database.close();
+    }
   });
 });

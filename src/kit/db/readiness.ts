@@ -1,4 +1,4 @@
-import { isDatabaseAway, type Database } from './database.ts';
+import { isDatabaseAway, isRefused, type Database } from './database.ts';
 import { statement } from './statement.ts';
 import { problem } from '../problem.ts';
 
@@ -13,18 +13,28 @@ const look = statement(
 );
 
 /** Throws database-unavailable or clock-wrong unless this node can take work. */
-export async function assertReady(database: Pick<Database, 'rows'>, clock = Date.now): Promise<void> {
+export async function assertReady(
+  database: Pick<Database, 'rows' | 'refusal'>,
+  clock = Date.now,
+): Promise<void> {
   const [row] = await database
     .rows<{ isReadOnly: boolean; now: number }>(look)
     .catch((error: unknown): never => {
-      if (isDatabaseAway(error)) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      if (isDatabaseAway(error) && !isRefused(error)) throw error;
+      const { cause } = error as Error;
+      const reason = cause instanceof Error ? cause.message : String(error);
       const detail = `The database does not let this service work: ${reason}.`;
       throw problem('database-unavailable', { detail, cause: error });
     });
   if (row?.isReadOnly)
     throw problem('database-unavailable', {
       detail: 'The database takes no changes: it is a replica, or set to read-only.',
+    });
+  const refusal = database.refusal();
+  if (refusal !== undefined)
+    throw problem('database-unavailable', {
+      detail: `The database takes no changes: ${refusal instanceof Error ? refusal.message : 'it refuses them'}.`,
+      cause: refusal,
     });
   const aheadMs = row ? clock() - row.now : 0;
   if (Math.abs(aheadMs) <= mostSkewMs) return;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { connectionSettings, sqlState } from './database.ts';
+import { connectionSettings, ownSession, sqlState } from './database.ts';
 
 /** 'svc' and 1: the one lock for everything that changes the schema. Transaction-level, so that a pooler does not break it. */
 const schemaLock = [0x73_76_63, 1] as const;
@@ -48,10 +48,12 @@ export async function withSchemaClient<T>(url: string, work: (client: Client) =>
   });
   // The statement in flight fails with the same error; without a listener the process would end.
   client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  return ownSession(async () => {
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { connectionSettings, isDatabaseAway } from './database.ts';
+import { faultOfVersion } from './examine.ts';
 
 const pauseMs = 500;
 const sayEveryMs = 3_000;
@@ -28,7 +29,12 @@ async function faultOf(url: string): Promise<string | undefined> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return undefined;
+    const { rows } = await client.query<{ version: number }>(
+      "SELECT current_setting('server_version_num')::int AS version",
+    );
+    const old = faultOfVersion(rows[0]?.version ?? 0);
+    if (old === undefined) return undefined;
+    throw new Error(`${old}: upgrade the server`);
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     return error instanceof Error && error.message !== '' ? error.message : 'it does not answer';

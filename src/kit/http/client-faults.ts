@@ -15,6 +15,13 @@ interface Surroundings {
 /** Answers with a problem what node would answer by itself, or not at all, before the router. */
 export function answerClientFaults(server: Server, around: Surroundings): void {
   watchConnections(server);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // Once the body is wanted: whoever is refused before that need not send it.
+    request.once('resume', () => {
+      if (!response.headersSent) response.writeContinue();
+    });
+    server.emit('request', request, response);
+  });
   server.on('checkExpectation', ({ headers: { expect } }: IncomingMessage, response: ServerResponse) => {
     const detail = `The expectation ${expect} is not known.`;
     const answer = rendered(problem('expectation-failed', { detail }), around);

@@ -4,6 +4,8 @@ import { rootCertificates } from 'node:tls';
 import { callbackify } from 'node:util';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { isPublicAddress, type AddressRules } from './address.ts';
+import { isTracing } from '../trace.ts';
+import { tracedCalls } from './traced-calls.ts';
 import { openTunnel, type TunnelOptions } from './tunnel.ts';
 
 export interface EgressOptions {
@@ -112,8 +114,9 @@ export function createEgress(options: EgressOptions): Dispatcher {
     maxRedirections: 0,
   } as Agent.Options);
   const dial = connectorOf(options, ca, (port) => port >= firstDatabasePort);
-  dialers.set(agent, { web: connect, database: { dial, ca } });
-  return agent;
+  const egress = isTracing() ? agent.compose(tracedCalls) : agent;
+  dialers.set(egress, { web: connect, database: { dial, ca } });
+  return egress;
 }
 
 /** Opens a socket under the same checks, for calls that undici cannot make (trailers, Expect). */

@@ -11,6 +11,14 @@ import type { HttpServer } from './server.ts';
 const docsPolicy =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 
+/** The scopes that reach a route with this declaration, by its method. */
+type Reaching = (declared: unknown, method: string) => readonly string[] | 'public' | 'signedIn';
+
+interface Described {
+  config?: unknown;
+  method: string | string[];
+}
+
 /** Collects the schemas of all routes that follow into an OpenAPI 3.1 document, and serves it with a browsable reference. */
 export async function documentApi(
   server: HttpServer,
@@ -18,11 +26,11 @@ export async function documentApi(
     version: string;
     about: string;
     publicUrl: string;
+    sessionCookie: string;
     tags: readonly { name: string; description: string }[];
     /** By the names of the schemas. */
     examples: Examples;
-    /** The scopes that a route with these scopes admits. */
-    reaching: (declared: readonly string[]) => readonly string[];
+    reaching: Reaching;
   },
 ): Promise<void> {
   await server.register(swagger, {
@@ -41,6 +49,7 @@ export async function documentApi(
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
           bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or a front-end JWT (RS256).' },
+          session: { type: 'apiKey', in: 'cookie', name: options.sessionCookie },
         },
       },
     },
@@ -49,7 +58,7 @@ export async function documentApi(
       refined(openapiObject as Document, options.examples),
     transform: ({ schema, url, route }) => ({
       url,
-      schema: describeRoute(schema, route.config, options.reaching),
+      schema: describeRoute(schema, route, options.reaching),
     }),
   });
   await server.register(swaggerUi, {
@@ -69,21 +78,27 @@ export async function documentApi(
 /** The schema of a route with who may call it and how it fails. */
 function describeRoute(
   schema: FastifySchema,
-  config: unknown,
-  reaching: (declared: readonly string[]) => readonly string[],
+  { config, method }: Described,
+  reaching: Reaching,
 ): FastifySchema {
-  const { scopes, projectWide } = (config ?? {}) as {
-    scopes?: readonly string[] | 'public';
-    projectWide?: true;
-  };
-  const isPublic = scopes === 'public';
-  const allowed = reaching(Array.isArray(scopes) ? scopes : []).map((name) => `\`${name}\``);
-  const confined = projectWide ? ' Not for credentials confined to a group.' : '';
-  const who = isPublic ? 'Needs no credentials.' : `Scopes: ${allowed.join(', ')}.${confined}`;
-  const security: Record<string, string[]>[] = isPublic ? [] : [{ apiKey: [] }, { bearer: [] }];
-  const description = [schema.description, who].filter(Boolean).join('\n\n');
+  const { scopes, projectWide } = (config ?? {}) as { scopes?: unknown; projectWide?: true };
+  const reached = reaching(scopes, String(method));
+  const description = [schema.description, whoOf(reached, projectWide)].filter(Boolean).join('\n\n');
   const bodies = { response: schema.response ?? {}, ...(schema.body ? { body: schema.body } : {}) };
+  const security = securityOf(reached);
   return { ...schema, security, description, ...(asShown(bodies) as typeof bodies) };
+}
+
+function whoOf(reached: ReturnType<Reaching>, projectWide: true | undefined): string {
+  if (reached === 'public') return 'Needs no credentials.';
+  if (reached === 'signedIn') return 'Needs the session of a person who is signed in.';
+  const confined = projectWide ? ' Not for credentials confined to a group.' : '';
+  return `Scopes: ${reached.map((name) => `\`${name}\``).join(', ')}.${confined}`;
+}
+
+function securityOf(reached: ReturnType<Reaching>): Record<string, string[]>[] {
+  if (reached === 'public') return [];
+  return reached === 'signedIn' ? [{ session: [] }] : [{ apiKey: [] }, { bearer: [] }, { session: [] }];
 }
 
 /** A schema as the document shows it, and what is in it. */

@@ -25,9 +25,12 @@ export function answerOf(fault: Problem, requestId: string): ProblemAnswer {
   };
 }
 
+/** Statuses that tell of somebody whom we called. */
+const ofOthers: ReadonlySet<number> = new Set([502, 504]);
+
 /** A line for a fault of ours, with its cause. An outage of the database has its own; the request's line names the problem. */
 export function tellFault(log: Pick<Logger, 'error'>, answer: Problem, about: Record<string, unknown>): void {
-  if (answer.status < 500 || isOutage(answer)) return;
+  if (answer.status < 500 || ofOthers.has(answer.status) || isOutage(answer)) return;
   log.error({ ...about, err: answer.cause ?? answer, problem: answer.code }, answer.message);
 }
 

@@ -118,10 +118,24 @@ describe('kit/http/server', () => {
     });
   });
 
+  test.each([
+    ['[]', 'body: must be object; it is an array'],
+    [
+      JSON.stringify('{"count":1}'),
+      'body: must be object; it is a text that holds JSON: encode it once only',
+    ],
+    ['7', 'body: must be object; it is a number'],
+  ])('says of the body %s as a whole what it is', async (payload, detail) => {
+    expect(await post(payload)).toMatchObject({ status: 400, body: { detail, issues: [{ name: 'body' }] } });
+  });
+
   test('refuses other content types and bodies over the limit', async () => {
     expect(await post('count=1', 'application/x-www-form-urlencoded')).toMatchObject({
       status: 415,
-      body: { code: 'unsupported-media-type' },
+      body: {
+        code: 'unsupported-media-type',
+        detail: expect.stringContaining('application/x-www-form-urlencoded') as string,
+      },
     });
     expect(await post(JSON.stringify({ count: 1, free: { a: 'x'.repeat(3000) } }))).toMatchObject({
       status: 413,

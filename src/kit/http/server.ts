@@ -42,6 +42,16 @@ export interface HttpServerOptions {
   trustedProxies: string[];
   /** Absent: no page of another origin is let in. */
   crossOrigin?: CrossOrigin;
+  /** What helps who asked for a path without a route; absent or undefined: the remedy of the problem. */
+  remedyOfUnknownPath?: (request: FastifyRequest) => string | undefined;
+  /** Absent: a path without a route is a problem. */
+  unknownPath?: UnknownPath;
+}
+
+/** Requests to paths without a route that are answered by something else than a problem. */
+export interface UnknownPath {
+  isTaken(request: FastifyRequest): boolean;
+  answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
 declare module 'fastify' {
@@ -52,14 +62,19 @@ declare module 'fastify' {
 }
 
 const yearSeconds = 365 * 24 * 3600;
+/** Private, not stored, and no page to a browser, unless the route says otherwise. */
+const onEveryAnswer = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+};
 
 /** A server that takes JSON, checks it by schema and answers every failure as a problem (RFC 9457). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const logger: FastifyBaseLogger = options.log;
-  // On every answer: private and not stored, unless the route says otherwise.
   const headers = {
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'no-store',
+    ...onEveryAnswer,
     ...(options.isHttps ? { 'strict-transport-security': `max-age=${yearSeconds}` } : {}),
   };
   const made: { listener?: Server } = {};
@@ -92,11 +107,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.addContentTypeParser('application/json', readJsonBody);
   server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error, request)));
   if (options.crossOrigin) server.register(cors, rulesFor(options.crossOrigin));
-  // After the CORS headers, so that browsers may read the refusal.
-  server.after(() => server.addHook('onRequest', (request, _reply, done) => done(refuseAtOnce(request))));
-  server.setNotFoundHandler((request) => {
-    throw routeNotFound(request);
-  });
+  refuseUnknownPaths(server, options);
   server.addHook('preHandler', (request, _reply, done) => {
     if (request.isLarge) setImmediate(done);
     else done();
@@ -110,17 +121,36 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return server;
 }
 
-/** Checks that need neither credentials nor a body. */
-function refuseAtOnce(request: FastifyRequest): Problem | undefined {
-  const { is404, raw } = request;
-  if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
-    return problem('malformed-request', { detail: 'The header Host is missing.' });
-  }
-  return is404 ? routeNotFound(request) : undefined;
+/** A path without a route is a problem, unless something else answers it. */
+function refuseUnknownPaths(
+  server: HttpServer,
+  { unknownPath, remedyOfUnknownPath }: HttpServerOptions,
+): void {
+  const routeNotFound = (request: FastifyRequest): Problem =>
+    unknownRoute(request, remedyOfUnknownPath?.(request));
+  // After the CORS headers, so that browsers may read the refusal.
+  server.after(() =>
+    server.addHook('onRequest', (request, _reply, done) =>
+      done(
+        withoutHost(request) ??
+          (request.is404 && !unknownPath?.isTaken(request) ? routeNotFound(request) : undefined),
+      ),
+    ),
+  );
+  server.setNotFoundHandler((request, reply) => {
+    if (unknownPath?.isTaken(request)) return unknownPath.answer(request, reply);
+    throw routeNotFound(request);
+  });
 }
 
-function routeNotFound({ method, url }: FastifyRequest): Problem {
-  return problem('route-not-found', { detail: `There is no ${method} ${url.split('?', 1)[0]}.` });
+function withoutHost({ raw }: FastifyRequest): Problem | undefined {
+  if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return undefined;
+  return problem('malformed-request', { detail: 'The header Host is missing.' });
+}
+
+function unknownRoute({ method, url }: FastifyRequest, remedy: string | undefined): Problem {
+  const detail = `There is no ${method} ${url.split('?', 1)[0]}.`;
+  return problem('route-not-found', { detail, ...(remedy === undefined ? {} : { remedy }) });
 }
 
 /** Whatever was thrown, as the problem the caller sees. */
@@ -138,7 +168,7 @@ export function toProblem(error: unknown, request?: FastifyRequest): Problem {
     });
   }
   return (
-    problemOfFramework(error) ??
+    problemOfFramework(error, request) ??
     // Something may have been done before the error.
     problem('internal', {
       detail: 'An unexpected fault of this service.',
@@ -148,8 +178,16 @@ export function toProblem(error: unknown, request?: FastifyRequest): Problem {
   );
 }
 
+function mediaTypeOf(request?: FastifyRequest): { detail?: string } {
+  const type = request?.headers['content-type'];
+  if (!request) return {};
+  const came =
+    type === undefined ? 'The body came without a Content-Type' : `The body came as ${type.slice(0, 100)}`;
+  return { detail: `${came}, which is not taken here.` };
+}
+
 /** Problems for what the framework refuses: by its error code, else by status. */
-function problemOfFramework(error: unknown): Problem | undefined {
+function problemOfFramework(error: unknown, request?: FastifyRequest): Problem | undefined {
   const { code, statusCode, message } = Object(error) as {
     code?: string;
     statusCode?: number;
@@ -159,7 +197,7 @@ function problemOfFramework(error: unknown): Problem | undefined {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return problem('body-too-large', { cause: error });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return problem('unsupported-media-type', { cause: error });
+      return problem('unsupported-media-type', { ...mediaTypeOf(request), cause: error });
     case 'FST_ERR_MAX_PARAM_LENGTH':
     case 'FST_ERR_BAD_URL':
       return problem('invalid-request', { detail: 'The path is not a valid URL path.', cause: error });

@@ -3,7 +3,7 @@ import addFormatsModule from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifySchema } from 'fastify/types/schema.js';
 import { isExactNumber } from '../json.ts';
 import { maxIssues, type Issue } from '../problem.ts';
-import { patternAdvice } from '../reference-schema.ts';
+import { formatAdvice, patternAdvice } from '../reference-schema.ts';
 
 // The package's type says module; its code is the function itself.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
@@ -107,7 +107,7 @@ export function compileCheck(
 }
 
 /** Words only the issues that are shown: a body may have tens of thousands. */
-function issuesFrom(validate: ValidateFunction, place: Issue['in'], root = ''): FoundIssues {
+function issuesFrom(validate: ValidateFunction, place: Issue['in'], root?: string): FoundIssues {
   const seen = new Map<string, Issue>();
   let more = 0;
   for (const error of validate.errors ?? []) {
@@ -116,12 +116,30 @@ function issuesFrom(validate: ValidateFunction, place: Issue['in'], root = ''): 
       more += 1;
       continue;
     }
-    const name = joinPath(root, dottedPath(error));
-    const detail = describe(error);
+    const path = dottedPath(error);
+    const { name, detail } =
+      root === undefined && path === ''
+        ? asWhole(error, place)
+        : { name: joinPath(root ?? '', path), detail: describe(error) };
     const key = `${name} ${detail}`;
     if (!seen.has(key)) seen.set(key, { in: place, name, detail, ...shownValue(error) });
   }
   return { issues: [...seen.values()], more };
+}
+
+/** Of a value as a whole there is no path: it is called by its place. */
+function asWhole(error: ErrorObject, place: Issue['in']): { name: string; detail: string } {
+  const detail = describe(error);
+  if (error.keyword !== 'type') return { name: place, detail };
+  return { name: place, detail: `${detail}; it is ${kindOf(error.data)}` };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'missing or null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string' && /^\s*[[{]/.test(value))
+    return 'a text that holds JSON: encode it once only';
+  return `a ${typeof value}`;
 }
 
 /** The branches of a failed anyOf are noise when the union itself is reported. */
@@ -164,6 +182,8 @@ function describe(error: ErrorObject): string {
       return describeUnion(error);
     case 'pattern':
       return patternAdvice[String(error.schema)] ?? error.message ?? 'is not valid';
+    case 'format':
+      return formatAdvice[String(error.schema)] ?? error.message ?? 'is not valid';
     default:
       return error.message ?? 'is not valid';
   }
@@ -180,7 +200,7 @@ function describeUnion(error: ErrorObject): string {
     : 'does not fit any of the allowed forms';
 }
 
-const secretField = /secret|password|token|apikey|credential/i;
+const secretField = /secret|pass(word|phrase)|token|key$|credential|code$|browser$/i;
 
 /** Short scalars are shown back, unless the field's name says that they are secret. */
 function shownValue(error: ErrorObject): { value?: unknown } {

@@ -2,19 +2,19 @@
  * Parts of a statement that records the ends of attempts, so that a room records what became of its items together with
  * them. The statement has a CTE `clock(now)` and a CTE `input` with the columns project_id, seq, lease, done, wait_ms, spent
  * and whatever else the room records; `kept` has them all of each item whose fence held, and `ref`, `lane_id`, `attempt` and
- * `due_at` (NULL when it is done) of its work row, and `home_id`. What was accepted in the lane of a node has the lane where it belongs,
+ * `due_at` (NULL when it is done) of its work row, `home_id` and `trace`. What was accepted in the lane of a node has the lane where it belongs,
  * and is returned there; the statement wakes that lane.
  */
 export const recordParts = `finished AS (
     DELETE FROM work w USING input i
     WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
     RETURNING i.*, w.ref, coalesce(w.home_id, w.lane_id) AS lane_id, w.home_id, w.attempt, w.ordered,
-      NULL::timestamptz AS due_at),
+      w.trace, NULL::timestamptz AS due_at),
   returned AS (
     UPDATE work w SET state = 0, lease = NULL, attempt = w.attempt - (NOT i.spent)::int, lane_id = coalesce(w.home_id, w.lane_id),
       due_at = (SELECT now FROM clock) + i.wait_ms * interval '1 millisecond'
     FROM input i WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
-    RETURNING i.*, w.ref, w.lane_id, w.home_id, w.attempt, w.ordered, w.due_at),
+    RETURNING i.*, w.ref, w.lane_id, w.home_id, w.attempt, w.ordered, w.trace, w.due_at),
   kept AS MATERIALIZED (SELECT * FROM finished UNION ALL SELECT * FROM returned),
   freed AS (
     DELETE FROM turn t USING finished f
@@ -24,10 +24,10 @@ export const recordParts = `finished AS (
 export const woken = (source: string): string => `INSERT INTO wake (project_id, lane_id, due_at)
     SELECT project_id, lane_id, min(due_at) FROM (${source}) w GROUP BY project_id, lane_id`;
 
-/** A part that queues work of a kind: for each row of a source with n, project_id, ref, lane_id, prio, due_at and deadline. */
+/** A part that queues work of a kind: for each row of a source with n, project_id, ref, lane_id, prio, due_at, deadline and trace. */
 export const queued = (kind: string, source: string): string => `works AS (
-    INSERT INTO work (project_id, ref, lane_id, kind, prio, due_at, deadline)
-    SELECT project_id, ref, lane_id, '${kind}', prio, due_at, deadline FROM (${source}) s ORDER BY n
+    INSERT INTO work (project_id, ref, lane_id, kind, prio, due_at, deadline, trace)
+    SELECT project_id, ref, lane_id, '${kind}', prio, due_at, deadline, trace FROM (${source}) s ORDER BY n
     RETURNING project_id, lane_id, due_at),
   wakes AS (
     ${woken('SELECT project_id, lane_id, due_at FROM works')})`;

@@ -13,7 +13,7 @@ const heldLanes = (condition: string): string => `held AS MATERIALIZED (
   FOR KEY SHARE OF l)`;
 
 const markedColumns = `m.project_id AS "projectId", m.seq, m.lane_id AS "laneId", m.of_node AS "isOfNode", m.lease, m.kind,
-  m.ref, m.attempt, m.expired,
+  m.ref, m.attempt, m.expired, m.trace,
   (extract(epoch FROM m.deadline - (SELECT now FROM clock)) * 1000)::float8 AS "remainingMs"`;
 
 /**

@@ -10,6 +10,8 @@ import { turnKey } from './turn-key.ts';
 export interface AcceptRow extends Intake {
   operationId: string;
   lease: string | null;
+  /** The trace of the request, where it is traced. */
+  trace?: string | undefined;
   /** The records as JSON, in their order. */
   payloads: readonly string[];
 }
@@ -50,7 +52,8 @@ const acceptText = ({
     SELECT i.*, ($6::uuid[])[s] AS project_id, ($7::uuid[])[s] AS integration_id, ($8::uuid[])[s] AS installation_id,
       ($9::uuid[])[s] AS config_id, ($10::uuid[])[s] AS lane_id, ($11::text[])[s] AS action_type, ($12::text[])[s] AS resource,
       ($13::json[])[s] AS request, ($14::float8[])[s] AS deadline_s, ($15::float8[])[s] AS due_s, ($16::smallint[])[s] AS prio
-    FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::boolean[]) WITH ORDINALITY AS i(id, s, total, lease, ordered, n)),
+    FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::boolean[], $21::text[]) WITH ORDINALITY
+      AS i(id, s, total, lease, ordered, trace, n)),
   held AS MATERIALIZED (
     SELECT l.project_id, l.id FROM lane l
     JOIN (SELECT DISTINCT project_id, lane_id, lease FROM input WHERE lease IS NOT NULL) i
@@ -73,9 +76,9 @@ const acceptText = ({
     FROM unnest($17::int[], $18::int[], $19::json[], $20::text[]) AS r(n, slot, payload, reference)
     WHERE r.n::bigint IN (SELECT n FROM accepted)),
   works AS (
-    INSERT INTO work (project_id, ref, lane_id, kind, prio, due_at, deadline, state, attempt, lease, ordered)
+    INSERT INTO work (project_id, ref, lane_id, kind, prio, due_at, deadline, state, attempt, lease, ordered, trace)
     SELECT project_id, id, lane_id, action_type, prio, now + due_s * interval '1 second', now + deadline_s * interval '1 second',
-      CASE WHEN behind THEN 2 ELSE marked END, CASE WHEN behind THEN 0 ELSE marked END, lease, ordered
+      CASE WHEN behind THEN 2 ELSE marked END, CASE WHEN behind THEN 0 ELSE marked END, lease, ordered, trace
     FROM (SELECT *, (lease IS NOT NULL)::int AS marked, ${isBehind} AS behind FROM accepted) a, clock ORDER BY n
     RETURNING project_id, ref, seq, state),
   ${turns}
@@ -90,7 +93,7 @@ const acceptText = ({
  */
 const behind = `wanted_turns AS MATERIALIZED (
     SELECT DISTINCT a.n, a.project_id, a.id, a.lease IS NOT NULL AS marked, t.order_key
-    FROM unnest($21::uuid[], $22::text[]) AS t(operation_id, order_key) JOIN accepted a ON a.id = t.operation_id),
+    FROM unnest($22::uuid[], $23::text[]) AS t(operation_id, order_key) JOIN accepted a ON a.id = t.operation_id),
   behind AS MATERIALIZED (
     SELECT n FROM (
       SELECT t.n FROM wanted_turns t CROSS JOIN LATERAL (
@@ -111,7 +114,7 @@ const turnsInsert = `turns AS (
 const acceptGroup = statement(
   'ledger_accept',
   acceptText({
-    keys: `${claimKeys(23, 'wanted')},`,
+    keys: `${claimKeys(24, 'wanted')},`,
     unlessReplayed: 'WHERE w.n NOT IN (SELECT n FROM replayed)',
     behind,
     isBehind: 'n IN (SELECT n FROM behind)',
@@ -169,6 +172,7 @@ export async function insertGroup(
     records.map(({ slot }) => slot),
     records.map(({ payload }) => payload),
     records.map(({ reference }) => (reference === undefined ? null : storable(reference))),
+    column((row) => row.trace ?? null),
     ...(isPlain
       ? []
       : [

@@ -7,7 +7,7 @@ import { isKept, operationColumns, type OperationRow } from './read.ts';
 /** What a list is asked for; all of it holds. */
 export interface OperationFilter extends Pick<
   OperationQuery,
-  'status' | 'object' | 'groupRef' | 'installationId' | 'actionType' | 'errorCategory'
+  'status' | 'object' | 'groupRef' | 'installationId' | 'actionType' | 'errorCategory' | 'unresolved'
 > {
   /** UUIDv7s: from the first on, before the second. */
   from: string;
@@ -51,6 +51,13 @@ const walks = {
     'operations_gathering',
     `SELECT id AS place, id FROM ab_batch WHERE project_id = $1 AND ${within('id')}`,
   ),
+  gatheringOfGroup: statement(
+    'operations_gathering_of_group',
+    `SELECT b.id AS place, b.id FROM ab_batch b WHERE b.project_id = $1 AND EXISTS (
+      SELECT FROM operation o JOIN installation n ON n.project_id = o.project_id AND n.id = o.installation_id
+      WHERE o.project_id = $1 AND o.id = b.id AND n.group_ref = $5)
+    AND ${within('b.id')}`,
+  ),
   /** What is under way has work. An index of operations by status would make each of their updates dearer. */
   queued: statement(
     'operations_queued',
@@ -70,7 +77,9 @@ const pick = statement(
       WHERE n.project_id = $1 AND n.id = o.installation_id))
     AND ($7::text IS NULL OR lower(o.resource) = lower($7)) AND ($8::uuid IS NULL OR o.installation_id = $8)
     AND ($9::text IS NULL OR o.status = $9) AND ($10::text IS NULL OR o.action_type = $10)
-    AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(o.errors) e WHERE e->>'category' = $11))`,
+    AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(o.errors) e WHERE e->>'category' = $11))
+    AND ($12::boolean IS NOT TRUE OR EXISTS (
+      SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = 'unresolved' AND m.operation_id = o.id))`,
 );
 
 /** How a list goes through what there is. A walk that is over goes on in the next. */
@@ -85,6 +94,7 @@ export function walk(
   after: string,
   limit: number,
 ): Promise<Seen[]> {
+  // The place is a number of the queue, and no operation.
   if (name === 'queued') return db.rows<Seen>(walks.queued, [projectId, after, limit]);
   const before = after < filter.until ? after : filter.until;
   const bounds = [projectId, before, filter.from, limit];
@@ -92,10 +102,11 @@ export function walk(
     project: [],
     installation: [filter.installationId],
     group: [filter.groupRef ?? groupRef],
-    marked: [filter.errorCategory ?? filter.status],
-    gathering: [],
+    marked: [filter.unresolved === true ? 'unresolved' : (filter.errorCategory ?? filter.status)],
+    gathering: groupRef === undefined ? [] : [groupRef],
   };
-  return db.rows<Seen>(walks[name], [...bounds, ...of[name]]);
+  const own = name === 'gathering' && groupRef !== undefined ? 'gatheringOfGroup' : name;
+  return db.rows<Seen>(walks[own], [...bounds, ...of[name]]);
 }
 
 /** Those of the operations that are asked for, in any order. */
@@ -118,5 +129,6 @@ export async function pickOperations(
     filter.status ?? null,
     filter.actionType ?? null,
     filter.errorCategory ?? null,
+    filter.unresolved ?? null,
   ]);
 }

@@ -38,6 +38,8 @@ export interface OperationRow {
   updated_at: Date;
   record_ids: string[] | null;
   retried_by: string | null;
+  /** Of a record nobody knows what became of it, nor has said so. */
+  unresolved: boolean;
 }
 
 export interface LogRow {
@@ -60,7 +62,9 @@ export const operationColumns = `o.id, o.project_id, o.integration_id, o.install
   (SELECT array_agg(r.record_id ORDER BY r.slot) FROM record r
     WHERE r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id IS NOT NULL) AS record_ids,
   (SELECT d.operation_id FROM idempotency d
-    WHERE d.project_id = o.project_id AND d.principal = 'retry' AND d.key = o.id::text) AS retried_by`;
+    WHERE d.project_id = o.project_id AND d.principal = 'retry' AND d.key = o.id::text) AS retried_by,
+  (o.unknown > 0 AND EXISTS (SELECT FROM operation_mark m
+    WHERE m.project_id = o.project_id AND m.mark = 'unresolved' AND m.operation_id = o.id)) AS unresolved`;
 
 /** What is unfinished is shown however old it is. */
 export const isKept = `(o.id >= svc_kept_from($1, 'operations') OR o.status = 'in_progress')`;

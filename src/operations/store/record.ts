@@ -1,9 +1,17 @@
-import { eventsFrom } from '../../events/index.ts';
+import { countedColumns, countedEnds, eventsFrom } from '../../events/index.ts';
 import { toldInstallation } from '../../installations/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
-import { statement, type Statement } from '../../kit/db/statement.ts';
+import { statement } from '../../kit/db/statement.ts';
 import { recordParts } from '../../lanes/index.ts';
-import type { Settlement } from '../settlement.ts';
+import { countedOf, type Settlement } from '../settlement.ts';
+import {
+  nothingNow,
+  offerColumns,
+  tellText,
+  type TellNow,
+  type TellOffer,
+  type ToldMessage,
+} from '../tell-now.ts';
 import { markOperations } from './parts.ts';
 import { storable, storableJson } from './text.ts';
 
@@ -17,6 +25,8 @@ interface RecordParts {
   guard: string;
   unless: string;
   told: string;
+  /** The number of the first parameter of what is counted. */
+  counted: number;
   /** The rows of the answer beside those of what was kept, and whether somebody was told. */
   answer: string;
 }
@@ -27,7 +37,7 @@ interface RecordParts {
  * (`svc_pass_turn`). What a record is looked for by comes from one table (`outcomes`): of two, the plan for a small
  * partition takes the slot alone, and reads the whole index once it has grown.
  */
-const recordText = ({ guard, unless, told, answer }: RecordParts): string =>
+const recordText = ({ guard, unless, told, counted, answer }: RecordParts): string =>
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   ${guard}
   input AS MATERIALIZED (
@@ -61,7 +71,8 @@ const recordText = ({ guard, unless, told, answer }: RecordParts): string =>
     UPDATE idempotency d SET status = x.status, response = x.response
     FROM unnest($21::bigint[], $22::text[], $23::text[], $24::smallint[], $25::json[]) AS x(n, principal, key, status, response)
     JOIN kept k ON k.n = x.n
-    WHERE d.project_id = k.project_id AND d.principal = x.principal AND d.key = x.key AND d.operation_id = k.ref)
+    WHERE d.project_id = k.project_id AND d.principal = x.principal AND d.key = x.key AND d.operation_id = k.ref),
+  ${countedEnds(counted)}
   ${told}
   SELECT ${answer}`;
 
@@ -72,6 +83,7 @@ const recordUntold = statement(
     guard: `routes AS MATERIALIZED (SELECT ${isTold('ANY ($26::uuid[])')} AS told),`,
     unless: 'WHERE NOT (SELECT told FROM routes)',
     told: '',
+    counted: 27,
     answer: 'n, false AS told FROM kept UNION ALL SELECT NULL, true FROM routes WHERE told',
   }),
 );
@@ -90,8 +102,9 @@ const recordTold = statement(
   recordText({
     guard: '',
     unless: '',
+    counted: 30,
     told: `, ending AS MATERIALIZED (
-    SELECT k.n, k.project_id, k.ref, x.id, x.installation_id, x.object
+    SELECT k.n, k.project_id, k.ref, k.trace, x.id, x.installation_id, x.object
     FROM unnest($26::bigint[], $27::uuid[], $28::uuid[], $29::text[]) AS x(n, id, installation_id, object)
     JOIN kept k ON k.n = x.n WHERE ${isTold('k.project_id')}),
   results AS MATERIALIZED (
@@ -116,51 +129,119 @@ const recordTold = statement(
       (n.block || jsonb_build_object('objectName', e.object, 'operationId', e.ref, 'success', r.success,
         'successfulRecordIds', r.ids, 'errors', r.errors) || CASE
           WHEN octet_length(r.records::text) < ${mostResultBytes} THEN jsonb_build_object('results', r.records)
-          ELSE '{}' END)::json AS data
+          ELSE '{}' END)::json AS data, e.trace
     FROM ending e JOIN results r ON r.id = e.id
     CROSS JOIN LATERAL (${toldInstallation('e.project_id', 'e.installation_id')}) n`)}`,
-    answer: 'n, n IN (SELECT n FROM ending) AS told FROM kept',
+    answer: `n, n IN (SELECT n FROM ending) AS told, NULL::uuid AS message_id, NULL::uuid AS destination_id,
+      NULL::bigint AS work_seq, NULL::bigint AS seq, NULL::text AS group_ref, NULL::timestamptz AS created_at, NULL::text AS trace, NULL::text AS body
+    FROM kept
+    UNION ALL
+    SELECT e.n, true, s.message_id, s.destination_id, s.work_seq, s.seq, s.group_ref, s.created_at, s.trace, s.body
+    FROM ${tellText('(SELECT array_agg(event) FROM told_events)', 33)} s JOIN ending e ON e.id = s.event_id`,
   }),
 );
 
-/**
- * Records the ends of attempts; answers for each, in order, whether its fence held. `telling` remembers projects of whose ends
- * somebody is told; it only spares a statement, since each looks at the routes itself.
- */
+/** What of an end is told, and how. */
+interface Telling {
+  /** Projects of whose ends somebody is told; it only spares a statement, since each looks at the routes itself. */
+  projects: Set<string>;
+  /** Who sends it at once; only for what is committed by itself. */
+  now?: TellNow | undefined;
+}
+
+/** Records the ends of attempts; answers for each, in order, whether its fence held. */
 export async function record(
   db: Queryable,
   settled: readonly Settlement[],
-  telling: Set<string> = new Set(),
+  { projects: telling, now }: Telling = { projects: new Set() },
 ): Promise<boolean[]> {
   const common = columnsOf(settled);
+  const counts = countedColumns(settled.map(countedOf));
   const ended = settled.flatMap((one, at) =>
     one.eventId === undefined ? [] : [{ ...one, eventId: one.eventId, n: at + 1 }],
   );
   const projects = [...new Set(ended.map(({ projectId }) => projectId))];
   if (!projects.some((id) => telling.has(id))) {
-    const kept = await keep(db, recordUntold, [...common, projects]);
+    const kept = recordedIn(await db.rows<EndRow>(recordUntold, [...common, projects, ...counts]));
     if (kept.told.size === 0) return heldIn(settled, kept.held);
   }
-  const { held, told } = await keep(db, recordTold, [
+  const offer = (await now?.offer(projects)) ?? nothingNow;
+  const values = [
     ...common,
     ended.map(({ n }) => n),
     ended.map(({ eventId }) => eventId),
     ended.map(({ installationId }) => installationId),
     ended.map(({ resource }) => resource),
-  ]);
+    ...counts,
+    ...offerColumns(offer),
+  ];
+  const { held, told } = await recordAndTell(db, values, settled, offer);
   for (const id of projects) telling.delete(id);
   for (const { n, projectId } of ended) if (told.has(n)) telling.add(projectId);
   return heldIn(settled, held);
 }
 
-async function keep(
-  db: Queryable,
-  by: Statement,
-  values: readonly unknown[],
-): Promise<{ held: ReadonlySet<number>; told: ReadonlySet<number> }> {
-  const rows = await db.rows<{ n: string | null; told: boolean }>(by, values);
+interface EndRow {
+  /** Null: nothing was recorded, since somebody is told. */
+  n: string | null;
+  told: boolean;
+  message_id?: null;
+}
+
+interface ToldRow {
+  n: string;
+  told: true;
+  message_id: string;
+  destination_id: string;
+  work_seq: string | null;
+  seq: string;
+  group_ref: string | null;
+  created_at: Date;
+  trace: string | null;
+  body: string | null;
+}
+
+interface Recorded {
+  held: ReadonlySet<number>;
+  told: ReadonlySet<number>;
+}
+
+function recordedIn(rows: readonly EndRow[]): Recorded {
   const numbers = (wanted: typeof rows): Set<number> => new Set(wanted.map(({ n }) => Number(n)));
   return { held: numbers(rows), told: numbers(rows.filter(({ told }) => told)) };
+}
+
+/** Whatever comes of it, the offer hears of it. */
+async function recordAndTell(
+  db: Queryable,
+  values: readonly unknown[],
+  settled: readonly Settlement[],
+  offer: TellOffer,
+): Promise<Recorded> {
+  let messages: ToldMessage[] = [];
+  try {
+    const rows = await db.rows<EndRow | ToldRow>(recordTold, values);
+    const told = rows.filter((row): row is ToldRow => row.message_id !== null);
+    messages = told.map((row) => messageOf(row, settled[Number(row.n) - 1]));
+    return recordedIn(rows.filter((row): row is EndRow => row.message_id === null));
+  } finally {
+    offer.kept(messages);
+  }
+}
+
+function messageOf(row: ToldRow, end: Settlement | undefined): ToldMessage {
+  const { message_id: id, destination_id: destinationId, work_seq: workSeq, seq, body } = row;
+  return {
+    projectId: end?.projectId ?? '',
+    installationId: end?.installationId ?? '',
+    groupRef: row.group_ref,
+    id,
+    seq,
+    destinationId,
+    createdAt: row.created_at,
+    trace: row.trace,
+    started: workSeq === null || body === null ? undefined : { workSeq, body },
+  };
 }
 
 function heldIn(settled: readonly Settlement[], held: ReadonlySet<number>): boolean[] {

@@ -27,7 +27,9 @@ const resolveRecords = statement(
     RETURNING 1),
   logged AS (
     INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
-    SELECT $1, $2, $7::uuid, $8::text, $9::json, svc_now())
+    SELECT $1, $2, $7::uuid, $8::text, $9::json, svc_now()),
+  unmarked AS (
+    DELETE FROM operation_mark WHERE $10 AND project_id = $1 AND mark = 'unresolved' AND operation_id = $2)
   UPDATE operation SET updated_at = svc_now() WHERE project_id = $1 AND id = $2`,
 );
 
@@ -60,12 +62,12 @@ export function written(db: Queryable, projectId: string, operationId: string): 
   return db.rows(findWritten, [projectId, operationId]);
 }
 
-/** Keeps resolutions, and the line of the log that tells of them. */
+/** Keeps resolutions, and the line of the log that tells of them. `isLast`: nothing is left to be resolved. */
 export async function resolve(
   tx: Queryable,
   operation: { projectId: string; operationId: string },
   by: string,
-  resolutions: readonly Resolution[],
+  { resolutions, isLast }: { resolutions: readonly Resolution[]; isLast: boolean },
   log: LogEntry,
 ): Promise<void> {
   await tx.rows(resolveRecords, [
@@ -78,5 +80,6 @@ export async function resolve(
     log.id,
     log.severity,
     storableJson(log.message),
+    isLast,
   ]);
 }

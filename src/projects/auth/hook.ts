@@ -5,10 +5,12 @@ import { refuseConfined, type Principal, type RouteScopes } from './principal.ts
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may call, beside scope `full`. Absent means `full` only. */
+    /** Who may call, beside the scopes `full` and `develop`. Absent means these only. */
     scopes?: RouteScopes;
     /** Concerns the whole project: a caller confined to a group is refused. */
     projectWide?: true;
+    /** A page asks for it by itself, again and again. */
+    unattended?: true;
   }
   interface FastifyRequest {
     /** Set by the authentication hook on every route that is not public. */
@@ -20,26 +22,29 @@ declare module 'fastify' {
 export function actorHook(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { principal } = request as { principal?: Principal };
   if (!principal) return done();
-  const { kind, keyId, groupRef, consumerRef } = principal;
+  const { kind, keyId, groupRef, consumerRef, person } = principal;
   const whose = {
     ...(groupRef === undefined ? {} : { groupRef }),
     ...(consumerRef === undefined ? {} : { consumerRef }),
   };
-  actAs({ kind, keyId, ...whose, address: request.ip, requestId: request.id }, done);
+  const who = person ? { personId: person.id, email: person.email } : { keyId };
+  actAs({ kind, ...who, ...whose, address: request.ip, requestId: request.id }, done);
 }
 
 /** An onRequest hook that admits a caller by the scopes that the matched route declares. */
 export function authenticationHook(projects: Projects): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const { scopes = [], projectWide } = request.routeOptions.config;
+    const { scopes = [], projectWide, unattended } = request.routeOptions.config;
     if (scopes === 'public') return;
-    const principal = await projects.authenticate(request.headers, {
-      surface: 'management',
-      address: () => request.ip,
-    });
+    const { headers, method, params } = request;
+    const { projectIdOrName: project } = Object(params) as { projectIdOrName?: string };
+    const from = { surface: 'management', address: () => request.ip } as const;
+    const isUnattended = unattended === true || headers['svc-unattended'] !== undefined;
+    const visit = { headers, method, project, isUnattended };
+    const principal = await projects.authenticate(headers, from, visit);
     const admitted = projects.admit(principal, 'management');
     if (admitted) await admitted;
-    projects.authorize(principal, scopes);
+    projects.authorize(principal, scopes, method);
     if (projectWide === true) refuseConfined(principal);
     request.principal = principal;
   };

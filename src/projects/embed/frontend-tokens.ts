@@ -1,7 +1,7 @@
 import type { Vault } from '../../kit/vault.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../auth/principal.ts';
-import { frontendTokenPrefix } from '../auth/credential.ts';
+import { frontendTokenPrefix, newToken } from '../auth/credential.ts';
 import type { FrontendToken } from './schema.ts';
 
 /** Whom a token is for, and who answers for it: a key or a link, with which it ends. */
@@ -63,5 +63,5 @@ export function createFrontendTokens(
 }
 
 function refused(why: string, cause?: unknown): Problem {
-  return problem('unauthenticated', { detail: `The front-end token ${why}.`, cause });
+  return problem('unauthenticated', { detail: `The front-end token ${why}.`, remedy: newToken, cause });
 }

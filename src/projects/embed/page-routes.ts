@@ -1,18 +1,24 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { createPageFiles } from '../../kit/http/built-pages.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import type { Logger } from '../../kit/log.ts';
-import { problem } from '../../kit/problem.ts';
 import type { Projects } from '../projects.ts';
 import { connectPath } from './connect-links.ts';
-import { createPageFiles, type PageFile } from './page-files.ts';
 
 /** The page that connect links lead to, and its files; mounted without a prefix, open to everybody. It holds nothing of any project. */
 export function connectPageRoutes(
   projects: Pick<Projects, 'originsOf'>,
   log: Logger,
 ): (server: HttpServer) => Promise<void> {
-  const files = createPageFiles(log);
+  const files = createPageFiles(
+    {
+      name: 'connect',
+      title: 'the page of connect links',
+      folder: 'ui/embed/dist/page',
+      sources: ['ui/embed/src', 'ui/client/src'],
+    },
+    log,
+  );
   return async (server) => {
     server.route({
       method: 'GET',
@@ -21,9 +27,8 @@ export function connectPageRoutes(
       config: { scopes: 'public' },
       handler: async (request, reply) => {
         const origins = await projects.originsOf(request.params.projectId);
-        const file = await files.get('index.html');
         reply.header('content-security-policy', policyFor(origins)).header('referrer-policy', 'no-referrer');
-        return send(request, reply, file, 'no-cache');
+        return files.send(request, reply, 'index.html');
       },
     });
     server.route({
@@ -31,14 +36,7 @@ export function connectPageRoutes(
       url: `${connectPath}/assets/:file`,
       schema: { hide: true, params: Type.Object({ file: Type.String() }) },
       config: { scopes: 'public' },
-      // The name of a file changes with what is in it.
-      handler: async (request, reply) =>
-        send(
-          request,
-          reply,
-          await files.get(`assets/${request.params.file}`),
-          'public, max-age=31536000, immutable',
-        ),
+      handler: async (request, reply) => files.send(request, reply, `assets/${request.params.file}`),
     });
   };
 }
@@ -55,17 +53,4 @@ function policyFor(origins: readonly string[]): string {
     "form-action 'none'",
     `frame-ancestors 'self' ${origins.join(' ')}`.trim(),
   ].join('; ');
-}
-
-function send(
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-  file: PageFile | undefined,
-  caching: string,
-): FastifyReply {
-  if (!file) throw problem('not-found', { detail: 'There is no such file of the page.' });
-  const isGzip = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
-  reply.header('content-type', file.type).header('cache-control', caching).header('vary', 'accept-encoding');
-  if (isGzip) reply.header('content-encoding', 'gzip');
-  return reply.send(isGzip ? file.gzipped : file.bytes);
 }

@@ -4,21 +4,24 @@ import type { DeployedChange, Manifest, ManifestIntegration } from '../schema.ts
 import { labelOf, retain, type RetainedObject } from './retained.ts';
 import type { Integration } from './store.ts';
 
+/** What differs of an integration, without what that means to its installations. */
+export type ShownChange = Omit<DeployedChange, 'installations' | 'impacts' | 'leftOut'>;
+
 /** One integration of the manifest against what is live. */
 export type IntegrationPlan =
-  | { change: 'created'; content: ManifestIntegration; shown: DeployedChange }
+  | { change: 'created'; content: ManifestIntegration; shown: ShownChange }
   | {
       change: 'updated';
       content: ManifestIntegration;
       /** Its place in the manifest. */
       index: number;
       live: Integration;
-      shown: DeployedChange;
+      shown: ShownChange;
       /** Objects that stay for existing installations, and objects that are removed. */
       retained: RetainedObject[];
       takenAway: RetainedObject[];
     }
-  | { change: 'unchanged'; live: Integration; shown: DeployedChange };
+  | { change: 'unchanged'; live: Integration; shown: ShownChange };
 
 export interface DeployTerms {
   /** Whether what the manifest no longer holds ends for installations that have it. */

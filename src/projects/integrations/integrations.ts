@@ -1,6 +1,8 @@
 import { record } from '../../events/index.ts';
 import type { Database, Queryable } from '../../kit/db/database.ts';
 import { isId, newId } from '../../kit/ids.ts';
+import { beforeIdOf, pageOf } from '../../kit/paging.ts';
+import type { Page } from '../../kit/paging-schema.ts';
 import { problem } from '../../kit/problem.ts';
 import { renderPath, type Finding, type Path } from '../manifest/finding.ts';
 import { refuseContent, refuseManifest } from '../manifest/refusal.ts';
@@ -10,7 +12,7 @@ import { findInIntegration } from '../manifest/validate.ts';
 import type { DeployPreview, Manifest, ManifestIntegration, ManifestIssue } from '../schema.ts';
 import { findAbsences, type AbsencesHook } from './absences.ts';
 import { planDeploy, type DeployPlan, type DeployTerms } from './deploy-plan.ts';
-import { findLosses, type UsageHook } from './losses.ts';
+import { findImpacts, showImpacts, type Installed } from './installed.ts';
 import { findLostDestinations, type DestinationsHook } from './lost-destinations.ts';
 import * as store from './store.ts';
 import type { Integration } from './store.ts';
@@ -41,6 +43,8 @@ export interface DeployOptions {
 export interface Integrations {
   list(projectId: string): Promise<Integration[]>;
   get(projectId: string, idOrName: string): Promise<Integration>;
+  /** What an integration was, deploy by deploy, the newest first. */
+  revisions(projectId: string, idOrName: string, query: PageQuery): Promise<Page<PastRevision>>;
   /** Makes one integration from JSON. Throws already-exists. */
   create(projectId: string, specVersion: string, content: ManifestIntegration): Promise<void>;
   /** Applies a manifest in one transaction. Throws manifest-invalid with the lines. */
@@ -61,9 +65,15 @@ export interface Integrations {
   askForDestinationsBy(hook: DestinationsHook): void;
   destinationFault: DestinationsHook;
   /** Registers who knows the installations. */
-  countUsageBy(hook: UsageHook): void;
+  askInstalledBy(installed: Installed): void;
   close(): Promise<void>;
 }
+
+interface PageQuery {
+  pageSize: number;
+  pageToken?: string;
+}
+type PastRevision = Omit<store.Revision, 'retained'>;
 
 const contentPath: Path = ['latestRevision', 'content'];
 
@@ -75,13 +85,14 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
     afterRevision: [],
     absences: async () => [],
     destinationFault: async () => undefined,
-    usage: async () => ({ installations: 0, configured: 0 }),
+    installed: { count: async () => 0, answer: async () => [], missingScopes: async () => [] },
   };
   const get = (projectId: string, idOrName: string) => getIntegration(database, projectId, idOrName);
 
   return {
     get,
     list: (projectId) => store.listIntegrations(database, projectId),
+    revisions: (projectId, idOrName, query) => listRevisions(database, projectId, idOrName, query),
     async create(projectId, specVersion, content) {
       const errors = findInIntegration(content, contentPath, catalog).filter(
         ({ severity }) => severity === 'error',
@@ -120,8 +131,8 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       deps.destinationFault = hook;
     },
     destinationFault: (projectId, name) => deps.destinationFault(projectId, name),
-    countUsageBy: (hook) => {
-      deps.usage = hook;
+    askInstalledBy: (installed) => {
+      deps.installed = installed;
     },
     close: () => deps.reader.close(),
   };
@@ -134,7 +145,7 @@ interface DeployDeps {
   afterRevision: RevisionHook[];
   absences: AbsencesHook;
   destinationFault: DestinationsHook;
-  usage: UsageHook;
+  installed: Installed;
 }
 
 async function deploy(
@@ -149,10 +160,10 @@ async function deploy(
     await store.lockDeploys(tx, projectId);
     const terms = { destructive, only, at: await store.transactionTime(tx) };
     const plan = planOrRefuse(manifest, await store.listIntegrations(tx, projectId), check, terms);
-    const losses = await findLosses(tx, projectId, plan, { destructive, usage: deps.usage });
+    const impacts = await findImpacts({ db: tx, projectId, installed: deps.installed }, plan, terms);
     await apply(tx, projectId, plan, destructive);
     await record(tx, { projectId, action: 'deploy.done', targetId: projectId, details: summaryOf(plan) });
-    const warnings = warningsOf(check, [...losses, ...unknown]);
+    const warnings = warningsOf(check, [...impacts, ...unknown]);
     const live = await store.listIntegrations(tx, projectId);
     return {
       integrations: deployedOf(live, plan, manifest, warnings),
@@ -170,14 +181,13 @@ async function preview(
   text: string,
   { destructive, only }: DeployOptions,
 ): Promise<DeployPreview> {
-  const { database } = deps;
+  const { database: db, installed } = deps;
   const { manifest, check } = await readManifest(text, deps.reader);
-  const terms = { destructive, only, at: await store.transactionTime(database) };
-  const plan = planOrRefuse(manifest, await store.listIntegrations(database, projectId), check, terms);
-  const losses = await findLosses(database, projectId, plan, { destructive, usage: deps.usage });
+  const terms = { destructive, only, at: await store.transactionTime(db) };
+  const plan = planOrRefuse(manifest, await store.listIntegrations(db, projectId), check, terms);
+  const { integrations, warnings: impacts } = await showImpacts({ db, projectId, installed }, plan, terms);
   const unknown = await findStrange(deps, projectId, manifest, only);
-  const integrations = plan.integrations.map(({ shown }) => shown);
-  const warnings = warningsOf(check, [...losses, ...unknown]);
+  const warnings = warningsOf(check, [...impacts, ...unknown]);
   return { dryRun: true, integrations, untouched: plan.untouched, warnings };
 }
 
@@ -193,6 +203,18 @@ async function getIntegration(database: Database, projectId: string, idOrName: s
   throw problem('not-found', {
     detail: `There is no integration ${JSON.stringify(idOrName.slice(0, 64))} in this project.`,
   });
+}
+
+async function listRevisions(
+  database: Database,
+  projectId: string,
+  idOrName: string,
+  { pageSize, pageToken }: PageQuery,
+): Promise<Page<PastRevision>> {
+  const slice = { beforeId: beforeIdOf(pageToken), limit: pageSize + 1 };
+  const { id } = await getIntegration(database, projectId, idOrName);
+  const rows = await store.listRevisions(database, projectId, id, slice);
+  return pageOf(rows, pageSize, (revision) => revision.id);
 }
 
 async function readManifest(
@@ -283,7 +305,8 @@ async function apply(
     } else {
       const targetId = step.live.id;
       await store.reviseIntegration(tx, projectId, targetId, revision);
-      const details = { name: content.name, revisionId: revision.id, destructive };
+      const revisionId = { before: step.live.latestRevision.id, after: revision.id };
+      const details = { name: content.name, revisionId, destructive };
       await record(tx, { projectId, action: 'integration.revised', targetId, details });
     }
   }

@@ -1,14 +1,18 @@
 import type { Static } from 'typebox';
-import type { Integration as IntegrationShape } from '../schema.ts';
-import type { Integration } from './store.ts';
+import type { Integration as IntegrationShape, Revision as RevisionShape } from '../schema.ts';
+import type { Integration, Revision } from './store.ts';
 
 export function presentIntegration(integration: Integration): Static<typeof IntegrationShape> {
   const { createdAt, updatedAt, latestRevision, ...rest } = integration;
-  const { id, specVersion, content } = latestRevision;
   return {
     ...rest,
     createTime: createdAt.toISOString(),
     updateTime: updatedAt.toISOString(),
-    latestRevision: { id, specVersion, createTime: latestRevision.createdAt.toISOString(), content },
+    latestRevision: presentRevision(latestRevision),
   };
+}
+
+export function presentRevision(revision: Omit<Revision, 'retained'>): Static<typeof RevisionShape> {
+  const { id, specVersion, content, createdAt } = revision;
+  return { id, specVersion, createTime: createdAt.toISOString(), content };
 }

@@ -1,10 +1,15 @@
-import type { ManifestIntegration, ManifestReadObject, ManifestWriteObject } from '../schema.ts';
+import { Type, type Static } from 'typebox';
+import { ManifestReadObject, ManifestWriteObject, type ManifestIntegration } from '../schema.ts';
+
+const closed = { additionalProperties: false } as const;
+const time = Type.String({ format: 'date-time' });
 
 /** An object that a deploy took out of the manifest, as it was last; what was installed before `at` goes on with it. */
-export type RetainedObject = { at: string } & (
-  | { action: 'read'; object: ManifestReadObject }
-  | { action: 'write'; object: ManifestWriteObject }
-);
+export const RetainedObject = Type.Union([
+  Type.Object({ at: time, action: Type.Literal('read'), object: ManifestReadObject }, closed),
+  Type.Object({ at: time, action: Type.Literal('write'), object: ManifestWriteObject }, closed),
+]);
+export type RetainedObject = Static<typeof RetainedObject>;
 
 /** An integration as its latest revision has it, with what earlier ones had. */
 export interface Declared {

@@ -66,6 +66,26 @@ describe('src/projects/integrations/routes', () => {
     expect(kept).toEqual([{ destructive: false }, { destructive: true }]);
   });
 
+  it('lists the revisions of an integration, the newest first and page by page', async () => {
+    await deploy(yaml('mine'));
+    await deploy(yaml('other'));
+    const { id, latestRevision } = (await deploy(yaml('mine', writes))).body[0];
+    const list = async (query: string, of = 'mine') =>
+      (await harness.call('GET', `${base}/${of}/revisions${query}`)).body;
+    const first = await list('?pageSize=1');
+    expect(first).toEqual({
+      results: [latestRevision],
+      pagination: { done: false, nextPageToken: expect.any(String) },
+    });
+    const rest = await list(`?pageSize=1&pageToken=${first.pagination.nextPageToken}`);
+    expect(rest.results).toMatchObject([{ content: { name: 'mine', proxy: { enabled: true } } }]);
+    expect(rest.results[0].content).not.toHaveProperty('write');
+    expect(rest.pagination).toEqual({ done: true });
+    expect((await list('', id)).results).toEqual([...first.results, ...rest.results]);
+    expect((await harness.call('GET', `${base}/unknown/revisions`)).status).toBe(404);
+    expect((await list('?pageToken=no')).issues).toMatchObject([{ name: 'pageToken' }]);
+  });
+
   it('leaves integrations alone that the manifest does not name', async () => {
     await deploy(yaml('first'));
     expect((await deploy(yaml('second'))).body).toHaveLength(1);
@@ -94,6 +114,8 @@ describe('src/projects/integrations/routes', () => {
           added: ['read.contacts'],
           changed: [],
           removed: ['write.contacts', 'proxy'],
+          installations: 0,
+          impacts: [],
         },
       ],
       untouched: ['other'],

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { readTextBody } from '../../kit/http/body.ts';
 import { sendList } from '../../kit/http/list.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { listOrPageOf, optionalPageQuery } from '../../kit/paging-schema.ts';
+import { listOrPageOf, optionalPageQuery, pageOf, pageQuery } from '../../kit/paging-schema.ts';
 import { listOrPageOfAll } from '../../kit/paging.ts';
 import { problem, refuse, type Issue } from '../../kit/problem.ts';
 import { maxManifestBytes } from '../manifest/read-yaml.ts';
@@ -15,9 +15,10 @@ import {
   Manifest,
   ManifestIntegration,
   ManifestIssue,
+  Revision,
 } from '../schema.ts';
 import type { Deployed } from './integrations.ts';
-import { presentIntegration } from './present.ts';
+import { presentIntegration, presentRevision } from './present.ts';
 
 const closed = { additionalProperties: false } as const;
 const IntegrationParams = Type.Object({
@@ -68,6 +69,11 @@ const Destructive = Type.Optional(
       'Whether what the manifest no longer holds ends for the installations that have it: reads pause, writes are refused. Without it, they go on as before.',
   }),
 );
+// Each holds the whole of an integration.
+const RevisionsQuery = Type.Object(
+  { ...pageQuery, pageSize: Type.Integer({ minimum: 1, maximum: 100, default: 20 }) },
+  closed,
+);
 // The body is empty. `null` would be sent as text.
 const Empty = Type.Unsafe<undefined>({ type: 'null', description: 'An empty body.' });
 const Warnings = Type.Object(
@@ -86,6 +92,7 @@ const DryRun = Type.Optional(
 export function integrationRoutes(projects: Projects): (server: HttpServer) => Promise<void> {
   return async (server) => {
     reading(server, projects);
+    readingRevisions(server, projects);
     creating(server, projects);
     await server.register(async (taking) => {
       taking.addContentTypeParser(yamlType, readTextBody);
@@ -128,6 +135,27 @@ function reading(server: HttpServer, projects: Projects): void {
     handler: async (request) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
       return presentIntegration(await projects.integrations.get(id, request.params.integrationIdOrName));
+    },
+  });
+}
+
+function readingRevisions(server: HttpServer, projects: Projects): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/integrations/:integrationIdOrName/revisions',
+    schema: {
+      operationId: 'listRevisions',
+      summary: 'List what an integration was, deploy by deploy, newest first',
+      tags: ['integrations'],
+      params: IntegrationParams,
+      querystring: RevisionsQuery,
+      response: { 200: pageOf(Revision) },
+    },
+    config: { scopes: ['read'], projectWide: true },
+    handler: async ({ principal, params, query }) => {
+      const { id } = projects.resolveProject(principal, params.projectIdOrName);
+      const page = await projects.integrations.revisions(id, params.integrationIdOrName, query);
+      return { ...page, results: page.results.map(presentRevision) };
     },
   });
 }

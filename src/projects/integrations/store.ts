@@ -66,6 +66,11 @@ const removeRevisions = statement(
   'revisions_delete',
   'DELETE FROM revision WHERE project_id = $1 AND integration_id = $2',
 );
+const listRevisionRows = statement(
+  'revisions_list',
+  `SELECT id, spec_version, content, created_at FROM revision
+   WHERE project_id = $1 AND integration_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
+);
 const now = statement('integrations_now', 'SELECT svc_now() AS now');
 const lock = statement(
   'integrations_lock',
@@ -101,6 +106,29 @@ export async function findIntegrationByName(
   name: string,
 ): Promise<Integration | undefined> {
   return (await db.rows<IntegrationRow>(byName, [projectId, name])).map(fromRow)[0];
+}
+
+interface RevisionRow {
+  id: string;
+  spec_version: string;
+  content: ManifestIntegration;
+  created_at: Date;
+}
+
+/** The newest first, below `beforeId`. */
+export async function listRevisions(
+  db: Queryable,
+  projectId: string,
+  integrationId: string,
+  { beforeId, limit }: { beforeId: string; limit: number },
+): Promise<Omit<Revision, 'retained'>[]> {
+  const rows = await db.rows<RevisionRow>(listRevisionRows, [projectId, integrationId, beforeId, limit]);
+  return rows.map(({ id, spec_version: specVersion, content, created_at: createdAt }) => ({
+    id,
+    specVersion,
+    content,
+    createdAt,
+  }));
 }
 
 export interface NewRevision {

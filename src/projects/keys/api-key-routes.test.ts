@@ -286,7 +286,9 @@ describe('src/projects/keys/api-key-routes', () => {
     it('says which scopes would do', async () => {
       const { key } = await create({ scopes: ['frontend'] });
       const { body } = await harness.call('GET', '/probe/write', undefined, { key });
-      expect(body.detail).toBe('This needs a key with one of the scopes full, write; yours has frontend.');
+      expect(body.detail).toBe(
+        'This needs a key with one of the scopes full, develop, write; yours has frontend.',
+      );
     });
   });
 });

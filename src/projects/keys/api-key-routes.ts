@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { sendList } from '../../kit/http/list.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { reference } from '../../kit/reference-schema.ts';
+import { reference, shownName } from '../../kit/reference-schema.ts';
 import { listOrPageOf, optionalPageQuery } from '../../kit/paging-schema.ts';
 import { listOrPageOfAll } from '../../kit/paging.ts';
 import { UpdateMask } from '../../kit/update-mask-schema.ts';
@@ -13,7 +13,7 @@ import type { Projects } from '../projects.ts';
 import { ApiKey, Scope, orNull } from '../schema.ts';
 
 const closed = { additionalProperties: false } as const;
-const Label = Type.String({ minLength: 1, maxLength: 255 });
+const Label = shownName(255);
 const Scopes = Type.Array(Scope, { minItems: 1, maxItems: 20 });
 const KeyParams = idParam('apiKeyId', 'The id of the key: the part between the first two underscores.');
 
@@ -133,7 +133,7 @@ function single(server: HttpServer, projects: Projects): void {
       refusePast('apiKey.expiresAt', apiKey.expiresAt);
       const change = Object.fromEntries(readMask(updateMask, masks, apiKey, 'apiKey'));
       const before = await projects.apiKeys.get(id, request.params.apiKeyId);
-      refuseGrant(request.principal, apiKey.scopes ?? [], before.groupRef);
+      refuseGrant(request.principal, apiKey.scopes ?? [], before.groupRef, before.scopes);
       return projects.apiKeys.update(id, request.params.apiKeyId, change);
     },
   });
@@ -150,7 +150,9 @@ function single(server: HttpServer, projects: Projects): void {
     config: { scopes: [], projectWide: true },
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      await projects.apiKeys.delete(id, request.params.apiKeyId);
+      const { apiKeyId } = request.params;
+      refuseGrant(request.principal, [], undefined, (await projects.apiKeys.get(id, apiKeyId)).scopes);
+      await projects.apiKeys.delete(id, apiKeyId);
       return reply.code(204).send(null);
     },
   });

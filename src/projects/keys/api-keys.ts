@@ -1,5 +1,6 @@
 import { createCache } from '../../kit/cache.ts';
 import { record } from '../../events/index.ts';
+import { keyChanged } from './key-changed.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { createLookup } from '../../kit/lookup.ts';
@@ -15,7 +16,7 @@ import {
   type KeyParts,
 } from './key-form.ts';
 import * as store from './api-key-store.ts';
-import { createUseLog } from './use-log.ts';
+import { createUseLog } from '../../kit/use-log.ts';
 
 interface GivenApiKey {
   label: string;
@@ -84,10 +85,7 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
     list: listKeys,
     get: async (projectId, id) => (await store.getApiKey(database, projectId, id)) ?? absent(id),
     async update(projectId, id, change) {
-      const updated = await database.transaction(async (tx) => {
-        await record(tx, { projectId, action: 'apiKey.updated', targetId: id, details: { ...change } });
-        return (await store.updateApiKey(tx, projectId, id, change)) ?? absent(id);
-      });
+      const updated = await database.transaction((tx) => updateKey(tx, projectId, id, change));
       cache.invalidate(id);
       return updated;
     },
@@ -132,6 +130,19 @@ function principalOf({ id, secret }: KeyParts, known: store.ApiKeyRecord | undef
     scopes: known.scopes,
     ...(known.group_ref === null ? {} : { groupRef: known.group_ref }),
   };
+}
+
+async function updateKey(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+  change: store.ApiKeyChange,
+): Promise<ApiKey> {
+  const before = (await store.getApiKey(tx, projectId, id)) ?? absent(id);
+  const after = (await store.updateApiKey(tx, projectId, id, change)) ?? absent(id);
+  const details = { label: after.label, ...keyChanged(before, after) };
+  await record(tx, { projectId, action: 'apiKey.updated', targetId: id, details });
+  return after;
 }
 
 function absent(id: string): never {

@@ -81,6 +81,53 @@ describe('src/projects/keys/jwt-key-routes', () => {
     expect([status, body.code]).toEqual([401, 'unauthenticated']);
   });
 
+  it.each<[string, () => Promise<string>, detail: string, remedy: string]>([
+    ['over', () => token({ exp: inSeconds(-60) }), 'is over', 'Ask your own server for a new'],
+    [
+      'signed by another key',
+      () => token({ privateKey: rsa().privateKey }),
+      'another private key',
+      'jwt-keys',
+    ],
+    ['of another algorithm', () => token({ header: { alg: 'RS512' } }), 'RS256', 'RS256'],
+    [
+      'with a claim in snake case',
+      () => token({ claims: { group_ref: 'g1', consumerRef: 'c1' } }),
+      'lacks the claim `groupRef`; it has `group_ref`',
+      'Sign it with `groupRef`',
+    ],
+    [
+      'without a consumer',
+      () => token({ claims: { groupRef: 'g1' } }),
+      'lacks the claim `consumerRef`',
+      'Sign it with `consumerRef`',
+    ],
+    [
+      'without an end',
+      () =>
+        new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid }).sign(createPrivateKey(pair.privateKey)),
+      'lacks the claim `exp`',
+      'at most 600 s ahead',
+    ],
+    [
+      'that lives too long',
+      () => token({ exp: inSeconds(660) }),
+      'more than 600 seconds ahead',
+      'at most 600 seconds',
+    ],
+  ])('says what is wrong with a token that is %s, and what helps', async (_name, make, detail, remedy) => {
+    const { body } = await probe(await make());
+    expect(body.detail).toContain(detail);
+    expect(body.remedy).toContain(remedy);
+  });
+
+  it('a front-end token in place of an API key is called what it is', async () => {
+    const from = { surface: 'proxy', address: () => '192.0.2.1' } as const;
+    await expect(harness.projects.authenticateKey(await token(), from)).rejects.toThrow(
+      'The proxy takes API keys only',
+    );
+  });
+
   it.each(['other', '\u0000', 'x'.repeat(300), '0190a5d4-7d3c-7a2b-8c1d-2e3f4a5b6c7d'])(
     'answers 401 to the kid %j without asking the database each time',
     async (unknown) => {

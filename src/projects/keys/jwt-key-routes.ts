@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { sendList } from '../../kit/http/list.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
+import { shownName } from '../../kit/reference-schema.ts';
 import { listOrPageOf, optionalPageQuery } from '../../kit/paging-schema.ts';
 import { listOrPageOfAll } from '../../kit/paging.ts';
 import { UpdateMask } from '../../kit/update-mask-schema.ts';
@@ -11,7 +12,7 @@ import type { Projects } from '../projects.ts';
 import { JwtKey, orNull } from '../schema.ts';
 
 const closed = { additionalProperties: false } as const;
-const Label = Type.String({ minLength: 1, maxLength: 255 });
+const Label = shownName(255);
 const KeyParams = idParam('jwtKeyId', 'The id of the key, sent as `kid` in each token.');
 
 const issuer = Type.String({

@@ -1,7 +1,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
 import { record } from '../../events/index.ts';
+import { keyChanged } from './key-changed.ts';
 import { createCache } from '../../kit/cache.ts';
+import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { createLookup } from '../../kit/lookup.ts';
@@ -10,7 +12,8 @@ import { isReference } from '../../kit/reference-schema.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JwtKey } from '../schema.ts';
 import * as store from './jwt-key-store.ts';
-import { createUseLog } from './use-log.ts';
+import { faultOfToken, longestTokenSeconds } from './token-faults.ts';
+import { createUseLog } from '../../kit/use-log.ts';
 
 export interface JwtKeys {
   /** The principal of a front-end token. Throws unauthenticated. */
@@ -36,7 +39,6 @@ interface VerifyingKey {
   publicKey: KeyObject;
 }
 
-const maxLifetimeSeconds = 600;
 const clockToleranceSeconds = 5;
 const leastModulusBits = 2048;
 
@@ -53,7 +55,7 @@ export function createJwtKeys(ground: Pick<Ground, 'database' | 'log'>): JwtKeys
     const kid = kidOf(token);
     const key = kid === undefined ? undefined : await cache.get(kid);
     if (key?.active) return key;
-    throw problem('unauthenticated', { detail: 'The token’s `kid` does not name an active key.' });
+    throw problem('unauthenticated', noSuchKey);
   }
 
   return {
@@ -77,10 +79,7 @@ export function createJwtKeys(ground: Pick<Ground, 'database' | 'log'>): JwtKeys
     list: (projectId, activeOnly) => store.listJwtKeys(database, projectId, activeOnly),
     get: async (projectId, id) => (await store.getJwtKey(database, projectId, id)) ?? absent(id),
     async update(projectId, id, change) {
-      const updated = await database.transaction(async (tx) => {
-        await record(tx, { projectId, action: 'jwtKey.updated', targetId: id, details: { ...change } });
-        return (await store.updateJwtKey(tx, projectId, id, change)) ?? absent(id);
-      });
+      const updated = await database.transaction((tx) => updateKey(tx, projectId, id, change));
       cache.invalidate(id);
       return updated;
     },
@@ -113,6 +112,12 @@ function verifyingKey(row: store.JwtKeyRecord): VerifyingKey {
   };
 }
 
+const noSuchKey = {
+  detail: 'The token’s `kid` does not name an active key.',
+  remedy:
+    'Sign it with the private key of a key under `POST /v1/projects/{project}/jwt-keys`, and its id as `kid`.',
+};
+
 /** The `kid` of a token, or undefined for anything that no key of ours is called. */
 function kidOf(token: string): string | undefined {
   try {
@@ -138,31 +143,31 @@ async function verified(token: string, { publicKey, issuer, audience }: Verifyin
     return payload;
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
-    throw problem('unauthenticated', {
-      detail: `The token is not accepted: ${error.message}.`,
-      cause: error,
-    });
+    throw problem('unauthenticated', { ...faultOfToken(error, token), cause: error });
   }
 }
 
 function principalOf(payload: JWTPayload, { id, projectId, projectName }: VerifyingKey): Principal {
   const { exp = 0, groupRef, consumerRef } = payload;
-  if (exp > Date.now() / 1000 + maxLifetimeSeconds + clockToleranceSeconds) {
+  if (exp > Date.now() / 1000 + longestTokenSeconds + clockToleranceSeconds) {
     throw problem('unauthenticated', {
-      detail: `The token’s \`exp\` is more than ${maxLifetimeSeconds} seconds ahead.`,
+      detail: `The token’s \`exp\` is more than ${longestTokenSeconds} seconds ahead.`,
+      remedy: `Sign it with an \`exp\` of at most ${longestTokenSeconds} seconds from now; the page asks for a new token when it is over.`,
     });
   }
   if (!isReference(groupRef) || !isReference(consumerRef)) {
     throw problem('unauthenticated', {
       detail:
         'The claims `groupRef` and `consumerRef` must be texts, not empty, without white space around them and without control characters.',
+      remedy: 'Sign it with the ids that your application gives its customer and the person there.',
     });
   }
   return { kind: 'jwt', keyId: id, projectId, projectName, scopes: ['frontend'], groupRef, consumerRef };
 }
 
 /** Why the text is not the public key that RS256 needs, or undefined. */
-function faultOfPem(pem: string): string | undefined {
+/** Why the text is no key that tokens are verified with. */
+export function faultOfPem(pem: string): string | undefined {
   if (/PRIVATE KEY/.test(pem)) return 'is a private key; keep it, and send the public one';
   let key: KeyObject;
   try {
@@ -173,6 +178,19 @@ function faultOfPem(pem: string): string | undefined {
   if (key.asymmetricKeyType !== 'rsa') return 'must be an RSA key, for RS256';
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   return bits < leastModulusBits ? `must have at least ${leastModulusBits} bits; it has ${bits}` : undefined;
+}
+
+async function updateKey(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+  change: store.JwtKeyChange,
+): Promise<JwtKey> {
+  const before = (await store.getJwtKey(tx, projectId, id)) ?? absent(id);
+  const after = (await store.updateJwtKey(tx, projectId, id, change)) ?? absent(id);
+  const details = { label: after.label, ...keyChanged(before, after) };
+  await record(tx, { projectId, action: 'jwtKey.updated', targetId: id, details });
+  return after;
 }
 
 function absent(id: string): never {

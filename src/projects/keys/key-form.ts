@@ -36,6 +36,15 @@ export function parseGivenKey(text: string): KeyParts | undefined {
   return { id: `given${hash('sha256', `svc key id\n${text}`, 'hex').slice(0, 12)}`, secret: text };
 }
 
+/** Of a key that is given at the first start. Throws for what can be none. */
+export function partsOfGiven(text: string): KeyParts {
+  const parts = parseApiKey(text) ?? parseGivenKey(text);
+  if (parts) return parts;
+  throw new Error(
+    'must be 32 to 512 printable ASCII characters without spaces, such as `openssl rand -hex 32` prints; one that starts with svc_ must be a whole key of this service',
+  );
+}
+
 /** What is stored of a secret. It is random and long, so that a fast hash is enough. */
 export function hashSecret(secret: string): Buffer {
   // By way of the text: a digest as a buffer takes node:crypto six times as long.

@@ -1,11 +1,18 @@
 import type { Path } from './finding.ts';
 import type { ManifestIntegration, ManifestReadObject } from './schema.ts';
 
+/** A field of the provider that an integration names, and the builder's name of it. */
+export interface DeclaredField {
+  path: Path;
+  fieldName: string;
+  mapToName?: string | undefined;
+}
+
 /** An object of the provider that an integration names, with its fields; each path starts at the integration. */
 export interface DeclaredObject {
   path: Path;
   objectName: string;
-  fields: { path: Path; fieldName: string }[];
+  fields: DeclaredField[];
 }
 
 /** Every object and field of the provider that an integration names. */
@@ -33,7 +40,8 @@ function fieldsOf(path: Path, object: ManifestReadObject): DeclaredObject['field
     (object[list] ?? []).flatMap((field, at) =>
       (['fieldName', 'default'] as const).flatMap((key) => {
         const fieldName = field[key];
-        return fieldName === undefined ? [] : [{ path: [...path, list, at, key], fieldName }];
+        const { mapToName } = field;
+        return fieldName === undefined ? [] : [{ path: [...path, list, at, key], fieldName, mapToName }];
       }),
     ),
   );

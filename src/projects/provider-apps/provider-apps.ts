@@ -1,4 +1,4 @@
-import { record } from '../../events/index.ts';
+import { beforeAndAfter, record } from '../../events/index.ts';
 import type { Database, Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
@@ -76,7 +76,7 @@ export function createProviderApps(
         const merged = merge(row, change, vault);
         check({ provider: merged.provider, scopes: merged.scopes ?? [] }, catalog);
         if (isOtherClient(row, merged)) await refuseTwin(tx, merged);
-        const details = { changed: Object.keys(change) };
+        const details = { changed: Object.keys(change), ...beforeAndAfter(told(row), told(merged)) };
         await record(tx, { projectId, action: 'providerApp.updated', targetId: id, details });
         const moves = merged.provider !== row.provider;
         if (moves && row.is_default) await store.unmarkDefault(tx, projectId, row.provider);
@@ -193,6 +193,12 @@ function opened(row: store.ProviderAppRow, vault: Vault): ProviderAppSecrets {
     scopes: row.scopes ?? [],
     metadata: row.metadata,
   };
+}
+
+/** Without its secret. */
+function told(app: store.ProviderAppRow): object {
+  const { provider, client_id: clientId, external_ref: externalRef, scopes, metadata } = app;
+  return { provider, clientId, externalRef, scopes, metadata };
 }
 
 function present(row: store.ProviderAppRow): ProviderApp {

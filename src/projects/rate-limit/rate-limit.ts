@@ -98,7 +98,7 @@ export function createRateLimit(
   return {
     admit({ kind, keyId, projectId }, surface) {
       // The tokens of a project share one budget, however many keys sign them.
-      const budget = kind === 'apiKey' ? keyId : projectId;
+      const budget = kind === 'jwt' ? projectId : keyId;
       const account = accountOf(accounts, budget);
       if (spend(account)) {
         if (isLow(account, slice)) ask(budget, account);

@@ -1,19 +1,14 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../../../simulator/kit/random.ts';
-import { cutMessages, keepMessages, type NewMessage } from '../../../src/deliveries/index.ts';
-import { insertEvent } from '../../../src/events/store.ts';
-import { decode } from '../../../src/deliveries/encoding.ts';
-import { sqlState } from '../../../src/kit/db/database.ts';
-import type { TestStore } from '../../../src/deliveries/s3/harness.testsuite.ts';
-import { newId } from '../../../src/kit/ids.ts';
 import { patiently } from '../suite/processes.ts';
 import { chaosIn } from './chaos.ts';
+import { runFiles } from './files.ts';
+import { eventType, happen, keepRecords, messageTo, type Kept } from './made.ts';
 import { judgeMeanwhile, keepGone, replayAndErase, wake, type Meanwhile } from './meanwhile.ts';
 import type { Findings } from './report.ts';
 import type { DeliverySettings } from './settings.ts';
+import { addStations, type Held, type Station } from './stations.ts';
 import {
-  addStore,
   addWebhooks,
   ask,
   openWorld,
@@ -31,24 +26,18 @@ const perKeep = 20;
 const erasedShare = 0.5;
 const perKeepLater = 5;
 
-/** A message that was kept, as the suite itself knows it. */
-interface Kept {
-  endpoint: number;
-  hash: string;
-}
-
-/** Messages to many webhooks and a bucket that fail, lose answers and are slow, while nodes and their database die. */
+/** Messages to many webhooks and one destination of each other kind, which fail, lose answers and are slow, while nodes and their database die. */
 export async function runDeliveries(settings: DeliverySettings, options: RunOptions): Promise<Findings> {
+  const files = await runFiles(settings, options);
   const { endpoints, receiverFaults: faultRate, seed } = settings;
   const world = await openWorld(settings, { endpoints, faultRate, seed }, options);
   try {
     const webhooks = await addWebhooks(world, (at) => `endpoint-${at}`);
-    const bucket = await addStore(world, 'archive', { faultRate, seed });
-    const destinations = [...webhooks, bucket.id];
-    const told = await routeEvents(world, destinations);
+    const stations = await addStations(world, { faultRate, seed }, options.say);
+    const aims: Aims = { webhooks, stations, told: await routeEvents(world, webhooks, stations) };
     const erased = Math.ceil(settings.webhooks * erasedShare);
     const gone = createRandom(seed, 'gone');
-    const asleep = await keepGone(world, erased, (id) => messageTo(world.platform.projectId, gone, [id]));
+    const asleep = await keepGone(world, erased, (id) => messageTo(world.platform.projectId, gone, id));
     options.say('ready');
     const kept = new Map<string, Kept>();
     const end = new AbortController();
@@ -61,8 +50,8 @@ export async function runDeliveries(settings: DeliverySettings, options: RunOpti
     };
     let asked: Meanwhile | undefined;
     const load = async (): Promise<void> => {
-      [asked] = await Promise.all([meanwhile(), keepAll(world, settings, { destinations, told }, kept)]);
-      while (!chaos.enough()) await again(world, settings, { destinations, told }, kept);
+      [asked] = await Promise.all([meanwhile(), keepAll(world, settings, aims, kept)]);
+      while (!chaos.enough()) await again(world, settings, aims, kept);
       end.abort();
     };
     try {
@@ -73,16 +62,16 @@ export async function runDeliveries(settings: DeliverySettings, options: RunOpti
     if (!asked) throw new Error('nothing was replayed or erased');
     world.receiver.calm();
     await wake(world, asked);
-    bucket.store.fault = undefined;
+    for (const station of stations) station.calm();
     const all = settings.webhooks + settings.notifications;
     const left = await drain(world, drainMs + all * drainMsPerWebhook);
     options.say('drained; comparing the ledgers');
-    const { counts, violations } = await judge(world, kept, await objectsIn(bucket.store, webhooks.length));
+    const { counts, violations } = await judge(world, kept, aims);
     return {
-      counts: { ...counts, replayed: asked.replayed.length, erased },
-      violations: { ...violations, ...(await judgeMeanwhile(world, asked)) },
+      counts: { ...counts, ...files.counts, replayed: asked.replayed.length, erased },
+      violations: { ...violations, ...(await judgeMeanwhile(world, asked)), ...files.violations },
       deeds: chaos.deeds,
-      left,
+      left: [...left, ...files.left],
     };
   } finally {
     await world.close();
@@ -101,10 +90,18 @@ async function tell(
   }
 }
 
-/** Where messages go: all endpoints by their ids, and those that are told of events. */
+/** Where messages go: all endpoints by their ids, the other kinds, and those that are told of events. */
 interface Aims {
-  destinations: readonly string[];
+  webhooks: readonly string[];
+  stations: readonly Station[];
   told: readonly string[];
+}
+
+/** The share of messages that go to no webhook. */
+const stationShare = 0.4;
+
+function aimOf({ webhooks, stations }: Aims, random: Random): string {
+  return random.next() < stationShare ? random.pick(stations).id : random.pick(webhooks);
 }
 
 async function keepAll(
@@ -114,10 +111,11 @@ async function keepAll(
   kept: Map<string, Kept>,
 ): Promise<void> {
   const random = createRandom(seed, 'webhooks');
+  const of = { projectId: world.platform.projectId, random };
   const count = Math.round((perKeep * notifications) / webhooks / aims.told.length);
   while (kept.size < webhooks + notifications) {
-    await keepSome(world, { random, count: perKeep }, aims.destinations, kept);
-    await happen(world, { random, count }, aims, kept);
+    await keepRecords(world.database, { ...of, count: perKeep }, () => aimOf(aims, random), kept);
+    await happen(world.database, { ...of, count }, aims.told, kept);
     await sleep(random.int(40));
   }
 }
@@ -130,130 +128,26 @@ async function again(
   kept: Map<string, Kept>,
 ): Promise<void> {
   const random = createRandom(seed, `more ${kept.size}`);
-  await keepSome(world, { random, count: perKeepLater }, aims.destinations, kept);
-  await happen(world, { random, count: 1 }, aims, kept);
+  const of = { projectId: world.platform.projectId, random };
+  await keepRecords(world.database, { ...of, count: perKeepLater }, () => aimOf(aims, random), kept);
+  await happen(world.database, { ...of, count: 1 }, aims.told, kept);
   await sleep(300);
 }
 
-async function keepSome(
-  { database, platform }: World,
-  { random, count }: { random: Random; count: number },
-  destinations: readonly string[],
-  kept: Map<string, Kept>,
-): Promise<void> {
-  const messages = await Promise.all(
-    Array.from({ length: count }, () => messageTo(platform.projectId, random, destinations)),
-  );
-  await patiently(() => keepOnce(() => keepMessages(database, messages)));
-  for (const { id, body, encoding, destinationId } of messages) {
-    const hash = createHash('sha256')
-      .update(await decode(body, encoding))
-      .digest('base64');
-    kept.set(id, { endpoint: destinations.indexOf(destinationId), hash });
-  }
-}
-
-const eventType = 'connection.error';
 const toldEndpoints = 3;
 
-/** The first endpoints and the bucket are told of events. Answers with their ids. */
-async function routeEvents({ platform }: World, destinations: readonly string[]): Promise<string[]> {
-  const told = [...destinations.slice(0, toldEndpoints), ...destinations.slice(-1)];
+/** The first endpoints are told of events, and every other kind that takes them. Answers with their ids. */
+async function routeEvents(
+  { platform }: World,
+  webhooks: readonly string[],
+  stations: readonly Station[],
+): Promise<string[]> {
+  const others = stations.flatMap(({ id, recordsOnly }) => (recordsOnly ? [] : [id]));
+  const told = [...webhooks.slice(0, toldEndpoints), ...others];
   await ask(platform, 'PUT', `/projects/${platform.projectId}/notifications`, {
     routes: told.map((destination) => ({ eventTypes: [eventType], destination })),
   });
   return told;
-}
-
-/** Events that happen, each with what it tells of in one commit, and beside them one that is rolled back: nobody may hear of it. */
-async function happen(
-  { database, platform: { projectId } }: World,
-  { random, count }: { random: Random; count: number },
-  { destinations, told }: Aims,
-  kept: Map<string, Kept>,
-): Promise<void> {
-  for (let n = 0; n < count; n += 1) {
-    const id = newId();
-    const data = `{"n":${random.pick(values)}, "text":"${random.text(200 + random.int(500))}"}`;
-    const happening = { type: eventType, groupRef: 'acme', data } as const;
-    await patiently(() => keepOnce(() => insertEvent(database, projectId, id, happening)));
-    const hash = createHash('sha256')
-      .update(`{"notificationType":"${eventType}","data":${data}}`)
-      .digest('base64');
-    for (const destinationId of told)
-      kept.set(idOf(id, destinationId), { endpoint: destinations.indexOf(destinationId), hash });
-  }
-  const undone = database.transaction(async (tx) => {
-    await insertEvent(tx, projectId, newId(), { type: eventType, groupRef: 'acme', data: '{"undone":true}' });
-    throw new Error('undone');
-  });
-  await undone.catch(() => undefined);
-}
-
-/** The id of the message that tells a destination of an event (docs/invariants.md, 30). */
-function idOf(eventId: string, destinationId: string): string {
-  const hash = createHash('md5')
-    .update(eventId + destinationId)
-    .digest('hex');
-  return `${eventId.slice(0, 15)}${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
-}
-
-/** A commit whose answer was lost is not made twice. */
-async function keepOnce(keep: () => Promise<unknown>): Promise<void> {
-  try {
-    await keep();
-  } catch (error) {
-    if (sqlState(error) !== '23505') throw error;
-  }
-}
-
-/** Texts that another writer of JSON would write in another way. */
-const values = [
-  '1.50',
-  '12345678901234567890',
-  '1e400',
-  '-0',
-  '"\\u00e9\\/"',
-  '"é\\u2028😀"',
-  '{"b":1,"a":2.0}',
-];
-
-async function messageTo(
-  projectId: string,
-  random: Random,
-  destinations: readonly string[],
-): Promise<NewMessage> {
-  const installationId = newId();
-  const entries = Array.from({ length: 1 + random.int(3) }, (_, at) => ({
-    json: `{"fields":{"n":${random.pick(values)}}, "text":"${random.text(200 + random.int(2_000))}"}`,
-    key: { id: String(at), version: '2026-01-01T00:00:00.000Z', deleted: false },
-  }));
-  const names = { groupRef: 'acme', groupName: 'Acme', consumerRef: 'ada', consumerName: 'Ada' };
-  const [message] = await cutMessages(
-    {
-      action: 'read',
-      projectId,
-      provider: 'hubspot',
-      ...names,
-      installationId,
-      installationUpdateTime: '2026-01-01T00:00:00.000Z',
-      objectName: 'people',
-      rawObjectName: 'contacts',
-    },
-    entries,
-    {
-      projectId,
-      operationId: null,
-      installationId,
-      groupRef: names.groupRef,
-      object: 'people',
-      destinationId: random.pick(destinations),
-      page: 1,
-      publicUrl: 'https://svc.example',
-    },
-  );
-  if (!message) throw new Error('no message was made');
-  return message;
 }
 
 /** Without faults, until nothing waits; time passes when everything waits for its next attempt. */
@@ -268,56 +162,52 @@ async function drain(world: World, forMs: number): Promise<string[]> {
   }
 }
 
-/** A message that the bucket has, in the place of an arrival at an endpoint. */
-async function objectsIn(store: TestStore, endpoint: number): Promise<Map<string, Kept>> {
-  const objects = await store.objects();
-  return new Map(
-    objects.map(({ key, text }) => {
-      const hash = createHash('sha256').update(text).digest('base64');
-      return [key.replace(/^.*\//, ''), { endpoint, hash }];
-    }),
-  );
-}
-
 interface DeliveryState {
   id: string;
   status: string;
 }
 
-/** Compares the suite's ledger with that of the receiver, and both with what the platform says. */
+/** Compares the suite's ledger with those of the receiver and of the other kinds, and all with what the platform says. */
 async function judge(
   { database, receiver }: World,
   kept: ReadonlyMap<string, Kept>,
-  objects: ReadonlyMap<string, Kept>,
+  { webhooks, stations }: Aims,
 ): Promise<Pick<Findings, 'counts' | 'violations'>> {
   const rows = await patiently(() => database.raw('SELECT message_id AS id, status FROM delivery'));
   const states = new Map((rows as unknown as DeliveryState[]).map(({ id, status }) => [id, status]));
   const ids = [...kept.keys()];
   const { arrivals, unverified, changed } = receiver;
+  const held: Held[] = [];
+  const counts: Record<string, number> = {};
+  for (const station of stations) {
+    const { kind, id } = station;
+    const mine = [...kept].filter(([, { destination }]) => destination === id);
+    const there = await station.look(new Map(mine.map(([message, { body }]) => [message, body])));
+    held.push(there);
+    counts[kind] = there.found.length;
+  }
+  const found = new Set(held.flatMap((one) => one.found));
   const wrongly = (id: string): boolean => {
-    const [arrival, object, expected] = [arrivals.get(id), objects.get(id), kept.get(id)];
-    if (object) return !!arrival || object.hash !== expected?.hash || object.endpoint !== expected.endpoint;
-    return (
-      !!arrival &&
-      (arrival.hash !== expected?.hash || [...arrival.endpoints].join() !== `${expected.endpoint}`)
-    );
+    const [arrival, expected] = [arrivals.get(id), kept.get(id)];
+    if (!arrival) return false;
+    const at = webhooks.indexOf(expected?.destination ?? '');
+    return arrival.hash !== expected?.hash || [...arrival.endpoints].join() !== String(at);
   };
-  const requests = receiver.requests();
   return {
     counts: {
       kept: kept.size,
-      objects: objects.size,
-      requests,
+      ...counts,
+      requests: receiver.requests(),
       repeats: [...arrivals.values()].reduce((total, { times }) => total + times - 1, 0),
       failures: Object.values(receiver.faults).reduce((total, count) => total + count, 0),
     },
     violations: {
-      lost: ids.filter((id) => !arrivals.get(id)?.taken && !objects.has(id)),
+      lost: ids.filter((id) => !arrivals.get(id)?.taken && !found.has(id)),
       unsaid: ids.filter((id) => states.get(id) !== 'delivered').map((id) => `${id} ${states.get(id)}`),
       unverified,
       changed,
-      wrong: ids.filter(wrongly),
-      strange: [...arrivals.keys(), ...objects.keys()].filter((id) => !kept.has(id)),
+      wrong: [...ids.filter(wrongly), ...held.flatMap((one) => one.wrong)],
+      strange: [...[...arrivals.keys()].filter((id) => !kept.has(id)), ...held.flatMap((one) => one.strange)],
     },
   };
 }

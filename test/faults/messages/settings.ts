@@ -27,6 +27,9 @@ export interface DeliverySettings extends Common {
   webhooks: number;
   notifications: number;
   endpoints: number;
+  /** Messages and events to a file, and how often the node that writes it dies. */
+  files: number;
+  fileKills: number;
 }
 
 const common = {
@@ -102,7 +105,25 @@ export const deliveries: Record<Size, Omit<DeliverySettings, 'seed'>> = {
     webhooks: 400,
     notifications: 400,
     endpoints: 20,
+    files: 60,
+    fileKills: 2,
   },
-  usual: { ...some, ...delivering, webhooks: 5_000, notifications: 5_000, endpoints: 50 },
-  long: { ...many, ...delivering, webhooks: 50_000, notifications: 50_000, endpoints: 50 },
+  usual: {
+    ...some,
+    ...delivering,
+    webhooks: 5_000,
+    notifications: 5_000,
+    endpoints: 50,
+    files: 500,
+    fileKills: 10,
+  },
+  long: {
+    ...many,
+    ...delivering,
+    webhooks: 50_000,
+    notifications: 50_000,
+    endpoints: 50,
+    files: 5_000,
+    fileKills: 50,
+  },
 };

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
-import { bucket, secrets, startStore, type TestStore } from '../../../src/deliveries/s3/harness.testsuite.ts';
+import { bucket, secrets, startStore, type TestStore } from '../../../src/deliveries/s3/harness.fixture.ts';
 import { createRandom } from '../../../simulator/kit/random.ts';
 import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
 import { simulator } from '../../customer.ts';
@@ -164,7 +164,7 @@ export async function addStore(
 export async function addWarehouse(
   { databaseUrl, platform, closing }: World,
   name: string,
-): Promise<{ warehouse: Database; wire: Forwarder }> {
+): Promise<{ id: string; warehouse: Database; wire: Forwarder }> {
   const admin = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'svc fault suite' });
   closing.push(() => admin.close());
   const database = `svc_warehouse_${randomBytes(6).toString('hex')}`;
@@ -178,13 +178,13 @@ export async function addWarehouse(
   const wire = await startForwarder(near.href);
   closing.push(() => wire.close());
   const { username, password, host } = new URL(wire.url);
-  await ask(platform, 'POST', `/projects/${platform.projectId}/destinations`, {
+  const { id } = await ask<{ id: string }>(platform, 'POST', `/projects/${platform.projectId}/destinations`, {
     name,
     type: 'postgres',
     metadata: { url: `postgresql://${username}@${host}/${database}?sslmode=disable`, schema: 'crm' },
     secrets: { password: decodeURIComponent(password) },
   });
-  return { warehouse, wire };
+  return { id, warehouse, wire };
 }
 
 const ballast = '00000000-0000-0000-0000-000000000000';

@@ -54,7 +54,7 @@ const tooMany: Record<'hubspot' | 'salesforce', Weighed> = {
 
 /** Writes; the calls that look for a lost one are spared half of the faults, since a synchronous write asks only thrice. */
 const writes: Record<'hubspot' | 'salesforce', string> = {
-  hubspot: String.raw`^/crm/v3/objects/\w+(/batch/(create|update)|/\d+)?$`,
+  hubspot: String.raw`^/crm/v3/objects/\w+(/batch/(create|update|upsert)|/\d+)?$`,
   salesforce: String.raw`^/services/data/v[\d.]+/(sobjects|composite)/`,
 };
 /** Creates only: a late change of a record would overtake a newer one, which no platform can prevent. */

@@ -159,7 +159,11 @@ async function terminate(database: Database): Promise<void> {
 const ballast = '00000000-0000-0000-0000-000000000000';
 
 /** Waits, without faults, until all work has ended. While nothing is under way the clock is shifted. Returns what is left. */
-async function drain({ hubspot, salesforce, database }: Stage): Promise<string[]> {
+export async function drain({
+  hubspot,
+  salesforce,
+  database,
+}: Pick<Stage, 'hubspot' | 'salesforce' | 'database'>): Promise<string[]> {
   for (const url of [hubspot, salesforce]) await simulator(url, 'DELETE', '/faults');
   const giveUpAt = performance.now() + drainMs;
   for (;;) {
@@ -192,11 +196,12 @@ async function passTime(database: Database): Promise<void> {
   );
 }
 
-async function readAll(providers: readonly ProviderLedger[]): Promise<void> {
+export async function readAll(providers: readonly ProviderLedger[]): Promise<void> {
   await Promise.all(providers.map((provider) => provider.read()));
 }
 
-async function readRecords(database: Database): Promise<RecordState[]> {
+/** What the platform reports on each record of the workload. */
+export async function readRecords(database: Database): Promise<RecordState[]> {
   const records: RecordState[] = [];
   let after = ballast;
   for (;;) {

@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { openDatabase, type Database } from '../../../src/kit/db/database.ts';
 import { generateApiKey } from '../../../src/projects/keys/key-form.ts';
 import { certificate } from '../../certificate.ts';
-import { deploy, install, simulator } from '../../customer.ts';
+import { deploy, install, simulator, type Customer } from '../../customer.ts';
 import { startForwarder, type Forwarder } from '../../forwarder.ts';
 import { startTlsFront } from '../../tls-front.ts';
 import type { NodeProcess } from './node-process.ts';
@@ -86,7 +86,7 @@ export async function openStage(
     });
     const database = openDatabase({ url: server.url, poolSize: 4, applicationName: 'svc fault suite' });
     closing.push(() => database.close());
-    const made = await prepare(settings, nodes, { hubspot, salesforce, apiKey });
+    const { projectId, seeded } = await prepare(settings, nodes, { hubspot, salesforce, apiKey });
     const { crashDatabase } = server;
     return {
       folder,
@@ -96,7 +96,8 @@ export async function openStage(
       nodes,
       wires,
       apiKey,
-      ...made,
+      projectId,
+      seeded,
       ...(crashDatabase ? { crashDatabase } : {}),
       close,
     };
@@ -106,23 +107,44 @@ export async function openStage(
   }
 }
 
-/** Deploys, connects and installs through the first node, and makes the records that will be changed. */
-async function prepare(
-  settings: Settings,
-  nodes: NodeProcess[],
-  { hubspot, salesforce, apiKey }: { hubspot: string; salesforce: string; apiKey: string },
-): Promise<{ projectId: string; seeded: Seeded }> {
+interface Around {
+  hubspot: string;
+  salesforce: string;
+  apiKey: string;
+}
+
+interface Furnished {
+  projectId: string;
+  seeded: Seeded;
+  /** Of HubSpot, one for each group. */
+  customers: Customer[];
+}
+
+async function prepare(settings: Settings, nodes: NodeProcess[], around: Around): Promise<Furnished> {
   const [first, ...others] = nodes;
   if (!first) throw new Error('there are no nodes');
   first.start();
   await first.ready();
   for (const node of others) node.start();
-  const platform = await platformAt(first.base, apiKey, { hubspot, salesforce });
+  const furnished = await furnish(settings, first.base, around, manifest);
+  await Promise.all(others.map((node) => node.ready()));
+  return furnished;
+}
+
+/** Deploys, connects and installs through one address, and makes the records that will be changed. */
+export async function furnish(
+  settings: Settings,
+  base: string,
+  { hubspot, salesforce, apiKey }: Around,
+  sourceYaml: string,
+): Promise<Furnished> {
+  const platform = await platformAt(base, apiKey, { hubspot, salesforce });
   await simulator(hubspot, 'POST', '/quotas', { burstMax: null });
   await simulator(salesforce, 'POST', '/quotas', { dailyApiRequests: 1e9, concurrentRequests: 1e6 });
-  await deploy(platform, manifest);
+  await deploy(platform, sourceYaml);
+  const customers: Customer[] = [];
   for (let at = 0; at < groups; at += 1) {
-    await install(platform, 'hubspot-crm', `group-${at}`, configOf('companies', 'phone'));
+    customers.push(await install(platform, 'hubspot-crm', `group-${at}`, configOf('companies', 'phone')));
     await install(platform, 'salesforce-crm', `group-${at}`, configOf('Account', 'Phone'));
   }
   const names = Array.from({ length: seededRecords(settings) }, (_, at) => `seeded ${at}`);
@@ -136,8 +158,8 @@ async function prepare(
   });
   for (const { url, ms } of [hubspot, salesforce].map((each) => ({ url: each, ms: settings.latencyMs })))
     await simulator(url, 'POST', '/settings', { latencyMs: ms });
-  await Promise.all(others.map((node) => node.ready()));
-  return { projectId: platform.projectId, seeded: { companies: companies.ids, accounts: accounts.ids } };
+  const seeded = { companies: companies.ids, accounts: accounts.ids };
+  return { projectId: platform.projectId, seeded, customers };
 }
 
 /** Records of the object may be deleted, and the field is written only where it is empty. */

@@ -65,13 +65,14 @@ export function judge(evidence: Evidence): Verdict {
     states.get(marker)?.some((state) => state.operationId === operationId) ? [] : [marker],
   );
   const unknown = records.filter(({ kind }) => kind === 'unknown').map(({ marker }) => marker);
-  const isKeyedCreate = (marker: string): boolean => {
+  /** A lost create is found by its key, a lost upsert repeated. */
+  const isResolvable = (marker: string): boolean => {
     const request = requests.get(marker);
-    return request?.kind === 'create' && request.keyed;
+    return request?.kind === 'upsert' || (request?.kind === 'create' && request.keyed);
   };
-  const notLost = unknown.filter((marker) => !isKeyedCreate(marker) && !lostAnswers.has(marker));
+  const notLost = unknown.filter((marker) => !isResolvable(marker) && !lostAnswers.has(marker));
   const unexplained = notLost.filter((marker) => !wasDisturbed(marker, requests.get(marker), evidence));
-  const byFault = [...lostAnswers].filter((marker) => !isKeyedCreate(marker)).length;
+  const byFault = [...lostAnswers].filter((marker) => !isResolvable(marker)).length;
   return {
     accepted: accepted.length,
     records: requests.size,
@@ -100,7 +101,7 @@ export function judge(evidence: Evidence): Verdict {
         ),
         ...claims(accepted, 'notApplied').filter((marker) => done(marker)),
       ],
-      unknownResolvable: unknown.filter(isKeyedCreate),
+      unknownResolvable: unknown.filter(isResolvable),
       unexplained,
       outOfOrder: outOfOrder(effects, requests),
       torn: torn(accepted, states, done),
@@ -229,7 +230,7 @@ function outOfOrder(effects: readonly Effect[], requests: ReadonlyMap<string, Ac
   const found: string[] = [];
   for (const { marker, kind } of effects) {
     const request = requests.get(marker);
-    if (kind !== 'update' || !request?.target) continue;
+    if (kind === 'delete' || !request?.target) continue;
     const { operationId } = request;
     const { id, order } = request.target;
     const before = last.get(id);

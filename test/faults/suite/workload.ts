@@ -9,13 +9,13 @@ export interface Write {
   integration: 'hubspot-crm' | 'salesforce-crm';
   object: string;
   body: Record<string, unknown>;
-  kind: 'create' | 'update' | 'delete';
+  kind: 'create' | 'update' | 'delete' | 'upsert';
   route: Route;
   /** One for each record, found again in the payloads, the requests and the effects. */
   markers: string[];
   /** The provider offers a key by which a lost create can be found. */
   keyed: boolean;
-  /** For updates: the record, and the number of the change among the changes of this record. */
+  /** The record, by its id or by what it is upserted by, and the number of the change among the changes of this record. */
   target?: { id: string; order: number };
   /** All records of the request are written or none. */
   allOrNone?: true;
@@ -123,20 +123,36 @@ const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
 };
 const allShapes = [...shapes.plain, ...shapes.keyed, ...shapes.loose];
 
+/** By what records are upserted; the last of them may stand there twice. */
+const identities: { integration: Write['integration']; object: string; by: string; name: string }[] = [
+  { integration: 'hubspot-crm', object: 'contacts', by: 'email', name: 'lastname' },
+  { integration: 'salesforce-crm', object: 'Contact', by: 'External_Id__c', name: 'LastName' },
+  { integration: 'salesforce-crm', object: 'UpsertTable__c', by: 'ExtId__c', name: 'Name' },
+];
+
+/** The share of upserts whose values are new. */
+const newShare = 0.35;
+
 /** Which records of a caller a request changes: those of one list are changed by its routes alone. */
 type List = 'queued' | 'synchronous' | 'autoBatch' | 'either';
 const lists: List[] = ['queued', 'synchronous', 'autoBatch', 'either'];
 
 /** Out of 100 requests. */
-const mix: [number, 'create' | 'update' | 'allOrNone' | 'delete', Route, List?][] = [
-  [24, 'create', 'autoBatch'],
-  [16, 'update', 'autoBatch', 'autoBatch'],
-  [17, 'create', 'queued'],
+const mix: [number, Write['kind'] | 'allOrNone', Route, List?][] = [
+  [20, 'create', 'autoBatch'],
+  [14, 'update', 'autoBatch', 'autoBatch'],
+  [13, 'create', 'queued'],
   [10, 'update', 'queued', 'queued'],
   [3, 'create', 'batch'],
   [2, 'update', 'batch', 'queued'],
   [3, 'allOrNone', 'batch'],
-  [9, 'create', 'synchronous'],
+  [5, 'create', 'synchronous'],
+  [4, 'upsert', 'autoBatch', 'autoBatch'],
+  [3, 'upsert', 'queued', 'queued'],
+  [1, 'upsert', 'queued', 'either'],
+  [2, 'upsert', 'batch', 'queued'],
+  [3, 'upsert', 'synchronous', 'synchronous'],
+  [1, 'upsert', 'synchronous', 'either'],
   [6, 'update', 'synchronous', 'synchronous'],
   [4, 'update', 'synchronous', 'either'],
   [3, 'update', 'queued', 'either'],
@@ -215,6 +231,33 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
     };
   }
 
+  /** Of values that are new, or of one that this caller upserts again and again. */
+  function upsert(route: Route, list: List): Write {
+    const isNew = random.next() < newShare;
+    const identity = isNew ? random.pick(identities) : identities[at % identities.length];
+    if (!identity) throw new Error('there is nothing to upsert by');
+    const { integration, object, by, name } = identity;
+    const id = `${prefix}-${list}@${object.toLowerCase()}.example`;
+    const markers = Array.from({ length: isNew && route === 'batch' ? 2 + random.int(11) : 1 }, mark);
+    const records = markers.map((one) => ({ [by]: isNew ? `${one}@faults.example` : id, [name]: one }));
+    const order = (orders.get(id) ?? 0) + (isNew ? 0 : 1);
+    if (!isNew) orders.set(id, order);
+    return {
+      integration,
+      object,
+      kind: 'upsert',
+      route,
+      markers,
+      keyed: true,
+      body: {
+        ...bodyOf('upsert', route, records, isNew ? group(route) : at % autoBatchGroups),
+        upsertBy: by,
+      },
+      ...(isNew ? {} : { target: { id, order } }),
+      ...(!isNew || random.next() < 0.7 ? { key: random.uuid() } : {}),
+    };
+  }
+
   function remove(): Write | undefined {
     const place = doomed.pop();
     if (place === undefined) return undefined;
@@ -240,6 +283,7 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
       left -= share;
       if (left >= 0) continue;
       if (kind === 'update') return update(route, list ?? 'queued');
+      if (kind === 'upsert') return upsert(route, list ?? 'queued');
       if (kind === 'delete') return remove() ?? create('queued');
       return create(route, kind === 'allOrNone');
     }

@@ -1,7 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from './generated/api.ts';
 import { readProblem, SvcError, unexpected } from './problem.ts';
-import { createTransport, type TransportOptions } from './transport.ts';
+import { createTransport, isReplayed, type TransportOptions } from './transport.ts';
 
 export interface ConnectOptions extends TransportOptions {
   /** Where svc is, such as `https://svc.example.com`. */
@@ -44,7 +44,15 @@ export function createCalls(options: ConnectOptions): Calls {
       return transport(request);
     },
   });
+  api.use({ onRequest: ({ schemaPath, params }) => refuseUnnamed(schemaPath, params.path) });
   return { api, projectIdOrName: project };
+}
+
+/** A caller without types may leave something away that the path needs. */
+function refuseUnnamed(schemaPath: string, given: Record<string, unknown> = {}): void {
+  const names = [...schemaPath.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const missing = names.filter((name) => given[name] === undefined || given[name] === '');
+  if (missing.length > 0) throw new TypeError(`${schemaPath} needs ${missing.join(', ')}`);
 }
 
 interface Answered<Data> {
@@ -62,7 +70,8 @@ export async function answerOf<Data>(
   if (response.ok) return data as Data;
   if (isAnswer(error)) return error;
   const problem = readProblem(JSON.stringify(error), response.status);
-  throw problem ? new SvcError(problem) : unexpected(response.url, response.status, null);
+  const replayed = isReplayed(response);
+  throw problem ? new SvcError({ ...problem, replayed }) : unexpected(response.url, response.status, null);
 }
 
 /** A success whose body is not what it says: a page of something else that answers at the address. */

@@ -1,3 +1,4 @@
+export type { Audit, AuditFilter } from './audit.ts';
 export { answerOf, onlyPage } from './calls.ts';
 export type { CallOptions, ConnectOptions } from './calls.ts';
 export type { Connections } from './connections.ts';
@@ -13,5 +14,6 @@ export { readProblem, SvcError } from './problem.ts';
 export type { Reads } from './reads.ts';
 export type { AnyIntegrations, DataMessage, Entry, Fields, FieldValue, IntegrationsShape } from './shape.ts';
 export { Svc } from './svc.ts';
+export type { Transfer } from './transfer.ts';
 export { verifyWebhook, type WebhookRequest } from './webhook.ts';
 export type { BatchWrite, SingleWrite, WriteAnswer, WriteOptions } from './write.ts';

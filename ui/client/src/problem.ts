@@ -2,12 +2,13 @@ import type { Problem, ProblemIssue, ProviderAnswer, WriteFailure } from './gene
 import type { ProblemCode } from './generated/problem-codes.ts';
 
 /** What this client says where svc could say nothing. */
-type OwnCode = 'unreachable' | 'unexpected-answer' | 'webhook-invalid';
+type OwnCode = 'unreachable' | 'broken-off' | 'unexpected-answer' | 'webhook-invalid';
 
 /** Members that only some problems have. */
 interface Details {
   operationId?: string;
   errors?: Partial<WriteFailure>[];
+  replayed?: boolean;
 }
 
 /** What a `SvcError` is made of. */
@@ -28,6 +29,8 @@ export class SvcError extends Error {
   /** Whether the same request may be sent again without doing anything twice. */
   readonly retryable: boolean;
   readonly retryAfter: Date | undefined;
+  /** Whether an earlier request under the same idempotency key got this answer, and nothing was sent for this one. */
+  readonly replayed: boolean;
   /** What is wrong in a request, by path. */
   readonly issues: readonly ProblemIssue[];
   /** What the provider answered, secrets removed. */
@@ -42,7 +45,7 @@ export class SvcError extends Error {
   constructor(init: ProblemInit) {
     const { code, status, detail = 'svc did not say why', remedy = '', requestId, errors = [] } = init;
     const where = requestId === undefined ? code : `${code}, request ${requestId}`;
-    super(`${[detail, remedy].filter(Boolean).join(' ')} (${where})`, { cause: init.cause });
+    super(`${[detail, remedy].filter(Boolean).map(asSentence).join(' ')} (${where})`, { cause: init.cause });
     this.code = code;
     this.status = status;
     this.detail = detail;
@@ -50,12 +53,18 @@ export class SvcError extends Error {
     this.requestId = requestId;
     this.retryable = init.retryable ?? false;
     this.retryAfter = init.retryAfter === undefined ? undefined : new Date(init.retryAfter);
+    this.replayed = init.replayed ?? false;
     this.issues = init.issues ?? [];
     this.provider = init.provider;
     this.operationId = init.operationId;
     this.category = (init['category'] as WriteFailure['category'] | undefined) ?? errors[0]?.category;
     this.errors = errors;
   }
+}
+
+/** With a full stop, unless it ends with a sign of its own. */
+function asSentence(text: string): string {
+  return /[.!?:]$/.test(text) ? text : `${text}.`;
 }
 
 /** The body of an answer that is no success, as far as it can be read. */

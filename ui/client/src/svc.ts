@@ -1,4 +1,5 @@
 import type { Client } from 'openapi-fetch';
+import { auditOf, type Audit } from './audit.ts';
 import { createCalls, type Calls, type ConnectOptions } from './calls.ts';
 import { connectionsOf, type Connections } from './connections.ts';
 import { deliveriesOf, type Deliveries } from './deliveries.ts';
@@ -8,6 +9,7 @@ import { integrationsOf, type Integrations } from './integrations.ts';
 import { operationsOf, type Operations } from './operations.ts';
 import { readsOf, type Reads } from './reads.ts';
 import type { AnyIntegrations, DataMessage, IntegrationOf, IntegrationsShape, WrittenOf } from './shape.ts';
+import { transferOf, type Transfer } from './transfer.ts';
 import { verifyWebhook, type WebhookRequest } from './webhook.ts';
 import {
   sendBatch,
@@ -32,6 +34,8 @@ export class Svc<M extends IntegrationsShape = AnyIntegrations> {
   readonly connections: Connections;
   readonly reads: Reads;
   readonly deliveries: Deliveries;
+  readonly transfer: Transfer;
+  readonly audit: Audit;
   /** Everything else: each path of the API, with the same key, retries and types; `answerOf` throws what is no success. */
   readonly api: Client<paths>;
   readonly #calls: Calls;
@@ -47,6 +51,8 @@ export class Svc<M extends IntegrationsShape = AnyIntegrations> {
     this.connections = connectionsOf(calls);
     this.reads = readsOf(calls);
     this.deliveries = deliveriesOf(calls);
+    this.transfer = transferOf(calls);
+    this.audit = auditOf(calls);
   }
 
   /** Creates, updates, upserts or deletes a record. Throws a `SvcError` when it was not done, or not known to be. */

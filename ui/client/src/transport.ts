@@ -28,12 +28,16 @@ export function createTransport(options: TransportOptions = {}): (request: Reque
   return async (first) => {
     const endAt = Date.now() + retryWithinMs;
     let request = first;
-    for (let made = 1; ; made++) {
+    for (let made = 1; ;) {
       const attempt = await attemptOnce(request, options);
       if (!mayRepeat(request, attempt)) return settled(attempt);
-      const pauseMs = pauseAfter(attempt, made);
-      if (made > retries || Date.now() + pauseMs > endAt) return settled(attempt);
-      await pause(pauseMs, first.signal);
+      // What is kept of an earlier call was no attempt: nothing was sent for it.
+      if (!(isKept(attempt) && isSpent(attempt.problem))) {
+        const pauseMs = pauseAfter(attempt, made);
+        if (made > retries || Date.now() + pauseMs > endAt) return settled(attempt);
+        await pause(pauseMs, first.signal);
+        made += 1;
+      }
       request = nextRequest(first, request, attempt);
     }
   };
@@ -41,12 +45,19 @@ export function createTransport(options: TransportOptions = {}): (request: Reque
 
 async function attemptOnce(request: Request, options: TransportOptions): Promise<Attempt> {
   const { fetch = globalThis.fetch, timeoutMs = 120_000 } = options;
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+  const late = new AbortController();
+  const limit = setTimeout(
+    () => late.abort(new DOMException('The answer took too long.', 'TimeoutError')),
+    timeoutMs,
+  );
+  const signal = AbortSignal.any([request.signal, late.signal]);
   try {
     const response = await fetch(new Request(request.clone(), { signal }));
     const type = response.headers.get('content-type');
     if (response.status < 200 || (response.status >= 300 && response.status < 400))
       throw unexpected(request.url, response.status, type);
+    // Handed on as it comes, however long that takes.
+    if (response.ok && isLines(type)) return { response, problem: undefined };
     const text = await response.text();
     const problem = response.ok ? undefined : readProblem(text, response.status);
     if (!response.ok && !problem) throw unexpected(request.url, response.status, type);
@@ -56,7 +67,14 @@ async function attemptOnce(request: Request, options: TransportOptions): Promise
     request.signal.throwIfAborted();
     if (cause instanceof SvcError) throw cause;
     return { lost: unreachable(request.url, cause) };
+  } finally {
+    clearTimeout(limit);
   }
+}
+
+/** What may be too long to be held whole. */
+function isLines(type: string | null): boolean {
+  return type !== null && /^(application\/x-ndjson|text\/csv)\b/.test(type);
 }
 
 function unreachable(url: string, cause: unknown): SvcError {
@@ -101,6 +119,15 @@ function nextRequest(first: Request, request: Request, attempt: Attempt): Reques
   const headers = new Headers(request.headers);
   headers.set(keyHeader, nextKey(first.headers.get(keyHeader) ?? key, key));
   return new Request(request, { headers });
+}
+
+function isKept(attempt: Attempt): attempt is Extract<Attempt, { response: Response }> {
+  return 'response' in attempt && isReplayed(attempt.response);
+}
+
+/** Whether an answer is the one that an earlier request got under the same key. */
+export function isReplayed({ headers }: Response): boolean {
+  return headers.get('idempotent-replayed') === 'true';
 }
 
 function isSpent(problem: ProblemInit | undefined): boolean {

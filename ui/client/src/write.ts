@@ -1,12 +1,15 @@
-import { answerOf, type CallOptions, type Calls } from './calls.ts';
+import { answerOf, onlyPage, type CallOptions, type Calls } from './calls.ts';
 import type {
   Association,
   BatchWritten,
+  RecordWritten,
   WriteAccepted,
   WritePlanned,
   WriteRequest,
 } from './generated/api.ts';
+import { SvcError } from './problem.ts';
 import type { IntegrationOf, IntegrationsShape, WrittenOf } from './shape.ts';
+import { isReplayed } from './transport.ts';
 
 type Kind = WriteRequest['type'];
 export type Mode = NonNullable<WriteRequest['mode']>;
@@ -14,6 +17,11 @@ export type Mode = NonNullable<WriteRequest['mode']>;
 export interface WriteOptions extends CallOptions {
   /** Stands for this write, for 7 days; a new one is made unless given. With the same key and the same request it is done once. */
   idempotencyKey?: string;
+  /**
+   * Where the key stands for a write that has failed, it is tried anew, under `<key>.2` and so on; otherwise that failure is the answer as
+   * long as the key is kept. What may have been done is never tried anew.
+   */
+  retryFailed?: boolean;
 }
 
 interface Target<M extends IntegrationsShape, I extends IntegrationOf<M>, O extends WrittenOf<M, I>> {
@@ -83,17 +91,67 @@ type Sent = Pick<WriteRequest, 'type' | 'groupRef'> & { integration: string; obj
 
 /** Sends a single write. Where the provider refuses the record it is thrown as a `SvcError`. */
 export async function sendWrite(calls: Calls, request: Sent, options: WriteOptions = {}): Promise<unknown> {
-  return answerOf(post(calls, request, options));
+  return send(calls, request, options, (answered) => answerOf(answered));
 }
 
 /** Sends a batch. A batch of which no record was done is answered like one of which some were. */
 export async function sendBatch(calls: Calls, request: Sent, options: WriteOptions = {}): Promise<unknown> {
-  return answerOf<unknown>(post(calls, request, options), isBatch);
+  return send(calls, request, options, (answered) => answerOf<unknown>(answered, isBatch));
 }
 
-function post({ api, projectIdOrName }: Calls, request: Sent, options: WriteOptions) {
+async function send(
+  calls: Calls,
+  request: Sent,
+  options: WriteOptions,
+  answer: (answered: ReturnType<typeof post>) => Promise<unknown>,
+): Promise<unknown> {
+  const { idempotencyKey: first = crypto.randomUUID(), retryFailed = false } = options;
+  for (let number = 1; ; number++) {
+    const answered = post(calls, request, options, number === 1 ? first : `${first}.${number}`);
+    try {
+      const said = await answer(answered);
+      if (!retryFailed || isDone(said) || !isReplayed((await answered).response)) return said;
+      if (!(await hasFailed(calls, said, options))) return said;
+    } catch (error) {
+      if (!(retryFailed && error instanceof SvcError && error.replayed && didNothing(error))) throw error;
+    }
+  }
+}
+
+function isDone(said: unknown): boolean {
+  return (said as Partial<RecordWritten>).result?.success === true;
+}
+
+function didNothing({ operationId, category, retryable }: SvcError): boolean {
+  return operationId !== undefined && category !== 'unknownOutcome' && !retryable;
+}
+
+/** Whether what was accepted before has ended, and none of its records was done or may have been. */
+async function hasFailed(
+  { api, projectIdOrName }: Calls,
+  said: unknown,
+  options: CallOptions,
+): Promise<boolean> {
+  const { operationId } = said as WriteAccepted;
+  const params = { path: { projectIdOrName, operationId } };
+  const signal = options.signal ? { signal: options.signal } : {};
+  const one = '/v1/projects/{projectIdOrName}/operations/{operationId}';
+  const { status } = await answerOf(api.GET(one, { params, ...signal }));
+  if (status !== 'failure') return false;
+  const query = { pageSize: 100 };
+  const records = await answerOf(api.GET(`${one}/records`, { params: { ...params, query }, ...signal }));
+  return onlyPage(records).results.every(({ errors }) =>
+    errors.every(({ category }) => category !== 'unknownOutcome'),
+  );
+}
+
+function post(
+  { api, projectIdOrName }: Calls,
+  request: Sent,
+  { signal }: WriteOptions,
+  idempotencyKey: string,
+) {
   const { integration: integrationId, object: objectName, ...body } = request;
-  const { idempotencyKey = crypto.randomUUID(), signal } = options;
   return api.POST('/write/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}', {
     params: {
       path: { projectIdOrName, integrationId, objectName },

@@ -39,6 +39,12 @@ async function readmeProgram(): Promise<string> {
   return [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block]) => block).join('\n');
 }
 
+/** The commands by which the page has the package made in a checkout. */
+async function makingCommands(): Promise<string[]> {
+  const page = await readFile(join(home, 'README.md'), 'utf8');
+  return (page.match(/^npm (?:run|pack) .*$/gm) ?? []).map((line) => line.replace(/ *#.*$/, ''));
+}
+
 describe('ui/client/package', () => {
   /** An application that has installed the package as it would be published. */
   let app: string;
@@ -46,8 +52,9 @@ describe('ui/client/package', () => {
 
   beforeAll(async () => {
     app = await realpath(await mkdtemp(join(tmpdir(), 'svc-client-')));
-    await run(home, 'npm', ['run', 'build']);
-    await run(home, 'npm', ['pack', '--pack-destination', app]);
+    await rm(join(home, 'dist'), { recursive: true, force: true });
+    for (const command of await makingCommands())
+      await run(root, 'npm', [...command.split(' ').slice(1), '--pack-destination', app]);
     const file = (await readdir(app)).find((name) => name.endsWith('.tgz')) ?? '';
     tarball = await readFile(join(app, file));
     const scope = join(app, 'node_modules/@svc');

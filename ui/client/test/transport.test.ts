@@ -1,16 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Svc, SvcError, type ConnectOptions } from '../src/index.ts';
-import {
-  half,
-  json,
-  lost,
-  problem,
-  silent,
-  startAnswers,
-  written,
-  type Answers,
-} from './answers.testsuite.ts';
+import { half, json, lost, problem, silent, startAnswers, written, type Answers } from './answers.fixture.ts';
 
 const create = {
   integration: 'hubspot-crm',
@@ -88,6 +79,61 @@ describe('ui/client/transport', () => {
     await svc.write(create, { idempotencyKey: 'order-1' });
     await svc.write(create, { idempotencyKey: 'order-1' });
     expect(keys()).toEqual(['order-1', 'order-1.2', 'order-1.3', 'order-1', 'order-1.2']);
+  });
+
+  it('what is kept of earlier calls is passed without a pause, and is none of the attempts', async () => {
+    const kept = problem(
+      429,
+      'provider-rate-limited',
+      { ...retryable, operationId: 'o-1' },
+      { 'retry-after': '30', 'idempotent-replayed': 'true' },
+    );
+    const svc = await svcFor([kept, kept, kept, written], { retries: 1 });
+    await svc.write(create, { idempotencyKey: 'order-1' });
+    expect(keys()).toEqual(['order-1', 'order-1.2', 'order-1.3', 'order-1.4']);
+  });
+
+  it('a write that has failed is tried anew where that is asked for, and one that may have been done is not', async () => {
+    const replayed = { 'idempotent-replayed': 'true' };
+    const failed = problem(422, 'provider-refused', { operationId: 'o-1' }, replayed);
+    const unknown = problem(
+      502,
+      'outcome-unknown',
+      { operationId: 'o-2', category: 'unknownOutcome' },
+      replayed,
+    );
+    const again = { idempotencyKey: 'order-1', retryFailed: true };
+    const svc = await svcFor([failed, failed, failed, written, unknown]);
+    expect(await failureOf(svc.write(create, { idempotencyKey: 'order-1' }))).toMatchObject({
+      replayed: true,
+    });
+    await svc.write(create, again);
+    expect(await failureOf(svc.write(create, again))).toMatchObject({ operationId: 'o-2' });
+    expect(keys()).toEqual(['order-1', 'order-1', 'order-1.2', 'order-1.3', 'order-1']);
+  });
+
+  it('one that was accepted and has failed since is tried anew, unless what became of it is unknown', async () => {
+    const accepted = json(200, { operationId: 'o-1' }, { 'idempotent-replayed': 'true' });
+    const ended = json(200, { id: 'o-1', status: 'failure' });
+    const records = (category: string) =>
+      json(200, { results: [{ errors: [{ category }] }], pagination: { done: true } });
+    const again = { idempotencyKey: 'order-1', retryFailed: true };
+    const later = { ...create, mode: 'asynchronous' } as const;
+    const svc = await svcFor([accepted, ended, records('invalidData'), json(200, { operationId: 'o-2' })]);
+    expect(await svc.write(later, again)).toEqual({ operationId: 'o-2' });
+    await server.close();
+    const other = await svcFor([accepted, ended, records('unknownOutcome')]);
+    expect(await other.write(later, again)).toEqual({ operationId: 'o-1' });
+  });
+
+  it('says which part of a path is missing, where no types do', async () => {
+    const svc = await svcFor([written]);
+    const call = svc.operations
+      .list({} as never)
+      .pages()
+      .next();
+    await expect(call).rejects.toThrow('needs integrationId, installationId');
+    expect(server.got).toHaveLength(0);
   });
 
   it('a key whose first request is still in flight stays', async () => {

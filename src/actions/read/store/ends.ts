@@ -1,7 +1,9 @@
+import { countedColumns, countedEnds } from '../../../events/index.ts';
 import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { recordParts, type End } from '../../../lanes/index.ts';
 import {
+  countedOf,
   endOperations,
   logLines,
   markOperations,
@@ -80,7 +82,8 @@ const recordEnds = statement(
   ${logLines(
     `SELECT k.project_id, k.ref AS operation_id, x.id, x.severity, x.message
     FROM unnest($14::int[], $15::uuid[], $16::text[], $17::json[]) AS x(n, id, severity, message) JOIN kept k ON k.n = x.n`,
-  )}
+  )},
+  ${countedEnds(18)}
   SELECT k.n::int AS n, coalesce(f.paused, false) AS paused FROM kept k LEFT JOIN feeds f ON f.n = k.n`,
 );
 
@@ -109,6 +112,8 @@ export async function record(
     logs.map(({ id }) => id),
     logs.map(({ severity }) => severity),
     logs.map(({ msg, details = {}, end }) => storableJson({ msg, operation_id: end.operationId, details })),
+    // The work row of a run that had ended already has no object.
+    ...countedColumns(ends.map((end) => (end.resource === '' ? [] : countedOf(end)))),
   ]);
   const byPlace = new Map(rows.map(({ n, paused }) => [n, { paused }]));
   return ends.map((_, at) => byPlace.get(at + 1));

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
+import { currentTrace } from '../../../kit/trace.ts';
 import { queued, type Marked } from '../../../lanes/index.ts';
 import { beginOperations, logLines } from '../../../operations/index.ts';
 import type { FeedKind } from './feeds.ts';
@@ -15,11 +16,11 @@ const priorities: Record<RunType, number> = { triggered: 2, scheduled: 2, backfi
 const deadline = `(SELECT now FROM clock) + interval '10 years'`;
 
 /**
- * Begins a run for each row of a CTE `source` with n, project_id, installation_id, object, object_name, id, type, since, until
- * and prio, in the lane of the installation's connection.
+ * Begins a run for each row of a CTE `source` with n, project_id, installation_id, object, object_name, id, type, since, until,
+ * prio and trace, in the lane of the installation's connection.
  */
 const begun = `started AS MATERIALIZED (
-    SELECT s.*, n.integration_id, n.config_id, n.connection_id AS lane_id, json_build_object('groupRef', n.group_ref,
+    SELECT s.*, n.integration_id, n.config_id, n.connection_id AS lane_id, n.group_ref, json_build_object('groupRef', n.group_ref,
       'connectionId', n.connection_id, 'provider', i.provider, 'read', json_build_object('type', s.type,
         'since', ${msOf('s.since')}, 'until', ${msOf('s.until')}, 'pages', 0, 'processed', 0)) AS request
     FROM source s
@@ -35,7 +36,7 @@ const begun = `started AS MATERIALIZED (
   )},
   ${queued(
     'read',
-    `SELECT n, project_id, id AS ref, lane_id, prio, (SELECT now FROM clock) AS due_at, ${deadline} AS deadline FROM started`,
+    `SELECT n, project_id, id AS ref, lane_id, prio, (SELECT now FROM clock) AS due_at, ${deadline} AS deadline, trace FROM started`,
   )}`;
 
 const begin = statement(
@@ -44,7 +45,7 @@ const begin = statement(
   source AS MATERIALIZED (
     SELECT 1 AS n, $1::uuid AS project_id, $2::uuid AS installation_id, $3::text AS object, $4::text AS object_name,
       $5::uuid AS id, $6::text AS type, ${timestampOf('$7::float8')} AS since, coalesce(${timestampOf('$8::float8')}, (SELECT now FROM clock)) AS until,
-      $9::smallint AS prio),
+      $9::smallint AS prio, $10::text AS trace),
   ${begun}
   SELECT lane_id AS "laneId" FROM started`,
 );
@@ -81,7 +82,8 @@ const fireFeeds = statement(
     SELECT n, project_id, installation_id, object, object_name, run_id AS id,
       CASE kind WHEN 'associations' THEN 'associations' ELSE 'scheduled' END AS type,
       CASE kind WHEN 'associations' THEN NULL ELSE watermark END AS since, (SELECT now FROM clock) AS until,
-      CASE kind WHEN 'associations' THEN ${priorities.associations} ELSE ${priorities.scheduled} END::smallint AS prio
+      CASE kind WHEN 'associations' THEN ${priorities.associations} ELSE ${priorities.scheduled} END::smallint AS prio,
+      NULL::text AS trace
     FROM moved WHERE run_id = new_id),
   ${begun},
   ${logLines(
@@ -90,7 +92,7 @@ const fireFeeds = statement(
       'details', json_build_object('tick', coalesce(to_json(fired_at)#>>'{}', ''))) AS message
     FROM moved WHERE run_id <> new_id`,
   )}
-  SELECT m.n::int, m.run_id = m.new_id AS begun, s.lane_id AS "laneId" FROM moved m LEFT JOIN started s ON s.n = m.n`,
+  SELECT m.n::int, m.run_id = m.new_id AS begun, s.lane_id AS "laneId", s.group_ref AS "groupRef" FROM moved m LEFT JOIN started s ON s.n = m.n`,
 );
 
 export interface NewRun {
@@ -109,7 +111,7 @@ export interface NewRun {
 export async function beginRun(db: Queryable, run: NewRun): Promise<string | undefined> {
   const { projectId, installationId, objectName, id, type, since, until } = run;
   const values = [projectId, installationId, objectName.toLowerCase(), objectName, id, type];
-  const range = [since ?? null, until ?? null, priorities[type]];
+  const range = [since ?? null, until ?? null, priorities[type], currentTrace() ?? null];
   const [begunRow] = await db.rows<{ laneId: string }>(begin, [...values, ...range]);
   return begunRow?.laneId;
 }
@@ -142,7 +144,7 @@ export interface Firing {
 export function fire(
   db: Queryable,
   firings: readonly Firing[],
-): Promise<{ n: number; begun: boolean; laneId: string | null }[]> {
+): Promise<{ n: number; begun: boolean; laneId: string | null; groupRef: string | null }[]> {
   return db.rows(fireFeeds, [
     firings.map(({ feed }) => feed.projectId),
     firings.map(({ feed }) => feed.installationId),

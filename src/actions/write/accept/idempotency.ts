@@ -40,7 +40,8 @@ export function claimOf(request: KeyedRequest): KeyClaim | undefined {
 }
 
 function principalOf({ kind, keyId, groupRef }: Principal): string {
-  return kind === 'apiKey' ? `key:${keyId}` : `jwt:${keyId}:${groupRef ?? ''}`;
+  if (kind === 'jwt') return `jwt:${keyId}:${groupRef ?? ''}`;
+  return `${kind === 'person' ? 'person' : 'key'}:${keyId}`;
 }
 
 /** An answer as it is sent and kept: problems rendered, so that a replay says the same. */

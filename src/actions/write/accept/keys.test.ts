@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../../kit/db/database.ts';
 import { problem } from '../../../kit/problem.ts';
 import { createAcceptor } from '../../../operations/accept.ts';
 import { clearLedger, count, groundOf, intake, projectId } from '../../../operations/harness.fixture.ts';
-import { type Node, createNode } from '../harness.testsuite.ts';
+import { type Node, createNode } from '../harness.fixture.ts';
 import type { KeyClaim } from '../../../operations/index.ts';
 import { forgetExpired } from '../../../operations/store/keys.ts';
 

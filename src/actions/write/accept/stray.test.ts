@@ -5,7 +5,7 @@ import { startForwarder, type Forwarder } from '../../../../test/forwarder.ts';
 import { openDatabase, type Database } from '../../../kit/db/database.ts';
 import { sleep } from '../../../kit/retry.ts';
 import { count, groundOf, intake, projectId, until } from '../../../operations/harness.fixture.ts';
-import { type Node, createNode } from '../harness.testsuite.ts';
+import { type Node, createNode } from '../harness.fixture.ts';
 
 describe('write/stray', () => {
   let test: TestDatabase;

@@ -16,7 +16,7 @@ import {
   failed,
   handlerOf,
   type Worker,
-} from '../harness.testsuite.ts';
+} from '../harness.fixture.ts';
 import type { Intake, WorkItem } from '../../../operations/index.ts';
 import { settle } from '../record/settle.ts';
 import { insertGroup } from '../../../operations/store/accept.ts';

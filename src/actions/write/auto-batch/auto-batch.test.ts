@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { wholeProject } from '../../../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
 import { openDatabase, type Database } from '../../../kit/db/database.ts';
-import { applied, createWorker, failed, handlerOf, type Worker } from '../harness.testsuite.ts';
+import { applied, createWorker, failed, handlerOf, type Worker } from '../harness.fixture.ts';
 import {
   clearLedger,
   count,

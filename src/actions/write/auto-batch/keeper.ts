@@ -16,6 +16,7 @@ export function createBatchKeeper({ database, log }: Pick<Ground, 'database' | '
   async function attempt(): Promise<void> {
     try {
       await tidy(database);
+      isTold = false;
     } catch (error) {
       if (!isTold) log.warn({ err: error }, 'looking after auto-batches failed; it is tried again');
       isTold = true;

@@ -83,6 +83,15 @@ describe('actions/write/fields', () => {
     expect(shapeFields('create', { mobilephone: 'own' }, byDefault).fields).toEqual({ mobilephone: 'own' });
   });
 
+  test('§4.2.8 a name of the request that the customer has not mapped is told, as it was sent', () => {
+    const unset = rules({}, { unsetMappings: ['Notes'] });
+    expect(shapeFields('update', { NOTES: 1, other: 2 }, unset)).toMatchObject({
+      fields: { other: 2 },
+      unmapped: ['NOTES'],
+    });
+    expect(shapeFields('update', { other: 2 }, unset).unmapped).toEqual([]);
+  });
+
   test('§4.2.8 an optional mapping that the customer left unset is not sent', () => {
     expect(
       shapeFields('create', { notes: 1, other: 2 }, rules({}, { unsetMappings: ['Notes'] })).fields,

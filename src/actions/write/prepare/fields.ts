@@ -25,6 +25,8 @@ export interface ShapedFields {
   ifEmpty: string[];
   /** Provider fields for which the request held two values. */
   collisions: string[];
+  /** Names of the request that stand for mappings for which the customer has chosen no field. */
+  unmapped: string[];
 }
 
 /**
@@ -36,7 +38,7 @@ export function shapeFields(
   sent: Readonly<Record<string, unknown>>,
   rules: FieldRules,
 ): ShapedFields {
-  const { entries, collisions } = mapNames(sent, rules);
+  const { entries, collisions, unmapped } = mapNames(sent, rules);
   const byKey = new Map(entries.map(([name, value]) => [name.toLowerCase(), { name, value }]));
   for (const [name, value] of defaultsFor(kind, rules)) {
     const field = providerName(name, rules);
@@ -45,7 +47,7 @@ export function shapeFields(
   const policies = new Map(
     Object.entries(rules.settings).map(([name, rule]) => [providerName(name, rules).toLowerCase(), rule]),
   );
-  const shaped: ShapedFields = { fields: {}, ifEmpty: [], collisions };
+  const shaped: ShapedFields = { fields: {}, ifEmpty: [], collisions, unmapped };
   for (const [key, { name, value }] of byKey) {
     const policy = policyFor(kind, policies.get(key));
     if (policy === 'never') continue;
@@ -53,6 +55,12 @@ export function shapeFields(
     if (policy === 'ifEmpty') shaped.ifEmpty.push(name);
   }
   return shaped;
+}
+
+/** Of all records, each name once; absent where there is none. */
+export function unmappedOf(shaped: readonly Pick<ShapedFields, 'unmapped'>[]): { unmapped?: string[] } {
+  const names = new Set(shaped.flatMap(({ unmapped }) => unmapped));
+  return names.size > 0 ? { unmapped: [...names] } : {};
 }
 
 /** The write policies alone, for fields that have the provider's names already. */
@@ -125,20 +133,22 @@ function foldedOf(mappings: FieldRules['mappings']): Map<string, string> {
 function mapNames(
   sent: Readonly<Record<string, unknown>>,
   rules: FieldRules,
-): { entries: [string, unknown][]; collisions: string[] } {
+): { entries: [string, unknown][] } & Pick<ShapedFields, 'collisions' | 'unmapped'> {
   const unset = new Set(rules.unsetMappings.map((name) => name.toLowerCase()));
   const nested = Object.keys(rules.mappings).filter(isPath);
   const taken = nested.flatMap((path): [string, unknown][] => {
     const value = readPath(sent, fieldLevels(path));
     return value === undefined ? [] : [[rules.mappings[path] ?? path, value]];
   });
-  const plain = Object.entries(withoutPaths(sent, nested))
-    .filter(([name]) => !unset.has(name.toLowerCase()))
+  const own = Object.entries(withoutPaths(sent, nested));
+  const isUnmapped = ([name]: [string, unknown]): boolean => unset.has(name.toLowerCase());
+  const plain = own
+    .filter((entry) => !isUnmapped(entry))
     .map(([name, value]): [string, unknown] => [providerName(name, rules), value]);
   const entries = [...plain, ...taken];
   const seen = new Set<string>();
   const collisions = entries.map(([name]) => name).filter((name) => !isNew(seen, name.toLowerCase()));
-  return { entries, collisions };
+  return { entries, collisions, unmapped: own.filter(isUnmapped).map(([name]) => name) };
 }
 
 function isNew(seen: Set<string>, key: string): boolean {

@@ -72,6 +72,7 @@ describe('actions/write/plan', () => {
       'invalid-request record.id',
     ],
     ['§4.2.1 an empty id', { type: 'update', record: { id: ' ' } }, 'invalid-request record.id'],
+    ['an update of nothing', { type: 'update', record: { id: '7' } }, 'invalid-request record'],
     ['§4.2.1 a delete without an id', { type: 'delete', record: {} }, 'invalid-request record.id'],
     [
       '§4.2.1 a delete with other fields',
@@ -227,7 +228,7 @@ describe('actions/write/plan', () => {
   });
 
   test('refuses the same record id twice in a batch with allOrNone, and takes it without', () => {
-    const batch = [{ record: { id: '7', a: 1 } }, { record: { id: '8' } }, { record: { id: 7, a: 2 } }];
+    const batch = [{ record: { id: '7', a: 1 } }, { record: { id: '8', a: 1 } }, { record: { id: 7, a: 2 } }];
     const request = { ...withoutRecord, type: 'update' as const, batch };
     expect(refusal({ ...request, batchPolicy: { allOrNone: true } })).toBe(
       'ability-unsupported batch[2].record.id',

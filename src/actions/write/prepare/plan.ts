@@ -9,7 +9,7 @@ import {
   type Association,
   type WriteKind,
 } from '../../../providers/index.ts';
-import { applyPolicies, shapeFields, type FieldRules } from './fields.ts';
+import { applyPolicies, shapeFields, unmappedOf, type FieldRules, type ShapedFields } from './fields.ts';
 import { maxRecordIdLength } from '../../../operations/schema.ts';
 import type { WriteRequest } from '../schema.ts';
 import type { PlannedRecord } from './stored.ts';
@@ -47,6 +47,8 @@ export interface WritePlan {
   /** The provider commits what it can of this kind of batch, whatever is asked. */
   partialOnly: boolean;
   headers: { key: string; value: string }[];
+  /** Names of the request that are not sent, since the customer has chosen no field for them; absent where all are. */
+  unmapped?: string[];
   /** With `autoBatch`, from when the batch leaves; what the batch's first record says holds for all. */
   deadlineSeconds: number;
   autoBatch?: { maxDelaySeconds: number };
@@ -80,7 +82,9 @@ export function planWrite(
       found.push(issue(`${place}.${request.upsertBy}`, keyMissing));
     // Left away it would leave a second record where one was to be changed.
     const hasId = isMade(request.type) && Object.hasOwn(record.fields, 'id');
-    return hasId ? [...found, issue(`${place}.id`, givenByProvider)] : found;
+    if (hasId) found.push(issue(`${place}.id`, givenByProvider));
+    if (request.type === 'update' && isBare(items[index], record)) found.push(issue(place, nothingToWrite));
+    return found;
   });
   if (issues.length > 0) return { refusal: refuse(issues) };
   const records = shaped.map(({ record }) => record);
@@ -97,6 +101,7 @@ export function planWrite(
       allOrNone: request.batchPolicy?.allOrNone ?? false,
       partialOnly: scope.abilities.partialOnly.includes(request.type),
       headers: request.headers ?? [],
+      ...unmappedOf(shaped),
       ...(request.onUnknown === undefined ? {} : { onUnknown: request.onUnknown }),
       deadlineSeconds: deadlineOf(request),
       ...(request.autoBatchPolicy
@@ -104,6 +109,13 @@ export function planWrite(
         : {}),
     },
   };
+}
+
+const nothingToWrite = 'holds nothing to write: send a field beside `id`';
+
+/** Whether the caller sent the id alone, and no default of the config came to it. */
+function isBare(item: Item | undefined, { fields }: PlannedRecord): boolean {
+  return Object.keys(item?.record ?? {}).length === 1 && Object.keys(fields).length === 0;
 }
 
 /** Whether a write of the type may make a record. */
@@ -181,18 +193,19 @@ function planRecord(
   item: Item,
   scope: WriteScope,
   upsertBy: string,
-): { record: PlannedRecord; collisions: string[] } {
+): { record: PlannedRecord } & Pick<ShapedFields, 'collisions' | 'unmapped'> {
   const extras = {
     ...(item.associations && item.associations.length > 0 ? { associations: item.associations } : {}),
     ...(item.reference === undefined ? {} : { reference: item.reference }),
   };
-  if (kind === 'delete') return { record: { id: idOf(item.record), fields: {}, ...extras }, collisions: [] };
+  if (kind === 'delete')
+    return { record: { id: idOf(item.record), fields: {}, ...extras }, collisions: [], unmapped: [] };
   if (kind === 'upsert') {
-    const { shaped, collisions } = shapeUpsert(item.record, upsertBy, scope.rules);
-    return { record: { ...shaped, ...extras }, collisions };
+    const { shaped, ...found } = shapeUpsert(item.record, upsertBy, scope.rules);
+    return { record: { ...shaped, ...extras }, ...found };
   }
   const { id, ...others } = item.record;
-  const { fields, ifEmpty, collisions } = shapeFields(
+  const { fields, ifEmpty, ...found } = shapeFields(
     kind,
     kind === 'update' ? others : item.record,
     scope.rules,
@@ -204,7 +217,7 @@ function planRecord(
       ...(ifEmpty.length > 0 ? { ifEmpty } : {}),
       ...extras,
     },
-    collisions,
+    ...found,
   };
 }
 

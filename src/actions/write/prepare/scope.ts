@@ -1,11 +1,11 @@
 import type { Limits } from '../../../kit/ground.ts';
 import { problem } from '../../../kit/problem.ts';
-import { effectiveWriteObject, type Target } from '../../../installations/index.ts';
+import { effectiveWriteObject, type ProposedTarget } from '../../../installations/index.ts';
 import { abilitiesOf } from '../../../providers/index.ts';
 import type { WriteScope } from './plan.ts';
 
 /** What the planner must know, from the installation as it is now. Throws for an object that may not be written at all. */
-export function scopeOf(target: Target, objectName: string, limits: Limits): WriteScope {
+export function scopeOf(target: ProposedTarget, objectName: string, limits: Limits): WriteScope {
   if (!target.manifest.write) {
     throw problem('write-not-configured', {
       detail: `The integration ${target.integrationName} declares no write action.`,

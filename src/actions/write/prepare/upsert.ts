@@ -33,13 +33,13 @@ export function shapeUpsert(
   sent: Readonly<Record<string, unknown>>,
   field: string,
   rules: FieldRules,
-): { shaped: Shaped; collisions: string[] } {
+): { shaped: Shaped } & Pick<ShapedFields, 'collisions' | 'unmapped'> {
   const others = withoutRulesOf(field, rules);
-  const { fields, collisions } = shapeFields('create', sent, others);
+  const { fields, ...found } = shapeFields('create', sent, others);
   const key = keyOf(valueOf(fields, field));
   const shaped: Shaped = { fields, ...(key === undefined ? {} : { key }) };
-  if (!hasRules(others)) return { shaped, collisions };
-  return { shaped: { ...shaped, ...asUpsert(fields, shapeFields('update', sent, others)) }, collisions };
+  if (!hasRules(others)) return { shaped, ...found };
+  return { shaped: { ...shaped, ...asUpsert(fields, shapeFields('update', sent, others)) }, ...found };
 }
 
 /** The fields of a record that is created, and those of one that is updated where they are others. */

@@ -16,7 +16,7 @@ import {
   failed,
   handlerOf,
   type Worker,
-} from '../harness.testsuite.ts';
+} from '../harness.fixture.ts';
 import {
   clearLedger,
   count,

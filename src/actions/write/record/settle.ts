@@ -57,7 +57,7 @@ export function brokeOff(error: unknown): RecordOutcome {
 /** What was sent by a node that is gone. */
 export function unknownAfterLoss(item: WorkItem): ItemResult {
   const why =
-    'the lease of the node that sent it ended before the answer was recorded; it was not sent again';
+    'its node ended, or the database was restored, before an answer was recorded; it may have been sent, and was not sent again';
   return allOutcomes(item, unknownOutcome(why));
 }
 

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startHubspot } from '../../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../../simulator/salesforce/index.ts';
 import type { Failure, RecordOutcome } from '../../../providers/index.ts';
-import { attemptsAt, cases, creates, failureOf } from './attempt-cases.testsuite.ts';
+import { attemptsAt, cases, creates, failureOf } from './attempt-cases.fixture.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
-import { startSimulated, type Simulated } from './simulated.testsuite.ts';
+import { startSimulated, type Simulated } from './simulated.fixture.ts';
 
 function idOf(outcome: RecordOutcome | undefined): string {
   if (outcome?.kind !== 'applied' || outcome.recordId === undefined) throw new Error('not applied');

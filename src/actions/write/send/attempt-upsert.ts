@@ -3,6 +3,7 @@ import type { Failure, RecordOutcome } from '../../../providers/index.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import type { AttemptContext, AttemptJob, AttemptRecords } from './job.ts';
 import { executeWrite } from './execute.ts';
+import { notThisTime } from './resolve.ts';
 
 /** While its caller waits, an upsert whose answer was lost is sent again so often, after so many milliseconds. */
 const pausesMs = [250, 1_000];
@@ -59,7 +60,14 @@ export async function repeatStopped(
   const lost = new Map(
     records.map((_, slot) => [slot, earlier.get(slot) ?? (stopped as { failure: Failure }).failure]),
   );
-  return attemptUpsert(job, { records, earlier: lost }, context);
+  const again = await attemptUpsert(job, { records, earlier: lost }, context);
+  return again.map(afterLoss);
+}
+
+/** A repetition that was not done says nothing of the call before it, whose answer was lost, unless the record itself was refused. */
+function afterLoss(again: RecordOutcome): RecordOutcome {
+  if (again.kind !== 'notApplied' || refusesRecord(again.failure)) return again;
+  return notThisTime(again.failure, again.failure.clashed ? { clashed: true } : {});
 }
 
 async function sendOnce(

@@ -3,10 +3,10 @@ import { startHubspot } from '../../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../../simulator/salesforce/index.ts';
 import { sleep } from '../../../kit/retry.ts';
 import type { Failure, RecordOutcome } from '../../../providers/index.ts';
-import { attemptWrite, resolveStopped, type AttemptJob } from './attempt.ts';
-import { attemptsAt, cases, creates, failureOf } from './attempt-cases.testsuite.ts';
+import { attemptWrite, resolveStopped, unsentForAll, type AttemptJob } from './attempt.ts';
+import { attemptsAt, cases, creates, failureOf } from './attempt-cases.fixture.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
-import { startSimulated, type Simulated } from './simulated.testsuite.ts';
+import { startSimulated, type Simulated } from './simulated.fixture.ts';
 
 const lostAnswers: [string, Record<string, unknown>][] = [
   ['a reset connection', { kind: 'reset-after' }],
@@ -251,6 +251,29 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     ]);
   });
 
+  test('without working credentials only what an earlier attempt left open waits', () => {
+    const records = [fresh(), fresh()];
+    const earlier = new Map<number, Failure>([
+      [0, { category: 'unknownOutcome', retryable: false, message: 'lost' }],
+    ]);
+    const bad: Failure = { category: 'auth', retryable: false, message: 'revoked' };
+    const refused = { kind: 'notApplied', failure: bad };
+    expect(unsentForAll(job(), { records, earlier }, bad)).toEqual([
+      {
+        kind: 'unknown',
+        failure: {
+          category: 'unknownOutcome',
+          retryable: false,
+          message: 'lost; the record could not be looked for: revoked',
+          pending: true,
+        },
+      },
+      refused,
+    ]);
+    const gone = { kind: 'notApplied', failure: { ...bad, gone: true } };
+    expect(unsentForAll(job(), { records, earlier }, { ...bad, gone: true })).toEqual([gone, gone]);
+  });
+
   test('a stopped node’s updates and deletes may be repeated', async () => {
     for (const kind of ['update', 'delete'] as const) {
       const records = [{ id: '1', fields: {} }];
@@ -264,6 +287,23 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
       expect(result).toMatchObject([{ kind: 'unknown', failure: { retryable: true } }]);
       expect(requests).toEqual([]);
     }
+  });
+
+  test('what a stopped node’s upsert did stays open while it cannot be sent again, unless the record is refused', async () => {
+    const upserted: Partial<AttemptJob> = { kind: 'upsert', mode: 'synchronous', upsertBy: at.key };
+    const again = ({ fields }: PlannedRecord, more: Parameters<Simulated['context']>[1] = {}) => {
+      const records = [{ key: String(fields[at.key]), fields }];
+      const given = { acceptedAt: Date.now(), records, earlier: new Map<number, Failure>() };
+      return resolveStopped(job(upserted), given, sim.context(at.object, more));
+    };
+    const open = { kind: 'unknown', failure: { category: 'unknownOutcome' } };
+    expect(await again(fresh(), { mayStillSend: () => false })).toMatchObject([open]);
+    await sim.fault({ path: 'upsert|composite|External_Id__c', fault: { kind: 'status', ...at.tooMany } });
+    expect(await again(fresh())).toMatchObject([open]);
+    expect(await again(at.bad('refused'))).toMatchObject([
+      { kind: 'notApplied', failure: { category: 'validation' } },
+    ]);
+    expect(await again(fresh())).toMatchObject([{ kind: 'applied' }]);
   });
 
   test('an update and a delete whose answer was lost are repeated, and a delete that is gone is done', async () => {

@@ -4,7 +4,16 @@ import type { AttemptContext, AttemptJob, AttemptRecords } from './job.ts';
 import { executeWrite, isOneCall } from './execute.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { readBack, type LostRecord } from './read-back.ts';
-import { afterVerdict, maySendAgain, notThisTime, oneFate, type Course, type Verdict } from './resolve.ts';
+import {
+  afterVerdict,
+  leftUnknown,
+  maySendAgain,
+  notThisTime,
+  oneFate,
+  verdictOf,
+  type Course,
+  type Verdict,
+} from './resolve.ts';
 
 export type { AttemptContext, AttemptJob, AttemptRecords };
 
@@ -87,9 +96,23 @@ export function unknownForAll(
   const stopped = stoppedOutcome(job);
   if (job.kind !== 'create') return records.map(() => stopped);
   const course = { ...job, quietMs: 0 };
-  return records.map((_, slot) =>
-    afterVerdict(leftOpen(job, earlier.get(slot)), failure.retryable ? 'later' : { barred: failure }, course),
-  );
+  return records.map((_, slot) => afterVerdict(leftOpen(job, earlier.get(slot)), verdictOf(failure), course));
+}
+
+/** Of an attempt that was not made since the credentials no longer work: what an earlier one may have created is looked for once they do. */
+export function unsentForAll(
+  job: AttemptJob,
+  { records, earlier }: Pick<AttemptRecords, 'records' | 'earlier'>,
+  failure: Failure,
+): RecordOutcome[] {
+  const verdict = verdictOf(failure);
+  return records.map((_, slot) => {
+    const before = earlier.get(slot);
+    const isShut = typeof verdict === 'object' && 'shut' in verdict;
+    return isShut && job.kind === 'create' && before?.category === 'unknownOutcome'
+      ? afterVerdict(leftUnknown(before), verdict, { ...job, quietMs: 0 })
+      : { kind: 'notApplied', failure };
+  });
 }
 
 function courseOf(job: AttemptJob, { connector, lateEffectMs }: AttemptContext): Course {
@@ -98,19 +121,15 @@ function courseOf(job: AttemptJob, { connector, lateEffectMs }: AttemptContext):
 }
 
 function stoppedOutcome({ kind }: AttemptJob): RecordOutcome {
-  const why = 'the lease of the node that sent it ended before the answer was recorded';
+  const why =
+    'its node ended, or the database was restored, before an answer was recorded; it may have been sent';
   return { kind: 'unknown', failure: unknownOutcome(why, kind !== 'create') };
 }
 
 /** What is open now: of a synchronous write what its attempt left open, of another perhaps one that came after that. */
 function leftOpen(job: AttemptJob, earlier: Failure | undefined): RecordOutcome {
   const isOwn = job.mode === 'synchronous' && earlier?.category === 'unknownOutcome';
-  return isOwn ? unknownAs(earlier) : stoppedOutcome(job);
-}
-
-/** The outcome that the attempt before left open. */
-function unknownAs({ pending: _pending, retryAfterMs: _wish, ...failure }: Failure): RecordOutcome {
-  return { kind: 'unknown', failure };
+  return isOwn ? leftUnknown(earlier) : stoppedOutcome(job);
 }
 
 interface Before {
@@ -145,7 +164,7 @@ async function lookForEarlier(
   lost.forEach(([slot, failure], i) => {
     const verdict = verdicts[i] ?? 'later';
     if (!maySendAgain(verdict, course)) {
-      before.settled.set(slot, afterVerdict(unknownAs(failure), verdict, course));
+      before.settled.set(slot, afterVerdict(leftUnknown(failure), verdict, course));
     } else {
       before.open.add(slot);
       if (typeof verdict === 'object' && 'absent' in verdict)

@@ -23,7 +23,7 @@ import { dryRun } from './dry-run.ts';
 import type { FieldRules } from '../prepare/fields.ts';
 import { planWrite, type WriteScope } from '../prepare/plan.ts';
 import type { WriteRequest } from '../schema.ts';
-import { startSimulated, type Simulated, type StartSimulator } from './simulated.testsuite.ts';
+import { startSimulated, type Simulated, type StartSimulator } from './simulated.fixture.ts';
 
 interface Case {
   provider: 'hubspot' | 'salesforce';
@@ -186,10 +186,13 @@ describe.each(cases)('src/actions/write/dry-run: $provider', (at) => {
       provider: at.provider,
       abilities: abilitiesOf(at.provider),
       deletionEnabled: true,
-      rules: { settings: {}, valueDefaults: {}, mappings: {}, unsetMappings: [] },
+      rules: { settings: {}, valueDefaults: {}, mappings: {}, unsetMappings: ['phone'] },
       limits: { recordBytes: 10_000, nesting: 10 },
     };
-    const planned = planWrite({ groupRef: 'g', type: 'update', record: { id: at.missing } }, scope);
+    const planned = planWrite(
+      { groupRef: 'g', type: 'update', record: { id: at.missing, phone: '1' } },
+      scope,
+    );
     expect('plan' in planned && dryRun(planned.plan, at.provider).calls).toEqual([]);
   });
 });

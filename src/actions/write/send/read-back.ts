@@ -17,7 +17,9 @@ import {
   judgeStanding,
   searchOf,
   type Barred,
+  verdictOf,
   type Search,
+  type Shut,
   type Verdict,
 } from './resolve.ts';
 
@@ -74,7 +76,7 @@ async function lookFor(
   for (const [at, one] of lost.entries()) {
     const search = searchOf(one.record, keys);
     if (search) searched.push({ ...one, at, search });
-    else verdicts.set(at, described && 'failure' in described ? { barred: described.failure } : 'untellable');
+    else verdicts.set(at, described && 'failure' in described ? verdictOf(described.failure) : 'untellable');
   }
   if (!ability || searched.length === 0) return;
   const fields = comparableFields(
@@ -117,7 +119,7 @@ async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Los
       const part = group.slice(from, from + size);
       const read = await readValues(reader, by, part);
       if (read === 'later') continue;
-      if ('barred' in read) for (const { at } of part) reader.verdicts.set(at, read);
+      if (!('found' in read)) for (const { at } of part) reader.verdicts.set(at, read);
       else missing.push(...part.filter((one) => !isTold(reader, one, read)));
     }
   }
@@ -146,7 +148,7 @@ async function readValues(
   reader: Reader,
   by: string,
   part: readonly Lost[],
-): Promise<Read | Barred | 'later'> {
+): Promise<Read | Barred | Shut | 'later'> {
   const { ability, objectName, fields, context } = reader;
   const values = [...new Set(part.map(({ search }) => search.value))];
   for (let attempt = 1; attempt <= context.tries && !context.signal.aborted; attempt++) {
@@ -157,7 +159,7 @@ async function readValues(
     if (read && 'found' in read && 'answer' in result)
       return { found: read.found, answeredAt, date: headerOf(result.answer, 'date') };
     const failure = failureOfLook(result, read);
-    if (!failure.retryable) return { barred: failure };
+    if (!failure.retryable) return verdictOf(failure);
   }
   return 'later';
 }

@@ -7,7 +7,9 @@ import {
   judgeStanding,
   maySendAgain,
   oneFate,
+  leftUnknown,
   searchOf,
+  verdictOf,
   type Course,
   type Verdict,
 } from './resolve.ts';
@@ -118,6 +120,18 @@ describe('src/actions/write/resolve', () => {
     expect(maySendAgain('untellable', synchronous)).toBe(false);
     const barred: Verdict = { barred: { category: 'permission', retryable: false, message: 'no scope' } };
     expect(maySendAgain(barred, again)).toBe(true);
+    const shut = verdictOf({ category: 'auth', retryable: false, message: 'revoked' });
+    expect(maySendAgain(shut, again)).toBe(false);
+    const waits = afterVerdict(unknown, shut, course);
+    expect(waits).toMatchObject({
+      kind: 'unknown',
+      failure: { pending: true, message: 'lost; the record could not be looked for: revoked' },
+    });
+    const before = leftUnknown((waits as Extract<RecordOutcome, { kind: 'unknown' }>).failure);
+    expect(before).toEqual(unknown);
+    expect(
+      verdictOf({ category: 'auth', retryable: false, message: 'no such connection', gone: true }),
+    ).toHaveProperty('barred');
     expect(afterVerdict(unknown, barred, course)).toMatchObject({
       failure: { retryable: false, message: expect.stringContaining('could not be looked for: no scope') },
     });
@@ -180,7 +194,9 @@ describe('src/actions/write/resolve', () => {
             ? one.kind
             : 'barred' in one
               ? 'barred'
-              : `absent by ${one.absent.key.name} ${one.surely}`,
+              : 'shut' in one
+                ? 'shut'
+                : `absent by ${one.absent.key.name} ${one.surely}`,
       );
     expect(kinds(['untellable', found, 'later'])).toEqual(['applied', 'applied', 'applied']);
     expect(kinds([found, absent(email), refused])).toEqual(['applied', 'unknown', 'unknown']);

@@ -135,8 +135,19 @@ export interface Barred {
   barred: Failure;
 }
 
+/** The credentials no longer work: the provider can be asked once the customer has connected again. */
+export interface Shut {
+  shut: Failure;
+}
+
+/** What a failed look says. */
+export function verdictOf(failure: Failure): Barred | Shut | 'later' {
+  if (failure.retryable) return 'later';
+  return failure.category === 'auth' && !failure.gone ? { shut: failure } : { barred: failure };
+}
+
 /** What is known of a lost create: its outcome; that it is not there (yet); that nothing can tell; or that the provider could not be asked now. */
-export type Verdict = RecordOutcome | Absent | Barred | 'untellable' | 'later';
+export type Verdict = RecordOutcome | Absent | Barred | Shut | 'untellable' | 'later';
 
 /** What becomes of creates whose answer was lost. */
 export interface Course {
@@ -152,9 +163,13 @@ export interface Course {
  * only once, so that whichever comes second is refused; or when the caller prefers a duplicate to a gap.
  */
 export function maySendAgain(verdict: Verdict, { mode, onUnknown }: Course): boolean {
-  if (mode === 'synchronous' || verdict === 'later') return false;
+  if (mode === 'synchronous' || isWaiting(verdict)) return false;
   if (cannotTell(verdict)) return onUnknown === 'retry';
   return 'absent' in verdict && (verdict.surely || verdict.absent.key.enforced);
+}
+
+function isWaiting(verdict: Verdict): verdict is Shut | 'later' {
+  return verdict === 'later' || (typeof verdict === 'object' && 'shut' in verdict);
 }
 
 function cannotTell(verdict: Verdict): verdict is Barred | 'untellable' {
@@ -172,10 +187,11 @@ export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: C
   if (outcome.kind === 'notApplied')
     return isApplied
       ? verdict
-      : verdict === 'later'
+      : isWaiting(verdict)
         ? notThisTime(outcome.failure, { pending: true })
         : outcome;
   if (verdict === 'later') return pending(outcome.failure);
+  if (isWaiting(verdict)) return pending(notLookedFor(outcome.failure, verdict.shut));
   if (cannotTell(verdict))
     return maySendAgain(verdict, course) ? pending(outcome.failure) : ended(outcome.failure, verdict);
   if ('kind' in verdict) return verdict;
@@ -197,15 +213,25 @@ function ended(
 ): RecordOutcome {
   const end = { ...failure, retryable: false };
   if (verdict === 'untellable') return { kind: 'unknown', failure: end };
-  const { message, provider } = verdict.barred;
-  const why = `${failure.message}; the record could not be looked for: ${message}`;
-  return { kind: 'unknown', failure: { ...end, message: why, ...(provider ? { provider } : {}) } };
+  return { kind: 'unknown', failure: notLookedFor(end, verdict.barred) };
+}
+
+const unseen = '; the record could not be looked for: ';
+
+function notLookedFor(failure: Failure, { message, provider }: Failure): Failure {
+  return { ...failure, message: failure.message + unseen + message, ...(provider ? { provider } : {}) };
+}
+
+/** The outcome that an attempt left open, without what kept it from being looked for then. */
+export function leftUnknown({ pending: _pending, retryAfterMs: _wish, ...failure }: Failure): RecordOutcome {
+  const [message = failure.message] = failure.message.split(unseen, 1);
+  return { kind: 'unknown', failure: { ...failure, message } };
 }
 
 /** The last attempt was not done, but one before it may have been, or may still be. */
 export function notThisTime(
   { message, provider, retryAfterMs }: Failure,
-  more: Pick<Failure, 'pending' | 'quiet'>,
+  more: Pick<Failure, 'pending' | 'quiet' | 'clashed'>,
 ): RecordOutcome {
   const why = `an earlier attempt may have been done, the last one was not: ${message}`;
   const wish = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -224,7 +250,8 @@ export function oneFate(verdicts: readonly Verdict[]): Verdict[] {
   const told =
     absent.find(({ surely }) => surely) ?? absent.find((one) => one.absent.key.enforced) ?? absent[0];
   if (told) return verdicts.map(() => told);
-  return verdicts.includes('later') ? verdicts.map(() => 'later') : [...verdicts];
+  const waiting = verdicts.find(isWaiting);
+  return waiting ? verdicts.map(() => waiting) : [...verdicts];
 }
 
 function isOutcome(verdict: Verdict): verdict is RecordOutcome {
@@ -234,7 +261,7 @@ function isOutcome(verdict: Verdict): verdict is RecordOutcome {
 /** Of a call that was done: what could not be asked for was written, too. What contradicts that stays in the open. */
 function withTheOthers(verdict: Verdict): RecordOutcome {
   if (isOutcome(verdict) && verdict.kind === 'applied') return verdict;
-  if (verdict === 'later' || cannotTell(verdict)) return { kind: 'applied' };
+  if (isWaiting(verdict) || cannotTell(verdict)) return { kind: 'applied' };
   const why = 'the others of its request, all or none of which were to be written, are there, and it is not';
   return { kind: 'unknown', failure: unknownOutcome(why, false) };
 }

@@ -15,6 +15,7 @@ import {
   attemptWrite,
   resolveStopped,
   unknownForAll,
+  unsentForAll,
   type AttemptContext,
   type AttemptRecords,
 } from './attempt.ts';
@@ -57,6 +58,10 @@ async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): P
     const { failure } = ready;
     // Nothing was sent; a connection or a database that is away for a moment costs no attempt.
     if (failure.retryable) return { kind: 'postponed', inMs: 1_000 };
+    if (failure.category === 'auth') {
+      const { write, given } = keptOf(item);
+      return { kind: 'outcomes', outcomes: unsentForAll(write, given, failure) };
+    }
     return { kind: 'outcomes', outcomes: item.records.map(() => ({ kind: 'notApplied', failure })) };
   }
   const { write, given, line } = ready;

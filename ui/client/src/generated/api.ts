@@ -42,6 +42,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/callbacks/v1/oidc/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sign in at the OpenID provider
+         * @description Marks the browser with a cookie and sends it to the provider.
+         *
+         *     Needs no credentials.
+         */
+        get: operations["oidcStart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/callbacks/v1/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The redirect URI of the client at the OpenID provider
+         * @description Sets the cookie of the session. Where nobody is signed in by it, the page of signing in says why.
+         *
+         *     Needs no credentials.
+         */
+        get: operations["oidcCallback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/providers": {
         parameters: {
             query?: never;
@@ -91,7 +135,7 @@ export interface paths {
         };
         /**
          * List the projects that the credentials reach
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["listProjects"];
         put?: never;
@@ -115,7 +159,7 @@ export interface paths {
         };
         /**
          * Get a project
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["getProject"];
         put?: never;
@@ -125,7 +169,7 @@ export interface paths {
         head?: never;
         /**
          * Change a project
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         patch: operations["updateProject"];
         trace?: never;
@@ -139,13 +183,13 @@ export interface paths {
         };
         /**
          * List the API keys, without their secrets
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Make an API key; its value is shown once
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -163,21 +207,21 @@ export interface paths {
         };
         /**
          * Get an API key, without its secret
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["getApiKey"];
         put?: never;
         post?: never;
         /**
          * Delete an API key
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteApiKey"];
         options?: never;
         head?: never;
         /**
          * Change, activate or deactivate an API key
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         patch: operations["updateApiKey"];
         trace?: never;
@@ -191,13 +235,13 @@ export interface paths {
         };
         /**
          * List the public keys for front-end tokens
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["listJWTKeys"];
         put?: never;
         /**
          * Register a public key for front-end tokens
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createJWTKey"];
         delete?: never;
@@ -215,21 +259,21 @@ export interface paths {
         };
         /**
          * Get a public key
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["getJWTKey"];
         put?: never;
         post?: never;
         /**
          * Delete a public key
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteJWTKey"];
         options?: never;
         head?: never;
         /**
          * Change, activate or deactivate a public key
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         patch: operations["updateJWTKey"];
         trace?: never;
@@ -247,7 +291,7 @@ export interface paths {
          * Make a front-end token for a person
          * @description For a server that does not sign JWTs itself: it asks for one when its page does, for the person who is signed in there. The token reaches what scope `frontend` does, of that group, and ends early when the API key that asked for it is deactivated or deleted.
          *
-         *     Scopes: `full`.
+         *     Scopes: `full`, `develop`.
          */
         post: operations["createFrontendToken"];
         delete?: never;
@@ -267,7 +311,7 @@ export interface paths {
          * List connect links, newest first
          * @description A link is gone from the list a week after it expired.
          *
-         *     Scopes: `full`, `read`.
+         *     Scopes: `full`, `develop`, `view`, `read`.
          */
         get: operations["listConnectLinks"];
         put?: never;
@@ -275,7 +319,7 @@ export interface paths {
          * Make a link with which a person connects and installs
          * @description The link leads to a page of this service, in the name and colours of the project. Who opens it acts as that person in that group: send it to nobody else. It can be opened from any stack, in a mail or in a web view.
          *
-         *     Scopes: `full`.
+         *     Scopes: `full`, `develop`.
          */
         post: operations["createConnectLink"];
         delete?: never;
@@ -298,7 +342,7 @@ export interface paths {
          * Take a connect link back
          * @description Tokens that were made for it end with it, on other nodes within a second.
          *
-         *     Scopes: `full`.
+         *     Scopes: `full`, `develop`.
          */
         delete: operations["deleteConnectLink"];
         options?: never;
@@ -337,13 +381,13 @@ export interface paths {
         };
         /**
          * List the provider apps, without their secrets
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["listProviderApps"];
         put?: never;
         /**
          * Register an OAuth client; the first of a provider is its default
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createProviderApp"];
         delete?: never;
@@ -364,14 +408,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a provider app; after the default, the oldest of the provider is it
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteProviderApp"];
         options?: never;
         head?: never;
         /**
          * Change a provider app
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         patch: operations["updateProviderApp"];
         trace?: never;
@@ -385,13 +429,13 @@ export interface paths {
         };
         /**
          * List the integrations with their latest revisions
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["listIntegrations"];
         put?: never;
         /**
          * Make one integration from JSON
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createIntegration"];
         delete?: never;
@@ -409,16 +453,40 @@ export interface paths {
         };
         /**
          * Get an integration with its latest revision
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["getIntegration"];
         put?: never;
         post?: never;
         /**
          * Delete an integration and all its installations
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteIntegration"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationIdOrName}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an integration was, deploy by deploy, newest first
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listRevisions"];
+        put?: never;
+        /**
+         * Deploy one integration of a manifest
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
+         */
+        post: operations["createRevision"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -434,7 +502,7 @@ export interface paths {
         get?: never;
         /**
          * Deploy a manifest: make or revise each integration it names, and leave the others alone
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         put: operations["batchUpsertIntegrations"];
         post?: never;
@@ -444,7 +512,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/projects/{projectIdOrName}/integrations/{integrationIdOrName}/revisions": {
+    "/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How one may sign in
+         * @description Needs no credentials.
+         */
+        get: operations["getSignInOptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who is signed in, and what they may do
+         * @description Needs the session of a person who is signed in.
+         */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Sign in with e-mail address and password
+         * @description Sets the cookie of the session. Whoever has a second factor goes on with `POST /v1/session:verify`.
+         *
+         *     Needs no credentials.
+         */
+        post: operations["signIn"];
+        /**
+         * Sign out
+         * @description Needs the session of a person who is signed in.
+         */
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session:verify": {
         parameters: {
             query?: never;
             header?: never;
@@ -454,11 +572,293 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deploy one integration of a manifest
+         * Sign in with the second factor, after the password
+         * @description Needs no credentials.
+         */
+        post: operations["verifySecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invitations:look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a link of an invitation is for
+         * @description Needs no credentials.
+         */
+        post: operations["lookAtInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invitations:accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation, and sign in
+         * @description Who has no account gets one with this password. Who has one proves it by the password, or by being signed in.
+         *
+         *     Needs no credentials.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your own sessions
+         * @description Needs the session of a person who is signed in.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of your own
+         * @description Needs the session of a person who is signed in.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/person": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change your own name
+         * @description Needs the session of a person who is signed in.
+         */
+        patch: operations["updatePerson"];
+        trace?: never;
+    };
+    "/v1/person:change-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change your own password
+         * @description Your other sessions end.
+         *
+         *     Needs the session of a person who is signed in.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/person/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set up a second factor
+         * @description Nothing asks for it until a code was confirmed.
+         *
+         *     Needs the session of a person who is signed in.
+         */
+        post: operations["beginSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/person/second-factor:confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a second factor by its first code
+         * @description Answers the recovery codes, which are shown once. Your other sessions end.
+         *
+         *     Needs the session of a person who is signed in.
+         */
+        post: operations["confirmSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/person/second-factor:remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove your second factor
+         * @description Your other sessions end.
+         *
+         *     Needs the session of a person who is signed in.
+         */
+        post: operations["removeSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the people of a project
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/members/{personId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove somebody from a project
+         * @description What they have open in a browser loses the project at once.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Give somebody another role
          * @description Scopes: `full`. Not for credentials confined to a group.
          */
-        post: operations["createRevision"];
+        patch: operations["updateMember"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the invitations that wait, newest first
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        /**
+         * Invite somebody to a project by a link
+         * @description The link holds for a week, once, and for this e-mail address. It is shown once; an invitation for the same address takes the place of the one before.
+         *
+         *     Scopes: `full`. Not for credentials confined to a group.
+         */
+        post: operations["createInvitation"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/invitations/{invitationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take an invitation back
+         * @description Scopes: `full`. Not for credentials confined to a group.
+         */
+        delete: operations["deleteInvitation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -473,9 +873,31 @@ export interface paths {
         };
         /**
          * List administrative changes and disclosures of credentials, newest first
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/audit-log:export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Take the audit log out, whole or of a time, newest first
+         * @description An answer that breaks off is not whole: ask again.
+         *
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
+         */
+        get: operations["exportAuditLog"];
         put?: never;
         post?: never;
         delete?: never;
@@ -497,7 +919,7 @@ export interface paths {
          * Start to connect an account through OAuth
          * @description Answers the link to open in a popup, or, with `returnUrl`, to send the browser to. Only the browser that opened the link can end the flow, within ten minutes, once. That guards against an answer of the provider that is smuggled into another browser, and against a consent that is asked for from another one. It does not tell who opens the link: who does connects an account of theirs to the group, so hand it only to the person who is signed in with you, and to nobody by mail.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         post: operations["oauthConnect"];
         delete?: never;
@@ -523,7 +945,7 @@ export interface paths {
          * Start to connect an account again
          * @description Answers the link to open. The connection keeps its credentials until the new ones are here. Only the browser that opened the link can end the flow, within ten minutes, once. That guards against an answer of the provider that is smuggled into another browser, and against a consent that is asked for from another one. It does not tell who opens the link: who does connects an account of theirs to the group, so hand it only to the person who is signed in with you, and to nobody by mail.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         patch: operations["oauthUpdate"];
         trace?: never;
@@ -541,7 +963,7 @@ export interface paths {
          * Connect an account with credentials at hand
          * @description Needs `provider`, `groupRef`, `consumerRef` and the block of credentials that fits the provider.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         post: operations["generateConnection"];
         delete?: never;
@@ -559,7 +981,7 @@ export interface paths {
         };
         /**
          * List connections, newest first
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["listConnections"];
         put?: never;
@@ -579,7 +1001,7 @@ export interface paths {
         };
         /**
          * Get a connection
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["getConnection"];
         put?: never;
@@ -588,7 +1010,7 @@ export interface paths {
          * Delete a connection
          * @description Its authorization is ended at the provider where that is possible. Installations that use it become unhealthy.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         delete: operations["deleteConnection"];
         options?: never;
@@ -597,7 +1019,7 @@ export interface paths {
          * Change the description or the credentials of a connection
          * @description Account and inputs, which may decide where credentials are sent, change only together with new credentials; those are tried first. A token changes its own consumer's connections.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         patch: operations["updateConnection"];
         trace?: never;
@@ -611,7 +1033,7 @@ export interface paths {
         };
         /**
          * List what happened to connections, installations and destinations, newest first
-         * @description Scopes: `full`, `read`.
+         * @description Scopes: `full`, `develop`, `view`, `read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -631,7 +1053,7 @@ export interface paths {
         };
         /**
          * List the installations of a project, newest first
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["listInstallationsForProject"];
         put?: never;
@@ -651,7 +1073,7 @@ export interface paths {
         };
         /**
          * List the installations of an integration, newest first
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["listInstallations"];
         put?: never;
@@ -659,7 +1081,7 @@ export interface paths {
          * Install an integration for a group
          * @description The group must have a connection to the provider. The config is checked whole; unless `skipSampling`, the provider is asked whether the named fields exist, and one record of each scheduled object is read.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         post: operations["createInstallation"];
         delete?: never;
@@ -677,7 +1099,7 @@ export interface paths {
         };
         /**
          * Get an installation
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["getInstallation"];
         put?: never;
@@ -686,7 +1108,7 @@ export interface paths {
          * Delete an installation
          * @description Its connection goes, too, unless another installation uses it.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         delete: operations["deleteInstallation"];
         options?: never;
@@ -695,7 +1117,7 @@ export interface paths {
          * Change an installation
          * @description What `updateMask` names is replaced by what `installation` holds there. A mask on an object replaces its whole config: what is left out is gone.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         patch: operations["updateInstallation"];
         trace?: never;
@@ -717,9 +1139,51 @@ export interface paths {
          * Change one object's config by JSON Patch
          * @description The changes are applied together or not at all. Paths start at the config of the object.
          *
-         *     Scopes: `full`, `frontend`.
+         *     Scopes: `full`, `develop`, `frontend`.
          */
         patch: operations["patchObjectConfigContent"];
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/installations/{installationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an installation by its id alone
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
+         */
+        get: operations["getInstallationForProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/installations/{installationId}/configs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an installation was configured to, newest first
+         * @description The first is in force. To restore one, send its `content` to updateInstallation with the mask `config.content`.
+         *
+         *     Scopes: `full`, `develop`, `view`, `read`, `frontend`.
+         */
+        get: operations["listConfigs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}/metadata": {
@@ -731,7 +1195,7 @@ export interface paths {
         };
         /**
          * Get the fields of an object of an integration
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["getObjectMetadataForInstallation"];
         put?: never;
@@ -751,7 +1215,7 @@ export interface paths {
         };
         /**
          * Get the fields of an object of a provider
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["getObjectMetadataForConnection"];
         put?: never;
@@ -773,7 +1237,7 @@ export interface paths {
          * Get a revision with the live metadata of a connection's account
          * @description An object that cannot be described carries an `error`; the others have their metadata.
          *
-         *     Scopes: `full`, `read`, `frontend`.
+         *     Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["getHydratedRevision"];
         put?: never;
@@ -795,7 +1259,7 @@ export interface paths {
          * List the operations of a project, newest first
          * @description Across installations. What is asked for may be rare: a page looks at 2,000 operations at the most, and is short or empty then; it is the last when `pagination.done` is true. Those that are under way come in the order of their queue.
          *
-         *     Scopes: `full`, `read`, `write`.
+         *     Scopes: `full`, `develop`, `view`, `read`, `write`.
          */
         get: operations["listOperationsForProject"];
         put?: never;
@@ -815,7 +1279,7 @@ export interface paths {
         };
         /**
          * List the operations of an installation, newest first
-         * @description Scopes: `full`, `read`, `write`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `write`.
          */
         get: operations["listOperations"];
         put?: never;
@@ -835,7 +1299,7 @@ export interface paths {
         };
         /**
          * Get an operation
-         * @description Scopes: `full`, `read`, `write`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `write`.
          */
         get: operations["getOperation"];
         put?: never;
@@ -855,7 +1319,7 @@ export interface paths {
         };
         /**
          * List what happened in an operation
-         * @description Scopes: `full`, `read`, `write`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `write`.
          */
         get: operations["listOperationLogs"];
         put?: never;
@@ -877,7 +1341,7 @@ export interface paths {
          * List what was sent to the provider for an operation, and what it answered, oldest first
          * @description Each request of a write or a read, without the credential, and each answer. They appear within a second and are kept for a week (`SVC_EXCHANGE_KEEP_DAYS`). A node that dies takes the last of them along.
          *
-         *     Scopes: `full`, `read`.
+         *     Scopes: `full`, `develop`, `view`, `read`.
          */
         get: operations["listOperationExchanges"];
         put?: never;
@@ -897,7 +1361,7 @@ export interface paths {
         };
         /**
          * List the outcomes of the records of an operation, in the order of the request
-         * @description Scopes: `full`, `read`, `write`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `write`.
          */
         get: operations["listOperationRecords"];
         put?: never;
@@ -921,7 +1385,7 @@ export interface paths {
          * Tell what became of records of unknown outcome
          * @description For records whose answer from the provider was lost: of those named in `records`, or with `resolution` of all. Recorded with who said it and when; the status and the counts of the operation stay.
          *
-         *     Scopes: `full`, `write`.
+         *     Scopes: `full`, `develop`, `write`, `remediate`.
          */
         post: operations["resolveOperation"];
         delete?: never;
@@ -943,7 +1407,7 @@ export interface paths {
          * Write the records of an operation again that failed
          * @description Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. What the config and the manifest forbid by now is refused or left away. Refused while a record is of unknown outcome. An operation is repeated once: a second call answers the operation of the first.
          *
-         *     Scopes: `full`, `write`.
+         *     Scopes: `full`, `develop`, `write`, `remediate`.
          */
         post: operations["retryOperation"];
         delete?: never;
@@ -965,7 +1429,7 @@ export interface paths {
          * Write the records of many operations again that failed
          * @description Each as `retryOperation` does, once, the newest first: at most 50 in one request, and `pageToken` goes on where it ended until `pagination.done`. What is made by it is not part of it. Asked again, it answers the same operations.
          *
-         *     Scopes: `full`, `write`.
+         *     Scopes: `full`, `develop`, `write`, `remediate`.
          */
         post: operations["retryOperations"];
         delete?: never;
@@ -987,9 +1451,31 @@ export interface paths {
          * End writes that wait, and send nothing more of them
          * @description Of those that the filter finds, the newest first: at most 50 in one request, and `pageToken` goes on where it ended until `pagination.done`. Records that were not done end as failed, and `:retry` writes them after all. What is being sent, what may have been sent and what gathers for a batch goes on.
          *
-         *     Scopes: `full`, `write`.
+         *     Scopes: `full`, `develop`, `write`, `remediate`.
          */
         post: operations["cancelOperations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}/write-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show what a write would send by a config
+         * @description The plan of a record after defaults, field settings and mappings of a config that is not saved, and the calls that it would make. Nothing is sent, and the provider is not asked.
+         *
+         *     Scopes: `full`, `develop`, `write`, `frontend`.
+         */
+        post: operations["previewWrite"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1005,7 +1491,7 @@ export interface paths {
         };
         /**
          * List how the objects of an installation are read
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["listReads"];
         put?: never;
@@ -1025,11 +1511,33 @@ export interface paths {
         };
         /**
          * Get how far the history of an object is read
-         * @description Scopes: `full`, `read`, `frontend`.
+         * @description Scopes: `full`, `develop`, `view`, `read`, `frontend`.
          */
         get: operations["getBackfillProgress"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}/read-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show one record as a config would have it delivered
+         * @description Reads one record of the customer’s account by a config that is not saved. Nothing is delivered, and no schedule moves. A key with the scope `frontend` alone has to be confined to a group. The audit log has `connection.sampled`.
+         *
+         *     Scopes: `full`, `develop`, `read`, `frontend`.
+         */
+        post: operations["previewRead"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1045,7 +1553,7 @@ export interface paths {
         };
         /**
          * List destinations, newest first
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["listDestinations"];
         put?: never;
@@ -1053,7 +1561,7 @@ export interface paths {
          * Create a destination
          * @description What a type needs stands in `metadata`, and in `secrets` what nobody may see. The signing key of a webhook is made here unless it is given: `GET …/destinations/{destination}?includeSecrets=true` shows it.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createDestination"];
         delete?: never;
@@ -1071,7 +1579,7 @@ export interface paths {
         };
         /**
          * Get a destination
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["getDestination"];
         put?: never;
@@ -1080,7 +1588,7 @@ export interface paths {
          * Delete a destination
          * @description Refused while deliveries wait for it, unless `cancelPending`: then they are canceled, and the audit log says how many.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteDestination"];
         options?: never;
@@ -1089,7 +1597,7 @@ export interface paths {
          * Change a destination
          * @description The masks are `name`, `metadata.<member>` and `secrets.<member>`; null takes a member away. What waits is sent as the destination is then. The type never changes.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         patch: operations["updateDestination"];
         trace?: never;
@@ -1107,7 +1615,7 @@ export interface paths {
          * Make new secrets for a destination
          * @description Answers with the new signing key. For the hours of `overlapHours` messages are signed with the key of before, too, so that receivers may change theirs meanwhile; so they are with those of earlier rotations whose time is not over. The answer comes after two seconds, when every node signs with the new key: a receiver may verify with it alone at once. With `overlapHours` 0 all former keys end.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["rotateDestinationSecrets"];
         delete?: never;
@@ -1129,7 +1637,7 @@ export interface paths {
          * Enable a destination
          * @description What waited meanwhile is delivered.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`, `remediate`. Not for credentials confined to a group.
          */
         post: operations["enableDestination"];
         delete?: never;
@@ -1151,7 +1659,7 @@ export interface paths {
          * Disable a destination
          * @description What is to be delivered there waits until it is enabled; what waits for longer than messages are kept (`SVC_MESSAGE_KEEP_DAYS`) is dropped.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`, `remediate`. Not for credentials confined to a group.
          */
         post: operations["disableDestination"];
         delete?: never;
@@ -1173,7 +1681,7 @@ export interface paths {
          * Send a message to try a destination
          * @description Sends one message with `action: "test"` and no records, once, now, also to a disabled destination, and answers what became of it.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`, `remediate`. Not for credentials confined to a group.
          */
         post: operations["testDestination"];
         delete?: never;
@@ -1191,7 +1699,7 @@ export interface paths {
         };
         /**
          * List deliveries, newest first
-         * @description Scopes: `full`, `read`.
+         * @description Scopes: `full`, `develop`, `view`, `read`.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -1211,7 +1719,7 @@ export interface paths {
         };
         /**
          * Get a delivery with its attempts
-         * @description Scopes: `full`, `read`.
+         * @description Scopes: `full`, `develop`, `view`, `read`.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -1235,7 +1743,7 @@ export interface paths {
          * Send a delivery again
          * @description Of one that was delivered or failed for good: it is queued again at once, with the same id and body, and tried as often as a new one.
          *
-         *     Scopes: `full`.
+         *     Scopes: `full`, `develop`, `remediate`.
          */
         post: operations["retryDelivery"];
         delete?: never;
@@ -1279,7 +1787,7 @@ export interface paths {
          * Send many deliveries again
          * @description Messages that are kept are sent again, the oldest first, with the same id and body and `x-svc-replay: true`, behind everything that is delivered for the first time. What waits for an attempt is left out. Messages that come later are not part of it.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`, `remediate`. Not for credentials confined to a group.
          */
         post: operations["replayDeliveries"];
         delete?: never;
@@ -1297,7 +1805,7 @@ export interface paths {
         };
         /**
          * List replays, newest first
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["listReplays"];
         put?: never;
@@ -1317,7 +1825,7 @@ export interface paths {
         };
         /**
          * Get a replay with its progress
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["getReplay"];
         put?: never;
@@ -1341,7 +1849,7 @@ export interface paths {
          * Cancel a replay
          * @description Nothing more is sent: what waits for an attempt is as it was before. What was sent stays sent. Canceling again changes nothing.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`, `remediate`. Not for credentials confined to a group.
          */
         post: operations["cancelReplay"];
         delete?: never;
@@ -1359,7 +1867,7 @@ export interface paths {
         };
         /**
          * Get what a project holds, by kind
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["getStorage"];
         put?: never;
@@ -1383,7 +1891,7 @@ export interface paths {
          * Erase what was kept of a group or of the project
          * @description Operations with their records and logs, messages with their deliveries, what is remembered of associations that were read, events and lines of the proxy log that were made until now are removed by a worker. Messages that wait are sent no more. Connections, installations and the audit log stay.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createErasure"];
         delete?: never;
@@ -1401,11 +1909,75 @@ export interface paths {
         };
         /**
          * Get an erasure with what it removed
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["getErasure"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export a project with its connections
+         * @description Integrations with their revisions, provider apps, keys, groups, connections with their credentials, installations with their configs, destinations with their secrets, routes of notifications, and how far each object was read. Operations, messages and other history stay behind. All of it is sealed with the passphrase.
+         *
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
+         */
+        post: operations["exportProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/exports:undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use the connections again that an export moved
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
+         */
+        post: operations["undoExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import an exported project into this one
+         * @description Takes the scope `operator`, since the file says what stands in the tables: import files of servers that you trust alone. All of it comes in, or nothing. Ids stay as they are, and what is there under its id is left as it is, so that an import can be repeated. What clashes with something else is refused by name.
+         *
+         *     Scopes: `operator`. Not for credentials confined to a group.
+         */
+        post: operations["importProject"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1421,14 +1993,14 @@ export interface paths {
         };
         /**
          * Show which events are told, and where
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["getNotifications"];
         /**
          * Say which events are told, and where
          * @description Replaces what an earlier call said; the same call again changes nothing. It stands beside the topics and their routes: a destination is told once, however many routes lead there.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         put: operations["setNotifications"];
         post?: never;
@@ -1447,7 +2019,7 @@ export interface paths {
         };
         /**
          * List topics, newest first
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["listTopics"];
         put?: never;
@@ -1455,7 +2027,7 @@ export interface paths {
          * Create a topic
          * @description Events are routed to topics, and topics to destinations.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createTopic"];
         delete?: never;
@@ -1478,14 +2050,14 @@ export interface paths {
          * Delete a topic and its routes
          * @description Notifications that are made already are delivered.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteTopic"];
         options?: never;
         head?: never;
         /**
          * Rename a topic
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         patch: operations["updateTopic"];
         trace?: never;
@@ -1499,7 +2071,7 @@ export interface paths {
         };
         /**
          * List the routes from events to topics, newest first
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["listNotificationEventTopicRoutes"];
         put?: never;
@@ -1507,7 +2079,7 @@ export interface paths {
          * Route events of a type to a topic
          * @description A route that exists already is answered as it is.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createNotificationEventTopicRoute"];
         delete?: never;
@@ -1525,7 +2097,7 @@ export interface paths {
         };
         /**
          * List the routes from topics to destinations, newest first
-         * @description Scopes: `full`, `read`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
          */
         get: operations["listTopicDestinationRoutes"];
         put?: never;
@@ -1533,7 +2105,7 @@ export interface paths {
          * Route a topic to a destination
          * @description A route that exists already is answered as it is.
          *
-         *     Scopes: `full`. Not for credentials confined to a group.
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         post: operations["createTopicDestinationRoute"];
         delete?: never;
@@ -1554,7 +2126,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a route from events to a topic
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteNotificationEventTopicRoute"];
         options?: never;
@@ -1574,7 +2146,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a route from a topic to a destination
-         * @description Scopes: `full`. Not for credentials confined to a group.
+         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteTopicDestinationRoute"];
         options?: never;
@@ -1591,9 +2163,75 @@ export interface paths {
         };
         /**
          * List the calls through the proxy of the last seven days, newest first
-         * @description Scopes: `full`, `read`.
+         * @description Scopes: `full`, `develop`, `view`, `read`.
          */
         get: operations["listProxyLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find something by its id, a reference or a name
+         * @description Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group. A provider’s id of a record is not looked for.
+         *
+         *     Scopes: `full`, `develop`, `view`, `read`.
+         */
+        get: operations["searchProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what needs attention in a project, and how its work went
+         * @description Answered from counts that are kept: it takes as long with a million operations as with none. `activity` is behind by two seconds.
+         *
+         *     Scopes: `full`, `develop`, `view`, `read`. Not for credentials confined to a group.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectIdOrName}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what changes in a project
+         * @description Server-sent events, at most four a second. Each event `change` names what changed, and no more of it than its id and status; `resync` asks to look at everything again, as after a gap. With `Last-Event-ID` a stream goes on where it broke off, at any node, within a minute. It ends with the credentials, or when the node stops: connect again.
+         *
+         *     Scopes: `full`, `develop`, `view`, `read`.
+         */
+        get: operations["streamChanges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1613,7 +2251,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update or delete records in the customer’s SaaS
-         * @description Scopes: `full`, `write`.
+         * @description Scopes: `full`, `develop`, `write`.
          */
         post: operations["writeRecords"];
         delete?: never;
@@ -1635,7 +2273,7 @@ export interface paths {
          * Read the records of an object into its destination
          * @description With a range of its own: the watermark of the schedule stays where it is. The operation is a success when every page is durable for delivery.
          *
-         *     Scopes: `full`, `read`.
+         *     Scopes: `full`, `develop`, `read`, `remediate`.
          */
         post: operations["readRecords"];
         delete?: never;
@@ -1657,7 +2295,7 @@ export interface paths {
          * Pause the reads of an installation
          * @description No scheduled read begins, and what is under way, a backfill included, stands where it is. Reads on demand go on. It is no fault when it is so already.
          *
-         *     Scopes: `full`, `read`.
+         *     Scopes: `full`, `develop`, `read`, `remediate`.
          */
         post: operations["pauseReads"];
         delete?: never;
@@ -1679,7 +2317,7 @@ export interface paths {
          * Let the reads of an installation go on
          * @description What was under way goes on at its page. The next tick of the schedule reads everything that changed meanwhile. It is no fault when nothing is paused.
          *
-         *     Scopes: `full`, `read`.
+         *     Scopes: `full`, `develop`, `read`, `remediate`.
          */
         post: operations["unpauseReads"];
         delete?: never;
@@ -1701,7 +2339,7 @@ export interface paths {
          * Find records by the values of their fields
          * @description Asks the provider for one page of the records that pass all filters.
          *
-         *     Scopes: `full`, `read`.
+         *     Scopes: `full`, `develop`, `read`.
          */
         post: operations["searchRecords"];
         delete?: never;
@@ -1714,6 +2352,31 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * AcceptInvitationRequest
+         * @description `email` where the link names none. `password`: the one that is to be set, or the one of the account that exists.
+         */
+        AcceptInvitationRequest: {
+            /** @description What stands behind `#token=` in the link. */
+            token: string;
+            /** @description Letters count the same in upper and lower case. */
+            email?: string;
+            name?: string;
+            password?: string;
+        };
+        /** Activity */
+        Activity: {
+            stepSeconds: number;
+            /** @description When each step begins, in seconds since the epoch; the last one goes on. */
+            times: number[];
+            writes: components["schemas"]["EndedSeries"];
+            reads: components["schemas"]["EndedSeries"];
+            deliveries: components["schemas"]["EndedSeries"];
+            /** @description Writes and reads that failed in all of the time, by category. */
+            failures: {
+                [key: string]: number;
+            };
+        };
         /** AmqpMetadata */
         AmqpMetadata: {
             /**
@@ -1830,12 +2493,23 @@ export interface components {
             failures?: number;
             lastRun?: components["schemas"]["ReadRunSummary"];
         };
+        /** Attention */
+        Attention: {
+            /** @enum {unknown} */
+            kind: "unknownOutcomes" | "badConnections" | "unhealthyInstallations" | "deadLetters" | "disabledDestinations" | "pausedReads";
+            /** @description 1,000 stands for as many or more. */
+            count: number;
+            /** @description The query of the list that shows them. */
+            filter: {
+                [key: string]: string;
+            };
+        };
         /**
          * AuditAction
-         * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown.
+         * @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown; `connection.sampled`: one record of the account was shown, as a config would have it delivered; `project.exported`: all of them left, sealed with a passphrase.
          * @enum {unknown}
          */
-        AuditAction: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "operation.canceled" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
+        AuditAction: "project.created" | "project.updated" | "project.exported" | "project.imported" | "project.takenBack" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.refused" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "connection.sampled" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "operation.canceled" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed" | "invitation.created" | "invitation.deleted" | "member.joined" | "member.updated" | "member.removed" | "person.updated";
         /** AuditEntry */
         AuditEntry: {
             /** Format: uuid */
@@ -1849,14 +2523,18 @@ export interface components {
             };
             actor: {
                 /**
-                 * @description `jwt`: a front-end token; `operator`: somebody with a shell on the server; `service`: nobody asked.
+                 * @description `jwt`: a front-end token; `person`: somebody who is signed in; `operator`: somebody with a shell on the server; `service`: nobody asked.
                  * @enum {unknown}
                  */
-                kind: "apiKey" | "jwt" | "operator" | "service";
+                kind: "apiKey" | "jwt" | "person" | "operator" | "service";
                 /** @description The id of the API key, the `kid` of the token, or of one that svc made the id of the key or link behind it. */
                 keyId?: string;
                 groupRef?: string;
                 consumerRef?: string;
+                /** Format: uuid */
+                personId?: string;
+                /** @description Of the person, at that time. */
+                email?: string;
             };
             /** @description From where the request came. */
             address?: string;
@@ -1871,6 +2549,8 @@ export interface components {
             results: components["schemas"]["AuditEntry"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /** AuditTable */
+        AuditTable: string;
         /** Backfill */
         Backfill: {
             defaultPeriod: {
@@ -2000,6 +2680,33 @@ export interface components {
             canceled: number;
             refused: number;
         };
+        /** Change */
+        Change: {
+            /** @description What changed: `operation`, `delivery`, `connection`, `installation`, `destination`, `event`, `read`, or another target of the audit log. A page ignores what it does not know. */
+            type: string;
+            /** @description Which; of a `read` the installation. */
+            id: string;
+            /** @description Of an operation or a delivery its status, of an event its type, else what was done, such as `updated`. */
+            status?: string;
+        };
+        /**
+         * ChangePasswordRequest
+         * @description `currentPassword` is left out by who has none.
+         */
+        ChangePasswordRequest: {
+            currentPassword?: string;
+            /** @description Neither the e-mail address nor the name of a project. */
+            newPassword: string;
+        };
+        /**
+         * Changes
+         * @description The `data` of each event `change` of the stream. An event `resync` says that something may have changed which is not named: look at everything again.
+         */
+        Changes: {
+            changes: components["schemas"]["Change"][];
+            /** @description Types of which more changed than is named: look at their lists again. */
+            more: string[];
+        };
         /** Config */
         Config: {
             id: string;
@@ -2029,6 +2736,16 @@ export interface components {
                 };
             };
             proxy?: components["schemas"]["ProxyConfig"];
+        };
+        /** ConfigPage */
+        ConfigPage: {
+            results: components["schemas"]["Config"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** ConfirmSecondFactorRequest */
+        ConfirmSecondFactorRequest: {
+            /** @description What the app shows. */
+            code: string;
         };
         /** ConnectLink */
         ConnectLink: {
@@ -2109,6 +2826,17 @@ export interface components {
                 scopes?: string[];
             };
             apiKey?: string;
+            /**
+             * Format: date-time
+             * @description When the access token in place was asked for.
+             */
+            tokenIssueTime?: string;
+            /**
+             * Format: date-time
+             * @description When it ends; it is renewed before.
+             */
+            tokenExpireTime?: string;
+            rateBudget?: components["schemas"]["RateBudget"];
             providerMetadata?: components["schemas"]["ProviderMetadata"];
         };
         /** ConnectionPage */
@@ -2235,6 +2963,12 @@ export interface components {
                 specVersion: "1.0.0";
                 content: components["schemas"]["ManifestIntegration"];
             };
+        };
+        /** CreateInvitationRequest */
+        CreateInvitationRequest: {
+            /** @description Letters count the same in upper and lower case. */
+            email: string;
+            role: components["schemas"]["Role"];
         };
         /** CreateJwtKeyRequest */
         CreateJwtKeyRequest: {
@@ -2434,6 +3168,25 @@ export interface components {
          * @enum {unknown}
          */
         DeliveryStatus: "pending" | "delivered" | "failed" | "canceled";
+        /** DeployImpact */
+        DeployImpact: {
+            /** @description `keepsReading`, `keepsWriting`: the manifest no longer holds the object, and it goes on there until a destructive deploy. `losesField`: nothing is delivered under that name any more. `needsMapping`: the customer mapped no field to that name. `lacksScope`: the connection was not granted what the provider app asks for, before the deploy and after it. */
+            kind: "stopsReading" | "stopsWriting" | "keepsReading" | "keepsWriting" | "startsReading" | "losesField" | "needsMapping" | "lacksScope";
+            /** @description The provider's name of it. */
+            object?: string;
+            /** @description The name under which it is delivered. */
+            field?: string;
+            /** @description The scope that is lacking. */
+            scope?: string;
+            /** @description How many installations. */
+            count: number;
+            /** @description The newest of them, at most 20. */
+            installations: {
+                /** Format: uuid */
+                id: string;
+                groupRef: string;
+            }[];
+        };
         /** DeployPreview */
         DeployPreview: {
             /** @enum {boolean} */
@@ -2452,6 +3205,12 @@ export interface components {
             added: string[];
             changed: string[];
             removed: string[];
+            /** @description How many installations the integration has. */
+            installations: number;
+            /** @description What the change means to them; empty where nothing changes, or nobody is touched. */
+            impacts: components["schemas"]["DeployImpact"][];
+            /** @description There where so much changes that this many parts of it were not looked at. */
+            leftOut?: number;
         };
         /** DeployedIntegration */
         DeployedIntegration: {
@@ -2542,6 +3301,16 @@ export interface components {
             fieldName?: string;
         };
         /**
+         * EndedSeries
+         * @description By step, in the order of `times`: how many ended well and otherwise, and how long they took from acceptance to end, to within a fifth.
+         */
+        EndedSeries: {
+            succeeded: number[];
+            failed: number[];
+            p50Ms: (number | null)[];
+            p95Ms: (number | null)[];
+        };
+        /**
          * Erasure
          * @description The removal of what was made until it was asked for.
          */
@@ -2603,6 +3372,23 @@ export interface components {
          * @enum {unknown}
          */
         EventType: "connection.created" | "connection.refreshed" | "connection.updated" | "connection.deleted" | "connection.error" | "installation.created" | "installation.updated" | "installation.deleted" | "read.backfill.done" | "read.backfill.error" | "read.schedule.paused" | "read.triggered.done" | "read.triggered.error" | "read.waiting" | "write.async.done" | "destination.webhook.disabled" | "destination.deliveries.failed";
+        /** Export */
+        Export: {
+            file: components["schemas"]["ProjectFile"];
+            warnings: {
+                message: string;
+            }[];
+        };
+        /** ExportRequest */
+        ExportRequest: {
+            /** @description Seals and opens all that is in the file. It is kept nowhere. */
+            passphrase: string;
+            /**
+             * @description Ends the use of all connections here, so that only the server that imports the file renews their tokens. `:undo` takes them back.
+             * @default false
+             */
+            move?: boolean;
+        };
         /** FieldFilter */
         FieldFilter: {
             /** @description Field name at the provider. */
@@ -2803,6 +3589,33 @@ export interface components {
             /** @description Why there is no live metadata of this object; the others have theirs. */
             error?: string;
         };
+        /** Import */
+        Import: {
+            projectId: string;
+            dryRun: boolean;
+            /** @description By kind: `connections`, `installations`, `destinations` and so on. */
+            created: {
+                [key: string]: number;
+            };
+            /** @description What was there already, by its id, and was left as it is. */
+            unchanged: {
+                [key: string]: number;
+            };
+            warnings: {
+                message: string;
+            }[];
+        };
+        /** ImportRequest */
+        ImportRequest: {
+            /** @description Seals and opens all that is in the file. It is kept nowhere. */
+            passphrase: string;
+            file: components["schemas"]["ProjectFile"];
+            /**
+             * @description Tells what would come in, and changes nothing.
+             * @default false
+             */
+            dryRun?: boolean;
+        };
         /** ImportedTokens */
         ImportedTokens: {
             accessToken?: components["schemas"]["TokenInput"];
@@ -2829,7 +3642,7 @@ export interface components {
             /** @description The last change of the config. */
             updateTime?: string;
             config: components["schemas"]["Config"];
-            /** @description Only where it is made or changed: destinations of the config that are not there or disabled; and, where it is made, objects of the integration that the account of the connection does not have. */
+            /** @description Only where it is made or changed: mappings of the config to names that the integration does not ask for; destinations that are not there or disabled; and, where it is made, objects of the integration that the account of the connection does not have. */
             warnings?: {
                 message: string;
             }[];
@@ -2862,6 +3675,54 @@ export interface components {
         /** IntegrationPage */
         IntegrationPage: {
             results: components["schemas"]["Integration"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** Invitation */
+        Invitation: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            role: components["schemas"]["Role"];
+            /** @description The e-mail address of who invited. */
+            invitedBy?: string;
+            /** @description The link; shown once, when it is made. Send it to nobody else. */
+            url?: string;
+            /**
+             * Format: date-time
+             * @description Until when it can be accepted.
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createTime: string;
+        };
+        /** InvitationLook */
+        InvitationLook: {
+            /**
+             * @description `welcome`: the first owner; `invitation`: to a project; `reset`: a new password, and no second factor until one is set up.
+             * @enum {unknown}
+             */
+            kind: "welcome" | "invitation" | "reset";
+            /** @description Whose the link is; absent: who opens it says. */
+            email?: string;
+            role?: components["schemas"]["Role"];
+            project?: {
+                name: string;
+                appName: string;
+            };
+            /** @description That person has an account: they accept with their password, or while signed in with none. */
+            isKnown: boolean;
+            /**
+             * Format: date-time
+             * @description Until when it holds.
+             */
+            expiresAt: string;
+        };
+        /** InvitationPage */
+        InvitationPage: {
+            results: components["schemas"]["Invitation"][];
             pagination: components["schemas"]["Pagination"];
         };
         /** JwtKey */
@@ -2934,6 +3795,11 @@ export interface components {
             messages?: number | null;
             events?: number | null;
             proxyLogs?: number | null;
+        };
+        /** LookAtInvitationRequest */
+        LookAtInvitationRequest: {
+            /** @description What stands behind `#token=` in the link. */
+            token: string;
         };
         /** ManifestAssociationChangeEvent */
         ManifestAssociationChangeEvent: {
@@ -3116,6 +3982,51 @@ export interface components {
                 allowAnyFields?: boolean;
             };
         };
+        /** Member */
+        Member: {
+            /**
+             * Format: uuid
+             * @description Of the person.
+             */
+            id: string;
+            email: string;
+            name?: string;
+            role: components["schemas"]["Role"];
+            secondFactor: boolean;
+            /**
+             * Format: date-time
+             * @description When they did something last, to the minute.
+             */
+            lastSeenAt?: string;
+            /**
+             * Format: date-time
+             * @description When they became a member.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When their role was changed last.
+             */
+            updateTime: string;
+        };
+        /** MemberPage */
+        MemberPage: {
+            results: components["schemas"]["Member"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** Membership */
+        Membership: {
+            /**
+             * Format: uuid
+             * @description Of the project.
+             */
+            id: string;
+            name: string;
+            appName: string;
+            role: components["schemas"]["Role"];
+            /** @description What the role reaches, as with a key of these scopes. */
+            scopes: components["schemas"]["Scope"][];
+        };
         /**
          * MessageResult
          * @description The `result` that the message would hold.
@@ -3123,6 +4034,13 @@ export interface components {
         MessageResult: {
             [key: string]: unknown;
         }[];
+        /** NewSecondFactor */
+        NewSecondFactor: {
+            /** @description In base32, to be typed. */
+            secret: string;
+            /** @description The same as `otpauth:` URI, to be shown as a QR code. */
+            uri: string;
+        };
         /**
          * NotificationEventTopicRoute
          * @description Events of this type go to this topic.
@@ -3331,6 +4249,11 @@ export interface components {
                 /** @description Sent, and nobody knows what became of it. */
                 unknown: number;
             };
+            /**
+             * @description There while it holds a record of unknown outcome of which nobody has said what became (`:resolve`).
+             * @enum {boolean}
+             */
+            unresolved?: true;
             /** @description The operation whose failed records this one sends again. */
             retryOf?: string;
             /** @description The operation that sends the failed records of this one again. */
@@ -3449,6 +4372,25 @@ export interface components {
             results: components["schemas"]["OperationRecord"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /** Overview */
+        Overview: {
+            /** @description What needs somebody, the worst first; what is well is not in it. */
+            attention: components["schemas"]["Attention"][];
+            oldestQueuedWrite?: {
+                operationId: string;
+                seconds: number;
+            };
+            /** @description Connections whose provider said that their limit is reached, for now; twenty at the most. */
+            closedBudgets: {
+                connectionId: string;
+                groupRef: string;
+                provider: string;
+                lockedOut: boolean;
+                /** Format: date-time */
+                closedUntil: string;
+            }[];
+            activity: components["schemas"]["Activity"];
+        };
         /** Pagination */
         Pagination: {
             /** @description Whether this is the last page. */
@@ -3561,6 +4503,20 @@ export interface components {
             /** @description Shown with the pause. */
             note?: string;
         } | null;
+        /** Person */
+        Person: {
+            /** Format: uuid */
+            id: string;
+            /** @description Letters count the same in upper and lower case. */
+            email: string;
+            name?: string;
+            /** @description Reaches what the scope `operator` does: makes projects. */
+            operator: boolean;
+            /** @description Whether signing in asks for a second factor. */
+            secondFactor: boolean;
+            /** @description Without one they sign in elsewhere. */
+            hasPassword: boolean;
+        };
         /** PostgresMetadata */
         PostgresMetadata: {
             /**
@@ -3586,6 +4542,25 @@ export interface components {
              * @example a-long-password
              */
             password: string;
+        };
+        /** PreviewedRecord */
+        PreviewedRecord: {
+            /** @description By the provider's names in lower case. */
+            fields: {
+                [key: string]: unknown;
+            };
+            /** @description By the builder's names. */
+            mappedFields: {
+                [key: string]: unknown;
+            };
+            /** @description The record as the provider sent it. */
+            raw: {
+                [key: string]: unknown;
+            };
+            /** @description What it is associated with, by object. */
+            associations?: {
+                [key: string]: unknown;
+            };
         };
         /** Problem */
         Problem: {
@@ -3645,6 +4620,26 @@ export interface components {
              * @description When it was last changed.
              */
             updateTime: string;
+        };
+        /** ProjectFile */
+        ProjectFile: {
+            /** @enum {string} */
+            format: "svc-project";
+            /** @description Of the format; a server reads its own and earlier ones. */
+            version: number;
+            /** @description The name of the project that it was made from. */
+            project: string;
+            /** Format: date-time */
+            createTime: string;
+            /** @description The connections are not used any more where it was made. */
+            moved: boolean;
+            /** @description By kind: `connections`, `installations`, `destinations` and so on. */
+            counts: {
+                [key: string]: number;
+            };
+            salt: string;
+            /** @description Everything that comes along, sealed with the passphrase. */
+            data: string;
         };
         /** ProjectPage */
         ProjectPage: {
@@ -3799,6 +4794,20 @@ export interface components {
             results: components["schemas"]["ProxyLogEntry"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /** RateBudget */
+        RateBudget: {
+            /**
+             * Format: date-time
+             * @description Nothing queued is sent before: the limit was reached.
+             */
+            closedUntil?: string;
+            /** @description The provider locked the token out for so long. */
+            lockedOut?: boolean;
+            /** @description Calls in the window of the provider. */
+            limit?: number;
+            /** @description Calls that were left in it. */
+            remaining?: number;
+        };
         /**
          * ReadAccepted
          * @description The operation tells how far the read is.
@@ -3843,6 +4852,29 @@ export interface components {
             backfill?: components["schemas"]["Backfill"];
             fieldFilters?: components["schemas"]["FieldFilter"][];
             associations?: components["schemas"]["ReadAssociationsConfig"];
+        };
+        /** ReadPreview */
+        ReadPreview: {
+            /** @description The builder's name of the object. */
+            objectName: string;
+            /** @description The provider's name of it. */
+            rawObjectName: string;
+            /** @description The provider's id of the record. */
+            recordId?: string;
+            /** @description As the message of a delivery has it; empty where no record passes the filters. */
+            result: components["schemas"]["PreviewedRecord"][];
+            /** @description Fields of the config that the object does not have at the provider: they are left out. */
+            missingFields: string[];
+        };
+        /** ReadPreviewRequest */
+        ReadPreviewRequest: {
+            /** @description The group, by the builder's own id. */
+            groupRef: string;
+            /** @description Default: that of the installation, else the group's newest connection that works. */
+            connectionId?: string;
+            config: {
+                content: components["schemas"]["ConfigContent"];
+            };
         };
         /** ReadRequest */
         ReadRequest: {
@@ -3973,6 +5005,18 @@ export interface components {
             warnings?: {
                 message: string;
             }[];
+        };
+        /** RecoveryCodes */
+        RecoveryCodes: {
+            /** @description Shown once; each stands for one code. */
+            recoveryCodes: string[];
+        };
+        /**
+         * RemoveSecondFactorRequest
+         * @description `password` is left out by who has none.
+         */
+        RemoveSecondFactorRequest: {
+            password?: string;
         };
         /**
          * Replay
@@ -4156,6 +5200,11 @@ export interface components {
             createTime: string;
             content: components["schemas"]["ManifestIntegration"];
         };
+        /** RevisionPage */
+        RevisionPage: {
+            results: components["schemas"]["Revision"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         /**
          * RevisionWarnings
          * @description Where something was found that does not keep the revision from being made.
@@ -4163,6 +5212,12 @@ export interface components {
         RevisionWarnings: {
             warnings: components["schemas"]["ManifestIssue"][];
         };
+        /**
+         * Role
+         * @description `owner`: everything; `developer`: everything but people and keys of scope `full`; `support`: sees and mends, without secrets; `viewer`: sees.
+         * @enum {unknown}
+         */
+        Role: "owner" | "developer" | "support" | "viewer";
         /**
          * RotateDestinationRequest
          * @description May be left away.
@@ -4228,9 +5283,9 @@ export interface components {
         };
         /**
          * Scope
-         * @description `full` reaches everything of its project; the others what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.
+         * @description `full` reaches everything of its project; `develop` the same but people and keys of scope `full`; `view` what only shows; `remediate` what mends: retries, replays, pauses. The others reach what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.
          */
-        Scope: "full" | "write" | "read" | "proxy" | "frontend" | "metrics" | "operator";
+        Scope: "full" | "develop" | "view" | "remediate" | "write" | "read" | "proxy" | "frontend" | "metrics" | "operator";
         /** SearchFilter */
         SearchFilter: {
             /** @description The provider's or the builder's name. */
@@ -4238,6 +5293,23 @@ export interface components {
             /** @enum {string} */
             operator: "eq";
             value: string | boolean | number;
+        };
+        /** SearchHit */
+        SearchHit: {
+            /** @enum {unknown} */
+            type: "operation" | "delivery" | "connection" | "installation" | "group" | "consumer" | "integration" | "revision" | "destination" | "topic" | "replay" | "event" | "proxyCall" | "apiKey" | "jwtKey" | "providerApp" | "connectLink" | "auditEntry";
+            /** @description Of a group or a consumer its reference. */
+            id: string;
+            /** @description As people know it; of an operation its object. */
+            name?: string;
+            groupRef?: string;
+            integrationId?: string;
+            installationId?: string;
+            operationId?: string;
+        };
+        /** SearchHits */
+        SearchHits: {
+            hits: components["schemas"]["SearchHit"][];
         };
         /** SearchRequest */
         SearchRequest: {
@@ -4253,9 +5325,79 @@ export interface components {
             /** @description The same. */
             result: components["schemas"]["FoundRecord"][];
         };
+        /**
+         * SecondFactorAsked
+         * @description The password was right; `POST /v1/session:verify` takes the code.
+         */
+        SecondFactorAsked: {
+            /** @enum {string} */
+            state: "secondFactor";
+        };
+        /** Session */
+        Session: {
+            /** Format: uuid */
+            id: string;
+            /** @description Whether it is the one of this browser. */
+            isCurrent: boolean;
+            /** @description From where it was opened. */
+            address?: string;
+            /** @description What the browser called itself. */
+            userAgent?: string;
+            /**
+             * Format: date-time
+             * @description When it was used last, to the minute.
+             */
+            lastSeenAt: string;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            createTime: string;
+            /**
+             * Format: date-time
+             * @description When it ends at the latest.
+             */
+            expiresAt: string;
+        };
+        /** SessionPage */
+        SessionPage: {
+            results: components["schemas"]["Session"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         /** SetNotificationsRequest */
         SetNotificationsRequest: {
             routes: components["schemas"]["NotificationRoute"][];
+        };
+        /** SignInOptions */
+        SignInOptions: {
+            oidc?: {
+                /** @description For the button. */
+                name: string;
+                /** @description Where the browser goes; `?returnTo=/path` leads back to a path. */
+                startUrl: string;
+            };
+            /** @description False until the first user came by the link of the first start. */
+            hasPeople: boolean;
+        };
+        /** SignInRequest */
+        SignInRequest: {
+            /** @description Letters count the same in upper and lower case. */
+            email: string;
+            password: string;
+        };
+        /** SignedIn */
+        SignedIn: {
+            /** @enum {string} */
+            state: "signedIn";
+            person: components["schemas"]["Person"];
+            projects: components["schemas"]["Membership"][];
+            /** Format: uuid */
+            sessionId: string;
+            /**
+             * Format: date-time
+             * @description When the session ends at the latest; after hours of rest it ends before.
+             */
+            expiresAt: string;
         };
         /** SlackMetadata */
         SlackMetadata: {
@@ -4426,6 +5568,11 @@ export interface components {
             /** @description Letters, digits and dashes, at most 64; once in a project, whatever its case. */
             name: string;
         };
+        /** UndoneExport */
+        UndoneExport: {
+            /** @description How many are used here again. */
+            connections: number;
+        };
         /** UpdateApiKeyRequest */
         UpdateApiKeyRequest: {
             updateMask: string[];
@@ -4474,7 +5621,7 @@ export interface components {
                      * @example https://app.example.com/hooks/svc
                      */
                     url?: string;
-                    /** @description Sent with each message. Those of the message itself win. Whoever may read the destination sees them. */
+                    /** @description Sent with each message. Those of the message itself win. Their values are shown to the scopes `full` and `develop` alone. */
                     headers?: {
                         [key: string]: string;
                     };
@@ -4629,6 +5776,15 @@ export interface components {
                 expiresAt?: string | null;
             };
         };
+        /** UpdateMemberRequest */
+        UpdateMemberRequest: {
+            role: components["schemas"]["Role"];
+        };
+        /** UpdatePersonRequest */
+        UpdatePersonRequest: {
+            /** @description null: none. */
+            name: string | null;
+        };
         /** UpdateProjectRequest */
         UpdateProjectRequest: {
             updateMask: string[];
@@ -4670,6 +5826,16 @@ export interface components {
             /** @enum {unknown} */
             applyOnUpdate?: "always" | "never";
         };
+        /**
+         * VerifySecondFactorRequest
+         * @description One of both.
+         */
+        VerifySecondFactorRequest: {
+            /** @description What the app shows. */
+            code?: string;
+            /** @description One of the ten; each holds once. */
+            recoveryCode?: string;
+        };
         /** WebhookMetadata */
         WebhookMetadata: {
             /**
@@ -4677,7 +5843,7 @@ export interface components {
              * @example https://app.example.com/hooks/svc
              */
             url: string;
-            /** @description Sent with each message. Those of the message itself win. Whoever may read the destination sees them. */
+            /** @description Sent with each message. Those of the message itself win. Their values are shown to the scopes `full` and `develop` alone. */
             headers?: {
                 [key: string]: string;
             };
@@ -4691,6 +5857,9 @@ export interface components {
         WriteAccepted: {
             /** Format: uuid */
             operationId: string;
+            warnings?: {
+                message: string;
+            }[];
         };
         /** WriteFailure */
         WriteFailure: {
@@ -4749,6 +5918,22 @@ export interface components {
         /** WritePlanned */
         WritePlanned: {
             plan: components["schemas"]["WritePlan"];
+            warnings?: {
+                message: string;
+            }[];
+        };
+        /** WritePreviewRequest */
+        WritePreviewRequest: {
+            /** @description The group, by the builder's own id. */
+            groupRef: string;
+            /** @description Default: that of the installation, else the group's newest connection that works. */
+            connectionId?: string;
+            config: {
+                content: components["schemas"]["ConfigContent"];
+            };
+            /** @enum {unknown} */
+            type: "create" | "update";
+            record: components["schemas"]["RecordFields"];
         };
         /** WriteProblem */
         WriteProblem: {
@@ -4836,6 +6021,8 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AcceptInvitationRequest = components['schemas']['AcceptInvitationRequest'];
+export type Activity = components['schemas']['Activity'];
 export type AmqpMetadata = components['schemas']['AmqpMetadata'];
 export type AmqpSecrets = components['schemas']['AmqpSecrets'];
 export type ApiKey = components['schemas']['ApiKey'];
@@ -4843,9 +6030,11 @@ export type ApiKeyOpts = components['schemas']['ApiKeyOpts'];
 export type ApiKeyPage = components['schemas']['ApiKeyPage'];
 export type Association = components['schemas']['Association'];
 export type AssociationsState = components['schemas']['AssociationsState'];
+export type Attention = components['schemas']['Attention'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditEntryPage = components['schemas']['AuditEntryPage'];
+export type AuditTable = components['schemas']['AuditTable'];
 export type Backfill = components['schemas']['Backfill'];
 export type BackfillProgress = components['schemas']['BackfillProgress'];
 export type BasicOpts = components['schemas']['BasicOpts'];
@@ -4856,8 +6045,13 @@ export type BrowserPage = components['schemas']['BrowserPage'];
 export type CancelOperationsRequest = components['schemas']['CancelOperationsRequest'];
 export type CanceledOperation = components['schemas']['CanceledOperation'];
 export type CanceledOperations = components['schemas']['CanceledOperations'];
+export type Change = components['schemas']['Change'];
+export type ChangePasswordRequest = components['schemas']['ChangePasswordRequest'];
+export type Changes = components['schemas']['Changes'];
 export type Config = components['schemas']['Config'];
 export type ConfigContent = components['schemas']['ConfigContent'];
+export type ConfigPage = components['schemas']['ConfigPage'];
+export type ConfirmSecondFactorRequest = components['schemas']['ConfirmSecondFactorRequest'];
 export type ConnectLink = components['schemas']['ConnectLink'];
 export type ConnectLinkPage = components['schemas']['ConnectLinkPage'];
 export type ConnectLinkProject = components['schemas']['ConnectLinkProject'];
@@ -4872,6 +6066,7 @@ export type CreateDestinationRequest = components['schemas']['CreateDestinationR
 export type CreateFrontendTokenRequest = components['schemas']['CreateFrontendTokenRequest'];
 export type CreateInstallationRequest = components['schemas']['CreateInstallationRequest'];
 export type CreateIntegrationRequest = components['schemas']['CreateIntegrationRequest'];
+export type CreateInvitationRequest = components['schemas']['CreateInvitationRequest'];
 export type CreateJwtKeyRequest = components['schemas']['CreateJwtKeyRequest'];
 export type CreateNotificationEventTopicRouteRequest = components['schemas']['CreateNotificationEventTopicRouteRequest'];
 export type CreateProjectRequest = components['schemas']['CreateProjectRequest'];
@@ -4886,6 +6081,7 @@ export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
 export type DeliveryDetail = components['schemas']['DeliveryDetail'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
 export type DeliveryStatus = components['schemas']['DeliveryStatus'];
+export type DeployImpact = components['schemas']['DeployImpact'];
 export type DeployPreview = components['schemas']['DeployPreview'];
 export type DeployedChange = components['schemas']['DeployedChange'];
 export type DeployedIntegration = components['schemas']['DeployedIntegration'];
@@ -4894,11 +6090,14 @@ export type DestinationPage = components['schemas']['DestinationPage'];
 export type DestinationTest = components['schemas']['DestinationTest'];
 export type DestinationType = components['schemas']['DestinationType'];
 export type DynamicMapping = components['schemas']['DynamicMapping'];
+export type EndedSeries = components['schemas']['EndedSeries'];
 export type Erasure = components['schemas']['Erasure'];
 export type ErasureRequest = components['schemas']['ErasureRequest'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
 export type EventType = components['schemas']['EventType'];
+export type Export = components['schemas']['Export'];
+export type ExportRequest = components['schemas']['ExportRequest'];
 export type FieldFilter = components['schemas']['FieldFilter'];
 export type FieldMetadata = components['schemas']['FieldMetadata'];
 export type FieldSetting = components['schemas']['FieldSetting'];
@@ -4912,15 +6111,21 @@ export type HydratedField = components['schemas']['HydratedField'];
 export type HydratedReadObject = components['schemas']['HydratedReadObject'];
 export type HydratedRevision = components['schemas']['HydratedRevision'];
 export type HydratedWriteObject = components['schemas']['HydratedWriteObject'];
+export type Import = components['schemas']['Import'];
+export type ImportRequest = components['schemas']['ImportRequest'];
 export type ImportedTokens = components['schemas']['ImportedTokens'];
 export type Installation = components['schemas']['Installation'];
 export type InstallationPage = components['schemas']['InstallationPage'];
 export type Integration = components['schemas']['Integration'];
 export type IntegrationPage = components['schemas']['IntegrationPage'];
+export type Invitation = components['schemas']['Invitation'];
+export type InvitationLook = components['schemas']['InvitationLook'];
+export type InvitationPage = components['schemas']['InvitationPage'];
 export type JwtKey = components['schemas']['JwtKey'];
 export type JwtKeyPage = components['schemas']['JwtKeyPage'];
 export type KeepDays = components['schemas']['KeepDays'];
 export type KeepDaysChange = components['schemas']['KeepDaysChange'];
+export type LookAtInvitationRequest = components['schemas']['LookAtInvitationRequest'];
 export type ManifestAssociationChangeEvent = components['schemas']['ManifestAssociationChangeEvent'];
 export type ManifestAssociations = components['schemas']['ManifestAssociations'];
 export type ManifestBackfill = components['schemas']['ManifestBackfill'];
@@ -4935,7 +6140,11 @@ export type ManifestText = components['schemas']['ManifestText'];
 export type ManifestUpdateEvent = components['schemas']['ManifestUpdateEvent'];
 export type ManifestWatchSchema = components['schemas']['ManifestWatchSchema'];
 export type ManifestWriteObject = components['schemas']['ManifestWriteObject'];
+export type Member = components['schemas']['Member'];
+export type MemberPage = components['schemas']['MemberPage'];
+export type Membership = components['schemas']['Membership'];
 export type MessageResult = components['schemas']['MessageResult'];
+export type NewSecondFactor = components['schemas']['NewSecondFactor'];
 export type NotificationEventTopicRoute = components['schemas']['NotificationEventTopicRoute'];
 export type NotificationEventTopicRoutePage = components['schemas']['NotificationEventTopicRoutePage'];
 export type NotificationRoute = components['schemas']['NotificationRoute'];
@@ -4955,17 +6164,21 @@ export type OperationLog = components['schemas']['OperationLog'];
 export type OperationPage = components['schemas']['OperationPage'];
 export type OperationRecord = components['schemas']['OperationRecord'];
 export type OperationRecordPage = components['schemas']['OperationRecordPage'];
+export type Overview = components['schemas']['Overview'];
 export type Pagination = components['schemas']['Pagination'];
 export type PartialReadObjectConfig = components['schemas']['PartialReadObjectConfig'];
 export type PartialSubscribeObjectConfig = components['schemas']['PartialSubscribeObjectConfig'];
 export type PartialWriteObjectConfig = components['schemas']['PartialWriteObjectConfig'];
 export type PatchObjectConfigContentRequest = components['schemas']['PatchObjectConfigContentRequest'];
 export type PauseReadsRequest = components['schemas']['PauseReadsRequest'];
+export type Person = components['schemas']['Person'];
 export type PostgresMetadata = components['schemas']['PostgresMetadata'];
 export type PostgresSecrets = components['schemas']['PostgresSecrets'];
+export type PreviewedRecord = components['schemas']['PreviewedRecord'];
 export type Problem = components['schemas']['Problem'];
 export type ProblemIssue = components['schemas']['ProblemIssue'];
 export type Project = components['schemas']['Project'];
+export type ProjectFile = components['schemas']['ProjectFile'];
 export type ProjectPage = components['schemas']['ProjectPage'];
 export type ProviderAnswer = components['schemas']['ProviderAnswer'];
 export type ProviderApp = components['schemas']['ProviderApp'];
@@ -4979,9 +6192,12 @@ export type ProviderMetadataItem = components['schemas']['ProviderMetadataItem']
 export type ProxyConfig = components['schemas']['ProxyConfig'];
 export type ProxyLogEntry = components['schemas']['ProxyLogEntry'];
 export type ProxyLogEntryPage = components['schemas']['ProxyLogEntryPage'];
+export type RateBudget = components['schemas']['RateBudget'];
 export type ReadAccepted = components['schemas']['ReadAccepted'];
 export type ReadAssociationsConfig = components['schemas']['ReadAssociationsConfig'];
 export type ReadObjectConfig = components['schemas']['ReadObjectConfig'];
+export type ReadPreview = components['schemas']['ReadPreview'];
+export type ReadPreviewRequest = components['schemas']['ReadPreviewRequest'];
 export type ReadRequest = components['schemas']['ReadRequest'];
 export type ReadRunSummary = components['schemas']['ReadRunSummary'];
 export type ReadState = components['schemas']['ReadState'];
@@ -4990,6 +6206,8 @@ export type RecordFailed = components['schemas']['RecordFailed'];
 export type RecordFields = components['schemas']['RecordFields'];
 export type RecordRefused = components['schemas']['RecordRefused'];
 export type RecordWritten = components['schemas']['RecordWritten'];
+export type RecoveryCodes = components['schemas']['RecoveryCodes'];
+export type RemoveSecondFactorRequest = components['schemas']['RemoveSecondFactorRequest'];
 export type Replay = components['schemas']['Replay'];
 export type ReplayFilter = components['schemas']['ReplayFilter'];
 export type ReplayPage = components['schemas']['ReplayPage'];
@@ -5003,15 +6221,25 @@ export type RetryDeliveryRequest = components['schemas']['RetryDeliveryRequest']
 export type RetryOperationRequest = components['schemas']['RetryOperationRequest'];
 export type RetryOperationsRequest = components['schemas']['RetryOperationsRequest'];
 export type Revision = components['schemas']['Revision'];
+export type RevisionPage = components['schemas']['RevisionPage'];
 export type RevisionWarnings = components['schemas']['RevisionWarnings'];
+export type Role = components['schemas']['Role'];
 export type RotateDestinationRequest = components['schemas']['RotateDestinationRequest'];
 export type S3Metadata = components['schemas']['S3Metadata'];
 export type S3Secrets = components['schemas']['S3Secrets'];
 export type Scope = components['schemas']['Scope'];
 export type SearchFilter = components['schemas']['SearchFilter'];
+export type SearchHit = components['schemas']['SearchHit'];
+export type SearchHits = components['schemas']['SearchHits'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type SearchResult = components['schemas']['SearchResult'];
+export type SecondFactorAsked = components['schemas']['SecondFactorAsked'];
+export type Session = components['schemas']['Session'];
+export type SessionPage = components['schemas']['SessionPage'];
 export type SetNotificationsRequest = components['schemas']['SetNotificationsRequest'];
+export type SignInOptions = components['schemas']['SignInOptions'];
+export type SignInRequest = components['schemas']['SignInRequest'];
+export type SignedIn = components['schemas']['SignedIn'];
 export type SlackMetadata = components['schemas']['SlackMetadata'];
 export type SlackSecrets = components['schemas']['SlackSecrets'];
 export type Storage = components['schemas']['Storage'];
@@ -5025,15 +6253,19 @@ export type TopicDestinationRoute = components['schemas']['TopicDestinationRoute
 export type TopicDestinationRoutePage = components['schemas']['TopicDestinationRoutePage'];
 export type TopicPage = components['schemas']['TopicPage'];
 export type TopicRequest = components['schemas']['TopicRequest'];
+export type UndoneExport = components['schemas']['UndoneExport'];
 export type UpdateApiKeyRequest = components['schemas']['UpdateApiKeyRequest'];
 export type UpdateConfigContent = components['schemas']['UpdateConfigContent'];
 export type UpdateConnectionRequest = components['schemas']['UpdateConnectionRequest'];
 export type UpdateDestinationRequest = components['schemas']['UpdateDestinationRequest'];
 export type UpdateInstallationRequest = components['schemas']['UpdateInstallationRequest'];
 export type UpdateJwtKeyRequest = components['schemas']['UpdateJwtKeyRequest'];
+export type UpdateMemberRequest = components['schemas']['UpdateMemberRequest'];
+export type UpdatePersonRequest = components['schemas']['UpdatePersonRequest'];
 export type UpdateProjectRequest = components['schemas']['UpdateProjectRequest'];
 export type UpdateProviderAppRequest = components['schemas']['UpdateProviderAppRequest'];
 export type ValueDefault = components['schemas']['ValueDefault'];
+export type VerifySecondFactorRequest = components['schemas']['VerifySecondFactorRequest'];
 export type WebhookMetadata = components['schemas']['WebhookMetadata'];
 export type WebhookSecrets = components['schemas']['WebhookSecrets'];
 export type WriteAccepted = components['schemas']['WriteAccepted'];
@@ -5041,6 +6273,7 @@ export type WriteFailure = components['schemas']['WriteFailure'];
 export type WriteObjectConfig = components['schemas']['WriteObjectConfig'];
 export type WritePlan = components['schemas']['WritePlan'];
 export type WritePlanned = components['schemas']['WritePlanned'];
+export type WritePreviewRequest = components['schemas']['WritePreviewRequest'];
 export type WriteProblem = components['schemas']['WriteProblem'];
 export type WriteRequest = components['schemas']['WriteRequest'];
 export type ResponseProblem = components['responses']['Problem'];
@@ -5114,6 +6347,55 @@ export interface operations {
                 content: {
                     "text/html": components["schemas"]["BrowserPage"];
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    oidcStart: {
+        parameters: {
+            query?: {
+                /** @description A path of this service, for afterwards. */
+                returnTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["Problem"];
+            /** @description To the provider, or back to the page of signing in. */
+            "3XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    oidcCallback: {
+        parameters: {
+            query?: {
+                state?: string;
+                code?: string;
+                error?: string;
+                error_description?: string;
+                iss?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["Problem"];
+            /** @description To a page of this service. */
+            "3XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };
@@ -6024,27 +7306,23 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    batchUpsertIntegrations: {
+    listRevisions: {
         parameters: {
             query?: {
-                /** @description Whether what the manifest no longer holds ends for the installations that have it: reads pause, writes are refused. Without it, they go on as before. */
-                destructive?: boolean;
-                /** @description Answer what the deploy would change, and write nothing. */
-                dryRun?: boolean;
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
             };
             header?: never;
             path: {
                 /** @description The id or name of the project. */
                 projectIdOrName: string;
+                /** @description The id or name of the integration. */
+                integrationIdOrName: string;
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ManifestSource"];
-                "application/yaml": components["schemas"]["ManifestText"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description Default Response */
             200: {
@@ -6052,15 +7330,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeployedIntegration"][] | components["schemas"]["DeployPreview"];
+                    "application/json": components["schemas"]["RevisionPage"];
                 };
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
-            413: components["responses"]["Problem"];
-            415: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -6104,16 +7380,622 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    batchUpsertIntegrations: {
+        parameters: {
+            query?: {
+                /** @description Whether what the manifest no longer holds ends for the installations that have it: reads pause, writes are refused. Without it, they go on as before. */
+                destructive?: boolean;
+                /** @description Answer what the deploy would change, and write nothing. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id or name of the project. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManifestSource"];
+                "application/yaml": components["schemas"]["ManifestText"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployedIntegration"][] | components["schemas"]["DeployPreview"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSignInOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInOptions"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"] | components["schemas"]["SecondFactorAsked"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    verifySecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One of both. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifySecondFactorRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"] | components["schemas"]["SecondFactorAsked"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    lookAtInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookAtInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationLook"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `email` where the link names none. `password`: the one that is to be set, or the one of the account that exists. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"] | components["schemas"]["SecondFactorAsked"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"][] | components["schemas"]["SessionPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updatePerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdatePersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `currentPassword` is left out by who has none. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    beginSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewSecondFactor"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    confirmSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmSecondFactorRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `password` is left out by who has none. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemoveSecondFactorRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"][] | components["schemas"]["MemberPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                personId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                personId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"][] | components["schemas"]["InvitationPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                invitationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listAuditLog: {
         parameters: {
             query?: {
-                /** @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown. */
-                action?: "project.created" | "project.updated" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "operation.canceled" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed";
+                /** @description What was done to what. `connection.disclosed`, `destination.disclosed`: its credentials were shown; `connection.sampled`: one record of the account was shown, as a config would have it delivered; `project.exported`: all of them left, sealed with a passphrase. */
+                action?: "project.created" | "project.updated" | "project.exported" | "project.imported" | "project.takenBack" | "apiKey.created" | "apiKey.updated" | "apiKey.deleted" | "jwtKey.created" | "jwtKey.updated" | "jwtKey.deleted" | "frontendToken.created" | "connectLink.created" | "connectLink.opened" | "connectLink.deleted" | "providerApp.created" | "providerApp.updated" | "providerApp.deleted" | "integration.created" | "integration.revised" | "integration.deleted" | "deploy.done" | "connection.authorizing" | "connection.refused" | "connection.created" | "connection.updated" | "connection.deleted" | "connection.refreshed" | "connection.disclosed" | "connection.sampled" | "installation.created" | "installation.updated" | "installation.deleted" | "operation.resolved" | "operation.retried" | "operation.canceled" | "read.paused" | "read.unpaused" | "destination.created" | "destination.updated" | "destination.deleted" | "destination.disclosed" | "destination.rotated" | "destination.enabled" | "destination.disabled" | "destination.tested" | "delivery.retried" | "replay.started" | "replay.canceled" | "erasure.started" | "erasure.done" | "topic.created" | "topic.updated" | "topic.deleted" | "eventTopicRoute.created" | "eventTopicRoute.deleted" | "topicDestinationRoute.created" | "topicDestinationRoute.deleted" | "notifications.changed" | "invitation.created" | "invitation.deleted" | "member.joined" | "member.updated" | "member.removed" | "person.updated";
                 targetId?: string;
                 /** @description Done with this key. */
                 keyId?: string;
                 /** @description Done by this group. */
                 groupRef?: string;
+                /** @description Done by this person. */
+                personId?: string;
                 from?: string;
                 /** @description Before this moment. */
                 to?: string;
@@ -6137,6 +8019,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEntryPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    exportAuditLog: {
+        parameters: {
+            query?: {
+                /** @description `csv`: what a spreadsheet would take for a formula has an apostrophe before it. */
+                format?: "ndjson" | "csv";
+                from?: string;
+                /** @description Before this moment. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A line for each entry. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["AuditEntry"];
+                    "text/csv": components["schemas"]["AuditTable"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -6664,6 +8581,70 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getInstallationForProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Installation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listConfigs: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Installation id. */
+                installationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     getObjectMetadataForInstallation: {
         parameters: {
             query: {
@@ -6784,6 +8765,8 @@ export interface operations {
                 from?: string;
                 /** @description Accepted before this time. */
                 to?: string;
+                /** @description With `true` only those that hold a record of unknown outcome of which nobody has said what became. */
+                unresolved?: boolean;
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
                 pageToken?: string;
@@ -7114,6 +9097,44 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    previewWrite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description The provider's name of the object. */
+                objectName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WritePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WritePlanned"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listReads: {
         parameters: {
             query?: never;
@@ -7177,6 +9198,44 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    previewRead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Integration id or name. */
+                integrationId: string;
+                /** @description The provider's or the builder's name of the object. */
+                objectName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadPreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadPreview"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -7835,6 +9894,102 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    exportProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    undoExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoneExport"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    importProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     getNotifications: {
         parameters: {
             query?: never;
@@ -8260,6 +10415,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProxyLogEntryPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    searchProject: {
+        parameters: {
+            query: {
+                /** @description An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, or of a name; the id of a key. */
+                q: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchHits"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description Of `activity`; a month is 30 days. */
+                range?: "hour" | "day" | "week" | "month";
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    streamChanges: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `id` of the last event that was seen. */
+                "last-event-id"?: string;
+            };
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["Changes"];
                 };
             };
             400: components["responses"]["Problem"];

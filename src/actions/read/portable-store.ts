@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { portable, type Portable, type RowFault } from '../../kit/db/portable.ts';
+import { orNull, text, timestamp, uuid } from '../../kit/db/portable-schema.ts';
+import { readScheduleMinutes, scheduleFault } from '../../projects/index.ts';
+
+const ofRuns = 'runs stay behind';
+
+function scheduleFaults({ schedule }: { schedule: string | null }): RowFault[] {
+  const fault = schedule === null ? undefined : scheduleFault(schedule, readScheduleMinutes);
+  return fault === undefined ? [] : [{ name: 'schedule', detail: fault.reason }];
+}
+
+/**
+ * How far each object was read, so that a history is not read again. A feed whose history is still being read stays behind: it
+ * begins anew.
+ */
+export const portableReads: readonly Portable[] = [
+  portable({
+    kind: 'reads',
+    table: 'read_feed',
+    key: { installation_id: uuid, object: text(1_000), kind: Type.Enum(['records', 'associations']) },
+    columns: {
+      object_name: text(1_000),
+      targets: Type.String({ maxLength: 100_000 }),
+      schedule: orNull(text(100)),
+      tick_at: orNull(timestamp),
+      next_at: Type.Union([timestamp, Type.Literal('infinity')]),
+      started_at: timestamp,
+      watermark: timestamp,
+      paused: orNull(Type.Enum(['object', 'installation', 'failures', 'removed'])),
+      paused_at: orNull(timestamp),
+      note: orNull(Type.String({ maxLength: 10_000 })),
+      backfill_id: orNull(uuid),
+    },
+    rules: scheduleFaults,
+    where: 'NOT EXISTS (SELECT FROM read_run b WHERE b.project_id = t.project_id AND b.id = t.backfill_id)',
+    left: { failures: ofRuns, run_id: ofRuns, last_run_id: ofRuns },
+  }),
+];

@@ -1,0 +1,27 @@
+import type { DeployImpact } from '../../../ui/client/src/index.ts';
+
+const words: Readonly<Record<DeployImpact['kind'], [one: string, many: string]>> = {
+  stopsReading: ['stops reading', 'stop reading'],
+  stopsWriting: ['may no longer write', 'may no longer write'],
+  keepsReading: [
+    'goes on reading, until a deploy with --destructive,',
+    'go on reading, until a deploy with --destructive,',
+  ],
+  keepsWriting: [
+    'may go on writing, until a deploy with --destructive,',
+    'may go on writing, until a deploy with --destructive,',
+  ],
+  startsReading: ['starts reading', 'start reading'],
+  losesField: ['loses', 'lose'],
+  needsMapping: ['needs a mapping for', 'need a mapping for'],
+  lacksScope: ['lacks the scope', 'lack the scope'],
+};
+
+/** Of an impact: how many installations, what it means to them, and the groups of the newest. */
+export function impactLine({ kind, object, field, scope, count, installations }: DeployImpact): string {
+  const shown = installations.slice(0, 5).map(({ groupRef }) => groupRef);
+  const more = count > shown.length ? ', …' : '';
+  const what = scope ?? [object, field].filter((part) => part !== undefined).join('.');
+  const sign = kind === 'startsReading' ? '+' : '!';
+  return `  ${sign} ${count} ${words[kind][count === 1 ? 0 : 1]} ${what} (${shown.join(', ')}${more})`;
+}

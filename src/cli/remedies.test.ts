@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { problemKinds } from '../problems.ts';
+import { isOperators } from './operator-words.ts';
+import { createProgram } from './program.ts';
+import { namesRequest, remedyOf } from './remedies.ts';
+
+/** No command does what their remedies ask for. */
+const withoutCommand = new Set(['provider-app-missing', 'secrets-not-made-here']);
+
+const told = (code: string, operationId?: string): string =>
+  remedyOf({ code, remedy: problemKinds[code]?.remedy ?? '', operationId });
+
+describe('cli/remedies', () => {
+  it('names a command for each problem whose remedy is a request, where there is one', () => {
+    const left = Object.keys(problemKinds).filter((code) => namesRequest(told(code)));
+    expect(left.toSorted()).toEqual([...withoutCommand].toSorted());
+  });
+
+  it('names no command that there is not', () => {
+    const known = (words: readonly string[]): boolean => {
+      if (isOperators(words)) return true;
+      let at = createProgram();
+      for (const word of words) {
+        const next = at.commands.find((one) => one.name() === word);
+        if (!next) return false;
+        at = next;
+      }
+      return at.commands.length === 0;
+    };
+    for (const code of Object.keys(problemKinds))
+      for (const [, command = ''] of told(code).matchAll(/`svc ([a-z ]+?)(?: --\w+)?`/g))
+        expect({ code, command, known: known(command.split(' ')) }).toEqual({ code, command, known: true });
+  });
+
+  it('names the operation that the problem is about, and leaves a remedy alone that names no request', () => {
+    expect(told('nothing-to-retry', 'op-1')).toBe('Look at the outcomes: `svc operations records op-1`.');
+    const remedy = 'Run it again.';
+    expect(remedyOf({ code: 'outcome-unknown', remedy, operationId: undefined })).toBe(remedy);
+  });
+});

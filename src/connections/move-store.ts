@@ -1,0 +1,57 @@
+import type { Database, Queryable } from '../kit/db/database.ts';
+import { statement } from '../kit/db/statement.ts';
+import { sleep } from '../kit/retry.ts';
+import { heldAgeMs } from './refresh/index.ts';
+
+// What was renewed with the generation before is not stored any more. One that is being renewed now is waited for.
+const mark = statement(
+  'connections_move',
+  `UPDATE connection SET moved_at = svc_now(), status = 'bad_credentials', status_detail = $2, generation = generation + 1,
+     refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now()
+   WHERE project_id = $1 AND moved_at IS NULL AND status <> 'bad_credentials'
+     AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
+   RETURNING id`,
+);
+const open = statement(
+  'connections_unmoved',
+  `SELECT id FROM connection WHERE project_id = $1 AND moved_at IS NULL AND status <> 'bad_credentials' LIMIT 1`,
+);
+const remembered = statement(
+  'connections_move_remembered',
+  `SELECT greatest(0, coalesce(extract(epoch FROM max(moved_at) - svc_now()) * 1000 + $2, 0))::int AS ms
+   FROM connection WHERE project_id = $1 AND moved_at IS NOT NULL`,
+);
+const unmark = statement(
+  'connections_move_back',
+  `UPDATE connection SET moved_at = NULL, status = 'created', status_detail = NULL, generation = generation + 1,
+     updated_at = svc_now()
+   WHERE project_id = $1 AND moved_at IS NOT NULL RETURNING id`,
+);
+
+const detail =
+  'It was moved to another server by an export of the project, and nothing is sent with it here.';
+/** A renewal takes no longer. */
+const patienceMs = 30_000;
+const pauseMs = 200;
+
+/**
+ * Ends the use of all connections of a project here, so that where they are taken to alone renews their tokens. False when one is
+ * still being renewed: those that were marked stay so until it is asked for again or undone.
+ */
+export async function moveConnections(database: Database, projectId: string): Promise<boolean> {
+  for (const giveUpAt = performance.now() + patienceMs; ;) {
+    await database.rows(mark, [projectId, detail]);
+    if ((await database.rows(open, [projectId])).length === 0) break;
+    if (performance.now() > giveUpAt) return false;
+    await sleep(pauseMs);
+  }
+  // Until no node sends with what it remembers.
+  const [left] = await database.rows<{ ms: number }>(remembered, [projectId, heldAgeMs]);
+  await sleep(left?.ms ?? 0);
+  return true;
+}
+
+/** Those that were moved are used here again. Answers how many. */
+export async function takeBackConnections(database: Queryable, projectId: string): Promise<number> {
+  return (await database.rows(unmark, [projectId])).length;
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startHubspot } from '../../../simulator/hubspot/index.ts';
+import { control, createHarness, type Harness } from '../harness.fixture.ts';
+
+describe('src/connections/oauth/over', () => {
+  let hubspot: Awaited<ReturnType<typeof startHubspot>>;
+  let harness: Harness;
+  beforeAll(async () => {
+    hubspot = await startHubspot({ records: 1 });
+    harness = await createHarness({ hubspot: hubspot.url });
+    await harness.projects.providerApps.create(harness.projectId, {
+      provider: 'hubspot',
+      clientId: 'hs',
+      clientSecret: 'hs-secret',
+      scopes: ['oauth', 'crm.objects.contacts.read'],
+    });
+  });
+  afterAll(async () => {
+    await harness.close();
+    await hubspot.close();
+  });
+
+  const start = async (body: Record<string, unknown> = {}) =>
+    harness.call('POST', '/v1/oauth-connect', {
+      projectIdOrName: 'default',
+      provider: 'hubspot',
+      groupRef: 'acme',
+      consumerRef: 'ada',
+      ...body,
+    });
+
+  it('tells whoever opens a link twice, in their language, whose page it is and the way back', async () => {
+    const change = { appName: 'Mail & <Monkey>', branding: { accentColor: '#0f766e' } };
+    await harness.projects.update(harness.projectId, change);
+    const returnUrl = 'https://app.example.com/settings?tab=%22a%22&b=1';
+    const started = await start({ returnUrl });
+    const callback = await harness.visit(started.text);
+    expect((await harness.call('GET', callback)).location).toContain('connectionId=');
+    const who = { 'accept-language': 'fr, de-CH;q=0.8, en;q=0.7' };
+    const { pathname, search } = new URL(started.text);
+    for (const again of [callback, pathname + search]) {
+      const page = await harness.call('GET', again, undefined, who);
+      expect(page.status).toBe(400);
+      expect(page.text).toContain('<html lang="de">');
+      expect(page.text).toContain('Dieser Link wurde schon verwendet');
+      expect(page.text).toContain('href="https://app.example.com/settings?tab=%22a%22&amp;b=1"');
+      expect(page.text).toContain('Zurück zu Mail &amp; &lt;Monkey&gt;');
+      expect(page.text).toContain('--accent:#0f766e');
+    }
+  });
+
+  it('tells a link that came too late from one that was never made, for an hour', async () => {
+    const late = await harness.visit((await start()).text);
+    const isExpired = async () => (await harness.call('GET', late)).text.includes('This link has expired');
+    await harness.shiftClock('11 minutes');
+    expect(await isExpired()).toBe(true);
+    await harness.shiftClock('60 minutes');
+    await start();
+    expect(await isExpired()).toBe(false);
+    await harness.shiftClock('-71 minutes');
+    const unknown = await harness.call('GET', '/callbacks/v1/oauth/start?flow=made-up');
+    expect(unknown).toMatchObject({ status: 400, text: expect.stringContaining('does not hold any more') });
+  });
+
+  it('gives a link to one of two answers that come at once', async () => {
+    const callback = await harness.visit((await start({ groupRef: 'twice' })).text);
+    const answers = await Promise.all([harness.call('GET', callback), harness.call('GET', callback)]);
+    expect(answers.filter(({ text }) => text.includes('This link was used already'))).toHaveLength(1);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400]);
+  });
+
+  it('records why nobody was connected, and to whom that happened', async () => {
+    await control(hubspot.url, 'consent', { mode: 'deny' });
+    const page = await harness.call('GET', await harness.visit((await start({ groupRef: 'denied' })).text));
+    expect(page.text).toContain('Nothing was changed.');
+    const entries = await harness.ground.database.raw(
+      `SELECT target_id, details FROM audit_log WHERE action = 'connection.refused'`,
+    );
+    expect(entries).toEqual([
+      {
+        target_id: 'denied',
+        details: {
+          provider: 'hubspot',
+          groupRef: 'denied',
+          consumerRef: 'ada',
+          reason: 'denied',
+          detail: 'Access to HubSpot was not granted.',
+        },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,99 @@
+/** How a flow looks to the person who went through it. */
+export type PageKind = 'connected' | 'denied' | 'failed' | 'used' | 'expired' | 'unknown' | 'otherBrowser';
+
+export interface PageTexts {
+  title: string;
+  text: string;
+  close: string;
+  back: string;
+  details: string;
+  reference: string;
+}
+
+type Catalogue = Omit<PageTexts, 'title' | 'text'> & Record<PageKind, readonly [title: string, text: string]>;
+
+const en: Catalogue = {
+  connected: ['Connected', '{provider} is connected to {app}.'],
+  denied: ['Not connected', '{app} was not given access to {provider}. Nothing was changed.'],
+  failed: [
+    'Not connected',
+    '{provider} could not be connected to {app}. Nothing was changed. Please try again; if that does not help, ask {app}.',
+  ],
+  used: [
+    'This link was used already',
+    'A link connects an account once. See in {app} whether it is connected, or begin again there.',
+  ],
+  expired: ['This link has expired', 'A link holds for ten minutes. Begin again in {app}.'],
+  unknown: [
+    'This link does not hold any more',
+    'It was used, has expired, or is not whole. Begin again where you found it.',
+  ],
+  otherBrowser: [
+    'This began in another browser',
+    'Open the link here again, or go on in the browser that you began with.',
+  ],
+  close: 'You can close this window.',
+  back: 'Back to {app}',
+  details: 'Details for support',
+  reference: 'Reference: {requestId}',
+};
+
+const de: Catalogue = {
+  connected: ['Verbunden', '{provider} ist mit {app} verbunden.'],
+  denied: ['Nicht verbunden', '{app} hat keinen Zugriff auf {provider} bekommen. Es wurde nichts geändert.'],
+  failed: [
+    'Nicht verbunden',
+    '{provider} konnte nicht mit {app} verbunden werden. Es wurde nichts geändert. Bitte versuchen Sie es noch einmal; hilft das nicht, fragen Sie bei {app} nach.',
+  ],
+  used: [
+    'Dieser Link wurde schon verwendet',
+    'Ein Link verbindet ein Konto einmal. Sehen Sie in {app} nach, ob es verbunden ist, oder beginnen Sie dort von vorn.',
+  ],
+  expired: ['Dieser Link ist abgelaufen', 'Ein Link gilt zehn Minuten. Beginnen Sie in {app} von vorn.'],
+  unknown: [
+    'Dieser Link gilt nicht mehr',
+    'Er wurde verwendet, ist abgelaufen oder nicht vollständig. Beginnen Sie dort von vorn, wo Sie ihn gefunden haben.',
+  ],
+  otherBrowser: [
+    'Begonnen wurde in einem anderen Browser',
+    'Öffnen Sie den Link hier noch einmal, oder machen Sie in dem Browser weiter, in dem Sie begonnen haben.',
+  ],
+  close: 'Sie können dieses Fenster schließen.',
+  back: 'Zurück zu {app}',
+  details: 'Einzelheiten für den Support',
+  reference: 'Kennung: {requestId}',
+};
+
+const catalogues: Readonly<Record<string, Catalogue>> = { en, de };
+
+/** The language of ours that the browser likes best (RFC 9110, 12.5.4), English when it likes none. */
+export function languageOf(accepted: string | undefined): string {
+  const liked = (accepted ?? '').split(',').map((part) => {
+    const [tag = '', ...params] = part.trim().toLowerCase().split(';');
+    const weight = params.map((param) => /^\s*q=([\d.]+)$/.exec(param)?.[1]).find(Boolean);
+    return { language: tag.split('-', 1)[0] ?? '', weight: Number(weight ?? 1) };
+  });
+  const ours = liked.filter(({ language, weight }) => weight > 0 && Object.hasOwn(catalogues, language));
+  return ours.toSorted((a, b) => b.weight - a.weight)[0]?.language ?? 'en';
+}
+
+/** The words of a page; names in them are put in as they are. */
+export function pageTexts(
+  language: string,
+  kind: PageKind,
+  names: Readonly<Record<'app' | 'provider' | 'requestId', string>>,
+): PageTexts {
+  const catalogue = catalogues[language] ?? en;
+  const said = (text: string): string =>
+    text.replaceAll(/\{(app|provider|requestId)\}/g, (_whole, name: keyof typeof names) => names[name]);
+  const [title, text] = catalogue[kind];
+  const { close, back, details, reference } = catalogue;
+  return {
+    title,
+    text: said(text),
+    close,
+    back: said(back),
+    details,
+    reference: said(reference),
+  };
+}

@@ -1,0 +1,241 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startHubspot } from '../../simulator/hubspot/index.ts';
+import { newId } from '../kit/ids.ts';
+import type { DeployImpact, DeployPreview, ManifestField, ManifestReadObject } from '../projects/schema.ts';
+import type { ReadObjectConfig } from './config/schema.ts';
+import { effectiveReadObject } from './effective-read.ts';
+import { createHarness, type Harness } from './harness.fixture.ts';
+
+const yamlOf = (objects: readonly object[]): string =>
+  JSON.stringify({
+    specVersion: '1.0.0',
+    integrations: [
+      {
+        name: 'planned',
+        provider: 'hubspot',
+        ...(objects.length > 0 ? { read: { objects } } : {}),
+        proxy: { enabled: true },
+      },
+    ],
+  });
+
+/** The same numbers every time. */
+function chance(seed: number): (of: number) => number {
+  let state = seed;
+  return (of) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * of);
+  };
+}
+
+describe('installations/impacts', () => {
+  let harness: Harness;
+  let integrationId = '';
+  let connectionId = '';
+  beforeAll(async () => {
+    harness = await createHarness(await startHubspot());
+    connectionId = await harness.connect('acme');
+    await deploy([{ objectName: 'contacts', destination: 'hook', optionalFieldsAuto: 'all' }]);
+    integrationId = (await harness.call('GET', '/integrations/planned')).json.id;
+  }, 60_000);
+  afterEach(() => clear());
+  afterAll(() => harness.close());
+
+  const put = async <Json>(objects: readonly object[], query = ''): Promise<Json> => {
+    const { status, json } = await harness.call<Json>('PUT', `/integrations:batch${query}`, {
+      sourceYaml: yamlOf(objects),
+    });
+    if (status !== 200) throw new Error(JSON.stringify(json));
+    return json;
+  };
+  const deploy = (objects: readonly object[], query = '') => put<{ warnings?: object[] }[]>(objects, query);
+  async function planned(objects: readonly object[], query = ''): Promise<DeployPreview['integrations'][0]> {
+    const { integrations } = await put<DeployPreview>(objects, `?dryRun=true${query}`);
+    return integrations[0]!;
+  }
+
+  /** Installations as rows; their connections are looked at by nobody but a plan. */
+  async function install(configs: readonly (object | undefined)[]): Promise<void> {
+    await harness.ground.database.raw(
+      `WITH given AS (SELECT * FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::json[]) AS g (id, config_id, group_ref, content)),
+         made AS (INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
+           SELECT $1, id, $2, group_ref, $3, config_id, 'api:test' FROM given)
+       INSERT INTO config (project_id, installation_id, id, revision_id, created_by, content)
+       SELECT $1, id, config_id, $2, 'api:test', content FROM given`,
+      [
+        harness.projectId,
+        integrationId,
+        connectionId,
+        configs.map(() => newId()),
+        configs.map(() => newId()),
+        configs.map((_, n) => `group-${n}`),
+        configs.map((contacts) =>
+          JSON.stringify({ provider: 'hubspot', ...(contacts ? { read: { objects: { contacts } } } : {}) }),
+        ),
+      ],
+    );
+  }
+  /** As a deploy leaves it, which waits for two seconds where something is installed. */
+  const declare = (object: ManifestReadObject) =>
+    harness.ground.database.raw(
+      `UPDATE revision SET content = $3 WHERE project_id = $1
+         AND id = (SELECT latest_revision_id FROM integration WHERE project_id = $1 AND id = $2)`,
+      [
+        harness.projectId,
+        integrationId,
+        JSON.stringify({
+          name: 'planned',
+          provider: 'hubspot',
+          read: { objects: [object] },
+          proxy: { enabled: true },
+        }),
+      ],
+    );
+  const clear = () =>
+    harness.ground.database.raw('DELETE FROM installation WHERE project_id = $1 AND integration_id = $2', [
+      harness.projectId,
+      integrationId,
+    ]);
+
+  it('says of any change what becomes of what is delivered, as it is delivered before and after', async () => {
+    const next = chance(20_261_122);
+    const anyField = (fieldName: string) => {
+      const mapped = next(3);
+      const mapToName = ['', `my_${fieldName}`, `your_${fieldName}`][mapped];
+      return { fieldName, ...(mapToName ? { mapToName } : {}) };
+    };
+    const anyObject = (): ManifestReadObject => {
+      const forAll = next(3) === 0;
+      const places = ['email', 'phone', 'city'].map((name) => [anyField(name), next(3)] as const);
+      // Where it is read for all nobody is asked, and nothing required is mapped.
+      const asked = forAll ? [] : ['rank', 'nick'].map((mapToName) => [{ mapToName }, next(3)] as const);
+      const of = (place: number) =>
+        [...places, ...asked].flatMap(([one, at]): ManifestField[] => (at === place ? [one] : []));
+      return {
+        objectName: 'contacts',
+        destination: 'hook',
+        optionalFieldsAuto: 'all',
+        schedule: '0 * * * *',
+        requiredFields: forAll ? of(1).map(({ fieldName }) => ({ fieldName: fieldName! })) : of(1),
+        optionalFields: of(2),
+        ...(forAll && of(1).length > 0 ? { enabled: 'always' } : {}),
+      };
+    };
+    const anyConfig = (): ReadObjectConfig | undefined => {
+      if (next(6) === 0) return undefined;
+      if (next(4) === 0) return { objectName: 'Contacts', selectedFieldsAuto: 'all' };
+      const selected = ['email', 'phone', 'city'].flatMap((name) =>
+        next(2) ? [[name, next(4) > 0] as const] : [],
+      );
+      const mapped = ['rank', 'nick', 'my_email'].flatMap((name) => (next(3) ? [] : [[name, 'website']]));
+      return {
+        objectName: 'contacts',
+        selectedFields: Object.fromEntries(selected),
+        selectedFieldMappings: Object.fromEntries(mapped) as Record<string, string>,
+      };
+    };
+    const configs = Array.from({ length: 20 }, anyConfig);
+    await install(configs);
+    let before = anyObject();
+    for (let round = 0; round < 25; round += 1) {
+      const after = anyObject();
+      await declare(before);
+      const expected = new Map<string, string[]>();
+      for (const [n, config] of configs.entries())
+        for (const what of consequences(before, after, config))
+          expected.set(what, [...(expected.get(what) ?? []), `group-${n}`]);
+      const { impacts, installations, change } = await planned([after]);
+      expect(installations).toBe(configs.length);
+      const wanted = new Map([...expected].map(([key, refs]) => [key, refs.toSorted()]));
+      const told = change === 'unchanged' ? wanted : new Map(impacts.map((one) => [keyOf(one), groups(one)]));
+      expect({ before, after, told: byKey(told) }).toEqual({ before, after, told: byKey(wanted) });
+      before = after;
+    }
+  }, 60_000);
+
+  it('counts ten thousand, tells the newest twenty of each, and warns of the same at a deploy', async () => {
+    const required = (fieldName: string) => ({
+      objectName: 'contacts',
+      destination: 'hook',
+      requiredFields: [{ fieldName }],
+    });
+    await deploy([required('email')]);
+    const config = { objectName: 'contacts', selectedFields: { city: true, phone: false } };
+    await install(Array.from({ length: 10_000 }, () => config));
+    const began = performance.now();
+    const { impacts } = await planned([required('phone')]);
+    const tookMs = performance.now() - began;
+    expect(impacts).toMatchObject([
+      { kind: 'losesField', object: 'contacts', field: 'email', count: 10_000 },
+    ]);
+    expect(impacts[0]!.installations).toHaveLength(20);
+    expect(impacts[0]!.installations[0]).toMatchObject({ groupRef: 'group-9999' });
+    // One statement for all: a loop over installations takes many times that.
+    expect(tookMs).toBeLessThan(5_000);
+
+    const gone = await planned([], '&destructive=true');
+    expect(gone).toMatchObject({ installations: 10_000, impacts: [{ kind: 'stopsReading', count: 10_000 }] });
+    const [deployed] = await deploy([required('phone')]);
+    expect(deployed?.warnings).toContainEqual(
+      expect.objectContaining({
+        rule: 'field-taken-away',
+        path: 'integrations[0].read.objects[0]',
+        message: '10000 installations will not get contacts.email any more',
+      }),
+    );
+  }, 60_000);
+
+  it('tells which connections were not granted what the app asks for', async () => {
+    await deploy([{ objectName: 'contacts', destination: 'hook', optionalFieldsAuto: 'all' }]);
+    await install([undefined]);
+    const next = [{ objectName: 'companies', destination: 'hook', optionalFieldsAuto: 'all' }];
+    expect((await planned(next)).impacts).toEqual([]);
+    await harness.ground.database.raw(
+      `UPDATE connection SET scopes = '{oauth}',
+         provider_app_id = (SELECT id FROM provider_app WHERE project_id = $1 AND provider = 'hubspot')
+       WHERE project_id = $1 AND id = $2`,
+      [harness.projectId, connectionId],
+    );
+    await harness.ground.database.raw(
+      `UPDATE provider_app SET scopes = '{OAuth,openid,crm.objects.companies.read}' WHERE project_id = $1`,
+      [harness.projectId],
+    );
+    expect((await planned(next)).impacts).toEqual([
+      {
+        kind: 'lacksScope',
+        scope: 'crm.objects.companies.read',
+        count: 1,
+        installations: [{ id: expect.any(String) as string, groupRef: 'group-0' }],
+      },
+    ]);
+  }, 60_000);
+});
+
+const keyOf = ({ kind, field }: DeployImpact): string => [kind, field].filter(Boolean).join(' ');
+const byKey = (told: Map<string, string[]>) => Object.fromEntries(told);
+const groups = ({ installations }: DeployImpact): string[] =>
+  installations.map(({ groupRef }) => groupRef).toSorted();
+
+/** By what is read and delivered for the installation before and after. */
+function consequences(
+  before: ManifestReadObject,
+  after: ManifestReadObject,
+  config: ReadObjectConfig | undefined,
+): string[] {
+  const [was, is] = [before, after].map(({ enabled }) => config !== undefined || enabled === 'always');
+  const names = (object: ManifestReadObject): Set<string> => {
+    const { all, fields, mappings } = effectiveReadObject('contacts', object, config);
+    return new Set([...fields, ...Object.keys(mappings), ...(all ? ['email', 'phone', 'city'] : [])]);
+  };
+  const left = names(after);
+  const lost = was && is ? [...names(before)].filter((name) => !left.has(name)) : [];
+  const asked = (after.requiredFields ?? []).flatMap(({ fieldName, mapToName = '' }) =>
+    fieldName === undefined && !config?.selectedFieldMappings?.[mapToName] ? [mapToName] : [],
+  );
+  return [
+    ...(was && !is ? ['stopsReading'] : []),
+    ...(is && !was ? ['startsReading'] : []),
+    ...lost.map((name) => `losesField ${name}`),
+    ...(is ? asked.map((name) => `needsMapping ${name}`) : []),
+  ];
+}

@@ -1,0 +1,211 @@
+import { Type, type TSchema } from 'typebox';
+import { compileCheck } from '../http/validation.ts';
+import type { Issue } from '../problem.ts';
+import type { Vault } from '../vault.ts';
+import type { Queryable } from './database.ts';
+import { statement, type Statement } from './statement.ts';
+
+/** A row that leaves one database for another: its columns as the text of a JSON object, and what is sealed in it, opened. */
+export interface PortableRow {
+  row: string;
+  secret?: unknown;
+}
+
+/** A row that cannot come in: its name, and what is there already. */
+export interface Clash {
+  kind: string;
+  name: string;
+  reason: string;
+}
+
+export type RowFault = Pick<Issue, 'name' | 'detail' | 'value'>;
+
+/** Rows of a project that can be taken to another one, of this database or of another. Ids stay as they are. */
+export interface Portable {
+  kind: string;
+  /** At most so many. */
+  read(db: Queryable, from: { projectId: string; limit: number }, vault: Vault): Promise<PortableRow[]>;
+  /** What of a row from a file is not as a row of this kind is: told by its path in the row. Pure. */
+  faults(row: PortableRow): RowFault[];
+  /** What is there already under a name or a place that only one may have. */
+  clashes(tx: Queryable, projectId: string, rows: readonly PortableRow[]): Promise<Clash[]>;
+  /** Leaves rows alone that are there. Answers how many came in. */
+  write(tx: Queryable, projectId: string, rows: readonly PortableRow[], vault: Vault): Promise<number>;
+}
+
+/** What only one row of a project may have, beside its key. */
+interface Only {
+  /** SQL over a row `r` that comes in and a row `o` that is there: they cannot stand beside one another. */
+  same: string;
+  /** What a row is called in a clash: SQL over `r`. */
+  name: string;
+  /** Held against the rows of every project. */
+  everywhere?: true;
+  reason: string;
+}
+
+export interface PortableDeclaration {
+  kind: string;
+  table: string;
+  /** Without the project. The last one is what its sealed column is bound to. */
+  key: Readonly<Record<string, TSchema>>;
+  /** Beside the key. */
+  columns: Readonly<Record<string, Column>>;
+  /** SQL over the row `t`, where not all of them leave. */
+  where?: string;
+  /** Columns that stay behind, each with the reason. */
+  left?: Readonly<Record<string, string>>;
+  sealed?: { column: string; place: (projectId: string, id: string) => string; shape: TSchema };
+  only?: readonly Only[];
+  /** What the shapes cannot say, of a row that has them. */
+  rules?: RowRules;
+}
+
+/** What the column may hold: as it is, or by SQL over the row `t` that leaves and the row `r` that comes in. */
+type Column = TSchema | { shape: TSchema; as?: string; into?: string };
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a row that was checked against the shapes of its declaration.
+export type RowRules = (row: any, secret: any) => RowFault[];
+
+/** Every declaration made so far, for the test that follows the columns of their tables. */
+export const portableDeclarations: PortableDeclaration[] = [];
+
+export function portable(declared: PortableDeclaration): Portable {
+  portableDeclarations.push(declared);
+  const { kind, sealed } = declared;
+  const read = readText(declared);
+  const write = writeText(declared);
+  const finds = (declared.only ?? []).map((only, at) => ({ only, text: clashText(declared, only, at) }));
+  return {
+    kind,
+    faults: rowFaults(shapesOf(declared), sealed?.shape, declared.rules),
+    async read(db, { projectId, limit }, vault) {
+      const rows = await db.rows<{ row: string; id: string; sealed?: Buffer }>(read, [projectId, limit]);
+      return rows.map(({ row, id, sealed: value }) =>
+        sealed && value ? { row, secret: vault.open(value, sealed.place(projectId, id)) } : { row },
+      );
+    },
+    async clashes(tx, projectId, rows) {
+      const found: Clash[] = [];
+      const all = arrayOf(rows.map(({ row }) => row));
+      for (const { only, text } of finds)
+        for (const { name } of await tx.rows<{ name: string }>(text, [projectId, all]))
+          found.push({ kind, name, reason: only.reason });
+      return found;
+    },
+    async write(tx, projectId, rows, vault) {
+      const texts = rows.map(({ row, secret }) => {
+        if (!sealed) return row;
+        const id = (JSON.parse(row) as Record<string, string>)[lastKey(declared)] ?? '';
+        const value = vault.seal(secret, sealed.place(projectId, id)).toString('hex');
+        return `${row.slice(0, -1)},"${sealed.column}":"\\\\x${value}"}`;
+      });
+      return (await tx.rows(write, [projectId, arrayOf(texts)])).length;
+    },
+  };
+}
+
+/** The check of a row and of what is sealed in it. */
+export function rowFaults(
+  shapes: Readonly<Record<string, TSchema>>,
+  secretShape?: TSchema,
+  rules: RowRules = () => [],
+): Portable['faults'] {
+  const checkRow = compileCheck(Type.Object(shapes, { additionalProperties: false }));
+  const checkSecret = compileCheck(secretShape ?? { not: {} });
+  return ({ row, secret }) => {
+    const value = JSON.parse(row) as unknown;
+    const unkept = unkeptPaths(value);
+    if (unkept.length > 0) return unkept.map((name) => ({ name, detail: unkeptDetail }));
+    const found = checkRow(value, 'body').issues.map(({ in: _in, ...fault }) => fault);
+    const isSecretRight =
+      secretShape === undefined ? secret === undefined : checkSecret(secret, 'body').issues.length === 0;
+    // Nothing of a secret is told but that it is not right.
+    if (!isSecretRight) found.push({ name: 'secret', detail: 'is not what is sealed in such a row' });
+    return found.length > 0 ? found : rules(value, secret);
+  };
+}
+
+const unkeptDetail = 'holds a character that cannot be kept: U+0000, or half of a pair of surrogates';
+
+/** A `json` column takes such texts, and they break what reads them. */
+function unkeptPaths(value: unknown, path = ''): string[] {
+  if (typeof value === 'string') return isKept(value) ? [] : [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) => {
+    const at = Array.isArray(value) ? `${path}[${key}]` : [path, key].filter(Boolean).join('.');
+    return isKept(key) ? unkeptPaths(child, at) : [path];
+  });
+}
+
+function isKept(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function shapesOf({ key, columns }: PortableDeclaration): Record<string, TSchema> {
+  const shapes = Object.entries(columns).map(([name, column]) => [name, partsOf(column).shape]);
+  return { ...key, ...(Object.fromEntries(shapes) as Record<string, TSchema>) };
+}
+
+function partsOf(column: Column): { shape: TSchema; as?: string; into?: string } {
+  return 'shape' in column ? column : { shape: column };
+}
+
+function lastKey({ key }: PortableDeclaration): string {
+  return Object.keys(key).at(-1) ?? '';
+}
+
+function arrayOf(rows: readonly string[]): string {
+  return `[${rows.join(',')}]`;
+}
+
+/** The columns that a row has outside. */
+export function carriedColumns({ key, columns }: PortableDeclaration): string[] {
+  return [...Object.keys(key), ...Object.keys(columns)];
+}
+
+function readText(declared: PortableDeclaration): Statement {
+  const { kind, table, key, columns, sealed, where = 'true' } = declared;
+  const carried = [
+    ...Object.keys(key).map((name) => `t.${name}`),
+    ...Object.entries(columns).map(([name, column]) => `${partsOf(column).as ?? `t.${name}`} AS ${name}`),
+  ];
+  const order = Object.keys(key).map((column) => `t.${column}`);
+  const secret = sealed ? `, t.${sealed.column} AS sealed` : '';
+  return statement(
+    `portable_read_${kind}`,
+    `SELECT row_to_json(r)::text AS row, t.${lastKey(declared)}::text AS id${secret}
+     FROM ${table} t CROSS JOIN LATERAL (SELECT ${carried.join(', ')}) r
+     WHERE t.project_id = $1 AND ${where} ORDER BY ${order.join(', ')} LIMIT $2`,
+  );
+}
+
+function writeText(declared: PortableDeclaration): Statement {
+  const { kind, table, key, columns, sealed } = declared;
+  const names = [...carriedColumns(declared), ...(sealed ? [sealed.column] : [])];
+  const into = (name: string): string => {
+    const column = columns[name];
+    return (column && partsOf(column).into) ?? `r.${name}`;
+  };
+  return statement(
+    `portable_write_${kind}`,
+    `INSERT INTO ${table} (project_id, ${names.join(', ')})
+     SELECT $1, ${names.map(into).join(', ')} FROM json_populate_recordset(NULL::${table}, $2::json) r
+     ON CONFLICT (project_id, ${Object.keys(key).join(', ')}) DO NOTHING RETURNING 1 AS one`,
+  );
+}
+
+function clashText({ kind, table, key }: PortableDeclaration, only: Only, at: number): Statement {
+  const { same, name, everywhere } = only;
+  const columnsOf = (row: string): string =>
+    Object.keys(key)
+      .map((column) => `${row}.${column}`)
+      .join(', ');
+  const other = `(o.project_id, ${columnsOf('o')}) IS DISTINCT FROM ($1::uuid, ${columnsOf('r')})`;
+  return statement(
+    `portable_clash_${kind}_${at}`,
+    `SELECT ${name} AS name FROM json_populate_recordset(NULL::${table}, $2::json) r
+     JOIN ${table} o ON ${everywhere ? '$1::uuid IS NOT NULL' : 'o.project_id = $1'} AND ${same}
+     WHERE ${other} LIMIT 20`,
+  );
+}

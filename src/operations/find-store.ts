@@ -1,0 +1,57 @@
+import { branch, type Found, type Reach, type Sought } from '../events/index.ts';
+import type { Queryable } from '../kit/db/database.ts';
+import { statement } from '../kit/db/statement.ts';
+import { isKept } from './store/read.ts';
+
+// The group is looked at behind the walk by ids: an id of another group is as if it were not.
+const byId = statement(
+  'operations_find_any',
+  branch(`SELECT 'operation' AS type, o.id::text, o.resource AS name, n.group_ref AS "groupRef", o.integration_id::text AS "integrationId",
+     o.installation_id::text AS "installationId", o.id::text AS "operationId"
+   FROM (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id BETWEEN $2 AND $3 AND ${isKept} ORDER BY o.id DESC LIMIT 100) o
+   LEFT JOIN LATERAL (
+     SELECT group_ref FROM installation n WHERE n.project_id = $1 AND n.id = o.installation_id LIMIT 1) n ON true
+   WHERE $4::text IS NULL OR n.group_ref = $4`),
+);
+
+export async function findOperations(db: Queryable, reach: Reach, { range }: Sought): Promise<Found[]> {
+  if (!range) return [];
+  return db.rows<Found>(byId, [reach.projectId, range.from, range.to, reach.groupRef ?? null]);
+}
+
+const marked = statement(
+  'operations_count_marked',
+  `SELECT count(*)::int AS count FROM (
+     SELECT FROM operation_mark WHERE project_id = $1 AND mark = $2
+       AND operation_id >= greatest(svc_uuid_floor(svc_now() - $3 * interval '1 day'), svc_kept_from($1, 'operations'))
+     LIMIT $4) m`,
+);
+
+/** Operations of late that did not go well, by status or category; counted to a bound. */
+export async function countMarked(
+  db: Queryable,
+  projectId: string,
+  { mark, days, most }: { mark: string; days: number; most: number },
+): Promise<number> {
+  const [row] = await db.rows<{ count: number }>(marked, [projectId, mark, days, most]);
+  return row?.count ?? 0;
+}
+
+/** What is under way is looked at from the oldest on. */
+const mostLookedAt = 1_000;
+
+const oldest = statement(
+  'operations_oldest_queued',
+  `SELECT w.ref AS "operationId", (extract(epoch FROM svc_now() - svc_uuid_moment(w.ref)))::float8 AS seconds
+   FROM (SELECT * FROM work WHERE project_id = $1 ORDER BY seq LIMIT ${mostLookedAt}) w
+   WHERE w.kind = 'write' AND w.state <> 1 ORDER BY w.seq LIMIT 1`,
+);
+
+/** The write that waits for the longest time. */
+export async function oldestQueued(
+  db: Queryable,
+  projectId: string,
+): Promise<{ operationId: string; seconds: number } | undefined> {
+  const [row] = await db.rows<{ operationId: string; seconds: number }>(oldest, [projectId]);
+  return row && { ...row, seconds: Math.max(0, row.seconds) };
+}

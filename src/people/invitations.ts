@@ -1,0 +1,164 @@
+import { actAs, record, type Actor } from '../events/index.ts';
+import type { Queryable } from '../kit/db/database.ts';
+import { newId } from '../kit/ids.ts';
+import { problem, refuse } from '../kit/problem.ts';
+import { recordForPerson } from './account.ts';
+import { hashOf } from './browser.ts';
+import { assertFit } from './password-rules.ts';
+import { checkPassword, enter, type Entered, type SignInDeps } from './sign-in.ts';
+import type { AcceptInvitationRequest, InvitationLook } from './schema.ts';
+import type { Visitor } from './sessions.ts';
+import { deleteSecondFactor } from './store/second-factors.ts';
+import { findInvitation, takeInvitation, type InvitationRow } from './store/invitations.ts';
+import { joinProject, listEveryProject } from './store/members.ts';
+import * as persons from './store/persons.ts';
+import { deleteSessions, type SessionRecord } from './store/sessions.ts';
+
+/** What a link is for. Throws invitation-over. */
+export async function lookAt({ ground: { database } }: SignInDeps, token: string): Promise<InvitationLook> {
+  const row = await holding(database, token);
+  const person = await personOf(database, row);
+  const email = person?.email ?? row.email;
+  return {
+    kind: kindOf(row),
+    ...(email === null || email === undefined ? {} : { email }),
+    ...(row.role === null ? {} : { role: row.role }),
+    ...(row.project_name === null
+      ? {}
+      : { project: { name: row.project_name, appName: row.app_name ?? '' } }),
+    isKnown: person !== undefined,
+    expiresAt: row.expires_at.toISOString(),
+  };
+}
+
+function kindOf({ person_id: personId, project_id: projectId }: InvitationRow): InvitationLook['kind'] {
+  if (personId !== null) return 'reset';
+  return projectId === null ? 'welcome' : 'invitation';
+}
+
+async function holding(db: Queryable, token: string): Promise<InvitationRow> {
+  const row = await findInvitation(db, hashOf(token));
+  if (!row || (row.project_id !== null && row.project_name === null)) throw problem('invitation-over');
+  return row;
+}
+
+async function personOf(db: Queryable, row: InvitationRow): Promise<persons.PersonRow | undefined> {
+  if (row.person_id !== null) return persons.findPerson(db, row.person_id);
+  return row.email === null ? undefined : persons.findPersonByEmail(db, row.email);
+}
+
+/**
+ * Accepts a link and signs in. `signedIn`: the session of the browser; its person needs no password. Throws invitation-over,
+ * password-unfit, and sign-in-refused for who has an account and does not prove that it is theirs.
+ */
+export async function accept(
+  deps: SignInDeps,
+  { token, ...given }: AcceptInvitationRequest,
+  visitor: Visitor,
+  signedIn?: SessionRecord,
+): Promise<Entered> {
+  const row = await holding(deps.ground.database, token);
+  const entered = await acceptRow(deps, row, given, visitor, signedIn);
+  if (kindOf(row) === 'welcome') await deps.afterWelcome?.();
+  return entered;
+}
+
+async function acceptRow(
+  deps: SignInDeps,
+  row: InvitationRow,
+  { name, password, ...given }: Omit<AcceptInvitationRequest, 'token'>,
+  visitor: Visitor,
+  signedIn?: SessionRecord,
+): Promise<Entered> {
+  const { ground, passwords, sessions } = deps;
+  const email = (row.email ?? given.email)?.toLowerCase();
+  const known = await knownOf(deps, row, email);
+  if (known && kindOf(row) !== 'reset') {
+    const isOwn = known.id === signedIn?.person_id;
+    if (!isOwn) await checkPassword(deps, known.email, required(password), visitor);
+    await inOwnName(known, visitor, () => ground.database.transaction((tx) => joinBy(tx, row, known.id)));
+    await sessions.forgetPerson(known.id);
+    return isOwn ? { answer: await sessions.again(signedIn.hash) } : enter(deps, known, visitor);
+  }
+  await assertFit(ground.database, required(password), known?.email ?? email ?? '');
+  const hash = await passwords.hash(required(password));
+  if (known) return reset(deps, row, { ...known, hash }, visitor);
+  const person = { id: newId(), email: email ?? '', name, password: hash, operator: false };
+  await inOwnName(person, visitor, () =>
+    ground.database.transaction(async (tx) => {
+      // First, so that of two who accept one link the later finds it over.
+      await take(tx, row);
+      await persons.insertPerson(tx, person);
+      await join(tx, row, person.id);
+    }),
+  );
+  return enter(deps, { ...person, second_factor: false }, visitor);
+}
+
+function required(password: string | undefined): string {
+  if (password !== undefined) return password;
+  throw refuse([{ in: 'body', name: 'password', detail: 'is required here' }]);
+}
+
+async function knownOf(
+  { ground: { database } }: SignInDeps,
+  row: InvitationRow,
+  email: string | undefined,
+): Promise<persons.PersonRow | undefined> {
+  if (row.person_id === null && email === undefined)
+    throw refuse([{ in: 'body', name: 'email', detail: 'is required, since the link names none' }]);
+  return email === undefined ? personOf(database, row) : persons.findPersonByEmail(database, email);
+}
+
+/** A new password ends all sessions, and the second factor, which may be what was lost. */
+async function reset(
+  deps: SignInDeps,
+  row: InvitationRow,
+  person: persons.PersonRow & { hash: string },
+  visitor: Visitor,
+): Promise<Entered> {
+  const ended = await inOwnName(person, visitor, () =>
+    deps.ground.database.transaction(async (tx) => {
+      await take(tx, row);
+      await persons.setPersonPassword(tx, person.id, person.hash);
+      await deleteSecondFactor(tx, person.id);
+      await recordForPerson(tx, person.id, { password: 'reset', secondFactor: 'removed' });
+      return deleteSessions(tx, person.id);
+    }),
+  );
+  deps.sessions.forget(ended);
+  return enter(deps, { ...person, second_factor: false }, visitor);
+}
+
+async function take(tx: Queryable, { id }: InvitationRow): Promise<void> {
+  if (!(await takeInvitation(tx, id))) throw problem('invitation-over');
+}
+
+export async function joinBy(tx: Queryable, row: InvitationRow, personId: string): Promise<void> {
+  await take(tx, row);
+  await join(tx, row, personId);
+}
+
+/** The project of the invitation, or, by the link of the first owner, every project. */
+async function join(tx: Queryable, row: InvitationRow, personId: string): Promise<void> {
+  if (row.email !== null) await persons.setPersonInvited(tx, personId);
+  const isFirst = row.project_id === null;
+  if (isFirst) await persons.setOperator(tx, personId);
+  const role = row.role ?? 'viewer';
+  const projects = isFirst ? await listEveryProject(tx) : [{ id: row.project_id ?? '' }];
+  for (const { id: projectId } of projects) {
+    if (!(await joinProject(tx, projectId, personId, role))) continue;
+    const details = { role, ...(row.invited_by === null ? {} : { invitedBy: row.invited_by }) };
+    await record(tx, { projectId, action: 'member.joined', targetId: personId, details });
+  }
+}
+
+/** Who accepts is who acts. */
+export function inOwnName<T>(
+  { id, email }: { id: string; email: string },
+  { address, requestId }: Visitor,
+  work: () => Promise<T>,
+): Promise<T> {
+  const actor: Actor = { kind: 'person', personId: id, email, address, requestId };
+  return actAs(actor, work);
+}

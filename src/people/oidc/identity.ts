@@ -1,0 +1,58 @@
+import { isTaken, type Queryable } from '../../kit/db/database.ts';
+import { newId } from '../../kit/ids.ts';
+import { recordForPerson } from '../account.ts';
+import { inOwnName, joinBy } from '../invitations.ts';
+import type { PeopleGround, Visitor } from '../sessions.ts';
+import { findIdentity, insertIdentity } from '../store/identities.ts';
+import { lockInvitationsFor } from '../store/invitations.ts';
+import * as persons from '../store/persons.ts';
+import type { Identity } from './provider.ts';
+
+/** Whose an identity is; or why it is nobody's. */
+export type Whose = { person: persons.PersonRow } | { refused: 'unverified' | 'uninvited' };
+
+/**
+ * An identity that is known is its person's. Another one becomes that of the person with its verified address, where somebody
+ * invited that address, and accepts the invitations that wait for it.
+ */
+export async function whose(ground: PeopleGround, identity: Identity, visitor: Visitor): Promise<Whose> {
+  const { database } = ground;
+  const known = await findIdentity(database, identity.issuer, identity.subject);
+  if (known) return { person: known };
+  const { email } = identity;
+  if (email === undefined) return { refused: 'unverified' };
+  const join = (): Promise<persons.PersonRow | undefined> => joinAs(ground, { ...identity, email }, visitor);
+  // Somebody else accepted an invitation for the address at the same moment: the person is there now.
+  const person = await join().catch((error: unknown) => {
+    if (isTaken(error)) return join();
+    throw error;
+  });
+  return person ? { person } : { refused: 'uninvited' };
+}
+
+async function joinAs(
+  { database }: PeopleGround,
+  identity: Identity & { email: string },
+  visitor: Visitor,
+): Promise<persons.PersonRow | undefined> {
+  const { email, name } = identity;
+  const id = (await persons.findPersonByEmail(database, email))?.id ?? newId();
+  return inOwnName({ id, email }, visitor, () =>
+    database.transaction(async (tx) => {
+      // Held, so that of two answers for one identity one waits for the other.
+      const invitations = await lockInvitationsFor(tx, email);
+      const before = await persons.findPersonByEmail(tx, email);
+      if (invitations.length === 0 && !before?.invited) return undefined;
+      if (!before) await persons.insertPerson(tx, { id, email, name, password: undefined, operator: false });
+      const personId = before?.id ?? id;
+      for (const invitation of invitations) await joinBy(tx, invitation, personId);
+      await link(tx, identity, personId);
+      return findIdentity(tx, identity.issuer, identity.subject);
+    }),
+  );
+}
+
+async function link(tx: Queryable, { issuer, subject }: Identity, personId: string): Promise<void> {
+  if (await insertIdentity(tx, { issuer, subject, personId }))
+    await recordForPerson(tx, personId, { identity: { issuer } });
+}

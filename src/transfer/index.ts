@@ -1,0 +1,3 @@
+import './problems.ts';
+export { transferRoutes } from './routes.ts';
+export { createTransfer, type Transfer } from './transfer.ts';

@@ -1,0 +1,198 @@
+import { moveConnections, takeBackConnections } from '../connections/index.ts';
+import { record } from '../events/index.ts';
+import { sqlState, type Queryable } from '../kit/db/database.ts';
+import type { Clash } from '../kit/db/portable.ts';
+import type { Ground } from '../kit/ground.ts';
+import { problem } from '../kit/problem.ts';
+import type { Catalog } from '../providers/index.ts';
+import { isWhole, mostRows, parts, readContent, refusedByDatabase, type Content } from './content.ts';
+import { openFile, sealFile, unfoldedBytes } from './envelope.ts';
+import {
+  fileFormat,
+  fileVersion,
+  type Export,
+  type ExportRequest,
+  type Import,
+  type ImportRequest,
+} from './schema.ts';
+
+/** A project that goes to another server, or to another project of this one. */
+export interface Transfer {
+  export(project: { id: string; name: string }, request: ExportRequest): Promise<Export>;
+  /** The connections that an export moved are used here again. */
+  undo(projectId: string): Promise<number>;
+  import(projectId: string, request: ImportRequest): Promise<Import>;
+}
+
+const mostDataBytes = 24 * 1024 * 1024;
+
+export function createTransfer(
+  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  catalog: Catalog,
+): Transfer {
+  return {
+    async export({ id: projectId, name: project }, { passphrase, move: moved = false }) {
+      // Shown to whoever has the passphrase: written down before anything leaves.
+      await record(database, {
+        projectId,
+        action: 'project.exported',
+        targetId: projectId,
+        details: { move: moved },
+      });
+      if (moved && !(await moveConnections(database, projectId))) throw problem('export-busy', {});
+      const content = await contentOf(database, projectId, vault);
+      const head = {
+        format: fileFormat,
+        version: fileVersion,
+        project,
+        createTime: new Date().toISOString(),
+        moved,
+        counts: countsOf(content),
+      } as const;
+      const text = JSON.stringify(content);
+      if (Buffer.byteLength(text) > unfoldedBytes) throw tooLarge('takes more than 96 MB unpacked');
+      const file = await sealFile(head, text, passphrase);
+      if (file.data.length > mostDataBytes) throw tooLarge('is larger than 24 MB');
+      return { file, warnings: warningsOf(file) };
+    },
+    undo: (projectId) =>
+      database.transaction(async (tx) => {
+        const connections = await takeBackConnections(tx, projectId);
+        const details = { connections };
+        await record(tx, { projectId, action: 'project.takenBack', targetId: projectId, details });
+        return connections;
+      }),
+    async import(projectId, { passphrase, file, dryRun = false }) {
+      if (file.version > fileVersion)
+        throw problem('export-newer', {
+          detail: `The file has the format ${file.version}; this server reads up to ${fileVersion}.`,
+        });
+      const text = await openFile(file, passphrase);
+      if (text === undefined) throw problem('export-unreadable', {});
+      const content = readContent(text);
+      const unknown = unknownProviders(content, catalog);
+      if (unknown.length > 0) throw clashProblem(unknown);
+      const written = await writeAll({ database, vault }, projectId, content, dryRun);
+      return { projectId, dryRun, ...written, warnings: warningsOf(file) };
+    },
+  };
+}
+
+const mostReads = 10;
+
+/** Read again while somebody changes the project, so that nothing names what is not in it. */
+async function contentOf(
+  database: Ground['database'],
+  projectId: string,
+  vault: Ground['vault'],
+): Promise<Content> {
+  for (let reads = 1; ; reads += 1) {
+    const content = await readAll(database, projectId, vault);
+    if (isWhole(content) || reads === mostReads) return content;
+  }
+}
+
+async function readAll(
+  database: Ground['database'],
+  projectId: string,
+  vault: Ground['vault'],
+): Promise<Content> {
+  const content: Content = {};
+  for (const part of parts) {
+    const rows = await part.read(database, { projectId, limit: mostRows + 1 }, vault);
+    if (rows.length > mostRows) throw tooLarge(`has more than ${mostRows} ${part.kind}`);
+    content[part.kind] = rows;
+  }
+  return content;
+}
+
+function tooLarge(why: string): Error {
+  return problem('export-too-large', { detail: `The project ${why}.` });
+}
+
+function countsOf(content: Content): Record<string, number> {
+  return Object.fromEntries(Object.entries(content).map(([kind, rows]) => [kind, rows.length]));
+}
+
+function warningsOf({
+  moved,
+  counts,
+}: {
+  moved: boolean;
+  counts: Record<string, number>;
+}): Export['warnings'] {
+  const connections = counts['connections'] ?? 0;
+  if (moved || connections === 0) return [];
+  const message = `${connections === 1 ? 'The connection is' : `The ${connections} connections are`} used where the file was made, too. Where a provider gives a new refresh token with each renewal, the first server that renews ends the tokens of the other: export with "move" to go on in one place.`;
+  return [{ message }];
+}
+
+/** What is planned and then not kept. */
+class DryRun extends Error {
+  override readonly name = 'DryRun';
+}
+
+type Written = Pick<Import, 'created' | 'unchanged'>;
+
+/** In one transaction: all of it comes in, or nothing. A dry run is the same, and rolled back. */
+async function writeAll(
+  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  projectId: string,
+  content: Content,
+  dryRun: boolean,
+): Promise<Written> {
+  let written: Written | undefined;
+  const work = async (tx: Queryable): Promise<void> => {
+    written = await writeIn(tx, projectId, content, vault);
+    if (dryRun) throw new DryRun();
+    const details = { created: written.created };
+    await record(tx, { projectId, action: 'project.imported', targetId: projectId, details });
+  };
+  await database.transaction(work).catch((error: unknown) => {
+    const state = sqlState(error) ?? '';
+    // Data exceptions and broken constraints.
+    if (/^2[23]/.test(state)) throw refusedByDatabase(state);
+    if (!(error instanceof DryRun)) throw error;
+  });
+  if (!written) throw new Error('nothing was written and nothing refused');
+  return written;
+}
+
+async function writeIn(
+  tx: Queryable,
+  projectId: string,
+  content: Content,
+  vault: Ground['vault'],
+): Promise<Written> {
+  const clashes: Clash[] = [];
+  for (const part of parts) clashes.push(...(await part.clashes(tx, projectId, content[part.kind] ?? [])));
+  if (clashes.length > 0) throw clashProblem(clashes);
+  const written: Written = { created: {}, unchanged: {} };
+  for (const part of parts) {
+    const rows = content[part.kind] ?? [];
+    const created = await part.write(tx, projectId, rows, vault);
+    written.created[part.kind] = created;
+    written.unchanged[part.kind] = rows.length - created;
+  }
+  return written;
+}
+
+function clashProblem(clashes: readonly Clash[]): Error {
+  const [first] = clashes;
+  return problem('import-clash', {
+    detail: `${first?.kind} ${first?.name}: ${first?.reason}${clashes.length > 1 ? `, and ${clashes.length - 1} more` : ''}.`,
+    issues: clashes.map(({ kind, name, reason }) => ({
+      in: 'body',
+      name: `${kind}.${name}`,
+      detail: reason,
+    })),
+  });
+}
+
+function unknownProviders(content: Content, catalog: Catalog): Clash[] {
+  const named = ['providerApps', 'integrations', 'connections'].flatMap((kind) => content[kind] ?? []);
+  const providers = new Set(named.map(({ row }) => (JSON.parse(row) as { provider: string }).provider));
+  return [...providers]
+    .filter((name) => !catalog.find(name))
+    .map((name) => ({ kind: 'providers', name, reason: 'it is not in the catalogue of this server' }));
+}

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { becomeOwner, joinAs, openBrowser, password, tokenOf, type Browser } from '../people.ts';
+import { startPlatform, type Platform } from '../platform.ts';
+import { operate } from '../restore/operator.ts';
+
+describe('test/journeys/people-links', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let owner: Browser;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    owner = await becomeOwner(platform, 'owner@example.com');
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const accept = (browser: Browser, token: string, given: object): Promise<{ status: number }> =>
+    browser.call('POST', '/invitations:accept', { token, ...given });
+  const linkSaid = (said: string): string => tokenOf(/\S+#token=\S+/.exec(said)?.[0] ?? '');
+
+  it('the operator invites an owner, and gives who lost the password a link, of which the newest holds', async () => {
+    const invited = await operate(test.url, 'people', 'invite', '--owner', '--email', 'ada@example.com');
+    expect(invited.code).toBe(0);
+    const ada = openBrowser(platform.base);
+    expect((await accept(ada, linkSaid(invited.said), { password })).status).toBe(200);
+    const { body } = await ada.call<{ projects: unknown[] }>('GET', '/session');
+    expect(body.projects).toMatchObject([{ name: 'default', role: 'owner' }]);
+
+    const reset = ['people', 'reset', '--email', 'ada@example.com'];
+    const older = linkSaid((await operate(test.url, ...reset)).said);
+    const newer = linkSaid((await operate(test.url, ...reset)).said);
+    const another = { password: `${password} and more` };
+    expect((await accept(openBrowser(platform.base), older, another)).status).toBe(410);
+    expect((await accept(openBrowser(platform.base), newer, another)).status).toBe(200);
+    expect((await ada.call('GET', '/session')).status).toBe(401);
+  }, 60_000);
+
+  it.each([
+    ['is removed', 'DELETE', undefined],
+    ['is no owner any more', 'PATCH', { role: 'viewer' }],
+  ] as const)('the invitations of an owner who %s lead nowhere', async (_what, method, body) => {
+    const email = `${method.toLowerCase()}@example.com`;
+    const other = await joinAs(platform, email, 'owner');
+    const made = await other.call<{ url: string }>('POST', '/projects/default/invitations', {
+      email: `friend-of-${email}`,
+      role: 'owner',
+    });
+    const { body: members } = await owner.call<{ id: string; email: string }[]>(
+      'GET',
+      '/projects/default/members',
+    );
+    const { id } = members.find((one) => one.email === email) ?? { id: '' };
+    expect((await owner.call(method, `/projects/default/members/${id}`, body)).status).toBeLessThan(300);
+    expect((await accept(openBrowser(platform.base), tokenOf(made.body.url), { password })).status).toBe(410);
+    const action = method === 'DELETE' ? 'member.removed' : 'member.updated';
+    const told = await owner.call<{ results: object[] }>(
+      'GET',
+      `/projects/default/audit-log?action=${action}`,
+    );
+    expect(told.body.results[0]).toMatchObject({ target: { id }, actor: { email: 'owner@example.com' } });
+  });
+
+  it('of two who accept one link at once the later finds it over', async () => {
+    const made = await owner.call<{ url: string }>('POST', '/projects/default/invitations', {
+      email: 'raced@example.com',
+      role: 'viewer',
+    });
+    const token = tokenOf(made.body.url);
+    const both = await Promise.all(
+      [openBrowser(platform.base), openBrowser(platform.base)].map((browser) =>
+        accept(browser, token, { password }),
+      ),
+    );
+    expect(both.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 410]);
+  });
+});

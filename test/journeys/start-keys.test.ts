@@ -1,0 +1,160 @@
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { masterKey, projectsBy, ready, useStarts } from '../starts.ts';
+
+/** What runs with this folder on its command line. */
+async function serversOf(dataDir: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return lines.filter((line) => line.includes(dataDir) && line.includes('postgres'));
+}
+
+describe('test/journeys/start-keys', () => {
+  const { folder, empty, start } = useStarts();
+
+  it('a first start without a terminal leaves its key in a file, in a folder that it makes', async () => {
+    const { url: DATABASE_URL } = await empty();
+    const SVC_DATA_DIR = join(folder(), 'not', 'yet', 'there');
+    const node = await start({ DATABASE_URL, SVC_DATA_DIR });
+    await ready(node);
+    const path = join(SVC_DATA_DIR, 'first-api-key');
+    const key = (await readFile(path, 'utf8')).trim();
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(node.said()).toContain(path);
+    expect(node.said()).not.toContain(key);
+    expect(await projectsBy(node, { 'x-api-key': key })).toBe(200);
+
+    // Another database with the same folder: nobody may have moved the key of the first.
+    const other = await start({ DATABASE_URL: (await empty()).url, SVC_DATA_DIR });
+    await ready(other);
+    const [, aside = ''] = /that was in \S+ is in (\S+) now/.exec(other.said()) ?? [];
+    expect((await readFile(aside, 'utf8')).trim()).toBe(key);
+    expect((await readFile(path, 'utf8')).trim()).not.toBe(key);
+  }, 90_000);
+
+  it('makes no other key beside a database that was sealed with one', async () => {
+    const dataDir = join(folder(), 'lost-keys');
+    const path = join(dataDir, 'encryption-keys');
+    const first = await start({ SVC_DATA_DIR: dataDir });
+    await ready(first);
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    const keys = await readFile(path);
+    await rm(path);
+    const second = await start({ SVC_DATA_DIR: dataDir });
+    expect(await second.ended).toBe(1);
+    expect(second.said()).toContain(`${path} is missing, and the database was sealed with its key k1`);
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+    await writeFile(path, keys, { mode: 0o600 });
+    await ready(await start({ SVC_DATA_DIR: dataDir }));
+  }, 120_000);
+
+  it('a key that cannot be kept is not made: the next start makes it', async () => {
+    const database = await empty();
+    const blocked = join(folder(), 'a-file');
+    await writeFile(blocked, '');
+    const failing = await start({ DATABASE_URL: database.url, SVC_DATA_DIR: join(blocked, 'data') });
+    expect(await failing.ended).toBe(1);
+    expect(failing.said()).toContain('a-file');
+    expect(await database.database.raw('SELECT count(*)::int AS count FROM api_key')).toEqual([{ count: 0 }]);
+    const SVC_DATA_DIR = join(folder(), 'second');
+    await ready(await start({ DATABASE_URL: database.url, SVC_DATA_DIR }));
+    expect(await readFile(join(SVC_DATA_DIR, 'first-api-key'), 'utf8')).toMatch(/^svc_/);
+  }, 90_000);
+
+  it('a first key that finds no room on the disk leaves nothing, and the start says where and what to do', async () => {
+    const { url: DATABASE_URL } = await empty();
+    const SVC_DATA_DIR = join(folder(), 'full');
+    const path = join(SVC_DATA_DIR, 'first-api-key');
+    await mkdir(SVC_DATA_DIR);
+    await symlink('/dev/full', `${path}.unfinished`);
+    const full = await start({ DATABASE_URL, SVC_DATA_DIR }, ['migrate']);
+    expect(await full.ended).toBe(1);
+    expect(full.said()).toContain(`${path} could not be written (make room there, or set SVC_DATA_DIR`);
+    expect(full.said()).toContain('no space left on device');
+    expect(await readdir(SVC_DATA_DIR)).toEqual([]);
+    const next = await start({ DATABASE_URL, SVC_DATA_DIR }, ['migrate']);
+    expect(await next.ended).toBe(0);
+    expect(next.said()).not.toContain('of another database');
+    expect(await readdir(SVC_DATA_DIR)).toEqual(['first-api-key']);
+  }, 90_000);
+
+  it('a worker makes no key; migrate does; operator-keys create makes one at any time', async () => {
+    const database = await empty();
+    const count = async () =>
+      (await database.database.raw('SELECT count(*)::int AS count FROM api_key'))[0]?.['count'];
+    const given = { DATABASE_URL: database.url, SVC_DATA_DIR: join(folder(), 'third') };
+    const worker = await start(given, ['worker']);
+    await expect.poll(worker.said, { timeout: 60_000 }).toContain('svc worker is ready');
+    expect(await count()).toBe(0);
+    expect(await (await start(given, ['migrate'])).ended).toBe(0);
+    expect(await count()).toBe(1);
+    const made = await start(given, ['operator-keys', 'create', '--full', '--label', 'lost the first']);
+    expect(await made.ended).toBe(0);
+    const node = await start(given, ['api']);
+    await ready(node);
+    const key = made.printed().trim();
+    expect(await projectsBy(node, { 'x-api-key': key })).toBe(200);
+    expect((await fetch(`${node.base}/metrics`, { headers: { 'x-api-key': key } })).status).toBe(200);
+    const log = await database.database.raw(
+      "SELECT actor_kind FROM audit_log WHERE action = 'apiKey.created' ORDER BY id",
+    );
+    expect(log).toEqual([{ actor_kind: 'operator' }, { actor_kind: 'operator' }]);
+    expect(await (await start(given, ['operator-keys', 'create'])).ended).toBe(1);
+  }, 120_000);
+
+  it('operator-keys create works beside a running svc, says where, and makes no database', async () => {
+    const SVC_DATA_DIR = join(folder(), 'beside');
+    await mkdir(SVC_DATA_DIR, { mode: 0o755 });
+    await chmod(folder(), 0o755);
+    const node = await start({ SVC_DATA_DIR });
+    await ready(node);
+    const made = await start({ SVC_DATA_DIR }, ['operator-keys', 'create', '--full']);
+    expect([await made.ended, made.said()]).toEqual([0, expect.stringContaining(`in ${SVC_DATA_DIR}`)]);
+    expect(await projectsBy(node, { 'x-api-key': made.printed().trim() })).toBe(200);
+    const elsewhere = join(folder(), 'elsewhere');
+    const lost = await start({ SVC_DATA_DIR: elsewhere }, ['operator-keys', 'create', '--full']);
+    expect(await lost.ended).toBe(1);
+    expect(lost.said()).toContain(`no embedded database in ${elsewhere}`);
+    await expect(stat(elsewhere)).rejects.toThrow('ENOENT');
+    const { url: DATABASE_URL, database } = await empty();
+    const foreign = await start({ DATABASE_URL }, ['operator-keys', 'create', '--full']);
+    expect(await foreign.ended).toBe(1);
+    const { host, pathname } = new URL(DATABASE_URL);
+    expect(foreign.said()).toContain(`the database ${host}${pathname} of DATABASE_URL is not one of svc`);
+    expect(await database.raw("SELECT relname FROM pg_class WHERE relname = 'migrations'")).toEqual([]);
+    node.child.kill('SIGTERM');
+    expect(await node.ended).toBe(0);
+    expect(await serversOf(SVC_DATA_DIR)).toEqual([]);
+  }, 180_000);
+
+  it('SVC_BOOTSTRAP_API_KEY may be any 32 characters', async () => {
+    const { url: DATABASE_URL } = await empty();
+    const key = 'correct/horse+battery=staple.0123';
+    const node = await start({ DATABASE_URL, SVC_BOOTSTRAP_API_KEY: key });
+    await ready(node);
+    expect(await projectsBy(node, { 'x-api-key': key })).toBe(200);
+    expect(await projectsBy(node, { authorization: `Bearer ${key}` })).toBe(200);
+    expect(await projectsBy(node, { 'x-api-key': `${key}4` })).toBe(401);
+    const short = await start({ DATABASE_URL, SVC_BOOTSTRAP_API_KEY: 'too short' });
+    expect(await short.ended).toBe(1);
+    expect(short.said()).toContain('SVC_BOOTSTRAP_API_KEY must be 32');
+  }, 90_000);
+
+  it('a node with another master key does not start, and one with the right one does', async () => {
+    const { url: DATABASE_URL } = await empty();
+    const first = await start({ DATABASE_URL });
+    await ready(first);
+    for (const SVC_ENCRYPTION_KEYS of [masterKey(8), masterKey(9).replace('k1', 'k2')]) {
+      const node = await start({ DATABASE_URL, SVC_ENCRYPTION_KEYS });
+      expect(await node.ended).toBe(1);
+      expect(node.said()).toMatch(/master key/);
+    }
+    const both = `${masterKey(9).replace('k1', 'k2')},${masterKey(7)}`;
+    await ready(await start({ DATABASE_URL, SVC_ENCRYPTION_KEYS: both }));
+    await ready(await start({ DATABASE_URL, SVC_ENCRYPTION_KEYS: masterKey(9).replace('k1', 'k2') }));
+  }, 120_000);
+});
