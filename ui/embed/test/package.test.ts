@@ -24,7 +24,7 @@ describe('ui/embed/package', () => {
 
   beforeAll(async () => {
     app = await mkdtemp(join(tmpdir(), 'svc-embed-'));
-    await run(root, process.execPath, ['scripts/node.mjs', 'scripts/build-embed.ts', 'package']);
+    await run(root, process.execPath, ['scripts/node.mjs', 'scripts/build-embed.ts']);
     await run(home, 'npm', ['pack', '--pack-destination', app]);
     const file = (await readdir(app)).find((name) => name.endsWith('.tgz')) ?? '';
     tarball = await readFile(join(app, file));

@@ -52,6 +52,11 @@ const offered = {
     },
   ],
 };
+const filtered = (value: string): Edit => ({
+  on: 'read',
+  object: 'contacts',
+  set: { kind: 'filters', filters: [{ fieldName: 'email', operator: 'eq', value }] },
+});
 const edited = (draft: ConfigContent, ...edits: Edit[]): ConfigContent => edits.reduce(applyEdit, draft);
 const mapping = (mapToName: string, fieldName: string | undefined): Edit => ({
   on: 'read',
@@ -100,6 +105,40 @@ describe('ui/embed/state', () => {
       kind: 'refusal',
       issues: [{ at: 'read/contacts/mapping/nick', text: 'mappingMissing' }],
     });
+  });
+
+  it('refuses a mapping that stands the wrong way round, and not one that nobody asked for', () => {
+    const reversed = edited(whole(), mapping('phone', undefined), mapping('mobilephone', 'phone'));
+    expect(planSave(reversed, undefined, revision, offered)).toEqual({
+      kind: 'refusal',
+      issues: [{ at: 'read/contacts/mapping/phone', text: 'mappingReversed' }],
+    });
+    const own = edited(whole(), mapping('phone', undefined), mapping('ours', 'phone'));
+    expect(planSave(own, undefined, revision, offered)).toMatchObject({
+      issues: [{ text: 'mappingMissing' }],
+    });
+    expect(planSave(edited(whole(), mapping('ours', 'nick')), undefined, revision, offered).kind).toBe(
+      'create',
+    );
+  });
+
+  it('refuses a filter without a value at its place, and finds where svc names one', () => {
+    const draft = edited(firstDraft(revision), mapping('nick', 'email'), mapping('phone', 'mobilephone'));
+    const at = 'read/contacts/filter/0';
+    expect(planSave(edited(draft, filtered('')), undefined, revision)).toEqual({
+      kind: 'refusal',
+      issues: [{ at, text: 'filterEmpty' }],
+    });
+    const plan = planSave(edited(draft, filtered('a@example.com')), undefined, revision);
+    expect(plan.kind).toBe('create');
+    const said = [{ name: 'config.content.read.objects.contacts.fieldFilters[0].fieldName', detail: 'No.' }];
+    expect(issuesAt(said)).toEqual([{ at, text: { said: 'No.' } }]);
+    const without = edited(draft, filtered('x'), {
+      on: 'read',
+      object: 'contacts',
+      set: { kind: 'filters', filters: [] },
+    });
+    expect(readConfigOf(without, 'contacts')).not.toHaveProperty('fieldFilters');
   });
 
   it('refuses a value of theirs that stands for two of ours', () => {

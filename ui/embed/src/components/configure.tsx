@@ -8,7 +8,7 @@ import type { InstalledProps } from './props.ts';
 import { ObjectsPanel, ReviewPanel } from './objects-panel.tsx';
 import { Overview } from './overview.tsx';
 import { ReadPanel } from './read-panel.tsx';
-import { BusyButton, Button, Failure, Notice } from './ui.tsx';
+import { BusyButton, Button, Failure, isConnectionOver, Notice, useSlow } from './ui.tsx';
 import { useDraft, type DraftState } from './use-draft.ts';
 import { WritePanel } from './write-panel.tsx';
 
@@ -19,9 +19,9 @@ interface ConfigureProps extends InstalledProps {
 
 /** The steps of an installation that is made, and its pages once there is one. */
 export function Configure(props: ConfigureProps): ReactNode {
-  const { revision, offered, installation, provider } = props;
+  const { revision, offered, installation, provider, connection } = props;
   const t = useText();
-  const state = useDraft(revision, installation, offered);
+  const state = useDraft(revision, installation, offered, connection);
   const isInstalled = installation !== undefined;
   const steps = stepsOf(state.draft, revision, isInstalled);
   const [asked, setStep] = useState<Step>();
@@ -38,8 +38,7 @@ export function Configure(props: ConfigureProps): ReactNode {
     const first = stepWith(state.issues, steps);
     if (first && !state.issues.some(({ at }) => isOn(step, at))) go(first);
   }, [state.issues]);
-  const save = async (): Promise<void> => {
-    const saved = await state.save();
+  const ended = (saved: Installation | undefined): void => {
     if (!saved) return;
     const told = isInstalled ? props.onUpdateSuccess : props.onInstallSuccess;
     told?.(saved.id, saved.config);
@@ -48,6 +47,7 @@ export function Configure(props: ConfigureProps): ReactNode {
       setStep(undefined);
     }
   };
+  const save = async (): Promise<void> => ended(await state.save());
   if (isDone && installation)
     return <Done {...props} installation={installation} onManage={() => setDone(false)} />;
   return (
@@ -57,7 +57,11 @@ export function Configure(props: ConfigureProps): ReactNode {
         <h2 ref={heading} tabIndex={-1}>
           <bdi>{titleOf(step, revision, provider.displayName, t)}</bdi>
         </h2>
-        <Told state={state} t={t} />
+        <Told
+          {...{ state, t, save }}
+          onMine={() => void state.decide('mine').then(ended)}
+          onReconnect={isInstalled ? () => go('overview') : undefined}
+        />
         <Page {...props} step={step} state={state} />
         <Footer {...{ step, steps, state, isInstalled, go, save }} />
       </section>
@@ -123,7 +127,8 @@ function Page({ step, state, ...props }: ConfigureProps & { step: Step; state: D
   if (step === 'overview' && installation)
     return (
       <Overview
-        {...{ installation, revision, provider, connection, state }}
+        {...{ installation, revision, provider, connection, state, offered }}
+        examples={props.exampleRecords}
         returnUrl={returnUrlOf(props)}
         onRenewed={props.onRenewed}
         onUninstalled={(id) => props.onUninstallSuccess?.(id)}
@@ -136,23 +141,35 @@ function Page({ step, state, ...props }: ConfigureProps & { step: Step; state: D
     return (
       <>
         <p className="svc-intro">{t('reviewIntro')}</p>
-        <ReviewPanel revision={revision} draft={draft} />
+        <ReviewPanel {...{ revision, draft, offered, connection }} examples={props.exampleRecords} />
       </>
     );
   const object = revision.content.read?.objects.find((one) => `read/${one.objectName}` === step);
-  return object ? <ReadPanel key={step} {...{ object, offered, draft, edit, issuesAt }} /> : null;
+  const canFilter = provider.support.search.operators.equals;
+  return object ? <ReadPanel key={step} {...{ object, offered, canFilter, draft, edit, issuesAt }} /> : null;
+}
+
+interface ToldProps {
+  state: DraftState;
+  t: Translate;
+  save: () => Promise<void>;
+  onMine: () => void;
+  /** Leads to where the account is connected again. */
+  onReconnect: (() => void) | undefined;
 }
 
 /** What the last attempt to save came to. */
-function Told({ state, t }: { state: DraftState; t: Translate }): ReactNode {
+function Told({ state, t, save, onMine, onReconnect }: ToldProps): ReactNode {
   const { meeting, error, issues, isSaved } = state;
+  const isSlow = useSlow(state.isSaving);
+  if (isSlow) return <Notice tone="info">{t('slow')}</Notice>;
   if (meeting.kind === 'conflict')
     return (
       <Notice
         tone="warning"
         actions={
           <>
-            <Button onClick={() => void state.decide('mine')}>{t('keepMine')}</Button>
+            <Button onClick={onMine}>{t('keepMine')}</Button>
             <Button onClick={() => void state.decide('theirs')}>{t('takeTheirs')}</Button>
           </>
         }
@@ -160,7 +177,13 @@ function Told({ state, t }: { state: DraftState; t: Translate }): ReactNode {
         {t('conflict', { objects: meeting.objects.map((at) => at.split('/').slice(1).join('/')).join(', ') })}
       </Notice>
     );
-  if (error) return <Failure error={error} onRetry={() => void state.save()} />;
+  if (error && isConnectionOver(error) && onReconnect)
+    return (
+      <Notice tone="bad" actions={<Button onClick={onReconnect}>{t('reconnect')}</Button>}>
+        {t('connectionOver')}
+      </Notice>
+    );
+  if (error) return <Failure error={error} onRetry={() => void save()} />;
   if (issues.length > 0) return <Notice tone="bad">{t('fixIssues')}</Notice>;
   if (meeting.kind === 'merged') return <Notice tone="info">{t('merged')}</Notice>;
   return isSaved ? <Notice tone="good">{t('saved')}</Notice> : null;

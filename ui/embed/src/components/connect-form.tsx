@@ -4,7 +4,7 @@ import { useSvc } from '../hooks/provider.tsx';
 import { authFormOf, planConnect, type CredentialField, type Typed } from '../state/credentials.ts';
 import { useText } from '../text/index.tsx';
 import { BusyButton, Button, Failure, Notice, TextField } from './ui.tsx';
-import { useOAuth } from './use-oauth.ts';
+import { useOAuth, type Refusal } from './use-oauth.ts';
 
 export interface ConnectFormProps {
   provider: ProviderInfo;
@@ -13,7 +13,7 @@ export interface ConnectFormProps {
   /** A sign-in at the provider takes the place of this page, and comes back here. */
   returnUrl?: string | undefined;
   /** Why a sign-in in place of the page was refused. */
-  refusal?: string | undefined;
+  refusal?: Refusal | undefined;
   onConnected: (connection: Connection) => void;
 }
 
@@ -112,14 +112,16 @@ function OAuthNotice({
   provider,
 }: {
   oauth: ReturnType<typeof useOAuth>;
-  refusal: string | undefined;
+  refusal: Refusal | undefined;
   provider: string;
 }): ReactNode {
   const t = useText();
   const { state, open } = oauth;
   if (state.phase === 'failed') return <Failure error={state.error} />;
-  if (state.phase === 'refused') return <Notice tone="bad">{state.reason}</Notice>;
-  if (state.phase === 'idle') return refusal === undefined ? null : <Notice tone="bad">{refusal}</Notice>;
+  const refused = state.phase === 'refused' ? state : state.phase === 'idle' ? refusal : undefined;
+  if (refused)
+    return <Notice tone="bad">{refused.isDenied ? t('denied', { provider }) : refused.error}</Notice>;
+  if (state.phase === 'refused' || state.phase === 'idle') return null;
   if (state.phase === 'starting') return null;
   const again = (
     <Button onClick={() => open(state.url)}>

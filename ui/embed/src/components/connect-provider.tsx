@@ -69,7 +69,7 @@ function Connecting(props: Omit<ConnectProviderProps, 'appearance'>): ReactNode 
         provider={info.provider}
         renews={connection}
         returnUrl={returnUrlOf(props)}
-        refusal={returned && 'error' in returned ? returned.error : undefined}
+        refusal={returned && 'error' in returned ? returned : undefined}
         onConnected={connected}
       />
     </div>

@@ -4,6 +4,7 @@ import { applyEdit, readConfigOf, writeConfigOf } from '../state/draft.ts';
 import { withObject, type OfferedMappings } from '../state/questions.ts';
 import { objectsOf, type SharedObject } from '../state/wizard.ts';
 import { useText } from '../text/index.tsx';
+import { Examples, type ExamplesProps } from './examples.tsx';
 import { Toggle } from './ui.tsx';
 
 interface ObjectsPanelProps {
@@ -65,9 +66,12 @@ export function ObjectsPanel({ revision, offered, draft, change, provider }: Obj
   );
 }
 
-/** What was chosen, object by object. */
-export function ReviewPanel({ revision, draft }: Pick<ObjectsPanelProps, 'revision' | 'draft'>): ReactNode {
+type ReviewPanelProps = Omit<ExamplesProps, 'objectName'>;
+
+/** What was chosen, object by object, with an example of each on request. */
+export function ReviewPanel(props: ReviewPanelProps): ReactNode {
   const t = useText();
+  const { revision, draft } = props;
   return (
     <ul className="svc-rows">
       {objectsOf(revision).map(({ objectName, displayName }) => {
@@ -79,6 +83,7 @@ export function ReviewPanel({ revision, draft }: Pick<ObjectsPanelProps, 'revisi
         ).length;
         const chosen = Object.values(read?.selectedFields ?? {}).filter(Boolean).length;
         const mapped = Object.keys(read?.selectedFieldMappings ?? {}).length;
+        const filtered = read?.fieldFilters?.length ?? 0;
         const reads = read && !read.disabled;
         return (
           <li key={objectName} className="svc-row">
@@ -87,6 +92,7 @@ export function ReviewPanel({ revision, draft }: Pick<ObjectsPanelProps, 'revisi
               {reads ? (
                 <span className="svc-tag">
                   {t('reads')} · {t('summaryFields', { count: fixed + chosen })}
+                  {filtered > 0 ? ` · ${t('summaryFilters', { count: filtered })}` : ''}
                   {mapped > 0 ? ` · ${t('summaryMapped', { count: mapped })}` : ''}
                 </span>
               ) : null}
@@ -97,6 +103,7 @@ export function ReviewPanel({ revision, draft }: Pick<ObjectsPanelProps, 'revisi
               ) : null}
               {reads || write ? null : <span className="svc-muted">{t('notShared')}</span>}
             </div>
+            <Examples {...props} objectName={objectName} />
           </li>
         );
       })}

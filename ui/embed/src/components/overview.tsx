@@ -8,9 +8,10 @@ import { ConnectForm } from './connect-form.tsx';
 import { ConnectionSummary } from './connect-provider.tsx';
 import { ReviewPanel } from './objects-panel.tsx';
 import { BusyButton, Button, Failure, Notice } from './ui.tsx';
+import type { ExamplesProps } from './examples.tsx';
 import type { DraftState } from './use-draft.ts';
 
-interface OverviewProps {
+interface OverviewProps extends Pick<ExamplesProps, 'offered' | 'examples'> {
   installation: Installation;
   revision: HydratedRevision;
   provider: ProviderInfo;
@@ -29,6 +30,8 @@ export function Overview({
   connection,
   state,
   returnUrl,
+  offered,
+  examples,
   ...on
 }: OverviewProps): ReactNode {
   const t = useText();
@@ -61,7 +64,7 @@ export function Overview({
         />
       ) : null}
       {paused && !state.isChanged ? <Notice tone="info">{t('paused')}</Notice> : null}
-      <ReviewPanel revision={revision} draft={state.draft} />
+      <ReviewPanel {...{ revision, offered, examples, connection }} draft={state.draft} />
       <div className="svc-actions">
         {isBroken ? null : (
           <Button onClick={() => setRenewing(!isRenewing)}>{t(isRenewing ? 'cancel' : 'reconnect')}</Button>

@@ -1,10 +1,13 @@
 import type { Connection, Installation, ProviderInfo } from '@svc/client';
+import type { ExampleRecords } from '../state/preview.ts';
 import type { OfferedMappings } from '../state/questions.ts';
 import type { Appearance } from '../text/index.tsx';
 
 export interface InstallIntegrationProps {
   /** Mappings offered besides those of the manifest, by object. */
   fieldMapping?: OfferedMappings;
+  /** A record as your application writes it, by object: the review shows what is sent of it. */
+  exampleRecords?: ExampleRecords;
   /** `redirect` leaves this page for the provider's and comes back, as web views need it. */
   mode?: 'popup' | 'redirect';
   returnUrl?: string;

@@ -13,6 +13,7 @@ import type { FormIssue } from '../state/save.ts';
 import { useText } from '../text/index.tsx';
 import { FieldList } from './field-list.tsx';
 import { FieldPicker, type Choice } from './field-picker.tsx';
+import { Filters } from './filters.tsx';
 import { IssueText, issueText, Notice } from './ui.tsx';
 
 export interface PanelProps {
@@ -25,10 +26,19 @@ export interface PanelProps {
 interface ReadPanelProps extends PanelProps {
   object: HydratedReadObject;
   offered?: OfferedMappings | undefined;
+  /** Whether the provider can be asked for records by what they hold. */
+  canFilter: boolean;
 }
 
 /** One object that is read: what comes in any case, what is matched, what is chosen, and how far back. */
-export function ReadPanel({ object, offered = {}, draft, edit, issuesAt }: ReadPanelProps): ReactNode {
+export function ReadPanel({
+  object,
+  offered = {},
+  canFilter,
+  draft,
+  edit,
+  issuesAt,
+}: ReadPanelProps): ReactNode {
   const t = useText();
   const { objectName } = object;
   const at = `read/${objectName}`;
@@ -41,7 +51,6 @@ export function ReadPanel({ object, offered = {}, draft, edit, issuesAt }: ReadP
   );
   const required = (object.requiredFields ?? []).filter(({ fieldName }) => fieldName !== undefined);
   const questions = mappingQuestions(object, offered[objectName]);
-  const chosen = optional.filter(({ value }) => config?.selectedFields?.[value]).length;
   if (object.error !== undefined)
     return <Notice tone="warning">{t('objectFailed', { object: object.displayName })}</Notice>;
   return (
@@ -68,21 +77,36 @@ export function ReadPanel({ object, offered = {}, draft, edit, issuesAt }: ReadP
           ))}
         </section>
       ) : null}
-      {optional.length > 0 ? (
-        <section className="svc-section">
-          <h3>{t('optionalFields')}</h3>
-          <p className="svc-hint" aria-live="polite">
-            {t('optionalIntro', { count: chosen, all: optional.length })}
-          </p>
-          <FieldList
-            choices={optional}
-            isChosen={(value) => config?.selectedFields?.[value] === true}
-            onChange={(fieldNames, selected) => set({ kind: 'fields', fieldNames, selected })}
-          />
-        </section>
+      <Chosen {...{ optional, config, set }} />
+      {canFilter && choices.length > 0 ? (
+        <Filters filters={config?.fieldFilters ?? []} {...{ object, choices, set, issuesAt }} />
       ) : null}
       <History config={config} set={set} />
     </div>
+  );
+}
+
+interface ChosenProps extends Pick<MappingProps, 'config' | 'set'> {
+  optional: readonly Choice[];
+}
+
+/** What comes beside that, of the customer's choice. */
+function Chosen({ optional, config, set }: ChosenProps): ReactNode {
+  const t = useText();
+  if (optional.length === 0) return null;
+  const chosen = optional.filter(({ value }) => config?.selectedFields?.[value]).length;
+  return (
+    <section className="svc-section">
+      <h3>{t('optionalFields')}</h3>
+      <p className="svc-hint" aria-live="polite">
+        {t('optionalIntro', { count: chosen, all: optional.length })}
+      </p>
+      <FieldList
+        choices={optional}
+        isChosen={(value) => config?.selectedFields?.[value] === true}
+        onChange={(fieldNames, selected) => set({ kind: 'fields', fieldNames, selected })}
+      />
+    </section>
   );
 }
 

@@ -1,7 +1,14 @@
-import { useId, type ButtonHTMLAttributes, type InputHTMLAttributes, type ReactNode } from 'react';
+import {
+  useEffect,
+  useId,
+  useState,
+  type ButtonHTMLAttributes,
+  type InputHTMLAttributes,
+  type ReactNode,
+} from 'react';
 import { SvcError } from '@svc/client';
 import type { FormIssue } from '../state/save.ts';
-import { useText, type Translate } from '../text/index.tsx';
+import { useText, type TextKey, type Translate } from '../text/index.tsx';
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   look?: 'primary' | 'plain' | 'quiet' | 'danger';
@@ -68,19 +75,49 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void
   );
 }
 
+/** What a person can do about, in their words. */
+const sentences: Readonly<Partial<Record<string, TextKey>>> = {
+  unreachable: 'offline',
+  'provider-unreachable': 'providerDown',
+  'provider-rate-limited': 'providerBusy',
+  'connection-bad-credentials': 'connectionOver',
+  'no-usable-connection': 'connectionOver',
+};
+
+/** Whether connecting again is what helps. */
+export function isConnectionOver(error: Error): boolean {
+  return error instanceof SvcError && sentences[error.code] === 'connectionOver';
+}
+
 function sentenceOf(error: Error, t: Translate): string {
   const code = error instanceof SvcError ? error.code : undefined;
-  if (code === 'unreachable') return t('offline');
+  const known = code === undefined ? undefined : sentences[code];
+  if (known) return t(known);
   if (code === 'unauthenticated') return t('sessionOver', { window: t('thisPage') });
   return t('failed', { reason: error instanceof SvcError ? error.detail : error.message });
+}
+
+const slowAfterMs = 5_000;
+
+/** Whether something is under way for longer than a person expects. */
+export function useSlow(isBusy: boolean): boolean {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    setSlow(false);
+    if (!isBusy) return undefined;
+    const timer = setTimeout(() => setSlow(true), slowAfterMs);
+    return () => clearTimeout(timer);
+  }, [isBusy]);
+  return isSlow;
 }
 
 /** Grey bars in the place of what is on its way. */
 export function Loading(): ReactNode {
   const t = useText();
+  const isSlow = useSlow(true);
   return (
     <div className="svc-loading" role="status">
-      <span className="svc-hidden">{t('loading')}</span>
+      {isSlow ? <p className="svc-hint">{t('slow')}</p> : <span className="svc-hidden">{t('loading')}</span>}
       <i />
       <i />
       <i />
@@ -109,7 +146,8 @@ interface TextFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'on
   help?: string | undefined;
   issue?: string | undefined;
   onChange: (value: string) => void;
-  options?: readonly string[] | undefined;
+  /** Values, or values with what is shown for them. */
+  options?: readonly (string | { value: string; label: string })[] | undefined;
 }
 
 export function TextField({
@@ -140,9 +178,15 @@ export function TextField({
           onChange={(event) => onChange(event.target.value)}
         >
           <option value="">{t('choose')}</option>
-          {options.map((option) => (
-            <option key={option}>{option}</option>
-          ))}
+          {options.map((option) => {
+            const { value, label: shown } =
+              typeof option === 'string' ? { value: option, label: option } : option;
+            return (
+              <option key={value} value={value}>
+                {shown}
+              </option>
+            );
+          })}
         </select>
       ) : (
         <input {...input} {...common} onChange={(event) => onChange(event.target.value)} />

@@ -1,5 +1,11 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { SvcError, type ConfigContent, type HydratedRevision, type Installation } from '@svc/client';
+import {
+  SvcError,
+  type ConfigContent,
+  type Connection,
+  type HydratedRevision,
+  type Installation,
+} from '@svc/client';
 import { useCreateInstallation, useUpdateInstallation } from '../hooks/mutations.ts';
 import { useSvc } from '../hooks/provider.tsx';
 import { applyEdit, type Edit } from '../state/draft.ts';
@@ -25,8 +31,8 @@ export interface DraftState {
   discard: () => void;
   /** The installation when everything was saved; otherwise nothing was, and `issues`, `error` or `meeting` say why. */
   save: () => Promise<Installation | undefined>;
-  /** Of a conflict. */
-  decide: (whose: 'mine' | 'theirs') => Promise<void>;
+  /** Of a conflict: mine is saved, theirs is taken over. */
+  decide: (whose: 'mine' | 'theirs') => Promise<Installation | undefined>;
 }
 
 interface Local {
@@ -40,10 +46,11 @@ export function useDraft(
   revision: HydratedRevision,
   installation: Installation | undefined,
   offered: OfferedMappings = {},
+  connection?: Connection,
 ): DraftState {
   const { store } = useSvc();
   const [local, setLocal] = useState<Local>();
-  const [told, setTold] = useState<Told>(nothingTold);
+  const [told, setTold] = useTold(connection);
   const [isSaving, setSaving] = useState(false);
   const send = useSending(revision, offered);
   const first = useMemo(() => firstDraft(revision, offered), [revision, offered]);
@@ -65,10 +72,7 @@ export function useDraft(
   );
   const save = async (base: Installation | undefined, content: ConfigContent) => {
     setSaving(true);
-    const sent = await send(base, content).catch((cause: unknown): Sent => ({
-      ...nothingTold,
-      error: cause as Error,
-    }));
+    const sent = await send(base, content);
     setSaving(false);
     setTold(sent);
     if (sent.saved) setLocal(undefined);
@@ -88,12 +92,14 @@ export function useDraft(
     discard,
     save: () => save(local ? local.base : installation, draft),
     decide: async (whose) => {
-      if (told.meeting.kind !== 'conflict') return;
+      if (told.meeting.kind !== 'conflict') return undefined;
       const { theirs } = told.meeting;
       if (whose === 'theirs') {
         store.set('installation', theirs);
         discard();
-      } else await save(theirs, draft);
+        return undefined;
+      }
+      return save(theirs, draft);
     },
   };
 }
@@ -103,12 +109,20 @@ type Told = Pick<DraftState, 'issues' | 'error' | 'meeting' | 'isSaved'>;
 type Sent = Told & { saved?: Installation };
 const nothingTold: Told = { issues: [], error: undefined, meeting: { kind: 'none' }, isSaved: false };
 
+/** What was told of an account that is connected again does not hold any more. */
+function useTold(connection: Connection | undefined): [Told, (told: Told) => void] {
+  const [told, setTold] = useState<Told>(nothingTold);
+  const mark = `${connection?.id} ${connection?.status}`;
+  useEffect(() => setTold(nothingTold), [mark]);
+  return [told, setTold];
+}
+
 /** Sends a draft; where somebody else saved meanwhile, on what they left. */
 function useSending(
   revision: HydratedRevision,
   offered: OfferedMappings,
 ): (base: Installation | undefined, content: ConfigContent) => Promise<Sent> {
-  const { svc, integration } = useSvc();
+  const { svc, store, integration } = useSvc();
   const { createInstallation } = useCreateInstallation();
   const { updateInstallation } = useUpdateInstallation();
 
@@ -138,5 +152,14 @@ function useSending(
     const sent = await send(theirs, merge.content);
     return sent.saved ? { ...sent, meeting: { kind: 'merged' } } : sent;
   }
-  return send;
+  return async (base, content) => {
+    const sent = await send(base, content).catch((cause: unknown): Sent => ({
+      ...nothingTold,
+      error: cause as Error,
+    }));
+    // What keeps it from being saved may be that something else changed: the form then shows it.
+    if (sent.error || sent.issues.length > 0)
+      for (const key of ['integration', 'connection']) void store.refresh(key);
+    return sent;
+  };
 }

@@ -10,8 +10,14 @@ export type OAuthState =
   | { phase: 'waiting'; url: string }
   | { phase: 'blocked'; url: string }
   | { phase: 'closed'; url: string }
-  | { phase: 'refused'; reason: string }
+  | ({ phase: 'refused' } & Refusal)
   | { phase: 'failed'; error: Error };
+
+/** Why a sign-in ended without a connection: in svc's words, and whether the person said no. */
+export interface Refusal {
+  error: string;
+  isDenied: boolean;
+}
 
 export interface SignIn {
   provider: string;
@@ -70,7 +76,7 @@ export function useOAuth(
         setState({ phase: 'idle' });
         done.current(connection);
       },
-      refused: (reason) => setState({ phase: 'refused', reason }),
+      refused: (refusal) => setState({ phase: 'refused', ...refusal }),
       closed: () => setState((now) => (now.phase === 'waiting' ? { phase: 'closed', url } : now)),
     });
   }, [context, isOpen, url]);
@@ -121,13 +127,13 @@ async function begin(
 interface Watcher {
   popup(): Window | null;
   connected(connection: Connection): void;
-  refused(reason: string): void;
+  refused(refusal: Refusal): void;
   closed(): void;
 }
 
 interface Told {
   eventType?: unknown;
-  data?: { connection?: string; error?: string };
+  data?: { connection?: string; error?: string; reason?: string };
 }
 
 /** Hears the window, and asks svc beside it. Returns what ends the watch. */
@@ -146,7 +152,7 @@ function watch(context: SvcContext, { provider }: SignIn, before: string, watche
     if (eventType === 'AUTHORIZATION_SUCCEEDED') settle(told?.connection).catch(() => undefined);
     if (eventType !== 'AUTHORIZATION_FAILED') return;
     isOver = true;
-    watcher.refused(told?.error ?? '');
+    watcher.refused({ error: told?.error ?? '', isDenied: told?.reason === 'denied' });
   };
   const looking = setInterval(() => {
     if (isOver) return;
@@ -162,12 +168,12 @@ function watch(context: SvcContext, { provider }: SignIn, before: string, watche
 }
 
 /** How a sign-in in place of the page ended, read from its address once; the address is cleaned. */
-export function takeReturn(): { connectionId: string } | { error: string } | undefined {
+export function takeReturn(): { connectionId: string } | Refusal | undefined {
   const url = new URL(location.href);
   const [connectionId, error] = [url.searchParams.get('connectionId'), url.searchParams.get('error')];
   if (connectionId === null && error === null) return undefined;
-  url.searchParams.delete('connectionId');
-  url.searchParams.delete('error');
+  const isDenied = url.searchParams.get('errorReason') === 'denied';
+  for (const name of ['connectionId', 'error', 'errorReason']) url.searchParams.delete(name);
   history.replaceState(history.state, '', url);
-  return connectionId === null ? { error: error ?? '' } : { connectionId };
+  return connectionId === null ? { error: error ?? '', isDenied } : { connectionId };
 }

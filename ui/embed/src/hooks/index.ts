@@ -14,6 +14,8 @@ export {
   useUpdateInstallation,
   type Mutation,
 } from './mutations.ts';
+export { usePreviews, type Previews } from './previews.ts';
 export { useConfig, useManifest, type FieldKind, type LocalConfig, type Manifest } from './config.ts';
 export { planSave, type FormIssue, type SavePlan } from '../state/save.ts';
+export type { ExampleRecords } from '../state/preview.ts';
 export type { OfferedMappings } from '../state/questions.ts';

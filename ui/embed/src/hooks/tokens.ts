@@ -1,3 +1,5 @@
+import { SvcError } from '@svc/client';
+
 /** What a front-end token is asked for with. */
 export interface Person {
   groupRef: string;
@@ -19,7 +21,7 @@ const unknownLifeMs = 60_000;
 export function createTokens(getToken: GetToken, person: Person): { get(): Promise<string>; forget(): void } {
   let held: Held | undefined;
   async function ask(): Promise<string> {
-    const answer = await getToken(person);
+    const answer = await getToken(person).catch(refused);
     const token = typeof answer === 'string' ? answer : answer.token;
     const endsAt = typeof answer === 'string' ? endOf(token) : Date.parse(answer.expiresAt);
     if (held) held.until = Number.isNaN(endsAt) ? Date.now() + unknownLifeMs : endsAt - aheadMs;
@@ -39,6 +41,13 @@ export function createTokens(getToken: GetToken, person: Person): { get(): Promi
       held = undefined;
     },
   };
+}
+
+/** The builder's server gives no token: whoever was signed in there is not any more. A page without a network says so itself. */
+function refused(cause: unknown): never {
+  if (cause instanceof TypeError || cause instanceof SvcError) throw cause;
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  throw new SvcError({ code: 'unauthenticated', status: 401, detail, cause });
 }
 
 /** The `exp` of a JWT, in milliseconds. */

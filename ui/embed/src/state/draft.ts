@@ -1,4 +1,10 @@
-import type { ConfigContent, FieldSetting, ReadObjectConfig, WriteObjectConfig } from '@svc/client';
+import type {
+  ConfigContent,
+  FieldFilter,
+  FieldSetting,
+  ReadObjectConfig,
+  WriteObjectConfig,
+} from '@svc/client';
 
 /** One change of a config that nobody saved yet. */
 export type Edit =
@@ -12,6 +18,7 @@ export type ReadEdit =
   | { kind: 'fields'; fieldNames: readonly string[]; selected: boolean }
   | { kind: 'mapping'; mapToName: string; fieldName: string | undefined }
   | { kind: 'values'; fieldName: string; values: Readonly<Record<string, string>> | undefined }
+  | { kind: 'filters'; filters: readonly FieldFilter[] }
   | { kind: 'backfill'; period: { days: number } | { fullHistory: true } | undefined };
 
 export type WriteEdit =
@@ -75,6 +82,10 @@ function editedRead(config: ReadObjectConfig, set: ReadEdit): ReadObjectConfig {
         set.fieldName,
         set.values && { ...set.values },
       );
+      return next;
+    case 'filters':
+      if (set.filters.length > 0) next.fieldFilters = [...set.filters];
+      else delete next.fieldFilters;
       return next;
     case 'backfill':
       if (set.period) next.backfill = { ...config.backfill, defaultPeriod: set.period };

@@ -1,5 +1,6 @@
 import type {
   ConfigContent,
+  HydratedReadObject,
   HydratedRevision,
   Installation,
   ProblemIssue,
@@ -7,13 +8,19 @@ import type {
   UpdateInstallationRequest,
 } from '@svc/client';
 import { readConfigOf } from './draft.ts';
-import { mappingQuestions, type OfferedMappings } from './questions.ts';
+import { mappingQuestions, type MappingQuestion, type OfferedMappings } from './questions.ts';
 
 /** What stands at a field of the form: where, and what is wrong, by a key of the catalogue of texts or in svc's words. */
 export interface FormIssue {
-  /** `read/<object>/mapping/<mapToName>`, `read/<object>`, `write/<object>/settings/<fieldName>`, or `form`. */
+  /** `read/<object>/mapping/<mapToName>`, `read/<object>/filter/<index>`, `read/<object>`, `write/<object>/settings/<fieldName>`, or `form`. */
   at: string;
-  text: 'mappingMissing' | 'nothingChosen' | 'valueTwice' | { said: string };
+  text:
+    | 'mappingMissing'
+    | 'mappingReversed'
+    | 'nothingChosen'
+    | 'valueTwice'
+    | 'filterEmpty'
+    | { said: string };
 }
 
 export type SavePlan =
@@ -41,14 +48,33 @@ function issuesOf(draft: ConfigContent, revision: HydratedRevision, offered: Off
     const config = readConfigOf(draft, object.objectName);
     if (!config || config.disabled) return [];
     const at = `read/${object.objectName}`;
-    const missing = mappingQuestions(object, offered[object.objectName])
-      .filter(({ isRequired, mapToName }) => isRequired && !config.selectedFieldMappings?.[mapToName])
-      .map(({ mapToName }): FormIssue => ({ at: `${at}/mapping/${mapToName}`, text: 'mappingMissing' }));
+    const questions = mappingQuestions(object, offered[object.objectName]);
+    const asked = questions.filter(({ mapToName }) => !config.selectedFieldMappings?.[mapToName]);
+    const reversed = reversedIn(object, questions, config);
+    const missing = asked
+      .filter(({ isRequired, mapToName }) => isRequired || reversed.has(mapToName))
+      .map(({ mapToName }): FormIssue => ({
+        at: `${at}/mapping/${mapToName}`,
+        text: reversed.has(mapToName) ? 'mappingReversed' : 'mappingMissing',
+      }));
     const isEmpty =
       missing.length === 0 && !choosesSomething(config) && (object.requiredFields ?? []).length === 0;
     const empty: FormIssue[] = isEmpty ? [{ at, text: 'nothingChosen' }] : [];
-    return missing.concat(valueIssues(at, config), empty);
+    return missing.concat(valueIssues(at, config), filterIssues(at, config), empty);
   });
+}
+
+/** What is asked for and stands as a field, mapped to by a field of the account that nobody asks for. */
+function reversedIn(
+  { allFieldsMetadata = {} }: HydratedReadObject,
+  questions: readonly MappingQuestion[],
+  { selectedFieldMappings = {} }: ReadObjectConfig,
+): Set<string> {
+  const names = new Set(questions.map(({ mapToName }) => mapToName));
+  const reversed = Object.entries(selectedFieldMappings).filter(
+    ([key, fieldName]) => names.has(fieldName) && !names.has(key) && Object.hasOwn(allFieldsMetadata, key),
+  );
+  return new Set(reversed.map(([, fieldName]) => fieldName));
 }
 
 function choosesSomething(config: ReadObjectConfig): boolean {
@@ -67,6 +93,13 @@ function valueIssues(at: string, { selectedValueMappings = {} }: ReadObjectConfi
       ? []
       : [{ at: `${at}/values/${fieldName}`, text: 'valueTwice' as const }];
   });
+}
+
+/** A filter without a value lets nothing through that a person would expect. */
+function filterIssues(at: string, { fieldFilters = [] }: ReadObjectConfig): FormIssue[] {
+  return fieldFilters.flatMap(({ value }, index) =>
+    value === '' ? [{ at: `${at}/filter/${index}`, text: 'filterEmpty' as const }] : [],
+  );
 }
 
 const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
@@ -161,6 +194,8 @@ const members: Record<string, string> = {
 function placeOf(name: string): string {
   const [, action, rest = ''] = /content\.(read|write)\.objects\.(.*)$/.exec(name) ?? [];
   if (action === undefined) return 'form';
+  const filter = /^(.*?)\.fieldFilters\[(\d+)\]/.exec(rest);
+  if (filter) return `${action}/${filter[1]}/filter/${filter[2]}`;
   const [, object = rest, member, inner] = /^(.*?)\.(\w+)(?:\.(.*))?$/.exec(rest) ?? [];
   const kind = member === undefined ? undefined : members[member];
   if (kind === undefined || inner === undefined) return `${action}/${object}`;
