@@ -1,0 +1,59 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+
+/** A page of a list, as every list of the API answers it. */
+export interface Page<Item> {
+  results: Item[];
+  pagination: { done: boolean; nextPageToken?: string };
+}
+
+/** What a page is asked for with: the query of every list has these two. */
+export interface PageQuery {
+  pageSize: number;
+  pageToken?: string;
+}
+
+/** A list as a table shows it. */
+export interface List<Item> {
+  items: readonly Item[];
+  isLoading: boolean;
+  /** What is shown is of another filter, until the answer comes. */
+  isOld: boolean;
+  error: Error | null;
+  hasMore: boolean;
+  isLoadingMore: boolean;
+  loadMore: () => void;
+  reload: () => void;
+}
+
+/**
+ * A list of the API, page by page as far as somebody scrolls.
+ *
+ * @example
+ * useList([project, 'operations', filters], (page) =>
+ *   answer(api.GET('/v1/projects/{projectIdOrName}/operations', { params: { path, query: { ...filters, ...page } } })))
+ */
+export function useList<Item>(
+  key: readonly unknown[],
+  load: (page: PageQuery) => Promise<Page<Item>>,
+  { pageSize = 100, enabled = true }: { pageSize?: number; enabled?: boolean } = {},
+): List<Item> {
+  const query = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam }) =>
+      load({ pageSize, ...(pageParam === undefined ? {} : { pageToken: pageParam }) }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ pagination }) => pagination.nextPageToken,
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+  return {
+    items: query.data?.pages.flatMap(({ results }) => results) ?? [],
+    isLoading: query.isLoading,
+    isOld: query.isPlaceholderData,
+    error: query.error,
+    hasMore: query.hasNextPage,
+    isLoadingMore: query.isFetchingNextPage,
+    loadMore: () => void query.fetchNextPage(),
+    reload: () => void query.refetch(),
+  };
+}

@@ -1,0 +1,71 @@
+import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { Changes } from '@svc/client';
+
+/** The noun of the key under which a type of change is read, where it is not its plural. */
+const nouns: Record<string, string> = { delivery: 'deliveries', apiKey: 'api-keys', jwtKey: 'jwt-keys' };
+const nounOf = (type: string): string =>
+  nouns[type] ?? `${type.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}s`;
+
+const readAgainEveryMs = 1000;
+const connectAgainMs = 15_000;
+/** Further down a list somebody reads; it would be loaded page by page again. */
+const mostPages = 2;
+
+/**
+ * Reads again what changes in a project, by one stream for all pages of the tab, once a second at the most. A tab that nobody sees holds no
+ * stream, since a browser opens few connections to one server.
+ */
+export function useLive(project: string): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    let source: EventSource | undefined;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const waiting = new Set<string>();
+    const hear = ({ data }: MessageEvent<string>): void => {
+      const { changes, more } = JSON.parse(data) as Changes;
+      for (const { type, id } of changes) {
+        waiting.add(`${nounOf(type)} list`).add(`${nounOf(type)} ${id}`);
+        waiting.add('overview').add('audit-log list');
+      }
+      for (const type of more) waiting.add(nounOf(type));
+    };
+    const close = (): void => {
+      clearTimeout(again);
+      source?.close();
+      source = undefined;
+    };
+    const open = (): void => {
+      close();
+      if (document.hidden) return;
+      source = new EventSource(`/v1/projects/${encodeURIComponent(project)}/stream`);
+      source.addEventListener('change', hear);
+      source.addEventListener('resync', () => void client.invalidateQueries({ queryKey: [project] }));
+      source.addEventListener('error', () => {
+        // Refused; when it only broke off, the browser connects again by itself.
+        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, connectAgainMs);
+      });
+    };
+    const look = (): void => {
+      open();
+      if (!document.hidden) void client.invalidateQueries({ queryKey: [project], predicate: isShort });
+    };
+    open();
+    const timer = setInterval(() => flush(client, project, waiting), readAgainEveryMs);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      close();
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [project, client]);
+}
+
+function flush(client: QueryClient, project: string, waiting: Set<string>): void {
+  for (const key of waiting)
+    void client.invalidateQueries({ queryKey: [project, ...key.split(' ')], predicate: isShort });
+  waiting.clear();
+}
+
+const isShort = ({ state: { data } }: Query): boolean =>
+  ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= mostPages;

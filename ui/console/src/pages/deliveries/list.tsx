@@ -1,0 +1,85 @@
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { answer, api } from '../../data/api.ts';
+import { useFilters, type Filters } from '../../data/filters.ts';
+import { useList } from '../../data/list.ts';
+import { useProject } from '../../data/project.ts';
+import { useNotAllowed } from '../../data/session.ts';
+import { ReplayDeliveries } from '../../forms/deliveries-replay.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { FilterBar, FilterSelect, FilterText } from '../../ui/filters.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useDestinationNames } from '../destinations/queries.ts';
+import { deliveryColumns } from './columns.tsx';
+import { deliveryStates } from './queries.ts';
+
+const filterNames = ['status', 'destination', 'object', 'groupRef', 'installationId', 'operationId'] as const;
+
+/** What was sent to the destinations of the project, the newest first. */
+export function DeliveriesPage(): ReactNode {
+  const project = useProject();
+  const { filters } = useFilters() as { filters: Filters };
+  const [isReplaying, setReplaying] = useState(false);
+  const notAllowed = useNotAllowed(project, 'remediate');
+  const list = useList([project, 'deliveries', 'list', filters], (page) =>
+    answer(
+      api.GET('/v1/projects/{projectIdOrName}/deliveries', {
+        params: { path: { projectIdOrName: project }, query: { ...filters, ...page } },
+      }),
+    ),
+  );
+  return (
+    <Page
+      title="Deliveries"
+      about="Every message to your destinations, the newest first. What failed for good is not tried again by itself."
+      actions={
+        <>
+          <Link to="/projects/$project/replays" params={{ project }} className="button button-quiet">
+            Replays
+          </Link>
+          <Button disabledFor={notAllowed ?? whyNoReplay(filters)} onClick={() => setReplaying(true)}>
+            Send all of these again …
+          </Button>
+        </>
+      }
+    >
+      <FilterBar names={filterNames}>
+        <FilterSelect name="status" label="Status" options={statuses} />
+        <FilterSelect name="destination" label="To" options={useDestinationNames(project)} />
+        <FilterText name="object" label="Object" />
+        <FilterText name="groupRef" label="Group" />
+        <FilterText name="operationId" label="Operation" />
+        <FilterText name="installationId" label="Installation" />
+      </FilterBar>
+      <Table
+        label="Deliveries"
+        list={list}
+        columns={deliveryColumns}
+        rowKey={({ id }) => id}
+        empty={<NoDeliveries isFiltered={Object.keys(filters).length > 0} />}
+      />
+      {isReplaying && (
+        <ReplayDeliveries project={project} filters={filters} onClose={() => setReplaying(false)} />
+      )}
+    </Page>
+  );
+}
+
+const statuses = Object.fromEntries(Object.entries(deliveryStates).map(([status, [word]]) => [status, word]));
+
+function whyNoReplay(filters: Filters): string | undefined {
+  if (filters['operationId']) return 'A replay is not chosen by operation: take that filter away';
+  return filters['status'] === 'pending' ? 'What waits is sent anyway' : undefined;
+}
+
+function NoDeliveries({ isFiltered }: { isFiltered: boolean }): ReactNode {
+  if (isFiltered) return <Empty title="Nothing matches">Take a filter away.</Empty>;
+  return (
+    <Empty title="Nothing was delivered yet" command="svc listen">
+      Records that are read and events of notifications are delivered to destinations. This prints on your
+      machine what would be.
+    </Empty>
+  );
+}

@@ -1,0 +1,97 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Installation, ReadState } from '@svc/client';
+import type { ReactNode } from 'react';
+import { answer, api } from '../../data/api.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Facts, Loading } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Backfill, Run } from './run.tsx';
+import { ReadActions } from './read-actions.tsx';
+
+/** How each object of an installation is read: how far it is, the last run, and when the next one is. */
+export function Reads({ project, installation }: { project: string; installation: Installation }): ReactNode {
+  const { id: installationId, integrationId } = installation;
+  const { data, error, refetch } = useQuery({
+    queryKey: [project, 'installations', installationId, 'reads'],
+    queryFn: () =>
+      answer(
+        api.GET(
+          '/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/reads',
+          { params: { path: { projectIdOrName: project, integrationId, installationId } } },
+        ),
+      ),
+    // Runs are operations: their progress is no change of the installation.
+    refetchInterval: 5000,
+  });
+  if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading lines={6} />;
+  if (data.length === 0)
+    return (
+      <Empty title="Nothing is read">
+        The config names no object to read, or the integration declares none.
+      </Empty>
+    );
+  return (
+    <div className="stack">
+      {data.map((feed) => (
+        <Feed key={feed.objectName} {...{ project, installation, feed }} />
+      ))}
+    </div>
+  );
+}
+
+function Feed(props: { project: string; installation: Installation; feed: ReadState }): ReactNode {
+  const { project, installation, feed } = props;
+  const { objectName, mappedObjectName, schedule, destination, watermark, nextRunTime, failures } = feed;
+  const [word, tone] = stateOf(feed);
+  return (
+    <section className="card" aria-label={objectName}>
+      <header className="section-head">
+        <div className="row">
+          <h2>{mappedObjectName ?? objectName}</h2>
+          <Badge tone={tone}>{word}</Badge>
+          {mappedObjectName && <span className="muted">{objectName}</span>}
+        </div>
+        <ReadActions {...props} />
+      </header>
+      {feed.paused?.note && <p className="muted">{feed.paused.note}</p>}
+      <Facts
+        of={[
+          ['Schedule', schedule ? <code key="schedule">{schedule}</code> : 'On demand'],
+          ['To', destination],
+          ['Read until', <Time key="until" at={watermark} />],
+          ['Next run', nextRunTime && <Time key="next" at={nextRunTime} look="ago" />],
+          ['Failures in a row', failures || undefined],
+          ['Paused', feed.paused && <Time key="paused" at={feed.paused.since} />],
+        ]}
+      />
+      {feed.backfill?.status === 'in_progress' && (
+        <Backfill {...{ project, installation, objectName, run: feed.backfill }} />
+      )}
+      {feed.backfill && feed.backfill.status !== 'in_progress' && (
+        <Run project={project} title="History" run={feed.backfill} />
+      )}
+      {feed.lastRun ? (
+        <Run project={project} title="Last run" run={feed.lastRun} />
+      ) : (
+        <p className="muted">{schedule ? 'The schedule did not run yet.' : 'It is read on demand only.'}</p>
+      )}
+    </section>
+  );
+}
+
+const pausedFor = {
+  object: 'Paused',
+  installation: 'Paused',
+  failures: 'Paused after failures',
+  removed: 'Not in the integration any more',
+};
+
+function stateOf({ disabled, paused, failures, lastRun }: ReadState): [word: string, tone: Tone] {
+  if (paused) return [pausedFor[paused.reason], paused.reason === 'failures' ? 'bad' : 'neutral'];
+  if (disabled) return ['Switched off in the config', 'neutral'];
+  if (failures > 0) return ['Failing', 'warning'];
+  return lastRun?.status === 'in_progress' ? ['Running', 'info'] : ['Reads', 'good'];
+}

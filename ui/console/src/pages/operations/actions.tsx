@@ -1,0 +1,98 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { Operation } from '@svc/client';
+import { useState, type ReactNode } from 'react';
+import { ResolveOperation } from '../../forms/operation-resolve.tsx';
+import { answer, api } from '../../data/api.ts';
+import { useNotAllowed } from '../../data/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { toast } from '../../ui/toast.tsx';
+import type { Outcome } from './queries.ts';
+
+/** Why an operation cannot be retried, as `retryOperation` of the API would refuse it. */
+function notRetried(
+  { status, retriedBy, actionType }: Operation,
+  { unresolved, notDone }: Outcome,
+): string | undefined {
+  if (actionType !== 'write') return 'The next run of the read reads it again';
+  if (status === 'in_progress') return 'It is still in progress';
+  if (retriedBy !== undefined) return 'It was retried already';
+  if (unresolved > 0) return 'Resolve what is unknown first: it may have been written';
+  return notDone === 0 ? 'Nothing failed' : undefined;
+}
+
+/** What can be done about one operation. */
+export function OperationActions({
+  project,
+  operation,
+  outcome,
+}: {
+  project: string;
+  operation: Operation;
+  outcome: Outcome;
+}): ReactNode {
+  const [isResolving, setResolving] = useState(false);
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const retry = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/v1/projects/{projectIdOrName}/operations/{operationId}:retry', {
+          params: { path: { projectIdOrName: project, operationId: operation.id } },
+          body: {},
+        }),
+      ),
+    onSuccess: async ({ operationId }) => {
+      toast('It is written again, in this operation');
+      void client.invalidateQueries({ queryKey: [project, 'operations'] });
+      await navigate({ to: '/projects/$project/operations/$operationId', params: { project, operationId } });
+    },
+  });
+  const notAllowed = useNotAllowed(project, 'remediate');
+  const cannotRetry = notRetried(operation, outcome) ?? notAllowed;
+  const isUnknown = outcome.unresolved > 0;
+  return (
+    <>
+      {isUnknown && (
+        <Button look="primary" disabledFor={notAllowed} onClick={() => setResolving(true)}>
+          Resolve
+        </Button>
+      )}
+      {operation.actionType === 'write' && (
+        <Button
+          look={isUnknown || cannotRetry ? 'plain' : 'primary'}
+          isBusy={retry.isPending}
+          disabledFor={cannotRetry}
+          onClick={() => retry.mutate()}
+        >
+          Retry
+        </Button>
+      )}
+      <CopyMenu project={project} operationId={operation.id} />
+      {isResolving && (
+        <ResolveOperation project={project} operationId={operation.id} onClose={() => setResolving(false)} />
+      )}
+      {retry.error && <Problem error={retry.error} />}
+    </>
+  );
+}
+
+function CopyMenu({ project, operationId }: { project: string; operationId: string }): ReactNode {
+  const address = `${location.origin}/v1/projects/${project}/operations/${operationId}`;
+  const copy = (text: string): void => {
+    void navigator.clipboard.writeText(text);
+    toast('Copied');
+  };
+  return (
+    <Menu
+      button="Copy"
+      entries={[
+        { label: 'As curl', onSelect: () => copy(`curl ${address} -H "X-Api-Key: $SVC_API_KEY"`) },
+        { label: 'Link to this page', onSelect: () => copy(location.href) },
+        { label: 'Operation id', onSelect: () => copy(operationId) },
+      ]}
+    />
+  );
+}

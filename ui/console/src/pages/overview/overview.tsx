@@ -1,0 +1,212 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { CircleCheck } from 'lucide-react';
+import type { Attention, Overview } from '@svc/client';
+import { lazy, Suspense, useMemo, type ReactNode } from 'react';
+import { answer, api } from '../../data/api.ts';
+import { useFilters } from '../../data/filters.ts';
+import { useProject } from '../../data/project.ts';
+import { Id } from '../../ui/copy.tsx';
+import { Loading, Page, Section } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Select } from '../../ui/select.tsx';
+import { duration, Time } from '../../ui/time.tsx';
+import { categories } from '../operations/queries.ts';
+
+const Chart = lazy(async () => ({ default: (await import('../../ui/chart.tsx')).Chart }));
+
+const ranges = {
+  hour: 'The last hour',
+  day: 'The last day',
+  week: 'The last week',
+  month: 'The last 30 days',
+} as const;
+type Range = keyof typeof ranges;
+
+/** What needs somebody, and where the list of it is. */
+const kinds: Record<Attention['kind'], { title: string; list: string }> = {
+  unknownOutcomes: { title: 'Unknown outcomes', list: 'operations' },
+  badConnections: { title: 'Connections that do not work', list: 'connections' },
+  unhealthyInstallations: { title: 'Unhealthy installations', list: 'installations' },
+  deadLetters: { title: 'Deliveries given up', list: 'deliveries' },
+  disabledDestinations: { title: 'Disabled destinations', list: 'destinations' },
+  pausedReads: { title: 'Installations with paused reads', list: 'installations' },
+};
+
+/** What needs attention first, then how the work goes. */
+export function OverviewPage(): ReactNode {
+  const project = useProject();
+  const { filters, setFilters } = useFilters();
+  const range = (filters['range'] ?? 'day') as Range;
+  const { data, error, refetch } = useQuery({
+    queryKey: [project, 'overview', range],
+    queryFn: () =>
+      answer(
+        api.GET('/v1/projects/{projectIdOrName}/overview', {
+          params: { path: { projectIdOrName: project }, query: { range } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page
+      title="Overview"
+      actions={
+        <Select
+          isFilter
+          label="Time"
+          value={range}
+          options={Object.entries(ranges).map(([value, label]) => ({ value, label }))}
+          onChange={(value) => setFilters({ range: value === 'day' ? '' : value })}
+        />
+      }
+    >
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {data ? <Told overview={data} project={project} /> : !error && <Loading lines={8} />}
+    </Page>
+  );
+}
+
+function Told({ overview, project }: { overview: Overview; project: string }): ReactNode {
+  const { activity } = overview;
+  return (
+    <>
+      <Needs overview={overview} project={project} />
+      <div className="charts">
+        <Ended title="Writes" of={activity.writes} times={activity.times} />
+        <Took title="How long writes took" of={activity.writes} times={activity.times} />
+        <Ended title="Reads" of={activity.reads} times={activity.times} />
+        <Ended title="Deliveries" of={activity.deliveries} times={activity.times} />
+      </div>
+      <Failures failures={activity.failures} project={project} />
+    </>
+  );
+}
+
+function Needs({ overview, project }: { overview: Overview; project: string }): ReactNode {
+  const { attention, oldestQueuedWrite, closedBudgets } = overview;
+  const isWell = attention.length === 0 && closedBudgets.length === 0;
+  return (
+    <Section title="Needs attention">
+      {isWell && (
+        <p className="well card">
+          <CircleCheck size={18} aria-hidden /> All is well.
+        </p>
+      )}
+      <ul className="cards">
+        {attention.map(({ kind, count, filter }) => (
+          <li key={kind} className="card card-link needs">
+            <span className="needs-count">{count >= 1000 ? '1,000+' : count}</span>
+            <Link
+              to={`/projects/${encodeURIComponent(project)}/${kinds[kind].list}` as never}
+              search={filter as never}
+              className="row-link"
+            >
+              {kinds[kind].title}
+            </Link>
+          </li>
+        ))}
+        {closedBudgets.map(({ connectionId, groupRef, provider, closedUntil }) => (
+          <li key={connectionId} className="card card-link">
+            <Link
+              to={`/projects/${encodeURIComponent(project)}/connections/${connectionId}` as never}
+              className="row-link strong"
+            >
+              Rate limit of {provider} reached
+            </Link>
+            <span className="muted">
+              {groupRef}, until <Time at={closedUntil} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {oldestQueuedWrite && (
+        <p className="needs-queue muted">
+          The oldest write that waits was accepted {duration(oldestQueuedWrite.seconds * 1000)} ago:{' '}
+          <Id value={oldestQueuedWrite.operationId} isShort />
+        </p>
+      )}
+    </Section>
+  );
+}
+
+type Series = Overview['activity']['writes'];
+interface Drawn {
+  title: string;
+  of: Series;
+  times: number[];
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+function Ended({ title, of, times }: Drawn): ReactNode {
+  const lines = useMemo(
+    () => [
+      { label: 'Done', colour: '--svc-good', values: of.succeeded },
+      { label: 'Failed', colour: '--svc-bad', values: of.failed },
+    ],
+    [of],
+  );
+  const [done, failed] = [sum(of.succeeded), sum(of.failed)];
+  return (
+    <section className="card">
+      <h3>{title}</h3>
+      <p className="muted small">
+        {done.toLocaleString()} done, {failed.toLocaleString()} failed
+      </p>
+      <Suspense fallback={<Loading lines={3} />}>
+        <Chart label={`${title}: ${done} done, ${failed} failed`} times={times} lines={lines} />
+      </Suspense>
+    </section>
+  );
+}
+
+function Took({ title, of, times }: Drawn): ReactNode {
+  const lines = useMemo(
+    () => [
+      { label: 'Half of them within', colour: '--svc-accent', values: of.p50Ms },
+      { label: '95 % within', colour: '--svc-warning', values: of.p95Ms },
+    ],
+    [of],
+  );
+  return (
+    <section className="card">
+      <h3>{title}</h3>
+      <p className="muted small">From acceptance to end</p>
+      <Suspense fallback={<Loading lines={3} />}>
+        <Chart label={title} times={times} lines={lines} unit={duration} />
+      </Suspense>
+    </section>
+  );
+}
+
+function Failures(props: { failures: Record<string, number>; project: string }): ReactNode {
+  const { failures, project } = props;
+  const rows = Object.entries(failures).sort(([, one], [, other]) => other - one);
+  if (rows.length === 0) return null;
+  return (
+    <Section title="What failed, by category">
+      <div className="table-frame">
+        <table className="table" aria-label="Failures by category">
+          <tbody>
+            {rows.map(([category, count]) => (
+              <tr key={category}>
+                <td>
+                  <Link
+                    to="/projects/$project/operations"
+                    params={{ project }}
+                    search={{ errorCategory: category }}
+                    className="row-link"
+                  >
+                    {categories[category as keyof typeof categories] ?? category}
+                  </Link>
+                </td>
+                <td className="end">{count.toLocaleString()}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}

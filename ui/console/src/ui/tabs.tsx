@@ -1,0 +1,29 @@
+import * as ak from '@ariakit/react';
+import type { ReactNode } from 'react';
+
+/** Parts of a page of which one is shown; which one belongs into the address, so the page holds it. */
+export function Tabs(props: {
+  label: string;
+  chosen: string;
+  onChoose: (id: string) => void;
+  tabs: readonly { id: string; title: string; count?: number; content: ReactNode }[];
+}): ReactNode {
+  const { label, chosen, onChoose, tabs } = props;
+  return (
+    <ak.TabProvider selectedId={chosen} setSelectedId={(id) => id && onChoose(id)}>
+      <ak.TabList aria-label={label} className="tabs">
+        {tabs.map(({ id, title, count }) => (
+          <ak.Tab key={id} id={id} className="tab">
+            {title}
+            {count !== undefined && <span className="tab-count">{count}</span>}
+          </ak.Tab>
+        ))}
+      </ak.TabList>
+      {tabs.map(({ id, content }) => (
+        <ak.TabPanel key={id} tabId={id} unmountOnHide focusable={false}>
+          {content}
+        </ak.TabPanel>
+      ))}
+    </ak.TabProvider>
+  );
+}
