@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,12 +8,14 @@ import { deploy, simulator } from '../customer.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 import { buildApp, startApp, type App } from './app-server.ts';
 import { launchBrowser } from './browser.ts';
+import { startOwnProviders, writeProviders, type OwnProviders } from './own-providers.ts';
 
 const run = promisify(execFile);
 
 /** The product, a builder's application, and a browser. */
 export interface World {
   platform: Platform;
+  own: OwnProviders;
   browser: Browser;
   app: App;
   /** The same application with the React of before. */
@@ -62,56 +62,36 @@ integrations:
   - name: salesforce-crm
     displayName: Salesforce
     provider: salesforce
+    read:
+      objects:
+        - objectName: Contact
+          destination: inbox
+          requiredFields: [{ fieldName: LastName }]
+          optionalFieldsAuto: all
     write:
       objects: [{ objectName: Contact }, { objectName: Account }]
   - { name: by-key, provider: keyed, proxy: { enabled: true } }
   - { name: by-password, provider: pairs, proxy: { enabled: true } }
+  - { name: by-client, provider: machines, proxy: { enabled: true } }
+  - { name: by-grant, provider: olden, proxy: { enabled: true } }
+  - { name: by-custom, provider: custom, proxy: { enabled: true } }
+  - { name: by-signing, provider: salesforceJWT, proxy: { enabled: true } }
 `;
-
-const files = {
-  keyed: `name: keyed
-displayName: Keyed
-authType: apiKey
-baseURL: https://api.keyed.example
-docsURL: https://keyed.example/docs
-apiKeyOpts: { attachmentType: header, header: { name: X-Key }, docsURL: https://keyed.example/keys }
-authHealthCheck: { url: https://api.keyed.example/me, method: GET, successStatusCodes: [200] }
-`,
-  pairs: `name: pairs
-displayName: Pairs
-authType: basic
-baseURL: https://api.pairs.example
-docsURL: https://pairs.example/docs
-basicOpts: {}
-authHealthCheck: { url: https://api.pairs.example/me, method: GET, successStatusCodes: [200] }
-`,
-};
-
-/** Takes the key \`right\`, and the person \`ada\` with the password \`right\`. */
-async function startOwnProviders(): Promise<{ url: string; server: Server }> {
-  const basic = `Basic ${Buffer.from('ada:right').toString('base64')}`;
-  const server = createServer(({ headers }, response) => {
-    const isRight = headers['x-key'] === 'right' || headers.authorization === basic;
-    response.writeHead(isRight ? 200 : 401, { 'content-type': 'application/json' }).end('{}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
-}
 
 /** Without `databaseUrl` on a database of its own. */
 export async function startWorld(databaseUrl?: string): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-browser-'));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, `${name}.yaml`), text);
+  await writeProviders(folder);
   const own = await startOwnProviders();
   // One after the other: each takes all of a small machine.
-  await run(process.execPath, ['scripts/node.mjs', 'scripts/build-embed.ts', 'page']);
+  await run(process.execPath, ['scripts/node.mjs', 'scripts/build-pages.ts']);
   await buildApp(19, join(folder, 'now'));
   await buildApp(18, join(folder, 'before'));
   const platform = await startPlatform({
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     records: 5,
     env: { SVC_PROVIDERS_DIR: folder },
-    origins: { keyed: own.url, pairs: own.url },
+    origins: own.origins,
   });
   const browser = await launchBrowser();
   await deploy(platform, manifest);
@@ -136,6 +116,7 @@ export async function startWorld(databaseUrl?: string): Promise<World> {
   return {
     faults,
     platform,
+    own,
     browser,
     app,
     appBefore,
@@ -163,7 +144,7 @@ export async function startWorld(databaseUrl?: string): Promise<World> {
       await browser.close();
       await Promise.all([app.close(), appBefore.close()]);
       await platform.stop();
-      own.server.close();
+      await own.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

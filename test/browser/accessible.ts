@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** What keeps a person from using the page. */
+export async function barriersOf(page: Page): Promise<[rule: string, where: string[]][]> {
+  await page.evaluate(await readFile(axePath, 'utf8'));
+  const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+}

@@ -1,0 +1,113 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { configRestored, customerUnderstood, twoChangeOneConfig } from './console/customers.ts';
+import { hostileShown } from './console/hostile.ts';
+import {
+  attentionAndSearch,
+  failedOneRetried,
+  inARefusedLanguage,
+  manyRetried,
+  othersNotFound,
+  unknownResolved,
+  writeSeenLive,
+} from './console/operations.ts';
+import { auditTellsIt, deployedFromTheEditor, keyMadeAndDeleted, openToAll } from './console/project.ts';
+import { deliveryReplayed, destinationMade } from './console/sending.ts';
+import {
+  againAboveAForm,
+  inAndOut,
+  invitedByALink,
+  secondFactor,
+  serverAway,
+  signedInElsewhere,
+} from './console/signing-in.ts';
+import { startConsole, type ConsoleWorld, type Walk } from './console/world.ts';
+
+/** In this order: one after the other sees what those before it did. */
+const walks: readonly [title: string, walk: Walk][] = [
+  ['shows a write that happens while somebody looks', writeSeenLive],
+  ['lets a failed write be understood and retried', failedOneRetried],
+  ['lets an unknown outcome be resolved', unknownResolved],
+  ['draws its charts in a language that the browser does not know', inARefusedLanguage],
+  ['counts many before it retries them', manyRetried],
+  ['answers what is not there and what is of others alike', othersNotFound],
+  ['leads from a customer to what they are configured to, and to their account', customerUnderstood],
+  ['tells the second of two people who change one config', twoChangeOneConfig],
+  ['shows what is wrong with a config, and restores one of before', configRestored],
+  ['makes a destination, tries it, and shows and rotates its key', destinationMade],
+  ['tells events, and sends again what was sent, after a count', deliveryReplayed],
+  ['lets people in and out', inAndOut],
+  ['asks for the password again above a form, and keeps what was typed', againAboveAForm],
+  ['lets somebody in who was invited by a link', invitedByALink],
+  ['lets somebody in who signs in elsewhere', signedInElsewhere],
+  ['asks for a second factor, and ends a session elsewhere', secondFactor],
+  ['says what needs attention, and finds a group', attentionAndSearch],
+  [
+    'marks the faults of a manifest in an editor, deploys it and tells what it changed',
+    deployedFromTheEditor,
+  ],
+  ['shows a key once, and lets nobody in by it once it is deleted', keyMadeAndDeleted],
+  ['tells in the audit log who did it', auditTellsIt],
+  ['keeps nobody from the other pages of a project', openToAll],
+  ['shows names and records of hostile texts, and runs nothing of them', hostileShown],
+  ['says that the server is away, and goes on when it is back', serverAway],
+];
+const dist = join(import.meta.dirname, '../../ui/console/dist');
+
+describe('test/browser/console', () => {
+  let test: TestDatabase;
+  let world: ConsoleWorld;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    world = await startConsole(test.url);
+  }, 180_000);
+  afterAll(async () => {
+    await world?.close();
+    await test?.drop();
+  });
+
+  it.each(walks)('%s', { timeout: 60_000 }, async (_, walk) => {
+    await walk(world);
+    expect(world.faults.splice(0)).toEqual([]);
+  });
+
+  it('answers an unknown path to a program with a problem, and to a browser with a page', async () => {
+    const ask = (path: string, accept: string) =>
+      fetch(world.platform.base + path, {
+        headers: { accept, 'accept-encoding': 'gzip, br' },
+        redirect: 'manual',
+      });
+    const program = await ask('/projects/default/operations', 'application/json');
+    expect([program.status, program.headers.get('content-type')]).toEqual([
+      404,
+      'application/problem+json; charset=utf-8',
+    ]);
+    const lost = await ask('/no/such/page', 'text/html,*/*');
+    expect([lost.status, lost.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    const page = await ask('/projects/default/operations', 'text/html,*/*');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self'");
+    expect(page.headers.get('content-security-policy')).not.toContain('unsafe');
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    const [asset = ''] = /\/assets\/[^"]+\.js/.exec(await page.text()) ?? [];
+    const script = await ask(asset, '*/*');
+    expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(script.headers.get('content-encoding')).toBe('br');
+    expect((await ask('/v1/no-such-route', 'application/json')).status).toBe(404);
+    expect((await ask('/docs', 'text/html')).status).not.toBe(404);
+  });
+
+  it('loads at most 200 KB before the first page', async () => {
+    const index = await readFile(join(dist, 'index.html'), 'utf8');
+    const names = (await readdir(join(dist, 'assets'))).filter((name) => index.includes(name));
+    expect(names.some((name) => name.endsWith('.js'))).toBe(true);
+    const sizes = await Promise.all(
+      names.map(async (name) => gzipSync(await readFile(join(dist, 'assets', name))).length),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, gzipSync(index).length)).toBeLessThan(200_000);
+  });
+});

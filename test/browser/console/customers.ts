@@ -1,0 +1,95 @@
+import { expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import { barriers, type ConsoleWorld } from './world.ts';
+
+const at = (world: ConsoleWorld): string =>
+  `/projects/default/installations/${world.customer.installationId}`;
+
+/** From the list to an installation, its connection and back: each says whether it works. */
+export async function customerUnderstood(world: ConsoleWorld): Promise<void> {
+  const page = await world.open('/projects/default/installations?healthStatus=healthy');
+  await page.getByRole('row').filter({ hasText: 'acme' }).getByRole('link').press('Enter');
+  await page.waitForURL(`**${at(world)}`);
+  // The list is gone by then, whose rows say so, too.
+  await page.getByRole('heading', { name: 'Nothing is read' }).waitFor();
+  await page.getByText('Healthy', { exact: true }).first().waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('link', { name: 'acme-user' }).click();
+  await page.waitForURL(`**/connections/${world.customer.connectionId}`);
+  await page.getByText('connection.created').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Connect again' }).click();
+  await page.getByRole('button', { name: 'Make the link' }).click();
+  await page.getByRole('region', { name: 'Link' }).getByText('/connect').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.goto(`${world.platform.base}/projects/default/connections`);
+  await page.getByRole('row').filter({ hasText: 'acme' }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.close();
+}
+
+async function openForm(world: ConsoleWorld): Promise<Page> {
+  const page = await world.open(`${at(world)}?tab=config`);
+  await page.getByRole('button', { name: 'Change' }).click();
+  return page;
+}
+
+const deletable = (page: Page, object: string) =>
+  page.getByRole('group', { name: `Write ${object}` }).getByLabel('Records may be deleted');
+
+/** Two people change one config: the second is told what the first did, and nothing of either is lost. */
+export async function twoChangeOneConfig(world: ConsoleWorld): Promise<void> {
+  const [one, other] = [await openForm(world), await openForm(world)];
+  await deletable(other, 'contacts').check();
+  await deletable(one, 'companies').check();
+  expect(await barriers(one)).toEqual([]);
+  await one.getByRole('button', { name: 'Save' }).click();
+  await one.getByText('The config is saved').waitFor();
+  await other.getByRole('button', { name: 'Save' }).click();
+  await other.getByText(/saved another config meanwhile/).waitFor();
+  expect(await deletable(other, 'companies').isChecked()).toBe(true);
+  expect(await barriers(other)).toEqual([]);
+  await other.getByRole('button', { name: 'Save' }).click();
+  await other.getByText('The config is saved').waitFor();
+  await one.close();
+  await other.close();
+  expect((await objectsOf(world)).contacts).toHaveProperty('deletionSettings');
+  expect((await objectsOf(world)).companies).toHaveProperty('deletionSettings');
+}
+
+/** A fault stands in the form with its path; the first config is restored from the history, which shows what differs. */
+export async function configRestored(world: ConsoleWorld): Promise<void> {
+  const page = await openForm(world);
+  await page.getByRole('tab', { name: 'JSON' }).click();
+  const text = page.getByRole('textbox', { name: 'Config' });
+  await text.fill('{');
+  await page.getByText(/This is no JSON/).waitFor();
+  await text.fill('{"provider": "hubspot", "write": {"objects": {"contacts": {}}}}');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page
+    .getByRole('alert')
+    .getByText(/write\.objects\.contacts/)
+    .first()
+    .waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('tab', { name: 'History' }).click();
+  await page.getByText('The first config.').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Restore …' }).last().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('write › objects › companies › deletionSettings › enabled').waitFor();
+  await dialog.getByRole('button', { name: 'Restore it' }).click();
+  await page.getByText('The config is restored').waitFor();
+  expect((await objectsOf(world)).companies).not.toHaveProperty('deletionSettings');
+  await page.close();
+}
+
+async function objectsOf({ platform, customer }: ConsoleWorld): Promise<Record<string, object>> {
+  type Body = { config: { content: { write: { objects: Record<string, object> } } } };
+  const { body } = await platform.call<Body>(
+    'GET',
+    `/projects/default/installations/${customer.installationId}`,
+  );
+  return body.config.content.write.objects;
+}

@@ -1,0 +1,158 @@
+import { expect } from 'vitest';
+import { newBrowser } from '../../../simulator/browser.ts';
+import { hostile } from '../../../ui/embed/gallery/hostile.ts';
+import { deploy, fault, manifest } from '../../customer.ts';
+import { everyPage } from './every-page.ts';
+import type { ConsoleWorld, Walk } from './world.ts';
+
+/** Each kind of text once, and as much of it as names hold. */
+const kinds = hostile.slice(0, 25).map((text) => text.replaceAll(/\p{Cc}/gu, '').trim());
+
+interface Seen {
+  ran: boolean;
+  width: number;
+  title: string;
+}
+
+const look = `({
+  ran: 'executed' in window,
+  width: document.documentElement.scrollWidth,
+  title: document.querySelector('h1')?.textContent ?? '',
+})`;
+
+/** Names and records in hostile texts are shown on every page as what they are: nothing of them runs or breaks the page. */
+export const hostileShown: Walk = async (world) => {
+  const customer = await hostileCustomer(world);
+  await hostileWork(world, customer.groupRef);
+  await hostileProject(world);
+  const page = await world.open('/projects');
+  const width = page.viewportSize()?.width ?? 0;
+  const paths = await everyPage({ ...world, customer: { ...world.customer, ...customer } });
+  const filtered = `/projects/default/operations?groupRef=${encodeURIComponent(customer.groupRef)}`;
+  const broken: [path: string, what: string][] = [];
+  for (const path of [...paths, filtered]) {
+    await page.goto(world.platform.base + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+    const seen = await page.evaluate<Seen>(look);
+    if (seen.ran) broken.push([path, 'ran a script of a text']);
+    if (seen.width > width) broken.push([path, `is ${seen.width} wide`]);
+    if (/not found|went wrong/i.test(seen.title)) broken.push([path, seen.title]);
+  }
+  expect(broken).toEqual([]);
+  expect(await page.getByText(customer.groupRef).count()).toBeGreaterThan(0);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'What to look for' }).fill(customer.groupRef);
+  await page.getByRole('option').first().waitFor();
+  expect(await page.evaluate(`'executed' in window`)).toBe(false);
+  await page.close();
+};
+
+async function made<Body>(
+  { platform }: ConsoleWorld,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<Body> {
+  const answer = await platform.call<Body>(method, path, body);
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+  return answer.body;
+}
+
+/** A customer whose every name is hostile, with an installation. */
+async function hostileCustomer(
+  world: ConsoleWorld,
+): Promise<{ groupRef: string; connectionId: string; installationId: string }> {
+  await deploy(world.platform, manifest);
+  const [groupRef = '', consumerRef = '', groupName = '', consumerName = ''] = chunks(150);
+  const started = await world.platform.call('POST', '/oauth-connect', {
+    projectIdOrName: 'default',
+    provider: 'hubspot',
+    groupRef,
+    consumerRef,
+    groupName,
+    consumerName,
+  });
+  expect((await newBrowser().open(started.text)).status).toBe(200);
+  const { id, connection } = await made<{ id: string; connection: { id: string } }>(
+    world,
+    'POST',
+    '/projects/default/integrations/hubspot-crm/installations',
+    {
+      groupRef,
+      config: {
+        content: {
+          provider: 'hubspot',
+          write: {
+            objects: {
+              contacts: {
+                objectName: 'contacts',
+                selectedValueDefaults: { lastname: { value: kinds[1], applyOnUpdate: 'always' } },
+              },
+            },
+          },
+        },
+      },
+    },
+  );
+  return { groupRef, connectionId: connection.id, installationId: id };
+}
+
+/** Records of all 500 texts, and a provider that answers with some of them. */
+async function hostileWork(world: ConsoleWorld, groupRef: string): Promise<void> {
+  const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
+  const write = (body: object): Promise<unknown> => world.platform.call('POST', path, { groupRef, ...body });
+  for (let from = 0; from < hostile.length; from += 100)
+    await write({
+      type: 'create',
+      batch: hostile.slice(from, from + 100).map((text) => ({ record: { firstname: text, [text]: text } })),
+    });
+  await fault(world.platform.hubspot, {
+    path: '/contacts',
+    fault: { kind: 'status', status: 400, body: { message: kinds.join(' '), [kinds[0] ?? '']: kinds } },
+  });
+  await write({ type: 'create', record: { email: kinds[0], firstname: kinds.join(' ') } });
+}
+
+/** Whatever of a project has a name. */
+async function hostileProject(world: ConsoleWorld): Promise<void> {
+  const post = <Body>(noun: string, body: unknown): Promise<Body> =>
+    made(world, 'POST', `/projects/default/${noun}`, body);
+  for (const label of kinds) await post('api-keys', { label });
+  for (const [index, text] of chunks(150).entries())
+    await post('provider-apps', {
+      provider: 'hubspot',
+      clientId: text,
+      clientSecret: text,
+      externalRef: `${index} ${text}`,
+      scopes: kinds.map((kind) => kind.replaceAll(/\s/g, '') || 'x'),
+    });
+  const email = `${(kinds[0] ?? '').replaceAll('@', '')}@example.com`;
+  const { url } = await post<{ url: string }>('invitations', { email, role: 'viewer' });
+  const context = await world.stranger();
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.getByLabel('Name').fill(kinds[2] ?? '');
+  await page.getByLabel('Password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.waitForURL('**/projects/default/**');
+  expect(await page.evaluate(`'executed' in window`)).toBe(false);
+  await context.close();
+  await post('invitations', { email: `2${email}`, role: 'viewer' });
+  await made(world, 'PATCH', '/projects/default', {
+    updateMask: ['appName'],
+    project: { appName: chunks(100)[0] },
+  });
+}
+
+/** The kinds one after another, in texts of that many characters. */
+function chunks(length: number): string[] {
+  const all = kinds.join(' ');
+  const count = Math.floor(all.length / length);
+  return Array.from({ length: count }, (_, index) =>
+    all
+      .slice(index * length, (index + 1) * length)
+      .toWellFormed()
+      .trim(),
+  );
+}

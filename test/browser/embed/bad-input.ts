@@ -1,0 +1,143 @@
+import { expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import { deploy, fault, simulator } from '../../customer.ts';
+import { consent } from '../world.ts';
+import { button, connected, heading, isAccessible, stepTo, type Walk } from './steps.ts';
+
+const finish = async (page: Page): Promise<void> => {
+  await stepTo(page, 'Review');
+  await button(page, 'Finish setup').click();
+};
+
+const asking = (more: string) => `specVersion: 1.0.0
+integrations:
+  - name: asking
+    displayName: Asking
+    provider: hubspot
+    read:
+      objects:
+        - objectName: contacts
+          mapToDisplayName: Contacts
+          destination: inbox
+          requiredFields:
+            - { mapToName: nickname, mapToDisplayName: Nickname }
+${more}`;
+
+/** The builder asks for another field while the form is open: it is told, asked for, and what was typed stays. */
+export const manifestChanged: Walk = async (world) => {
+  await deploy(world.platform, asking(''));
+  const page = await connected(world, 'asked', { integration: 'asking' });
+  await deploy(world.platform, asking('            - { mapToName: role, mapToDisplayName: Role }\n'));
+  await finish(page);
+  await page.getByText('Mailmonkey has changed what it asks for').waitFor();
+  await page.getByLabel('Role').waitFor();
+  expect(await page.getByLabel('Nickname').inputValue()).toBe('First Name');
+  await isAccessible(page);
+  await page.getByLabel('Role').fill('job');
+  await page.getByRole('option', { name: 'Job Title' }).click();
+  await finish(page);
+  await heading(page, 'All set').waitFor();
+  const { body } = await world.platform.call<{ config: { content: { read: object } } }[]>(
+    'GET',
+    '/projects/default/installations?groupRef=asked',
+  );
+  expect(body[0]?.config.content.read).toMatchObject({
+    objects: { contacts: { selectedFieldMappings: { nickname: 'firstname', role: 'jobtitle' } } },
+  });
+};
+
+/** The customer takes the access back at the provider while the form is open: they connect again, and go on where they were. */
+export const connectionDied: Walk = async (world) => {
+  const { hubspot } = world.platform;
+  const page = await connected(world, 'died');
+  await simulator(hubspot, 'POST', '/tokens', { action: 'revoke' });
+  await simulator(hubspot, 'POST', '/tokens', { action: 'expire' });
+  await finish(page);
+  await page.getByText('The connection does not work any more').waitFor();
+  await isAccessible(page);
+  await consent(hubspot, 'approve');
+  await button(page, 'Reconnect').click();
+  await button(page, 'Finish setup').waitFor();
+  await stepTo(page, 'Contacts');
+  expect(await page.getByLabel('Nickname').inputValue()).toBe('First Name');
+  await finish(page);
+  await heading(page, 'All set').waitFor();
+};
+
+/** While the provider is down there is nothing to choose from: that is told, and tried again. */
+export const providerDown: Walk = async (world) => {
+  const { hubspot } = world.platform;
+  await fault(hubspot, { fault: { kind: 'status', status: 503 }, path: '/crm/v3/', times: 1_000 });
+  const page = await world.open({ group: 'down' });
+  await button(page, 'Connect HubSpot').click();
+  await page.getByText('What your HubSpot account has could not be loaded.').waitFor();
+  await isAccessible(page);
+  await simulator(hubspot, 'DELETE', '/faults');
+  await button(page, 'Try again').click();
+  await heading(page, 'What should be shared?').waitFor();
+};
+
+/** What takes long is told, and goes on. */
+export const slowNetwork: Walk = async (world) => {
+  const page = await connected(world, 'slow-network');
+  let arrived = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  await page.route('**/installations', async (route) => {
+    if (route.request().method() === 'POST') await held;
+    await route.continue();
+  });
+  await finish(page);
+  await page.getByText('This takes longer than usual').waitFor();
+  // A second click does nothing.
+  await button(page, 'Saving…').click({ force: true });
+  arrived();
+  await heading(page, 'All set').waitFor();
+};
+
+/** Who is not signed in at the builder's any more is told; what was typed stays until they are. */
+export const signedOut: Walk = async (world) => {
+  const page = await connected(world, 'signed-out');
+  const cors = { 'access-control-allow-origin': world.app.url };
+  const body = '{"code":"unauthenticated","status":401,"detail":"The token is over."}';
+  await page.route('**/installations', (route) =>
+    route.fulfill({ status: 401, contentType: 'application/problem+json', body, headers: cors }),
+  );
+  await page.route('**/token', (route) => route.fulfill({ status: 403, body: 'signed out' }));
+  await finish(page);
+  await page.getByText('Your session has ended').waitFor();
+  await isAccessible(page);
+  await page.unrouteAll();
+  await button(page, 'Try again').click();
+  await heading(page, 'All set').waitFor();
+};
+
+/** A field that was matched is deleted at the provider: it is named where it stood, and another one takes its place. */
+export const fieldVanished: Walk = async (world) => {
+  const { hubspot } = world.platform;
+  const called = { name: 'called', label: 'Called', type: 'string', fieldType: 'text' };
+  const properties = [{ ...called, groupName: 'contactinformation' }];
+  await simulator(hubspot, 'POST', '/schema', { object: 'contacts', properties });
+  const page = await connected(world, 'vanished');
+  await page.getByLabel('Nickname').fill('called');
+  await page.getByRole('option', { name: 'Called' }).click();
+  await finish(page);
+  await heading(page, 'All set').waitFor();
+  const { accessToken } = await simulator<{ accessToken: string }>(hubspot, 'POST', '/tokens', {
+    action: 'issue',
+  });
+  const gone = await fetch(`${hubspot}/crm/v3/properties/contacts/called`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${accessToken}` },
+  });
+  expect(gone.status).toBe(204);
+  await page.reload();
+  await stepTo(page, 'Contacts');
+  await page.getByText('The field “called” is not in your account any more').waitFor();
+  await isAccessible(page);
+  await page.getByLabel('Nickname').fill('last');
+  await page.getByRole('option', { name: 'Last Name' }).click();
+  await button(page, 'Save changes').click();
+  await page.getByText('Saved.').waitFor();
+};
