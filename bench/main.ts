@@ -21,7 +21,9 @@ import { readMemory } from './figures/read-memory.ts';
 import { readThrough } from './figures/read-through.ts';
 import { schedules } from './figures/schedules.ts';
 import { listOperations } from './figures/list-operations.ts';
+import { live } from './figures/live.ts';
 import { notifyAdded } from './figures/notify-added.ts';
+import { tracedProxy, tracedWrite } from './figures/traced.ts';
 import { table } from './figures/table.ts';
 import { proxyAddedP50, proxyAddedP99, proxyRps } from './figures/proxy.ts';
 import { measure, type Figure, type Measured } from './figure.ts';
@@ -52,10 +54,13 @@ const figures: Figure[] = [
   replay,
   retention,
   listOperations,
+  live,
   schedules,
   table,
   notifyAdded,
   attemptKept,
+  tracedWrite,
+  tracedProxy,
 ];
 
 const args = process.argv.slice(2);

@@ -71,6 +71,7 @@ export async function startStage(origin: string, options: StageOptions = {}): Pr
     SVC_PORT: '0',
     SVC_PROXY_PORT: '0',
     SVC_LOG_LEVEL: 'error',
+    SVC_LOG_FORMAT: 'text',
     SVC_PROVIDER_ORIGINS: `hubspot=${origin}`,
     SVC_EGRESS_ALLOW: '127.0.0.1',
     ...options.env,
