@@ -18,6 +18,8 @@ import {
 } from './schema.ts';
 
 const tags = ['people'];
+/** Besides what its body may have wrong. */
+const enteringFails = ['sign-in-refused', 'cross-origin', 'sign-in-slowed'] as const;
 
 /** Below `/v1`. */
 export function peopleRoutes(
@@ -59,7 +61,7 @@ function signingIn(server: HttpServer, people: People): void {
       body: SignInRequest,
       response: { 200: SignInAnswer },
     },
-    config: { scopes: 'public' },
+    config: { scopes: 'public', fails: enteringFails },
     handler: async (request, reply) => {
       assertOwnPage(request.headers, people.publicUrl);
       return entered(reply, await people.signIn(request.body, visitorOf(request)));
@@ -78,7 +80,7 @@ function verifying(server: HttpServer, people: People): void {
       body: VerifyRequest,
       response: { 200: SignInAnswer },
     },
-    config: { scopes: 'public' },
+    config: { scopes: 'public', fails: enteringFails },
     handler: async (request, reply) => {
       assertOwnPage(request.headers, people.publicUrl);
       const { headers, body } = request;
@@ -129,7 +131,7 @@ function accepting(server: HttpServer, people: People): void {
       body: LookAtInvitationRequest,
       response: { 200: InvitationLook },
     },
-    config: { scopes: 'public' },
+    config: { scopes: 'public', fails: ['invitation-over'] },
     handler: (request) => people.lookAt(request.body.token),
   });
   server.route({
@@ -144,7 +146,7 @@ function accepting(server: HttpServer, people: People): void {
       body: AcceptInvitationRequest,
       response: { 200: SignInAnswer },
     },
-    config: { scopes: 'public' },
+    config: { scopes: 'public', fails: [...enteringFails, 'invitation-over', 'password-unfit'] },
     handler: async (request, reply) => {
       assertOwnPage(request.headers, people.publicUrl);
       const { headers, body } = request;

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { requestWithinMs } from '../../kit/http/request-time.ts';
+import { problem } from '../../kit/problem.ts';
 
 /** The largest body that is kept to repeat the call after a 401. */
 export const replayLimitBytes = 1024 * 1024;
@@ -36,7 +38,7 @@ export async function readCallBody(
   if (length === 0) return { first: null, again: () => null };
   if (isChunked || isNative) return keepWhileSmall(request, isNative ? streamOf : borrowed);
   if (length > replayLimitBytes) return { first: borrowed(request), again: () => undefined };
-  const whole = await collect(request);
+  const whole = await collectInTime(request);
   refuseBroken(request);
   return whole && { first: whole, again: () => whole };
 }
@@ -44,6 +46,15 @@ export async function readCallBody(
 function refuseBroken(request: IncomingMessage): void {
   const error = broken.get(request);
   if (error) throw error;
+}
+
+async function collectInTime(request: IncomingMessage): Promise<Buffer | undefined> {
+  const timer = setTimeout(() => breakBody(request, problem('request-timeout')), requestWithinMs);
+  try {
+    return await collect(request);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function collect(request: IncomingMessage): Promise<Buffer | undefined> {

@@ -1,11 +1,15 @@
 import { ProblemBody } from '../problem-schema.ts';
 import { exemplify, type Examples, type Json, type Media } from './openapi-examples.ts';
 
+/** Where a route's schema says by which statuses it fails besides; not in the document. */
+export const failing = 'x-failing';
+
 type Response = Json & { content?: Record<string, Media> };
 interface Operation {
   parameters?: (Json & { required?: boolean; schema?: Json })[];
   requestBody?: Response;
   security?: unknown[];
+  [failing]?: string[];
   responses: Record<string, Response>;
 }
 
@@ -36,18 +40,21 @@ export function refined(document: Document, examples: Examples): Document {
     for (const parameter of operation.parameters ?? []) relax(parameter);
     for (const status of failuresOf(operation))
       operation.responses[status] ??= { $ref: '#/components/responses/Problem' };
+    delete operation[failing];
   }
   return { ...document, components: { ...document.components, schemas, responses: { Problem: failed } } };
 }
 
 /** The statuses by which an operation fails because of what is asked and who asks. */
-function failuresOf({ parameters = [], requestBody, security = [], responses }: Operation): string[] {
+function failuresOf(operation: Operation): string[] {
+  const { parameters = [], requestBody, security = [], responses, [failing]: others = [] } = operation;
   if ('4XX' in responses) return ['default'];
   const statuses = [
     ...(requestBody || parameters.length > 0 ? ['400'] : []),
     ...(security.length > 0 ? ['401', '403'] : []),
     ...(parameters.some((parameter) => parameter['in'] === 'path') ? ['404'] : []),
     ...(requestBody ? ['413', '415'] : []),
+    ...others,
   ];
   return [...(statuses.length > 0 ? statuses : ['4XX']), 'default'];
 }

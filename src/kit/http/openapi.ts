@@ -1,15 +1,23 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifySchema } from 'fastify';
+import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { shown } from '../document-schema.ts';
 import { madeOnce } from './made-once.ts';
-import { refined, type Document } from './openapi-document.ts';
+import { failing, refined, type Document } from './openapi-document.ts';
 import type { Examples } from './openapi-examples.ts';
+import { problemKindOf, type ProblemCode } from '../problem-catalogue.ts';
 import type { HttpServer } from './server.ts';
 
 /** The reference loads nothing from elsewhere and is framed by nobody. */
 const docsPolicy =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'";
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How it fails besides what its form tells: the statuses of these problems are in its description. */
+    fails?: readonly ProblemCode[];
+  }
+}
 
 /** The scopes that reach a route with this declaration, by its method. */
 type Reaching = (declared: unknown, method: string) => readonly string[] | 'public' | 'signedIn';
@@ -81,12 +89,13 @@ function describeRoute(
   { config, method }: Described,
   reaching: Reaching,
 ): FastifySchema {
-  const { scopes, projectWide } = (config ?? {}) as { scopes?: unknown; projectWide?: true };
+  const { scopes, projectWide, fails = [] } = (config ?? {}) as FastifyContextConfig & { scopes?: unknown };
   const reached = reaching(scopes, String(method));
   const description = [schema.description, whoOf(reached, projectWide)].filter(Boolean).join('\n\n');
   const bodies = { response: schema.response ?? {}, ...(schema.body ? { body: schema.body } : {}) };
   const security = securityOf(reached);
-  return { ...schema, security, description, ...(asShown(bodies) as typeof bodies) };
+  const others = { [failing]: fails.map((code) => String(problemKindOf(code).status)) };
+  return { ...schema, ...others, security, description, ...(asShown(bodies) as typeof bodies) };
 }
 
 function whoOf(reached: ReturnType<Reaching>, projectWide: true | undefined): string {

@@ -21,6 +21,7 @@ import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { nulIssues } from './nul.ts';
 import { tellFault } from './problem-answer.ts';
+import { requestWithinMs } from './request-time.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
 /** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
@@ -96,7 +97,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     genReqId: () => newId(),
     requestIdHeader: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 512 },
-    requestTimeout: 120_000,
+    requestTimeout: requestWithinMs,
     // A hook of ours answers with a problem while stopping.
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
