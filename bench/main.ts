@@ -7,6 +7,7 @@ import { proxyBytes } from './figures/proxy-bytes.ts';
 import { proxyMemory } from './figures/proxy-memory.ts';
 import { proxyNginx } from './figures/proxy-nginx.ts';
 import { acceptHot, acceptHotKeys } from './figures/accept-hot.ts';
+import { cliGet, cliVersion, cliWrite } from './figures/cli.ts';
 import { claimFlatMillion, claimFlatThousands } from './figures/claim-flat.ts';
 import { drain } from './figures/drain.ts';
 import { fairness } from './figures/fairness.ts';
@@ -61,6 +62,9 @@ const figures: Figure[] = [
   attemptKept,
   tracedWrite,
   tracedProxy,
+  cliVersion,
+  cliGet,
+  cliWrite,
 ];
 
 const args = process.argv.slice(2);

@@ -22,7 +22,7 @@ const threads: Plugin = {
 };
 
 /** Builds the package into the folder, which is emptied. */
-export async function buildCli(folder: string): Promise<void> {
+async function buildCli(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const dependencies = Object.fromEntries(
@@ -84,4 +84,4 @@ function packageFile(dependencies: object): string {
   )}\n`;
 }
 
-if (import.meta.main) await buildCli(resolve(process.argv[2] ?? join(root, 'dist/svc')));
+await buildCli(resolve(process.argv[2] ?? join(root, 'dist/svc')));

@@ -1,18 +1,18 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { buildCli } from '../../scripts/build-cli.ts';
+import { promisify } from 'node:util';
 
 // Below node_modules, so that the built program finds its dependencies.
 const built = join(import.meta.dirname, '../../node_modules/.cache', `svc-cli-${process.pid}`);
-/** The built program, as it would be installed. */
+/** What `npm run build:cli` makes, as it would be installed. */
 export const svc = join(built, 'lib/svc.mjs');
-let building: Promise<void> | undefined;
+let building: Promise<unknown> | undefined;
 
-export function builtOnce(): Promise<void> {
-  building ??= buildCli(built);
+export function builtOnce(): Promise<unknown> {
+  building ??= promisify(execFile)(process.execPath, ['scripts/node.mjs', 'scripts/build-cli.ts', built]);
   return building;
 }
 
