@@ -2,6 +2,8 @@
 export interface Pair {
   value: number;
   yardstick: number;
+  /** What of several it was that was measured. */
+  note?: string;
 }
 
 /** A figure that we publish: a ratio against a yardstick of the same run. */
@@ -34,6 +36,7 @@ export interface Measured {
   goal: string;
   holds: boolean;
   runs: number;
+  notes: string[];
 }
 
 /** Runs the pairs in turn after one that is not counted, and takes the median of each column. */
@@ -61,6 +64,7 @@ export async function measure(figure: Figure, wanted: number): Promise<Measured>
     goal: atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`,
     holds: atLeast === undefined ? ratio <= (atMost ?? Infinity) : ratio >= atLeast,
     runs,
+    notes: [...new Set(pairs.flatMap(({ note }) => note ?? []))],
   };
 }
 

@@ -8,6 +8,7 @@ import { proxyMemory } from './figures/proxy-memory.ts';
 import { proxyNginx } from './figures/proxy-nginx.ts';
 import { acceptHot, acceptHotKeys } from './figures/accept-hot.ts';
 import { cliGet, cliVersion, cliWrite } from './figures/cli.ts';
+import { consolePage } from './figures/console-page.ts';
 import { claimFlatMillion, claimFlatThousands } from './figures/claim-flat.ts';
 import { drain } from './figures/drain.ts';
 import { fairness } from './figures/fairness.ts';
@@ -55,6 +56,7 @@ const figures: Figure[] = [
   replay,
   retention,
   listOperations,
+  consolePage,
   live,
   schedules,
   table,
@@ -106,7 +108,8 @@ function show(figure: Figure, measured: Measured): void {
     measured.goal,
     measured.holds ? 'yes' : 'NO',
   ];
-  console.log(`${row(cells)}  ${figure.unit}; ${figure.about}, against ${figure.yardstick}`);
+  const notes = measured.notes.map((note) => `; ${note}`).join('');
+  console.log(`${row(cells)}  ${figure.unit}; ${figure.about}, against ${figure.yardstick}${notes}`);
 }
 
 async function main(): Promise<void> {

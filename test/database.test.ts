@@ -14,7 +14,7 @@ describe('test/database', () => {
       await one.database.raw('UPDATE clock SET shift = $1', ['1 hour']);
       const [shift] = await other.database.raw('SELECT shift::text FROM clock');
       expect(shift).toEqual({ shift: '00:00:00' });
-      expect(await migrate(one.database, { directory: 'migrations' })).toEqual({ applied: [] });
+      expect(await migrate(one.database, { directory: 'migrations' })).toEqual({ applied: [], later: [] });
     } finally {
       await one.drop();
       await other.drop();

@@ -25,7 +25,7 @@ function commandsOf(text: string): string[] {
   return text
     .split('\n')
     .flatMap((line) => line.split(' && '))
-    .map((line) => line.trim().replace(/ [<>] .*$/, ''))
+    .map((line) => line.trim().replace(/ [<>|] .*$/, ''))
     .filter((line) => line.startsWith('svc '));
 }
 

@@ -12,6 +12,7 @@ import {
   slowNetwork,
 } from './embed/bad-input.ts';
 import { examplesShown } from './embed/examples.ts';
+import { historyChosen } from './embed/history.ts';
 import { everyKindTyped } from './embed/kinds.ts';
 import { salesforceInstalled } from './embed/salesforce.ts';
 import type { Walk } from './embed/steps.ts';
@@ -22,6 +23,7 @@ const walks: readonly [title: string, walk: Walk][] = [
     'shows one record as it is delivered and one write as it is sent, before anything is saved',
     examplesShown,
   ],
+  ['lets the customer choose how much of what exists is read at first', historyChosen],
   ['connects with every kind of credentials that is typed', everyKindTyped],
   ['tells that the builder asks for more, and keeps what was typed', manifestChanged],
   ['connects again in the middle of a form, and goes on with it', connectionDied],

@@ -16,6 +16,8 @@ const keyHeader = 'idempotency-key';
 const firstPauseMs = 250;
 const longestPauseMs = 8_000;
 
+type Body = { body?: ArrayBuffer };
+
 /** An answer, or what kept it from coming. */
 type Attempt = { response: Response; problem: ProblemInit | undefined } | { lost: SvcError };
 
@@ -27,9 +29,11 @@ export function createTransport(options: TransportOptions = {}): (request: Reque
   const { retries = 4, retryWithinMs = 60_000 } = options;
   return async (first) => {
     const endAt = Date.now() + retryWithinMs;
+    // Read once: to copy a request with its body costs more than to send it.
+    const body = first.body === null ? {} : { body: await first.arrayBuffer() };
     let request = first;
     for (let made = 1; ;) {
-      const attempt = await attemptOnce(request, options);
+      const attempt = await attemptOnce(request, body, options);
       if (!mayRepeat(request, attempt)) return settled(attempt);
       // What is kept of an earlier call was no attempt: nothing was sent for it.
       if (!(isKept(attempt) && isSpent(attempt.problem))) {
@@ -38,12 +42,12 @@ export function createTransport(options: TransportOptions = {}): (request: Reque
         await pause(pauseMs, first.signal);
         made += 1;
       }
-      request = nextRequest(first, request, attempt);
+      request = nextRequest(first, request, body, attempt);
     }
   };
 }
 
-async function attemptOnce(request: Request, options: TransportOptions): Promise<Attempt> {
+async function attemptOnce(request: Request, body: Body, options: TransportOptions): Promise<Attempt> {
   const { fetch = globalThis.fetch, timeoutMs = 120_000 } = options;
   const late = new AbortController();
   const limit = setTimeout(
@@ -52,7 +56,7 @@ async function attemptOnce(request: Request, options: TransportOptions): Promise
   );
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
-    const response = await fetch(new Request(request.clone(), { signal }));
+    const response = await fetch(new Request(request, { ...body, signal }));
     const type = response.headers.get('content-type');
     if (response.status < 200 || (response.status >= 300 && response.status < 400))
       throw unexpected(request.url, response.status, type);
@@ -113,12 +117,12 @@ function pauseAfter(attempt: Attempt, made: number): number {
  * The same request under the same key. Where the key already stands for an operation that failed, svc would answer with that failure for
  * ever; the next attempt then takes the key that follows it, so that a caller who starts again with his own key walks the same way.
  */
-function nextRequest(first: Request, request: Request, attempt: Attempt): Request {
+function nextRequest(first: Request, request: Request, body: Body, attempt: Attempt): Request {
   const key = request.headers.get(keyHeader);
   if (key === null || 'lost' in attempt || !isSpent(attempt.problem)) return request;
   const headers = new Headers(request.headers);
   headers.set(keyHeader, nextKey(first.headers.get(keyHeader) ?? key, key));
-  return new Request(request, { headers });
+  return new Request(request, { ...body, headers });
 }
 
 function isKept(attempt: Attempt): attempt is Extract<Attempt, { response: Response }> {

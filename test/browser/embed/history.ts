@@ -1,0 +1,50 @@
+import { expect } from 'vitest';
+import { deploy } from '../../customer.ts';
+import { button, connected, heading, isAccessible, stepTo, type Walk } from './steps.ts';
+
+const manifest = `specVersion: 1.0.0
+integrations:
+  - name: scheduled
+    displayName: Scheduled
+    provider: hubspot
+    read:
+      objects:
+        - objectName: contacts
+          mapToDisplayName: Contacts
+          destination: inbox
+          schedule: '*/10 * * * *'
+          requiredFields:
+            - { mapToName: nickname, mapToDisplayName: Nickname }
+          backfill: { defaultPeriod: { days: 0 } }
+`;
+
+/** The customer chooses how much of what they have is read at first, and it is read. */
+export const historyChosen: Walk = async (world) => {
+  const { platform } = world;
+  await deploy(platform, manifest);
+  const page = await connected(world, 'history', { integration: 'scheduled' });
+  const history = page.getByLabel('Existing records');
+  expect(await history.locator('option:checked').textContent()).toBe('As the integration proposes');
+  await history.selectOption({ label: 'Everything' });
+  await isAccessible(page);
+  await stepTo(page, 'Review');
+  await button(page, 'Finish setup').click();
+  await heading(page, 'All set').waitFor();
+  const at = '/projects/default/integrations/scheduled/installations';
+  const { body } = await platform.call<Installed[]>('GET', `${at}?groupRef=history`);
+  expect(body[0]?.config.content.read.objects).toMatchObject({
+    contacts: { backfill: { defaultPeriod: { fullHistory: true } } },
+  });
+  const progress = async () => {
+    const path = `${at}/${body[0]?.id}/objects/contacts/backfill-progress`;
+    return (await platform.call<{ status: string; recordsProcessed: number }>('GET', path)).body;
+  };
+  await expect.poll(progress, { timeout: 15_000 }).toMatchObject({ status: 'success' });
+  // Those of the simulated account, at least.
+  expect((await progress()).recordsProcessed).toBeGreaterThanOrEqual(5);
+};
+
+interface Installed {
+  id: string;
+  config: { content: { read: { objects: Record<string, unknown> } } };
+}
