@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   deploy,
@@ -147,6 +148,20 @@ describe('test/journeys/shutdown', () => {
     const kept = await rawWrite(email());
     expect(kept.headers['connection']).toBe('keep-alive');
   });
+
+  it('SIGTERM: connections on which nothing was asked yet hold nothing up', async () => {
+    const unused = [platform.base, platform.proxy].map((url) =>
+      connect({ host: '127.0.0.1', port: Number(new URL(url).port) }),
+    );
+    await Promise.all(unused.map((socket) => once(socket, 'connect')));
+    const closed = Promise.all(unused.map((socket) => once(socket.resume(), 'close')));
+    const ended = exit();
+    platform.process().kill('SIGTERM');
+    // SVC_SHUTDOWN_MS is 30 s.
+    expect(await ended).toMatchObject({ code: 0 });
+    expect((await ended).ms).toBeLessThan(15_000);
+    await closed;
+  }, 60_000);
 
   it('a second signal ends the process at once', async () => {
     const address = email();

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { drainingResponse } from '../../kit/http/draining.ts';
+import { drainingResponse, rememberConnections } from '../../kit/http/draining.ts';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { breakageOn, endAfter, watchConnections } from '../../kit/http/broken-connection.ts';
 import { headersWithinMs } from '../../kit/http/request-time.ts';
@@ -47,6 +47,7 @@ export function createProxyServer(
     highWaterMark: 64 * 1024,
   });
   watchConnections(server);
+  rememberConnections(server);
   // Limit for a caller who neither reads nor sends; longer than a provider may be silent.
   server.timeout = ground.limits.providerCallMs + 30_000;
   const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {

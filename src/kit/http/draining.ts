@@ -1,5 +1,5 @@
 import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { sleep } from '../retry.ts';
 
 const keepsAlive = Symbol('keepsAlive');
@@ -25,6 +25,23 @@ export function drainingResponse(isAccepting: () => boolean): typeof ServerRespo
   return DrainingResponse;
 }
 
+const connections = new WeakMap<Server, Set<Socket>>();
+
+/** Remembers the open connections of a server that is to be drained. */
+export function rememberConnections(server: Server): void {
+  const open = new Set<Socket>();
+  connections.set(server, open);
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+}
+
+/** Node takes a connection on which nothing has come for one that is busy. Browsers open such ahead of their requests. */
+function closeUnused(server: Server): void {
+  for (const socket of connections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
+}
+
 /** How long idle connections stay open, so that a request on its way is still answered. */
 const idleMs = 300;
 
@@ -38,7 +55,10 @@ export async function drained(server: Server): Promise<void> {
     NetServer.prototype.close.call(server, () => resolve());
   });
   await Promise.race([ended, sleep(idleMs)]);
-  const timer = setInterval(() => server.closeIdleConnections(), 50);
+  const timer = setInterval(() => {
+    server.closeIdleConnections();
+    closeUnused(server);
+  }, 50);
   await ended;
   clearInterval(timer);
 }

@@ -16,7 +16,7 @@ import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
 import { readJsonBody } from './body.ts';
-import { drainingResponse } from './draining.ts';
+import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { nulIssues } from './nul.ts';
@@ -102,6 +102,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
   made.listener = server.server;
+  rememberConnections(server.server);
   answerClientFaults(server.server, { headers, log: options.log });
   server.setValidatorCompiler(validatorCompiler);
   server.removeContentTypeParser(['application/json', 'text/plain']);
