@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { createHash } from 'node:crypto';
 import { isDatabaseAway } from './kit/db/database.ts';
+import { drained } from './kit/http/draining.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import { problem } from './kit/problem.ts';
 import type { App } from './app.ts';
@@ -102,7 +103,11 @@ export async function listenForHealth(
     });
     await server.register(healthRoutes({ app, health, metricsPublic: config.metricsPublic }));
     const url = await server.listen({ host: config.host, port });
-    return { url, close: () => server.close() };
+    const close = async (): Promise<void> => {
+      await drained(server.server);
+      await server.close();
+    };
+    return { url, close };
   };
   const { healthPort } = config;
   if (healthPort !== undefined) return listening('SVC_HEALTH_PORT', healthPort, () => listenAt(healthPort));

@@ -12,6 +12,7 @@ import {
   type ProblemBody,
 } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { freePort } from '../free-port.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 import { rawCall } from '../raw-http.ts';
 
@@ -150,9 +151,10 @@ describe('test/journeys/shutdown', () => {
   });
 
   it('SIGTERM: connections on which nothing was asked yet hold nothing up', async () => {
-    const unused = [platform.base, platform.proxy].map((url) =>
-      connect({ host: '127.0.0.1', port: Number(new URL(url).port) }),
-    );
+    const healthPort = await freePort();
+    await platform.restart('SIGTERM', { SVC_HEALTH_PORT: String(healthPort) });
+    const ports = [platform.base, platform.proxy].map((url) => Number(new URL(url).port));
+    const unused = ports.concat(healthPort).map((port) => connect({ host: '127.0.0.1', port }));
     await Promise.all(unused.map((socket) => once(socket, 'connect')));
     const closed = Promise.all(unused.map((socket) => once(socket.resume(), 'close')));
     const ended = exit();
