@@ -1,4 +1,16 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
+
+/** The longest file: at the end it would run alone. */
+const longest = 'test/faults/suite.test.ts';
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith(longest);
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,6 +20,7 @@ export default defineConfig({
     setupFiles: ['src/problems.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,
     restoreMocks: true,
