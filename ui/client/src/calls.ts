@@ -37,6 +37,7 @@ export function createCalls(options: ConnectOptions): Calls {
     baseUrl,
     // The key goes nowhere but where it was meant to.
     redirect: 'manual',
+    Request: requestOfItsOwnSignal(),
     ...(apiKey === undefined ? {} : { headers: { 'x-api-key': apiKey } }),
     fetch: async (request) => {
       if (token !== undefined)
@@ -46,6 +47,18 @@ export function createCalls(options: ConnectOptions): Calls {
   });
   api.use({ onRequest: ({ schemaPath, params }) => refuseUnnamed(schemaPath, params.path) });
   return { api, projectIdOrName: project };
+}
+
+/**
+ * A request listens to its signal until it is collected, and the walk through the listeners of one that many calls share grows with
+ * them: each request has a signal of its own, which follows that of the caller.
+ */
+function requestOfItsOwnSignal(): typeof Request {
+  return class extends Request {
+    constructor(input: string | URL | Request, init?: RequestInit) {
+      super(input, init?.signal ? { ...init, signal: AbortSignal.any([init.signal]) } : init);
+    }
+  };
 }
 
 /** A caller without types may leave something away that the path needs. */

@@ -1,9 +1,20 @@
 import { pause } from './pause.ts';
 import { readProblem, SvcError, unexpected, type ProblemInit } from './problem.ts';
 
+/** One attempt of a call, as it is sent. */
+export interface Call {
+  url: string;
+  method: string;
+  headers: Headers;
+  body?: ArrayBuffer;
+  signal: AbortSignal;
+}
+
 export interface TransportOptions {
   /** Stands in for the `fetch` of the platform. */
   fetch?: (request: Request) => Promise<Response>;
+  /** The same, for who has no use for a `Request`. */
+  send?: (call: Call) => Promise<Response>;
   /** How often a request is sent again; 4 unless told. */
   retries?: number;
   /** How long all attempts of a call and the pauses between them may take before no other is begun; 60,000 unless told. */
@@ -48,7 +59,7 @@ export function createTransport(options: TransportOptions = {}): (request: Reque
 }
 
 async function attemptOnce(request: Request, body: Body, options: TransportOptions): Promise<Attempt> {
-  const { fetch = globalThis.fetch, timeoutMs = 120_000 } = options;
+  const { fetch = globalThis.fetch, send, timeoutMs = 120_000 } = options;
   const late = new AbortController();
   const limit = setTimeout(
     () => late.abort(new DOMException('The answer took too long.', 'TimeoutError')),
@@ -56,7 +67,10 @@ async function attemptOnce(request: Request, body: Body, options: TransportOptio
   );
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
-    const response = await fetch(new Request(request, { ...body, signal }));
+    const { url, method, headers: sent } = request;
+    const response = await (send
+      ? send({ url, method, headers: sent, ...body, signal })
+      : fetch(new Request(request, { ...body, signal })));
     const type = response.headers.get('content-type');
     if (response.status < 200 || (response.status >= 300 && response.status < 400))
       throw unexpected(request.url, response.status, type);

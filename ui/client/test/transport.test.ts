@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
-import { Svc, SvcError, type ConnectOptions } from '../src/index.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Svc, SvcError, type Call, type ConnectOptions } from '../src/index.ts';
 import { half, json, lost, problem, silent, startAnswers, written, type Answers } from './answers.fixture.ts';
 
 const create = {
@@ -217,6 +217,33 @@ describe('ui/client/transport', () => {
     const started = svc.reads.start({ integration: 'i', object: 'contacts', groupRef: 'acme' }, { signal });
     const reason: unknown = await started.catch((error: unknown) => error);
     expect(reason).toBe(signal.reason);
+  });
+
+  it('a signal that many calls share gets no listener of each', async () => {
+    const svc = await svcFor([written]);
+    const { signal } = new AbortController();
+    const listened = vi.spyOn(signal, 'addEventListener');
+    for (let n = 0; n < 3; n += 1) await svc.write(create, { signal });
+    expect(listened).not.toHaveBeenCalled();
+    expect(server.got).toHaveLength(3);
+  });
+
+  it('what is sent otherwise than by fetch is repeated, and ended, by the same rules', async () => {
+    const sent: Call[] = [];
+    const svc = await svcFor([problem(503, 'database-unavailable', retryable, now), written], {
+      send: async (call) => {
+        sent.push(call);
+        const { url, ...init } = call;
+        return fetch(url, init);
+      },
+    });
+    await svc.write(create, { idempotencyKey: 'order-1' });
+    expect(sent.map(({ method, headers }) => [method, headers.get('idempotency-key')])).toEqual([
+      ['POST', 'order-1'],
+      ['POST', 'order-1'],
+    ]);
+    expect(server.got[1]?.body).toBe(server.got[0]?.body);
+    expect(JSON.parse(server.got[1]!.body)).toMatchObject({ type: 'create' });
   });
 
   it('what is no answer of svc is called so, and not sent again', async () => {
