@@ -36,7 +36,6 @@ function listsOf({ installationId }: Stage): string[] {
     `connections?pageSize=${pageSize}`,
     'overview?range=day',
     'search?q=someone',
-    'storage',
   ];
 }
 
@@ -88,7 +87,8 @@ async function asked({ call, projectId }: Stage, path: string): Promise<number> 
 async function openFilled(origin: string, count: number): Promise<Stage> {
   const stage = await startStage(origin, { role: 'api' });
   const database = openDatabase({ url: stage.databaseUrl, poolSize: 1, applicationName: 'svc bench' });
-  for (const insert of inserts(stage))
+  const [moment] = await database.raw('SELECT left(svc_uuid_floor(now())::text, 14) AS first');
+  for (const insert of inserts(stage, String(moment?.['first'])))
     for (let from = 1; from <= count; from += part)
       await database.raw(insert(from, Math.min(from + part - 1, count)));
   await settled(database);
@@ -104,9 +104,9 @@ async function settled(database: Database): Promise<void> {
 
 type Insert = (from: number, to: number) => string;
 
-/** A quarter of the operations failed, one in a hundred is unresolved; of the deliveries one in a hundred is dead. */
-function inserts({ projectId, installationId }: Stage): Insert[] {
-  const id = `(left(svc_uuid_floor(now())::text, 14) || '7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`;
+/** A quarter of the operations failed, one in a hundred is unresolved; of the deliveries one in a hundred is dead. `first`: how all ids begin. */
+function inserts({ projectId, installationId }: Stage, first: string): Insert[] {
+  const id = `('${first}7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`;
   const rows = (from: number, to: number): string => `FROM generate_series(${from}, ${to}) n`;
   const ours = `'${projectId}', ${id}`;
   const mark =
@@ -115,9 +115,10 @@ function inserts({ projectId, installationId }: Stage): Insert[] {
       `INSERT INTO operation_mark (project_id, operation_id, mark) SELECT ${ours}, '${name}' ${rows(from, to)} WHERE n % ${every} = 0`;
   return [
     (from, to) =>
-      `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, total)
+      `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, errors, total, unknown)
       SELECT ${ours}, '${projectId}', '${installationId}', '${projectId}', 'write', '{"type":"create"}', 'contacts',
-        CASE WHEN n % 4 = 0 THEN 'failure' ELSE 'success' END, 1 ${rows(from, to)}`,
+        CASE WHEN n % 4 = 0 THEN 'failure' ELSE 'success' END, CASE WHEN n % 4 = 0 THEN '[{"index":0,"category":"validation","retryable":false,"message":"refused"}]'::json END, 1,
+        CASE WHEN n % 100 = 0 THEN 1 ELSE 0 END ${rows(from, to)}`,
     mark('failure', 4),
     mark('validation', 4),
     mark('unresolved', 100),
