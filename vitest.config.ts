@@ -23,6 +23,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // The second that is usual is short where two files share a busy machine.
+    expect: { poll: { timeout: 10_000 } },
     restoreMocks: true,
     // What measures time, or waits for processes, has a second try where nobody knows what else the machine does.
     retry: process.env['CI'] ? 1 : 0,

@@ -90,7 +90,6 @@ export const paragraphs: readonly Paragraph[] = [
   of('4.2.7', 'Defaults', 'They fill the fields that the request lacks.'),
   of('4.2.8', 'Mapping', 'With inheritMapping the field that the customer mapped is written.', {
     members: 'inheritMapping',
-    later: 'Dropping unmapped fields, which an operator switches on.',
   }),
   of('4.3', 'Get an operation', 'By its id; also that of an auto-batch.'),
   of('4.4', 'Update an installation', 'What the mask names is replaced.', { members: 'updateMask' }),

@@ -21,6 +21,7 @@ export function groundOn(database: Database, masterKey: string): Ground {
       recordBytes: 1e6,
       nesting: 100,
       lateEffectMs: undefined,
+      mappedOnlyIn: () => false,
       providerCallMs: 10_000,
       proxyCallMs: 60_000,
       connectMs: 2_000,

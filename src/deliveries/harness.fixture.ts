@@ -87,6 +87,7 @@ export function openDeliveryWorld(
       recordBytes: 1e6,
       nesting: 100,
       lateEffectMs: undefined,
+      mappedOnlyIn: () => false,
       providerCallMs: 1_000,
       proxyCallMs: 60_000,
       connectMs: 1_000,

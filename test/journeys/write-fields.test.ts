@@ -192,6 +192,27 @@ describe('test/journeys/write-fields', () => {
     expect(twice).toMatchObject({ status: 400, body: { issues: [{ name: 'record.mobilephone' }] } });
   });
 
+  it('§4.2.8 where the operator says so, fields that neither manifest nor config names are left away', async () => {
+    const record = { email: 'only@example.com', phone: '1', city: 'Bern' };
+    await platform.restart('SIGTERM', { SVC_MAPPED_FIELDS_ONLY: platform.projectId });
+    try {
+      const create = { type: 'create', record };
+      const [mapped] = await sent(async () => {
+        const made = await customers.hubspot.write('contacts', create);
+        expect(made.body).toMatchObject({
+          warnings: [{ message: expect.stringMatching(/^city was not sent: /) }],
+        });
+        return made;
+      });
+      expect(mapped).toEqual({ email: 'only@example.com', mobilephone: '1' });
+      const by = { type: 'upsert', upsertBy: 'email', record: { ...record, phone: '2' } };
+      const upserted = await customers.hubspot.write('contacts', by);
+      expect(upserted.body).toMatchObject({ result: { success: true, created: false } });
+    } finally {
+      await platform.restart('SIGTERM');
+    }
+  });
+
   it('§2.5 the config’s inheritMapping wins over the manifest’s', async () => {
     const read = {
       read: {

@@ -12,7 +12,7 @@ import type { WriteResponse } from './schema.ts';
 /** What of a plan shows in the answer. */
 export type AnsweredPlan = Pick<
   WritePlan,
-  'form' | 'objectName' | 'allOrNone' | 'partialOnly' | 'unmapped'
+  'form' | 'objectName' | 'allOrNone' | 'partialOnly' | 'unmapped' | 'dropped'
 > & {
   records: readonly { reference?: string }[];
 };
@@ -80,18 +80,23 @@ export function warningsOf({
   partialOnly,
   allOrNone,
   unmapped = [],
-}: Pick<WritePlan, 'partialOnly' | 'allOrNone' | 'unmapped'>): Pick<WriteResponse, 'warnings'> {
+  dropped = [],
+}: Pick<WritePlan, 'partialOnly' | 'allOrNone' | 'unmapped' | 'dropped'>): Pick<WriteResponse, 'warnings'> {
   const partial =
     partialOnly && allOrNone
       ? ['allOrNone has no effect: batch updates of this provider always give partial success']
       : [];
-  const dropped = unmapped
-    .slice(0, mostWarnings)
-    .map(
+  const unsent = [
+    ...unmapped.map(
       (name) =>
         `${name} was not sent: it is a mapping of the manifest for which this customer has chosen no field (selectedFieldMappings)`,
-    );
-  const warnings = [...partial, ...dropped].map((message) => ({ message }));
+    ),
+    ...dropped.map(
+      (name) =>
+        `${name} was not sent: neither the manifest nor this customer’s config names it, and the operator has writes of this project send named fields only`,
+    ),
+  ].slice(0, mostWarnings);
+  const warnings = [...partial, ...unsent].map((message) => ({ message }));
   return warnings.length > 0 ? { warnings } : {};
 }
 

@@ -1,4 +1,14 @@
-import { integer, variable, type ValuesOf } from '../../kit/variable.ts';
+import { isId } from '../../kit/ids.ts';
+import { integer, list, variable, type ValuesOf } from '../../kit/variable.ts';
+
+/** Which projects are named. Throws for what is no id. */
+function projects(value: string | undefined): (projectId: string) => boolean {
+  const named = list(value);
+  const odd = named.find((one) => one !== 'all' && !isId(one));
+  if (odd !== undefined) throw new Error(`names ${odd}: it takes ids of projects, or \`all\``);
+  const ids = new Set(named.map((one) => one.toLowerCase()));
+  return ids.has('all') ? () => true : (projectId) => ids.has(projectId);
+}
 
 /** Of writes. */
 export const writeLimits = {
@@ -20,6 +30,12 @@ export const writeLimits = {
     default: '100',
     read: integer(1, 1000),
     about: 'How deep a record may be nested.',
+  }),
+  mappedOnlyIn: variable({
+    name: 'SVC_MAPPED_FIELDS_ONLY',
+    read: projects,
+    about:
+      'Projects by their ids, separated by commas, or `all`. Where a write of theirs inherits the mapping, fields are left out that the manifest and the customer’s config do not name for reading; its answer names them. By default they are sent under the names that they have.',
   }),
   lateEffectMs: variable({
     name: 'SVC_LATE_EFFECT_MS',

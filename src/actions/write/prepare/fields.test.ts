@@ -98,6 +98,20 @@ describe('actions/write/fields', () => {
     ).toEqual({ other: 2 });
   });
 
+  test('§4.2.8 where the operator says so, what neither manifest nor config names is not sent, and told', () => {
+    const only = rules({}, { mappings: { phone: 'mobilephone' }, unsetMappings: ['notes'], only: ['Email'] });
+    const sent = { id: '1', email: 'a', Phone: '1', notes: 'x', CITY: 'Bern' };
+    expect(shapeFields('create', sent, only)).toMatchObject({
+      fields: { id: '1', email: 'a', mobilephone: '1' },
+      unmapped: ['notes'],
+      dropped: ['CITY'],
+    });
+    expect(shapeFields('create', { mobilephone: '1' }, only).fields).toEqual({ mobilephone: '1' });
+    expect(shapeFields('create', { city: 'Bern' }, { ...only, goesBy: 'city' }).fields).toEqual({
+      city: 'Bern',
+    });
+  });
+
   test('§4.2.8 reports two values for one provider field', () => {
     const mapped = rules({}, { mappings: { phone: 'mobilephone' } });
     expect(shapeFields('create', { phone: 1, mobilephone: 2 }, mapped).collisions).toEqual(['mobilephone']);

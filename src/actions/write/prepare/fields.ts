@@ -10,6 +10,10 @@ export interface FieldRules {
   mappings: Readonly<Record<string, string>>;
   /** Builder-side names of optional mappings that the customer left unset: never sent. */
   unsetMappings: readonly string[];
+  /** Where given: of the fields that no mapping names these alone are sent. */
+  only?: readonly string[];
+  /** The provider's field that an upsert goes by: it is sent in any case. */
+  goesBy?: string;
 }
 
 export interface FieldRule {
@@ -27,7 +31,12 @@ export interface ShapedFields {
   collisions: string[];
   /** Names of the request that stand for mappings for which the customer has chosen no field. */
   unmapped: string[];
+  /** Names of the request that are not among those that alone are sent. */
+  dropped: string[];
 }
+
+/** What of a request is not sent. */
+export type Unsent = Pick<ShapedFields, 'unmapped' | 'dropped'>;
 
 /**
  * What is sent of a record: defaults, then the write policies, which hold for values of the caller too, then the mapping
@@ -38,7 +47,7 @@ export function shapeFields(
   sent: Readonly<Record<string, unknown>>,
   rules: FieldRules,
 ): ShapedFields {
-  const { entries, collisions, unmapped } = mapNames(sent, rules);
+  const { entries, ...found } = mapNames(sent, rules);
   const byKey = new Map(entries.map(([name, value]) => [name.toLowerCase(), { name, value }]));
   for (const [name, value] of defaultsFor(kind, rules)) {
     const field = providerName(name, rules);
@@ -47,7 +56,7 @@ export function shapeFields(
   const policies = new Map(
     Object.entries(rules.settings).map(([name, rule]) => [providerName(name, rules).toLowerCase(), rule]),
   );
-  const shaped: ShapedFields = { fields: {}, ifEmpty: [], collisions, unmapped };
+  const shaped: ShapedFields = { fields: {}, ifEmpty: [], ...found };
   for (const [key, { name, value }] of byKey) {
     const policy = policyFor(kind, policies.get(key));
     if (policy === 'never') continue;
@@ -58,9 +67,13 @@ export function shapeFields(
 }
 
 /** Of all records, each name once; absent where there is none. */
-export function unmappedOf(shaped: readonly Pick<ShapedFields, 'unmapped'>[]): { unmapped?: string[] } {
-  const names = new Set(shaped.flatMap(({ unmapped }) => unmapped));
-  return names.size > 0 ? { unmapped: [...names] } : {};
+export function unsentOf(shaped: readonly Unsent[]): Partial<Unsent> {
+  const unmapped = new Set(shaped.flatMap((one) => one.unmapped));
+  const dropped = new Set(shaped.flatMap((one) => one.dropped));
+  return {
+    ...(unmapped.size > 0 ? { unmapped: [...unmapped] } : {}),
+    ...(dropped.size > 0 ? { dropped: [...dropped] } : {}),
+  };
 }
 
 /** The write policies alone, for fields that have the provider's names already. */
@@ -133,7 +146,7 @@ function foldedOf(mappings: FieldRules['mappings']): Map<string, string> {
 function mapNames(
   sent: Readonly<Record<string, unknown>>,
   rules: FieldRules,
-): { entries: [string, unknown][] } & Pick<ShapedFields, 'collisions' | 'unmapped'> {
+): { entries: [string, unknown][] } & Pick<ShapedFields, 'collisions' | 'unmapped' | 'dropped'> {
   const unset = new Set(rules.unsetMappings.map((name) => name.toLowerCase()));
   const nested = Object.keys(rules.mappings).filter(isPath);
   const taken = nested.flatMap((path): [string, unknown][] => {
@@ -142,13 +155,30 @@ function mapNames(
   });
   const own = Object.entries(withoutPaths(sent, nested));
   const isUnmapped = ([name]: [string, unknown]): boolean => unset.has(name.toLowerCase());
+  const isDropped = rules.only ? isNoneOf(rules, rules.only) : () => false;
   const plain = own
-    .filter((entry) => !isUnmapped(entry))
+    .filter((entry) => !isUnmapped(entry) && !isDropped(entry))
     .map(([name, value]): [string, unknown] => [providerName(name, rules), value]);
   const entries = [...plain, ...taken];
   const seen = new Set<string>();
   const collisions = entries.map(([name]) => name).filter((name) => !isNew(seen, name.toLowerCase()));
-  return { entries, collisions, unmapped: own.filter(isUnmapped).map(([name]) => name) };
+  const named = ([name]: [string, unknown]): string => name;
+  return {
+    entries,
+    collisions,
+    unmapped: own.filter(isUnmapped).map(named),
+    dropped: own.filter((entry) => !isUnmapped(entry) && isDropped(entry)).map(named),
+  };
+}
+
+/** Neither the builder's nor the provider's name of a mapping. What a record is known by is sent in any case. */
+function isNoneOf(
+  { mappings, goesBy = 'id' }: FieldRules,
+  only: readonly string[],
+): (entry: [string, unknown]) => boolean {
+  const names = ['id', goesBy, ...only, ...Object.entries(mappings).flat()];
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return ([name]) => !known.has(name.toLowerCase());
 }
 
 function isNew(seen: Set<string>, key: string): boolean {

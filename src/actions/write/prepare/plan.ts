@@ -9,7 +9,7 @@ import {
   type Association,
   type WriteKind,
 } from '../../../providers/index.ts';
-import { applyPolicies, shapeFields, unmappedOf, type FieldRules, type ShapedFields } from './fields.ts';
+import { applyPolicies, shapeFields, unsentOf, type FieldRules, type ShapedFields } from './fields.ts';
 import { maxRecordIdLength } from '../../../operations/schema.ts';
 import type { WriteRequest } from '../schema.ts';
 import type { PlannedRecord } from './stored.ts';
@@ -49,6 +49,8 @@ export interface WritePlan {
   headers: { key: string; value: string }[];
   /** Names of the request that are not sent, since the customer has chosen no field for them; absent where all are. */
   unmapped?: string[];
+  /** Names of the request that are not sent, since neither manifest nor config names them and the project sends no others; absent where there is none. */
+  dropped?: string[];
   /** With `autoBatch`, from when the batch leaves; what the batch's first record says holds for all. */
   deadlineSeconds: number;
   autoBatch?: { maxDelaySeconds: number };
@@ -101,7 +103,7 @@ export function planWrite(
       allOrNone: request.batchPolicy?.allOrNone ?? false,
       partialOnly: scope.abilities.partialOnly.includes(request.type),
       headers: request.headers ?? [],
-      ...unmappedOf(shaped),
+      ...unsentOf(shaped),
       ...(request.onUnknown === undefined ? {} : { onUnknown: request.onUnknown }),
       deadlineSeconds: deadlineOf(request),
       ...(request.autoBatchPolicy
@@ -193,13 +195,18 @@ function planRecord(
   item: Item,
   scope: WriteScope,
   upsertBy: string,
-): { record: PlannedRecord } & Pick<ShapedFields, 'collisions' | 'unmapped'> {
+): { record: PlannedRecord } & Pick<ShapedFields, 'collisions' | 'unmapped' | 'dropped'> {
   const extras = {
     ...(item.associations && item.associations.length > 0 ? { associations: item.associations } : {}),
     ...(item.reference === undefined ? {} : { reference: item.reference }),
   };
   if (kind === 'delete')
-    return { record: { id: idOf(item.record), fields: {}, ...extras }, collisions: [], unmapped: [] };
+    return {
+      record: { id: idOf(item.record), fields: {}, ...extras },
+      collisions: [],
+      unmapped: [],
+      dropped: [],
+    };
   if (kind === 'upsert') {
     const { shaped, ...found } = shapeUpsert(item.record, upsertBy, scope.rules);
     return { record: { ...shaped, ...extras }, ...found };

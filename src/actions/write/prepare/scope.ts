@@ -27,6 +27,9 @@ export function scopeOf(target: ProposedTarget, objectName: string, limits: Limi
       valueDefaults: object.valueDefaults,
       mappings: object.mappings,
       unsetMappings: object.unsetMappings,
+      ...(object.inheritMapping && limits.mappedOnlyIn(target.projectId)
+        ? { only: object.chosenFields }
+        : {}),
     },
     limits,
   };

@@ -33,7 +33,7 @@ export function shapeUpsert(
   sent: Readonly<Record<string, unknown>>,
   field: string,
   rules: FieldRules,
-): { shaped: Shaped } & Pick<ShapedFields, 'collisions' | 'unmapped'> {
+): { shaped: Shaped } & Pick<ShapedFields, 'collisions' | 'unmapped' | 'dropped'> {
   const others = withoutRulesOf(field, rules);
   const { fields, ...found } = shapeFields('create', sent, others);
   const key = keyOf(valueOf(fields, field));
@@ -76,6 +76,7 @@ export function withoutRulesOf(field: string, rules: FieldRules): FieldRules {
     providerName(name, rules).toLowerCase() !== field.toLowerCase();
   return {
     ...rules,
+    goesBy: field,
     settings: Object.fromEntries(Object.entries(rules.settings).filter(isOther)),
     valueDefaults: Object.fromEntries(Object.entries(rules.valueDefaults).filter(isOther)),
   };
