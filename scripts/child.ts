@@ -1,4 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** A process of node that was started here. */
 export interface Child {
@@ -12,9 +14,19 @@ export interface Child {
 const mostSaid = 200_000;
 const startMs = 60_000;
 
+/** Where Node keeps what it compiled, as in `npm start`: a start takes half the work. */
+const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
+
 /** Starts a file with this node; `args` begins with the file. */
-export function startChild(args: readonly string[], options: Pick<SpawnOptions, 'env' | 'cwd'> = {}): Child {
-  const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+export function startChild(
+  args: readonly string[],
+  { env = process.env, ...options }: Pick<SpawnOptions, 'env' | 'cwd'> = {},
+): Child {
+  const child = spawn(process.execPath, args, {
+    ...options,
+    env: { ...compiled, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let said = '';
   const listen = (chunk: Buffer): void => {
     said = (said + chunk.toString()).slice(-mostSaid);

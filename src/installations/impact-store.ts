@@ -8,7 +8,8 @@ const count = statement(
   `SELECT count(*)::integer AS count FROM installation WHERE project_id = $1 AND integration_id = $2`,
 );
 
-// Each config is taken apart once for each object, whatever is asked about it.
+// Each config is looked for by its whole key (LIMIT: before there are statistics, another plan compares all with all), and taken
+// apart once for each object, whatever is asked about it.
 const answer = statement(
   'installations_answer',
   `WITH question AS MATERIALIZED (
@@ -24,7 +25,8 @@ const answer = statement(
        ARRAY(SELECT lower(key) FROM json_each_text(e.value -> 'selectedFields') WHERE value = 'true') AS selected,
        ARRAY(SELECT lower(key) FROM json_object_keys(e.value -> 'selectedFieldMappings') AS key) AS mapped
      FROM installation n
-     JOIN config c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
+     CROSS JOIN LATERAL (SELECT content FROM config c
+       WHERE c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id LIMIT 1) c
      CROSS JOIN object o
      LEFT JOIN LATERAL (SELECT one.value FROM json_each(c.content -> o.action -> 'objects') AS one
        WHERE lower(one.value ->> 'objectName') = o.object LIMIT 1) e ON true

@@ -303,7 +303,7 @@ describe('test/journeys/write-failures', () => {
       errors: [{ category: 'rateLimit' }],
     });
     // The daily limit of the first connection is still reached.
-    hubspot = await installHubspot('with-time');
+    hubspot = await installHubspot(`with-time-${++count}`);
     const long = await create({ mode: 'asynchronous', retryPolicy: { deadlineHours: 48 } });
     await expect
       .poll(async () => (await hubspot.operation(long.body.operationId)).metadata?.retry)
