@@ -146,7 +146,7 @@ function foldedOf(mappings: FieldRules['mappings']): Map<string, string> {
 function mapNames(
   sent: Readonly<Record<string, unknown>>,
   rules: FieldRules,
-): { entries: [string, unknown][] } & Pick<ShapedFields, 'collisions' | 'unmapped' | 'dropped'> {
+): { entries: [string, unknown][] } & Pick<ShapedFields, 'collisions'> & Unsent {
   const unset = new Set(rules.unsetMappings.map((name) => name.toLowerCase()));
   const nested = Object.keys(rules.mappings).filter(isPath);
   const taken = nested.flatMap((path): [string, unknown][] => {

@@ -9,7 +9,15 @@ import {
   type Association,
   type WriteKind,
 } from '../../../providers/index.ts';
-import { applyPolicies, shapeFields, unsentOf, type FieldRules, type ShapedFields } from './fields.ts';
+import { deadlineOf } from './deadline.ts';
+import {
+  applyPolicies,
+  shapeFields,
+  unsentOf,
+  type FieldRules,
+  type ShapedFields,
+  type Unsent,
+} from './fields.ts';
 import { maxRecordIdLength } from '../../../operations/schema.ts';
 import type { WriteRequest } from '../schema.ts';
 import type { PlannedRecord } from './stored.ts';
@@ -34,8 +42,8 @@ export interface WriteScope {
   limits: Pick<Limits, 'recordBytes' | 'nesting'>;
 }
 
-/** A write that may go out. The same plan serves both modes; only the waiting differs. */
-export interface WritePlan {
+/** A write that may go out, and what of its request does not. The same plan serves both modes; only the waiting differs. */
+export interface WritePlan extends Partial<Unsent> {
   kind: WriteKind;
   mode: 'synchronous' | 'asynchronous';
   form: 'single' | 'batch';
@@ -47,20 +55,12 @@ export interface WritePlan {
   /** The provider commits what it can of this kind of batch, whatever is asked. */
   partialOnly: boolean;
   headers: { key: string; value: string }[];
-  /** Names of the request that are not sent, since the customer has chosen no field for them; absent where all are. */
-  unmapped?: string[];
-  /** Names of the request that are not sent, since neither manifest nor config names them and the project sends no others; absent where there is none. */
-  dropped?: string[];
   /** With `autoBatch`, from when the batch leaves; what the batch's first record says holds for all. */
   deadlineSeconds: number;
   autoBatch?: { maxDelaySeconds: number };
   /** Of a create whose answer is lost and that no unique field can find: whether it is sent again; by default not. */
   onUnknown?: 'fail' | 'retry';
 }
-
-const defaultDeadlineHours = 1;
-// A synchronous write is one attempt; its row outlives the call only if the node dies.
-const synchronousDeadlineSeconds = 3600;
 
 /** Decides: a plan, or the refusal that the caller gets. Pure. */
 export function planWrite(
@@ -128,13 +128,6 @@ function isMade(type: WriteKind): boolean {
 const givenByProvider =
   'is given by the provider when a record is created; to change the record that has it send `type: "update"`';
 
-/** Beside `autoBatchPolicy`, `retryPolicy` is ignored. */
-function deadlineOf({ mode, autoBatchPolicy, retryPolicy }: WriteRequest): number {
-  if (mode !== 'asynchronous') return synchronousDeadlineSeconds;
-  const hours = autoBatchPolicy ? autoBatchPolicy.retryDeadlineHours : retryPolicy?.deadlineHours;
-  return (hours ?? defaultDeadlineHours) * 3600;
-}
-
 /**
  * Records that were planned before, under the config and manifest of now: what is written never any more is left away, and
  * what is written only if it is empty is so now. Names and defaults stay as they were planned. Pure.
@@ -195,7 +188,7 @@ function planRecord(
   item: Item,
   scope: WriteScope,
   upsertBy: string,
-): { record: PlannedRecord } & Pick<ShapedFields, 'collisions' | 'unmapped' | 'dropped'> {
+): { record: PlannedRecord } & Pick<ShapedFields, 'collisions'> & Unsent {
   const extras = {
     ...(item.associations && item.associations.length > 0 ? { associations: item.associations } : {}),
     ...(item.reference === undefined ? {} : { reference: item.reference }),

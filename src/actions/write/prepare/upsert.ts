@@ -1,7 +1,7 @@
 import { isExactNumber } from '../../../kit/json.ts';
 import type { Issue } from '../../../kit/problem.ts';
 import type { WriteRequest } from '../schema.ts';
-import { providerName, shapeFields, type FieldRules, type ShapedFields } from './fields.ts';
+import { providerName, shapeFields, type FieldRules, type ShapedFields, type Unsent } from './fields.ts';
 import type { PlannedRecord } from './stored.ts';
 
 /** Of a value that tells records apart. */
@@ -33,7 +33,7 @@ export function shapeUpsert(
   sent: Readonly<Record<string, unknown>>,
   field: string,
   rules: FieldRules,
-): { shaped: Shaped } & Pick<ShapedFields, 'collisions' | 'unmapped' | 'dropped'> {
+): { shaped: Shaped } & Pick<ShapedFields, 'collisions'> & Unsent {
   const others = withoutRulesOf(field, rules);
   const { fields, ...found } = shapeFields('create', sent, others);
   const key = keyOf(valueOf(fields, field));
