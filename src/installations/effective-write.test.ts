@@ -71,6 +71,7 @@ describe('installations/effective-write', () => {
       valueDefaults: {},
       mappings: {},
       unsetMappings: [],
+      chosenFields: [],
     });
   });
 
