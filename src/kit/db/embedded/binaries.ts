@@ -1,4 +1,5 @@
-import { chmod, cp, lstat, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, cp, lstat, mkdir, readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
@@ -52,12 +53,18 @@ export async function linkLibraries(binaries: Binaries, home: string): Promise<s
   // Also under a umask of 077.
   await chmod(links, 0o755);
   for (const { source, target } of JSON.parse(listed) as { source: string; target: string }[]) {
-    const link = join(links, basename(target));
-    // Made at each start: the project may have been moved.
-    await rm(link, { force: true });
-    await symlink(join(binaries.root, source), link).catch(ignoreExisting);
+    await pointLink(join(links, basename(target)), join(binaries.root, source));
   }
   return links;
+}
+
+/** Leaves no moment without the link: another process may be starting a server that loads it. */
+async function pointLink(link: string, library: string): Promise<void> {
+  // It leads elsewhere when the project was moved.
+  if ((await readlink(link).catch(() => undefined)) === library) return;
+  const unfinished = unfinishedName(link);
+  await symlink(library, unfinished);
+  await rename(unfinished, link);
 }
 
 /** Copies the binaries (about 60 MB, once per version) to a folder that another OS user can reach. */
@@ -68,7 +75,7 @@ export async function copyBinaries(
 ): Promise<Binaries> {
   const root = join(parent, `postgresql-${binaries.version}`);
   if (await stat(root).catch(() => undefined)) return { ...binaries, root };
-  const unfinished = `${root}.${process.pid}`;
+  const unfinished = unfinishedName(root);
   log(`embedded PostgreSQL: the user who runs it cannot reach ${binaries.root}; it is copied to ${root}`);
   await cp(join(binaries.root, 'native'), join(unfinished, 'native'), {
     recursive: true,
@@ -83,6 +90,6 @@ export async function copyBinaries(
   return { ...binaries, root };
 }
 
-function ignoreExisting(error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+function unfinishedName(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}`;
 }

@@ -147,10 +147,8 @@ describe('src/kit/db/embedded/index', () => {
     const starts = await Promise.allSettled([startEmbedded({ dataDir }), startEmbedded({ dataDir })]);
     for (const begun of starts) if (begun.status === 'fulfilled') cleanups.push(() => begun.value.stop());
     expect(starts.map((begun) => begun.status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(starts.find((begun) => begun.status === 'rejected')?.reason).toHaveProperty(
-      'message',
-      expect.stringContaining('in use by another process'),
-    );
+    const refused = starts.find((begun) => begun.status === 'rejected');
+    expect(String(refused?.reason)).toContain('in use by another process');
   });
 
   it('comes back at the same address when the server is killed, and is still owned', async () => {
