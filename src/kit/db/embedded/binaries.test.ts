@@ -40,9 +40,9 @@ describe('src/kit/db/embedded/binaries', () => {
       const links = await linkLibraries(installed, folder);
       const libraries = readdirSync(links).map((name) => join(links, name));
       const missing = new Set<string>();
-      let linking = true;
+      const linked = new AbortController();
       const watched = (async () => {
-        for (; linking; await setImmediate())
+        for (; !linked.signal.aborted; await setImmediate())
           for (const path of libraries) if (!existsSync(path)) missing.add(path);
       })();
       for (let made = 0; made < 25; made += 1)
@@ -50,7 +50,7 @@ describe('src/kit/db/embedded/binaries', () => {
           linkLibraries(installed, folder),
           linkLibraries({ ...installed, root: moved }, folder),
         ]);
-      linking = false;
+      linked.abort();
       await watched;
       expect([...missing]).toEqual([]);
       expect(readdirSync(links)).toHaveLength(libraries.length);
