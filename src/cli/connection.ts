@@ -88,7 +88,7 @@ export async function credentialsOf(options: ConnectionOptions): Promise<Profile
 /** The client that a command calls svc with. */
 export async function connect(
   options: ConnectionOptions,
-  patience: Pick<ConnectOptions, 'retries' | 'retryWithinMs' | 'timeoutMs' | 'send'> = {
+  patience: Pick<ConnectOptions, 'retries' | 'retryWithinMs' | 'timeoutMs' | 'fetch'> = {
     retries: 2,
     retryWithinMs: 10_000,
   },

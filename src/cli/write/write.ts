@@ -6,7 +6,7 @@ import { exitCodes, Failure } from '../failure.ts';
 import { say } from '../output.ts';
 import { readLines } from './lines.ts';
 import { requestOf, type Target, type WriteOptions } from './options.ts';
-import { sender } from './send.ts';
+import { send } from './send.ts';
 import { writeLines } from './write-lines.ts';
 
 /** `svc write`: one record of `--data`, or one for each line of a file or of what is piped in. */
@@ -28,8 +28,7 @@ export async function write(integration: string, object: string, options: WriteO
     throw usage('--dry-run and --idempotency-key are for one record', 'Give it with --data.');
   if (file === undefined && process.stdin.isTTY)
     throw usage('There is no record to write', 'Give --data, --file, or pipe lines of JSON in.');
-  const { send, close } = sender(options.concurrency);
-  const svc = await connect(options, { retries: 6, retryWithinMs: 60_000, send });
+  const svc = await connect(options, { retries: 6, retryWithinMs: 60_000, fetch: send });
   const { project } = await addressOf(options);
   const { run } = options;
   const ground = {
@@ -43,9 +42,7 @@ export async function write(integration: string, object: string, options: WriteO
     ...(run === undefined ? {} : { run }),
   };
   const input = await inputOf(file);
-  const lines = await writeLines(svc, target, (signal) => readLines(input, ground, signal), options).finally(
-    close,
-  );
+  const lines = await writeLines(svc, target, (signal) => readLines(input, ground, signal), options);
   if (lines === 0)
     throw usage(
       `There is no record to write in ${file ?? 'what was piped in'}`,

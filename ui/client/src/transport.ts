@@ -1,20 +1,19 @@
 import { pause } from './pause.ts';
 import { readProblem, SvcError, unexpected, type ProblemInit } from './problem.ts';
 
-/** One attempt of a call, as it is sent. */
-export interface Call {
-  url: string;
+/** What `fetch` is called with, beside the URL. */
+export interface Sent {
   method: string;
   headers: Headers;
   body?: ArrayBuffer;
+  /** An answer that leads elsewhere is not followed. */
+  redirect: Request['redirect'];
   signal: AbortSignal;
 }
 
 export interface TransportOptions {
   /** Stands in for the `fetch` of the platform. */
-  fetch?: (request: Request) => Promise<Response>;
-  /** The same, for who has no use for a `Request`. */
-  send?: (call: Call) => Promise<Response>;
+  fetch?: (url: string, sent: Sent) => Promise<Response>;
   /** How often a request is sent again; 4 unless told. */
   retries?: number;
   /** How long all attempts of a call and the pauses between them may take before no other is begun; 60,000 unless told. */
@@ -27,8 +26,6 @@ const keyHeader = 'idempotency-key';
 const firstPauseMs = 250;
 const longestPauseMs = 8_000;
 
-type Body = { body?: ArrayBuffer };
-
 /** An answer, or what kept it from coming. */
 type Attempt = { response: Response; problem: ProblemInit | undefined } | { lost: SvcError };
 
@@ -38,53 +35,52 @@ type Attempt = { response: Response; problem: ProblemInit | undefined } | { lost
  */
 export function createTransport(options: TransportOptions = {}): (request: Request) => Promise<Response> {
   const { retries = 4, retryWithinMs = 60_000 } = options;
-  return async (first) => {
+  return async (request) => {
     const endAt = Date.now() + retryWithinMs;
+    const { url, method, headers, redirect, signal } = request;
+    const key = headers.get(keyHeader);
+    let sent: Sent = { method, headers, redirect, signal };
     // Read once: to copy a request with its body costs more than to send it.
-    const body = first.body === null ? {} : { body: await first.arrayBuffer() };
-    let request = first;
+    if (request.body !== null) sent.body = await request.arrayBuffer();
     for (let made = 1; ;) {
-      const attempt = await attemptOnce(request, body, options);
-      if (!mayRepeat(request, attempt)) return settled(attempt);
+      const attempt = await attemptOnce(url, sent, options);
+      if (!mayRepeat(sent, attempt)) return settled(attempt);
       // What is kept of an earlier call was no attempt: nothing was sent for it.
       if (!(isKept(attempt) && isSpent(attempt.problem))) {
         const pauseMs = pauseAfter(attempt, made);
         if (made > retries || Date.now() + pauseMs > endAt) return settled(attempt);
-        await pause(pauseMs, first.signal);
+        await pause(pauseMs, signal);
         made += 1;
       }
-      request = nextRequest(first, request, body, attempt);
+      sent = nextOf(sent, key, attempt);
     }
   };
 }
 
-async function attemptOnce(request: Request, body: Body, options: TransportOptions): Promise<Attempt> {
-  const { fetch = globalThis.fetch, send, timeoutMs = 120_000 } = options;
+async function attemptOnce(url: string, sent: Sent, options: TransportOptions): Promise<Attempt> {
+  const { fetch = globalThis.fetch, timeoutMs = 120_000 } = options;
   const late = new AbortController();
   const limit = setTimeout(
     () => late.abort(new DOMException('The answer took too long.', 'TimeoutError')),
     timeoutMs,
   );
-  const signal = AbortSignal.any([request.signal, late.signal]);
+  const signal = AbortSignal.any([sent.signal, late.signal]);
   try {
-    const { url, method, headers: sent } = request;
-    const response = await (send
-      ? send({ url, method, headers: sent, ...body, signal })
-      : fetch(new Request(request, { ...body, signal })));
+    const response = await fetch(url, { ...sent, signal });
     const type = response.headers.get('content-type');
     if (response.status < 200 || (response.status >= 300 && response.status < 400))
-      throw unexpected(request.url, response.status, type);
+      throw unexpected(url, response.status, type);
     // Handed on as it comes, however long that takes.
     if (response.ok && isLines(type)) return { response, problem: undefined };
     const text = await response.text();
     const problem = response.ok ? undefined : readProblem(text, response.status);
-    if (!response.ok && !problem) throw unexpected(request.url, response.status, type);
+    if (!response.ok && !problem) throw unexpected(url, response.status, type);
     const { status, headers } = response;
     return { response: new Response(text === '' ? null : text, { status, headers }), problem };
   } catch (cause) {
-    request.signal.throwIfAborted();
+    sent.signal.throwIfAborted();
     if (cause instanceof SvcError) throw cause;
-    return { lost: unreachable(request.url, cause) };
+    return { lost: unreachable(url, cause) };
   } finally {
     clearTimeout(limit);
   }
@@ -108,8 +104,8 @@ function unreachable(url: string, cause: unknown): SvcError {
   });
 }
 
-function mayRepeat(request: Request, attempt: Attempt): boolean {
-  if ('lost' in attempt) return request.method === 'GET' || request.headers.has(keyHeader);
+function mayRepeat({ method, headers }: Sent, attempt: Attempt): boolean {
+  if ('lost' in attempt) return method === 'GET' || headers.has(keyHeader);
   return attempt.problem?.retryable === true;
 }
 
@@ -131,12 +127,12 @@ function pauseAfter(attempt: Attempt, made: number): number {
  * The same request under the same key. Where the key already stands for an operation that failed, svc would answer with that failure for
  * ever; the next attempt then takes the key that follows it, so that a caller who starts again with his own key walks the same way.
  */
-function nextRequest(first: Request, request: Request, body: Body, attempt: Attempt): Request {
-  const key = request.headers.get(keyHeader);
-  if (key === null || 'lost' in attempt || !isSpent(attempt.problem)) return request;
-  const headers = new Headers(request.headers);
-  headers.set(keyHeader, nextKey(first.headers.get(keyHeader) ?? key, key));
-  return new Request(request, { ...body, headers });
+function nextOf(sent: Sent, first: string | null, attempt: Attempt): Sent {
+  const key = sent.headers.get(keyHeader);
+  if (key === null || 'lost' in attempt || !isSpent(attempt.problem)) return sent;
+  const headers = new Headers(sent.headers);
+  headers.set(keyHeader, nextKey(first ?? key, key));
+  return { ...sent, headers };
 }
 
 function isKept(attempt: Attempt): attempt is Extract<Attempt, { response: Response }> {

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploy, effects, fault, install, type Customer } from '../../../test/customer.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { startPlatform, type Platform } from '../../../test/platform.ts';
-import { Svc } from '../src/index.ts';
+import { Svc, type Sent } from '../src/index.ts';
 
 describe('ui/client/platform', () => {
   let test: TestDatabase;
   let platform: Platform;
   let customer: Customer;
   /** The fetch of each call, which tests replace to lose answers. */
-  let send: (request: Request) => Promise<Response>;
+  let send: (url: string, sent: Sent) => Promise<Response>;
   let svc: Svc;
   const to = { integration: 'hubspot-crm', object: 'contacts', groupRef: 'acme', type: 'create' } as const;
 
@@ -22,7 +22,7 @@ describe('ui/client/platform', () => {
       baseUrl: platform.base,
       project: 'default',
       apiKey: platform.apiKey,
-      fetch: (request) => send(request),
+      fetch: (url, sent) => send(url, sent),
     });
   }, 120_000);
   afterAll(async () => {
@@ -37,8 +37,8 @@ describe('ui/client/platform', () => {
 
   it('a write whose answers are lost is done once', async () => {
     let lost = 0;
-    send = async (request) => {
-      const answer = await fetch(request);
+    send = async (url, sent) => {
+      const answer = await fetch(url, sent);
       if ((lost += 1) <= 2) throw new TypeError('the answer was lost');
       return answer;
     };
@@ -51,9 +51,9 @@ describe('ui/client/platform', () => {
 
   it('a write that the provider throttles is done by the next attempt, which starts again where the first key ended', async () => {
     const keys: (string | null)[] = [];
-    send = (request) => {
-      keys.push(request.headers.get('idempotency-key'));
-      return fetch(request);
+    send = (url, sent) => {
+      keys.push(sent.headers.get('idempotency-key'));
+      return fetch(url, sent);
     };
     const body = {
       status: 'error',

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Svc, SvcError, type Call, type ConnectOptions } from '../src/index.ts';
+import { Svc, SvcError, type ConnectOptions, type Sent } from '../src/index.ts';
 import { half, json, lost, problem, silent, startAnswers, written, type Answers } from './answers.fixture.ts';
 
 const create = {
@@ -228,17 +228,16 @@ describe('ui/client/transport', () => {
     expect(server.got).toHaveLength(3);
   });
 
-  it('what is sent otherwise than by fetch is repeated, and ended, by the same rules', async () => {
-    const sent: Call[] = [];
+  it('what stands in for fetch is asked again by the same rules', async () => {
+    const calls: Sent[] = [];
     const svc = await svcFor([problem(503, 'database-unavailable', retryable, now), written], {
-      send: async (call) => {
-        sent.push(call);
-        const { url, ...init } = call;
-        return fetch(url, init);
+      fetch: (url, sent) => {
+        calls.push(sent);
+        return fetch(url, sent);
       },
     });
     await svc.write(create, { idempotencyKey: 'order-1' });
-    expect(sent.map(({ method, headers }) => [method, headers.get('idempotency-key')])).toEqual([
+    expect(calls.map(({ method, headers }) => [method, headers.get('idempotency-key')])).toEqual([
       ['POST', 'order-1'],
       ['POST', 'order-1'],
     ]);

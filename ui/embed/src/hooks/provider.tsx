@@ -79,13 +79,13 @@ function connect({ baseUrl, project, apiKey, ...person }: Reached, getToken: Get
     token: () => tokens.get(),
     ...patience,
     // A token that ended early is asked for again, once; what was typed stays.
-    fetch: async (request) => {
-      const again = request.clone();
-      const answer = await fetch(request);
+    fetch: async (url, sent) => {
+      const answer = await fetch(url, sent);
       if (answer.status !== 401) return answer;
       tokens.forget();
-      again.headers.set('authorization', `Bearer ${await tokens.get()}`);
-      return fetch(again);
+      const headers = new Headers(sent.headers);
+      headers.set('authorization', `Bearer ${await tokens.get()}`);
+      return fetch(url, { ...sent, headers });
     },
   });
 }
