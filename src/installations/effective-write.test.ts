@@ -71,7 +71,6 @@ describe('installations/effective-write', () => {
       valueDefaults: {},
       mappings: {},
       unsetMappings: [],
-      chosenFields: [],
     });
   });
 

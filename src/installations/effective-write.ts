@@ -1,8 +1,8 @@
-import type { ManifestIntegration, ManifestReadObject } from '../projects/schema.ts';
+import type { ManifestIntegration } from '../projects/schema.ts';
 import { unsetMappings } from './config/mappings.ts';
 import { inheritedMappings, inheritsMapping } from './config/named-fields.ts';
 import { entryOf, objectNamed } from './config/objects.ts';
-import type { ConfigContent, FieldSetting, ReadObjectConfig, ValueDefault } from './config/schema.ts';
+import type { ConfigContent, FieldSetting, ValueDefault } from './config/schema.ts';
 
 /** One object of the write action as it holds now: the latest revision overlaid by the installation's config. */
 export interface EffectiveWriteObject {
@@ -18,8 +18,6 @@ export interface EffectiveWriteObject {
   mappings: Readonly<Record<string, string>>;
   /** The builder's names that the customer left unmapped: writes leave them out. */
   unsetMappings: readonly string[];
-  /** Fields by the provider's names that the manifest or the config names for reading without a mapping. */
-  chosenFields: readonly string[];
 }
 
 /** An object in the manifest but not in the config may be created and updated, not deleted (docs/contract.md, Write). */
@@ -43,15 +41,5 @@ export function effectiveWriteObject(
     valueDefaults: config?.selectedValueDefaults ?? {},
     mappings: inheritedMappings(objectName, content, manifest),
     unsetMappings: inheritMapping ? unsetMappings(readObject, readConfig) : [],
-    chosenFields: inheritMapping ? chosenFields(readObject, readConfig) : [],
   };
-}
-
-function chosenFields(
-  declared: ManifestReadObject | undefined,
-  config: ReadObjectConfig | undefined,
-): string[] {
-  const asked = [...(declared?.requiredFields ?? []), ...(declared?.optionalFields ?? [])];
-  const selected = Object.entries(config?.selectedFields ?? {}).filter(([, isSelected]) => isSelected);
-  return [...asked.flatMap(({ fieldName }) => fieldName ?? []), ...selected.map(([name]) => name)];
 }

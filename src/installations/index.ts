@@ -5,6 +5,7 @@ export {
   effectiveReadObjects,
   type EffectiveReadObject,
 } from './effective-read.ts';
+export { fieldsReadAsNamed } from './config/named-fields.ts';
 export { effectiveWriteObject } from './effective-write.ts';
 export { createInstallations, type Installations } from './installations.ts';
 export { portableInstallations } from './portable-store.ts';

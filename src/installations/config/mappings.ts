@@ -37,7 +37,8 @@ export function mapToNames(declared: ManifestReadObject | undefined): string[] {
   return entriesOf(declared).flatMap(({ mapToName }) => mapToName ?? []);
 }
 
-function entriesOf(declared: ManifestReadObject | undefined): NonNullable<FieldEntries> {
+/** The fields that the manifest asks for. */
+export function entriesOf(declared: ManifestReadObject | undefined): NonNullable<FieldEntries> {
   return [...(declared?.requiredFields ?? []), ...(declared?.optionalFields ?? [])];
 }
 

@@ -2,7 +2,7 @@ import { maxIssues, type Issue } from '../../kit/problem.ts';
 import type { ObjectDescription } from '../../providers/index.ts';
 import type { ManifestIntegration, ManifestReadObject } from '../../projects/schema.ts';
 import { bodyIssue, contentPath } from './issue.ts';
-import { mappingsOf, reversedMappings, theOtherWay } from './mappings.ts';
+import { entriesOf, mappingsOf, reversedMappings, theOtherWay } from './mappings.ts';
 import { nearest } from '../../kit/nearest.ts';
 import { entryOf, objectNamed } from './objects.ts';
 import type { ConfigContent, ReadObjectConfig, WriteObjectConfig } from './schema.ts';
@@ -43,10 +43,12 @@ function readFields(
 ): NamedField[] {
   const filters = (at: string, list: ReadObjectConfig['fieldFilters']) =>
     (list ?? []).map(({ fieldName }, index) => ({ path: `${path}.${at}[${index}].fieldName`, fieldName }));
-  const selected = Object.entries(config.selectedFields ?? {}).filter(([, isSelected]) => isSelected);
   const reversed = new Set(reversedMappings(declared, config).map(({ key }) => key));
   return [
-    ...selected.map(([fieldName]) => ({ path: `${path}.selectedFields.${fieldName}`, fieldName })),
+    ...selectedFields(config).map((fieldName) => ({
+      path: `${path}.selectedFields.${fieldName}`,
+      fieldName,
+    })),
     ...Object.entries(config.selectedFieldMappings ?? {}).map(([mapToName, fieldName]) => ({
       path: `${path}.selectedFieldMappings.${mapToName}`,
       fieldName,
@@ -59,6 +61,22 @@ function readFields(
     ...filters('fieldFilters', config.fieldFilters),
     ...filters('backfill.fieldFilters', config.backfill?.fieldFilters),
   ];
+}
+
+function selectedFields(config: ReadObjectConfig | undefined): string[] {
+  return Object.entries(config?.selectedFields ?? {}).flatMap(([name, isSelected]) =>
+    isSelected ? name : [],
+  );
+}
+
+/** The provider's fields that the manifest or the config names for reading, without a mapping. */
+export function fieldsReadAsNamed(
+  objectName: string,
+  { manifest, content }: { manifest: ManifestIntegration; content: ConfigContent },
+): string[] {
+  const declared = entriesOf(objectNamed(manifest.read?.objects, objectName));
+  const config = entryOf(content.read?.objects, objectName)?.[1];
+  return [...declared.flatMap(({ fieldName }) => fieldName ?? []), ...selectedFields(config)];
 }
 
 function writeFields(

@@ -1,6 +1,10 @@
 import type { Limits } from '../../../kit/ground.ts';
 import { problem } from '../../../kit/problem.ts';
-import { effectiveWriteObject, type ProposedTarget } from '../../../installations/index.ts';
+import {
+  effectiveWriteObject,
+  fieldsReadAsNamed,
+  type ProposedTarget,
+} from '../../../installations/index.ts';
 import { abilitiesOf } from '../../../providers/index.ts';
 import type { WriteScope } from './plan.ts';
 
@@ -28,7 +32,7 @@ export function scopeOf(target: ProposedTarget, objectName: string, limits: Limi
       mappings: object.mappings,
       unsetMappings: object.unsetMappings,
       ...(object.inheritMapping && limits.mappedOnlyIn(target.projectId)
-        ? { only: object.chosenFields }
+        ? { only: fieldsReadAsNamed(objectName, target) }
         : {}),
     },
     limits,
