@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { requestWithinMs } from '../../kit/http/request-time.ts';
-import { readCallBody } from './body.ts';
+import { limitRest, readCallBody } from './body.ts';
 
 describe('actions/proxy/body', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
@@ -27,6 +28,27 @@ describe('actions/proxy/body', () => {
     const read = readCallBody(incoming, false);
     caller.end('ab');
     expect((await read)?.again()?.toString()).toBe('ab');
+    expect(vi.getTimerCount()).toBe(0);
+    close();
+  });
+
+  it('what still comes after the answer comes for a time only', async () => {
+    const { incoming, caller, close } = await begun({ 'content-length': 10 });
+    caller.write('a');
+    limitRest(incoming);
+    await vi.advanceTimersByTimeAsync(requestWithinMs - 1);
+    expect(incoming.destroyed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(incoming.destroyed).toBe(true);
+    close();
+  });
+
+  it('a request that came to its end is not limited', async () => {
+    const { incoming, caller, close } = await begun({ 'content-length': 2 });
+    limitRest(incoming);
+    caller.end('ab');
+    incoming.resume();
+    await once(incoming, 'close');
     expect(vi.getTimerCount()).toBe(0);
     close();
   });

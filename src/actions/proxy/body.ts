@@ -48,6 +48,13 @@ function refuseBroken(request: IncomingMessage): void {
   if (error) throw error;
 }
 
+/** After the answer: what still comes of the request is thrown away, and for so long only. */
+export function limitRest(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  const timer = setTimeout(() => request.destroy(), requestWithinMs).unref();
+  request.once('close', () => clearTimeout(timer));
+}
+
 async function collectInTime(request: IncomingMessage): Promise<Buffer | undefined> {
   const timer = setTimeout(() => breakBody(request, problem('request-timeout')), requestWithinMs);
   try {

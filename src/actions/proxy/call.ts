@@ -84,10 +84,7 @@ export async function proxyCall(
     if (refusal) journey.target = await enabledNow(deps, call, refusal);
     if (!(await refuseThrottled(journey))) await send(journey);
   } catch (error) {
-    const answer = toProblem(error);
-    // The rest of the request is not waited for.
-    if (answer.code === 'request-timeout') response.shouldKeepAlive = false;
-    refuse(deps, response, journey, answer, requestId);
+    refuse(deps, response, journey, toProblem(error), requestId);
   }
 }
 

@@ -9,7 +9,7 @@ import { newId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
 import { problem, refuse, type Problem } from '../../kit/problem.ts';
 import { runIn, startSpan } from '../../kit/trace.ts';
-import { breakBody } from './body.ts';
+import { breakBody, limitRest } from './body.ts';
 import { proxyCall, type ProxyDeps } from './call.ts';
 import { createProxyLog, type ProxyLogOptions } from './log-writer.ts';
 import { answerProblem, refuseOnSocket, tellRefusal } from './refuse.ts';
@@ -50,18 +50,23 @@ export function createProxyServer(
   rememberConnections(server);
   // Limit for a caller who neither reads nor sends; longer than a provider may be silent.
   server.timeout = ground.limits.providerCallMs + 30_000;
-  const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+  const take = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    expectsContinue: boolean,
+  ): Promise<void> => {
     const span = startSpan({ name: 'proxy', kind: 'server', parent: callersTrace(request.headers) });
-    const ended = runIn(span, () => proxyCall(deps, request, response, expectsContinue)).catch(
-      (error: unknown) => {
-        ground.log.error({ err: error, surface: 'proxy' }, 'a call ended as it must not');
-        response.destroy();
-      },
-    );
-    if (span) void ended.then(() => span.end());
+    try {
+      await runIn(span, () => proxyCall(deps, request, response, expectsContinue));
+    } catch (error) {
+      ground.log.error({ err: error, surface: 'proxy' }, 'a call ended as it must not');
+      response.destroy();
+    }
+    span?.end();
+    limitRest(request);
   };
-  server.on('request', (request, response) => take(request, response, false));
-  server.on('checkContinue', (request, response) => take(request, response, true));
+  server.on('request', (request, response) => void take(request, response, false));
+  server.on('checkContinue', (request, response) => void take(request, response, true));
   server.on('checkExpectation', (_request, response) => {
     const issue = { in: 'header', name: 'expect', detail: 'must be 100-continue, or not be sent' } as const;
     const requestId = newId();
