@@ -47,20 +47,20 @@ const itsMessage = (of: string, id: string): string => `CROSS JOIN LATERAL (
 const within = (id: string): string =>
   `${id} < $2::uuid AND ${id} >= greatest($3::uuid, svc_kept_from($1, 'messages'))`;
 
-/** Whether it is one of those that are asked for. A message is always of its own destination. */
-const of = (destination: string): string =>
+/** The filter by destination. Without one, deliveries to the destination that a message was made for are listed. */
+const ofDestination = (destination: string): string =>
   destination === own ? `($8::uuid IS NULL OR ${own} = $8)` : `${destination} = coalesce($8::uuid, ${own})`;
 
 /**
  * A list walks one index by falling id; what is asked for besides is looked at row by row. A walk through messages has no order of
- * its own: it would be planned to its end, and all of them sorted. The others are short, and sorted before their messages are
- * looked for. What a replay sent to another
- * destination than the message's own is listed for that destination alone, so that an id stands once in a list.
+ * its own: PostgreSQL would plan it to its end, and sort all of them. The other walks are short, and are sorted before their messages
+ * are looked for. What a replay sent to another destination than the message's own is listed for that destination alone, so that an
+ * id stands once in a list.
  */
 const listBy = (walk: string, id: string, destination = own): string => `SELECT ${columnsAt(destination)}
   FROM ${walk}
   WHERE ($5::text IS NULL OR m.group_ref = $5) AND ($6::text IS NULL OR m.group_ref = $6)
-    AND ($7::text IS NULL OR $7 IN (m.object, m.raw_object)) AND ${of(destination)}
+    AND ($7::text IS NULL OR $7 IN (m.object, m.raw_object)) AND ${ofDestination(destination)}
     AND ($9::uuid IS NULL OR m.installation_id = $9) AND ($10::uuid IS NULL OR m.operation_id = $10)
     AND ($11::text IS NULL OR coalesce(d.status, 'pending') = $11)
   ORDER BY ${id} DESC LIMIT $4`;
