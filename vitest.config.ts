@@ -1,10 +1,9 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
+import { compiled } from './scripts/child.ts';
 
 // Of each file a process loads the same packages.
-process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
+Object.assign(process.env, compiled);
 
 /** The longest file: at the end it would run alone. */
 const longest = 'test/faults/suite.test.ts';

@@ -2,9 +2,10 @@ import { Pool } from 'undici';
 import { openDatabase } from '../src/kit/db/database.ts';
 import { timed, type LoadTarget } from './load.ts';
 import { postmasterOf, processorMs, processorMsOfAll } from './process.ts';
-import { plainRecord } from './provider.ts';
+import type { Pair } from './figure.ts';
+import { plainRecord, type Provider } from './provider.ts';
 import { targetsOf, untilDone, type QueueTarget } from './queue.ts';
-import type { Stage } from './stage.ts';
+import { startStage, type Stage } from './stage.ts';
 
 const callers = 32;
 
@@ -17,6 +18,35 @@ export interface QueuedWrites {
   /** Processor time of service and database so far, in milliseconds. */
   spentMs(): number;
   close(): Promise<void>;
+}
+
+/** Two services over one provider: what a write costs both processes of each, in microseconds. */
+export async function compareWrites(
+  provider: Provider,
+  [value, yardstick]: readonly [Readonly<Record<string, string>>, Readonly<Record<string, string>>],
+  { writes, settleMs }: { writes: number; settleMs: number },
+): Promise<{ run(): Promise<Pair>; close(): Promise<void> }> {
+  const open = async (env: Readonly<Record<string, string>>) => {
+    const stage = await startStage(provider.origin, { groups: provider.groups, env });
+    return { stage, load: await openQueuedWrites(stage) };
+  };
+  const [ours, theirs] = [await open(value), await open(yardstick)];
+  async function cost({ load }: typeof ours): Promise<number> {
+    const before = load.spentMs();
+    await load.write(writes);
+    await load.untilDone();
+    await new Promise((resolve) => setTimeout(resolve, settleMs));
+    return ((load.spentMs() - before) / writes) * 1_000;
+  }
+  return {
+    run: async () => ({ value: await cost(ours), yardstick: await cost(theirs) }),
+    close: async () => {
+      for (const { load, stage } of [ours, theirs]) {
+        await load.close();
+        await stage.close();
+      }
+    },
+  };
 }
 
 export async function openQueuedWrites(stage: Stage): Promise<QueuedWrites> {

@@ -15,7 +15,7 @@ const mostSaid = 200_000;
 const startMs = 60_000;
 
 /** Where Node keeps what it compiled, as in `npm start`: a start takes half the work. */
-const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
+export const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
 
 /** Starts a file with this node; `args` begins with the file. */
 export function startChild(

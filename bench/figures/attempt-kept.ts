@@ -1,7 +1,6 @@
 import { scaled, type Figure } from '../figure.ts';
 import { startProvider } from '../provider.ts';
-import { openQueuedWrites } from '../queued-writes.ts';
-import { startStage } from '../stage.ts';
+import { compareWrites } from '../queued-writes.ts';
 
 const groups = 20;
 const writes = scaled(10_000);
@@ -17,28 +16,12 @@ export const attemptKept: Figure = {
   goal: { of: 'ratio', atMost: 1.15 },
   prepare: async () => {
     const provider = await startProvider(groups);
-    const open = async (keepDays: string) => {
-      const stage = await startStage(provider.origin, {
-        groups: provider.groups,
-        env: { SVC_EXCHANGE_KEEP_DAYS: keepDays },
-      });
-      return { stage, load: await openQueuedWrites(stage) };
-    };
-    const [keeping, without] = [await open('7'), await open('0')];
-    async function half({ load }: typeof keeping): Promise<number> {
-      const before = load.spentMs();
-      await load.write(writes);
-      await load.untilDone();
-      await new Promise((resolve) => setTimeout(resolve, untilWrittenMs));
-      return ((load.spentMs() - before) / writes) * 1_000;
-    }
+    const envs = [{ SVC_EXCHANGE_KEEP_DAYS: '7' }, { SVC_EXCHANGE_KEEP_DAYS: '0' }] as const;
+    const two = await compareWrites(provider, envs, { writes, settleMs: untilWrittenMs });
     return {
-      run: async () => ({ value: await half(keeping), yardstick: await half(without) }),
+      run: () => two.run(),
       close: async () => {
-        for (const { load, stage } of [keeping, without]) {
-          await load.close();
-          await stage.close();
-        }
+        await two.close();
         await provider.close();
       },
     };

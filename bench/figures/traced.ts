@@ -2,7 +2,7 @@ import { scaled, type Figure } from '../figure.ts';
 import { closedLoad, type LoadTarget } from '../load.ts';
 import { processorMs } from '../process.ts';
 import { startProvider } from '../provider.ts';
-import { openQueuedWrites } from '../queued-writes.ts';
+import { compareWrites } from '../queued-writes.ts';
 import { startServer, startStage, type Stage } from '../stage.ts';
 
 const groups = 20;
@@ -32,25 +32,12 @@ export const tracedWrite: Figure = {
   prepare: async () => {
     const provider = await startProvider(groups);
     const collector = await startCollector();
-    const open = async (env: Record<string, string>) => {
-      const stage = await startStage(provider.origin, { groups: provider.groups, env });
-      return { stage, load: await openQueuedWrites(stage) };
-    };
-    const [traced, plain] = [await open(toCollector(collector)), await open({})];
-    async function half({ load }: typeof traced): Promise<number> {
-      const before = load.spentMs();
-      await load.write(writes);
-      await load.untilDone();
-      await new Promise((resolve) => setTimeout(resolve, untilSentMs));
-      return ((load.spentMs() - before) / writes) * 1_000;
-    }
+    const envs = [toCollector(collector), {}] as const;
+    const two = await compareWrites(provider, envs, { writes, settleMs: untilSentMs });
     return {
-      run: async () => ({ value: await half(traced), yardstick: await half(plain) }),
+      run: () => two.run(),
       close: async () => {
-        for (const { load, stage } of [traced, plain]) {
-          await load.close();
-          await stage.close();
-        }
+        await two.close();
         await collector.close();
         await provider.close();
       },
