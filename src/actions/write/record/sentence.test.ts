@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeProgress, describeResult } from './sentence.ts';
+import { describeEnd, describeProgress, describeResult } from './sentence.ts';
 import type { Tally } from '../../../operations/index.ts';
 
 describe('write/sentence', () => {
@@ -25,9 +25,17 @@ describe('write/sentence', () => {
     expect(describeResult(subject, counts)).toBe(text);
   });
 
+  it.each([
+    [tally(0, 0, 0), '[contacts] 0 records updated.'],
+    [tally(2, 0, 0), '[contacts] 2 records updated.'],
+    [tally(2, 1, 3), '[contacts] 2 records updated, 1 failed, 3 of unknown outcome'],
+    [tally(0, 2, 1), '[contacts] 2 records failed, 1 of unknown outcome'],
+    [tally(0, 0, 1), '[contacts] 1 record of unknown outcome'],
+  ])('the log leaves the error of %j to the field beside it: %s', (counts, text) => {
+    expect(describeEnd(subject, counts)).toBe(text);
+  });
+
   it('says that another attempt follows', () => {
-    expect(describeProgress(subject, tally(0, 1, 0))).toBe(
-      '[contacts] attempt 2 did not succeed, another follows: validation: no such field',
-    );
+    expect(describeProgress(subject)).toBe('[contacts] attempt 2 did not succeed, another follows');
   });
 });

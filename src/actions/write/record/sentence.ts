@@ -9,23 +9,31 @@ const pastTense: Record<string, string> = {
 
 type Subject = Pick<WorkItem, 'resource' | 'request' | 'attempt'>;
 
-/** The sentence of a finished operation: `[contacts] 2 records created, 1 failed: validation: name is required`. */
+/** The result of a finished operation: `[contacts] 2 records created, 1 failed: validation: name is required`. */
 export function describeResult(item: Subject, counts: Tally): string {
   const failures = counts.failed + counts.unknown;
   if (counts.succeeded === 0 && failures > 0) return `[${item.resource}] ${describeFailures(counts)}`;
-  const verb = pastTense[String(item.request['type'])] ?? 'done';
-  const done = `[${item.resource}] ${plural(counts.succeeded)} ${verb}`;
-  if (failures === 0) return `${done}.`;
-  const parts = [
-    ...(counts.failed > 0 ? [`${counts.failed} failed`] : []),
-    ...(counts.unknown > 0 ? [`${counts.unknown} of unknown outcome`] : []),
-  ];
-  return `${done}, ${parts.join(', ')}: ${describeError(counts.errors[0])}`;
+  const end = describeEnd(item, counts);
+  return failures === 0 ? end : `${end}: ${describeError(counts.errors[0])}`;
 }
 
-/** The sentence of an attempt that will be repeated. */
-export function describeProgress(item: Subject, waiting: Tally): string {
-  return `[${item.resource}] attempt ${item.attempt} did not succeed, another follows: ${describeError(waiting.errors[0])}`;
+/** The same for the log, where the error stands beside it: `[contacts] 2 records created, 1 failed`. */
+export function describeEnd(item: Subject, { succeeded, failed, unknown }: Tally): string {
+  const verb = pastTense[String(item.request['type'])] ?? 'done';
+  const parts: [count: number, what: string][] = [
+    [succeeded, verb],
+    [failed, 'failed'],
+    [unknown, 'of unknown outcome'],
+  ];
+  const [first = [0, verb], ...others] = parts.filter(([count]) => count > 0);
+  const rest = others.map(([count, what]) => `, ${count} ${what}`);
+  const stop = failed + unknown === 0 ? '.' : '';
+  return `[${item.resource}] ${plural(first[0])} ${first[1]}${rest.join('')}${stop}`;
+}
+
+/** An attempt that will be repeated, for the log. */
+export function describeProgress(item: Subject): string {
+  return `[${item.resource}] attempt ${item.attempt} did not succeed, another follows`;
 }
 
 function describeFailures(counts: Tally): string {

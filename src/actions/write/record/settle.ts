@@ -12,7 +12,7 @@ import type { RecordOutcome } from '../../../providers/index.ts';
 import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
 import { refusesRecord } from '../send/attempt-upsert.ts';
 import type { ItemResult } from '../send/sender.ts';
-import { describeProgress, describeResult } from './sentence.ts';
+import { describeEnd, describeProgress, describeResult } from './sentence.ts';
 
 /** Turns what a sender said of an item into what the ledger records; pure but for ids of the log line and the event. */
 export function settle(item: WorkItem, result: ItemResult, policy: RetryPolicy): Settlement {
@@ -157,7 +157,13 @@ function finish(item: WorkItem, outcomes: readonly RecordOutcome[]): Settlement 
     result: text,
     errors: counts.errors,
     outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
-    log: logEntry(item, status === 'success' ? 'info' : 'error', text, counts.errors, resolutionOf(outcomes)),
+    log: logEntry(
+      item,
+      status === 'success' ? 'info' : 'error',
+      describeEnd(item, counts),
+      counts.errors,
+      resolutionOf(outcomes),
+    ),
     ...(item.request['mode'] === 'asynchronous' ? { eventId: newId() } : {}),
   };
 }
@@ -175,7 +181,6 @@ function retry(
   }));
   const settled = all.filter(({ outcome }) => !again(outcome));
   const waiting = tally(all.filter(({ outcome }) => again(outcome)));
-  const text = describeProgress(item, waiting);
   return {
     ...base(item),
     ...added(settled),
@@ -187,7 +192,7 @@ function retry(
     result: null,
     errors: [...tally(settled, item.tally).errors, ...waiting.errors],
     outcomes: settled.map(({ index, outcome }) => ({ index, outcome: stored(outcome) })),
-    log: logEntry(item, 'warning', text, waiting.errors, {
+    log: logEntry(item, 'warning', describeProgress(item), waiting.errors, {
       nextAttemptInMs: String(waitMs),
       ...resolutionOf(outcomes),
     }),
