@@ -54,6 +54,7 @@ describe('test/retention', () => {
       record: 31,
       operation_log: 31,
       operation_mark: 31,
+      written_record: 31,
     };
     for (const { table, by } of tables)
       for (let ago = 1; ago <= 40; ago += by === 'day' ? 1 : 20)

@@ -41,6 +41,7 @@ const owners: Record<string, string> = {
   operation: 'operations',
   operation_log: 'operations',
   operation_mark: 'operations',
+  written_record: 'operations',
   record: 'operations',
   delivery: 'deliveries',
   destination: 'deliveries',

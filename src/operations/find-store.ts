@@ -1,22 +1,43 @@
 import { branch, type Found, type Reach, type Sought } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import { formsOfId } from '../providers/index.ts';
 import { isKept } from './store/read.ts';
 
 // The group is looked at behind the walk by ids: an id of another group is as if it were not.
-const byId = statement(
-  'operations_find_any',
-  branch(`SELECT 'operation' AS type, o.id::text, o.resource AS name, n.group_ref AS "groupRef", o.integration_id::text AS "integrationId",
+const found = (name: string, operations: string): string =>
+  branch(`SELECT 'operation' AS type, o.id::text, ${name} AS name, n.group_ref AS "groupRef", o.integration_id::text AS "integrationId",
      o.installation_id::text AS "installationId", o.id::text AS "operationId"
-   FROM (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id BETWEEN $2 AND $3 AND ${isKept} ORDER BY o.id DESC LIMIT 100) o
+   FROM (${operations} ORDER BY o.id DESC LIMIT 100) o
    LEFT JOIN LATERAL (
      SELECT group_ref FROM installation n WHERE n.project_id = $1 AND n.id = o.installation_id LIMIT 1) n ON true
-   WHERE $4::text IS NULL OR n.group_ref = $4`),
+   WHERE $2::text IS NULL OR n.group_ref = $2 ORDER BY o.id DESC`);
+
+const byId = statement(
+  'operations_find_any',
+  found(
+    'o.resource',
+    `SELECT o.* FROM operation o WHERE o.project_id = $1 AND o.id BETWEEN $3 AND $4 AND ${isKept}`,
+  ),
 );
 
-export async function findOperations(db: Queryable, reach: Reach, { range }: Sought): Promise<Found[]> {
-  if (!range) return [];
-  return db.rows<Found>(byId, [reach.projectId, range.from, range.to, reach.groupRef ?? null]);
+const byRecord = statement(
+  'operations_find_by_record',
+  found(
+    `o.resource || ' ' || $3::text`,
+    `SELECT o.* FROM written_record w JOIN operation o ON o.project_id = w.project_id AND o.id = w.operation_id
+     WHERE w.project_id = $1 AND w.hash = ANY (ARRAY (SELECT svc_record_hash(id) FROM unnest($4::text[]) id)) AND ${isKept}`,
+  ),
+);
+
+/** By their ids, and by the provider's ids of the records that they wrote or were to write. */
+export async function findOperations(db: Queryable, reach: Reach, { range, text }: Sought): Promise<Found[]> {
+  const common = [reach.projectId, reach.groupRef ?? null];
+  const lists = await Promise.all([
+    range ? db.rows<Found>(byId, [...common, range.from, range.to]) : [],
+    db.rows<Found>(byRecord, [...common, text, formsOfId(text)]),
+  ]);
+  return lists.flat();
 }
 
 const marked = statement(

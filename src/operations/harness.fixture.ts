@@ -155,6 +155,7 @@ export async function clearLedger(database: Database): Promise<void> {
     'record',
     'operation_log',
     'operation_mark',
+    'written_record',
     'ab_head',
     'ab_batch',
     'ab_turn',

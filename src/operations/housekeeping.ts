@@ -17,6 +17,7 @@ export const historyPartitions: PartitionedTable[] = [
   { table: 'record', key: 'operation_id', ...monthly, fillfactor: 80, large: ['payload', 'outcome'] },
   { table: 'operation_log', key: 'operation_id', ...monthly, fillfactor: 80, large: ['message'] },
   { table: 'operation_mark', key: 'operation_id', ...monthly, fillfactor: 100, hasDefault: true },
+  { table: 'written_record', key: 'operation_id', ...monthly, fillfactor: 100 },
 ];
 
 const partitionsEveryMs = 60 * 60_000;

@@ -28,9 +28,9 @@ export function overviewRoutes({
       url: '/projects/:projectIdOrName/search',
       schema: {
         operationId: 'searchProject',
-        summary: 'Find something by its id, a reference or a name',
+        summary: 'Find something by its id, a reference, a name or a record id',
         description:
-          'Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group. A provider’s id of a record is not looked for.',
+          'Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group. A provider’s id of a record leads to the operations that wrote the record, or failed to; its name is then their object and the id.',
         tags,
         params: ProjectParams,
         querystring: SearchQuery,

@@ -9,7 +9,7 @@ export const SearchQuery = Type.Object(
       maxLength: 200,
       pattern: String.raw`\S`,
       description:
-        'An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, or of a name; the id of a key.',
+        'An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, or of a name; the id of a key; the provider’s id of a record, whole.',
     }),
   },
   closed,
@@ -41,7 +41,11 @@ const SearchHit = Type.Object(
   {
     type: Type.Enum([...foundTypes]),
     id: Type.String({ description: 'Of a group or a consumer its reference.' }),
-    name: Type.Optional(Type.String({ description: 'As people know it; of an operation its object.' })),
+    name: Type.Optional(
+      Type.String({
+        description: 'As people know it; of an operation its object, and the record id that it was found by.',
+      }),
+    ),
     groupRef: Type.Optional(Type.String()),
     integrationId: Type.Optional(Type.String()),
     installationId: Type.Optional(Type.String()),

@@ -281,6 +281,8 @@ export interface Connector {
   write?: WriteAbility;
   /** The one form of a record's id where the provider takes several; missing where it takes one only. Pure. */
   canonicalId?(id: string): string;
+  /** All forms in which such an id may have been given; none of what is no id. Pure. */
+  idForms?(id: string): readonly string[];
   /** The most records of one batch call; absent means no batch. */
   batchLimit?: number;
   /** Kinds of batch that the provider commits in part even when all or none was asked (§4.2.2). */

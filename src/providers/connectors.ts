@@ -18,6 +18,12 @@ export function canonicalIdOf(provider: string, id: string): string {
   return connectors.get(provider)?.canonicalId?.(id) ?? id;
 }
 
+/** In which forms a record may be known whose id was given so, at whichever provider it stands. */
+export function formsOfId(id: string): string[] {
+  const others = [...connectors.values()].flatMap((connector) => connector.idForms?.(id) ?? []);
+  return [...new Set([id, ...others])];
+}
+
 /** The abilities of a provider besides the proxy, derived from its connector. */
 export interface Abilities {
   write: readonly WriteKind[];

@@ -24,7 +24,7 @@ export type {
   WriteCall,
   WriteKind,
 } from './connector.ts';
-export { abilitiesOf, canonicalIdOf, connectorOf, type Abilities } from './connectors.ts';
+export { abilitiesOf, canonicalIdOf, connectorOf, formsOfId, type Abilities } from './connectors.ts';
 export { credentialHeaders, type ClearCredential } from './credential.ts';
 export { addressInputsOf } from './contradictions.ts';
 export {

@@ -92,9 +92,9 @@ describe('test/journeys/overview', () => {
 
   it('looks by indexes alone', async () => {
     const names =
-      /^(events_find|projects_find|projects_find_named|connections_find_any|connections_find_named|connections_bad|connections_closed|installations_find|operations_find_any|operations_count_marked|operations_oldest_queued|deliveries_find_any|deliveries_find_named|deliveries_count_ended|destinations_disabled|proxy_log_find|reads_paused|activity_read)$/;
+      /^(events_find|projects_find|projects_find_named|connections_find_any|connections_find_named|connections_bad|connections_closed|installations_find|operations_find_any|operations_find_by_record|operations_count_marked|operations_oldest_queued|deliveries_find_any|deliveries_find_named|deliveries_count_ended|destinations_disabled|proxy_log_find|reads_paused|activity_read)$/;
     const statements = declaredStatements().filter(({ name }) => names.test(name));
-    expect(statements.length).toBe(18);
+    expect(statements.length).toBe(19);
     const client = new Client({ connectionString: test.url });
     await client.connect();
     try {
@@ -208,5 +208,26 @@ describe('test/journeys/overview', () => {
     });
     const asked = await platform.call('GET', '/projects/default/overview', undefined, { key: globexKey });
     expect(asked.status).toBe(403);
+  });
+
+  it('finds what wrote a record, or failed to, by the provider’s id of it', async () => {
+    const initech = await install(platform, 'hubspot-crm', 'initech');
+    const made = (await create(initech)).body;
+    const recordId = made.result?.recordId ?? '';
+    const update = (id: string) =>
+      initech.write('contacts', { type: 'update', record: { id, firstname: 'Ada' } });
+    const updated = (await update(recordId)).body;
+    expect(await found(recordId)).toEqual([
+      `operation ${updated.operationId}`,
+      `operation ${made.operationId}`,
+    ]);
+    expect((await find(recordId)).body.hits[0]).toMatchObject({
+      name: `contacts ${recordId}`,
+      groupRef: 'initech',
+    });
+    expect(await found(recordId, globexKey)).toEqual([]);
+    expect(await found(recordId.slice(0, -1))).toEqual([]);
+    const failed = (await update('999999999')).body;
+    expect(await found('999999999')).toEqual([`operation ${failed.operationId}`]);
   });
 });

@@ -1,10 +1,14 @@
 import { chosenOf, erasedOf, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { recordHash } from './parts.ts';
 
 const erase = statement(
   'operations_erase',
   `WITH ${chosenOf('operation', "t.request->>'groupRef'", "t.status <> 'in_progress'")},
-  records AS (DELETE FROM record WHERE ${ofChosen('operation_id')} RETURNING 1),
+  records AS (DELETE FROM record r WHERE ${ofChosen('operation_id')} RETURNING operation_id, ${recordHash('r')} AS hash),
+  remembered AS (
+    DELETE FROM written_record w USING (SELECT DISTINCT * FROM records) r
+    WHERE w.project_id = $1 AND w.hash = r.hash AND w.operation_id = r.operation_id),
   logs AS (DELETE FROM operation_log WHERE ${ofChosen('operation_id')} RETURNING 1),
   marks AS (DELETE FROM operation_mark WHERE ${ofChosen('operation_id')}),
   answers AS (

@@ -32,6 +32,16 @@ export const markOperations = (source: string): string => `marks AS (
     WHERE s.status <> 'in_progress' AND s.errors IS NOT NULL
     ON CONFLICT DO NOTHING)`;
 
+/** What the record `r` is found by: the provider's id as it was answered, else as it was asked for. NULL without one. */
+export const recordHash = (r: string): string =>
+  `svc_record_hash(coalesce(${r}.record_id, ${r}.payload->>'id'))`;
+
+/** Operations are found by the ids of their records: for a source with project_id, operation_id and hash, which may be NULL. */
+export const rememberRecords = (source: string): string => `remembered AS (
+    INSERT INTO written_record (project_id, hash, operation_id)
+    SELECT DISTINCT s.project_id, s.hash, s.operation_id FROM ${source} s WHERE s.hash IS NOT NULL
+    ON CONFLICT DO NOTHING)`;
+
 /** Lines of their logs: for a source with project_id, operation_id, id, severity and message. */
 export const logLines = (source: string): string => `logs AS (
     INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)

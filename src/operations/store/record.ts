@@ -12,7 +12,7 @@ import {
   type TellOffer,
   type ToldMessage,
 } from '../tell-now.ts';
-import { markOperations } from './parts.ts';
+import { markOperations, recordHash, rememberRecords } from './parts.ts';
 import { storable, storableJson } from './text.ts';
 
 /** Projects that have a route for the end of an asynchronous write. */
@@ -52,7 +52,9 @@ const recordText = ({ guard, unless, told, counted, answer }: RecordParts): stri
     JOIN kept k ON k.n = x.n),
   records AS (
     UPDATE record r SET outcome = x.outcome, record_id = x.record_id FROM outcomes x
-    WHERE r.project_id = x.project_id AND r.operation_id = x.operation_id AND r.slot = x.slot),
+    WHERE r.project_id = x.project_id AND r.operation_id = x.operation_id AND r.slot = x.slot
+    RETURNING r.project_id, r.operation_id, ${recordHash('r')} AS hash),
+  ${rememberRecords('records')},
   operations AS (
     UPDATE operation o SET status = k.status, result = k.result,
       errors = CASE WHEN k.done OR k.spent THEN k.errors ELSE o.errors END,

@@ -3,6 +3,7 @@ import { statement } from '../../kit/db/statement.ts';
 import type { LogEntry, StoredOutcome } from '../settlement.ts';
 import type { Resolution } from '../schema.ts';
 import type { RecordPayload } from '../work.ts';
+import { recordHash, rememberRecords } from './parts.ts';
 import { storable, storableJson } from './text.ts';
 
 const lockOperation = statement(
@@ -24,7 +25,8 @@ const resolveRecords = statement(
         'resolution', x.resolution, 'recordId', x.record_id, 'by', $3::text, 'at', svc_now()))
     FROM unnest($4::int[], $5::text[], $6::text[]) AS x(slot, resolution, record_id)
     WHERE r.project_id = $1 AND r.operation_id = $2 AND r.slot = x.slot AND r.resolution IS NULL
-    RETURNING 1),
+    RETURNING r.project_id, r.operation_id, ${recordHash('r')} AS hash),
+  ${rememberRecords('resolved')},
   logged AS (
     INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
     SELECT $1, $2, $7::uuid, $8::text, $9::json, svc_now()),

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalId } from './ids.ts';
+import { canonicalId, idForms } from './ids.ts';
 
 describe('src/providers/salesforce/ids', () => {
   it.each([
@@ -13,6 +13,12 @@ describe('src/providers/salesforce/ids', () => {
     expect(canonicalId(long)).toBe(long);
     expect(canonicalId(long.toLowerCase())).toBe(long);
     expect(canonicalId(long.toUpperCase())).toBe(long);
+  });
+
+  it('gives both forms of an id, and none of what is no id', () => {
+    const forms = ['001A0000006Vm9rIAC', '001A0000006Vm9r'];
+    for (const form of [...forms, '001a0000006vm9riac']) expect(idForms(form)).toEqual(forms);
+    expect(idForms('acme')).toEqual([]);
   });
 
   it('leaves alone what is no record id', () => {

@@ -5,9 +5,19 @@ const checksum = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
  * lowest bit; so an id whose letters changed their case is put right by it. What is no record id stays as it is.
  */
 export function canonicalId(id: string): string {
-  if (!/^[a-z0-9]{15}(?:[a-z0-5]{3})?$/i.test(id)) return id;
+  if (!isId(id)) return id;
   const cased = id.length === 15 ? id : restoreCase(id);
   return cased + suffixOf(cased);
+}
+
+/** An id in its form of 18 characters and in that of 15. */
+export function idForms(id: string): readonly string[] {
+  const long = canonicalId(id);
+  return isId(id) ? [long, long.slice(0, 15)] : [];
+}
+
+function isId(text: string): boolean {
+  return /^[a-z0-9]{15}(?:[a-z0-5]{3})?$/i.test(text);
 }
 
 function restoreCase(id: string): string {

@@ -2,7 +2,7 @@ import type { Connector } from '../connector.ts';
 import { currentFields } from './current-fields.ts';
 import { describe } from './describe.ts';
 import { failureOf } from './failure.ts';
-import { canonicalId } from './ids.ts';
+import { canonicalId, idForms } from './ids.ts';
 import { read } from './read.ts';
 import { resolve } from './resolve.ts';
 import { upsert } from './upsert.ts';
@@ -13,6 +13,7 @@ export const salesforce: Connector = {
   failureOf,
   write,
   canonicalId,
+  idForms,
   batchLimit,
   forwardHeaders: true,
   currentFields,

@@ -2182,8 +2182,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find something by its id, a reference or a name
-         * @description Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group. A provider’s id of a record is not looked for.
+         * Find something by its id, a reference, a name or a record id
+         * @description Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group. A provider’s id of a record leads to the operations that wrote the record, or failed to; its name is then their object and the id.
          *
          *     Scopes: `full`, `develop`, `view`, `read`.
          */
@@ -5300,7 +5300,7 @@ export interface components {
             type: "operation" | "delivery" | "connection" | "installation" | "group" | "consumer" | "integration" | "revision" | "destination" | "topic" | "replay" | "event" | "proxyCall" | "apiKey" | "jwtKey" | "providerApp" | "connectLink" | "auditEntry";
             /** @description Of a group or a consumer its reference. */
             id: string;
-            /** @description As people know it; of an operation its object. */
+            /** @description As people know it; of an operation its object, and the record id that it was found by. */
             name?: string;
             groupRef?: string;
             integrationId?: string;
@@ -10439,7 +10439,7 @@ export interface operations {
     searchProject: {
         parameters: {
             query: {
-                /** @description An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, or of a name; the id of a key. */
+                /** @description An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, or of a name; the id of a key; the provider’s id of a record, whole. */
                 q: string;
             };
             header?: never;
