@@ -212,14 +212,14 @@ describe('test/journeys/overview', () => {
 
   it('finds what wrote a record, or failed to, by the provider’s id of it', async () => {
     const initech = await install(platform, 'hubspot-crm', 'initech');
-    const made = (await create(initech)).body;
-    const recordId = made.result?.recordId ?? '';
+    const written = (await create(initech)).body;
+    const recordId = written.result?.recordId ?? '';
     const update = (id: string) =>
       initech.write('contacts', { type: 'update', record: { id, firstname: 'Ada' } });
     const updated = (await update(recordId)).body;
     expect(await found(recordId)).toEqual([
       `operation ${updated.operationId}`,
-      `operation ${made.operationId}`,
+      `operation ${written.operationId}`,
     ]);
     expect((await find(recordId)).body.hits[0]).toMatchObject({
       name: `contacts ${recordId}`,
