@@ -9,7 +9,7 @@ export async function send(url: string, { body, ...sent }: Sent): Promise<Respon
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = open(url, { method, signal, headers: Object.fromEntries(sent.headers) });
     outgoing.once('response', resolve).once('error', reject);
-    outgoing.end(body && Buffer.from(body));
+    outgoing.end(typeof body === 'string' ? body : body && Buffer.from(body));
   });
   const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),

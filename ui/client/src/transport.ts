@@ -5,7 +5,7 @@ import { readProblem, SvcError, unexpected, type ProblemInit } from './problem.t
 export interface Sent {
   method: string;
   headers: Headers;
-  body?: ArrayBuffer;
+  body?: string | ArrayBuffer;
   /** An answer that leads elsewhere is not followed. */
   redirect: Request['redirect'];
   signal: AbortSignal;
@@ -26,47 +26,56 @@ const keyHeader = 'idempotency-key';
 const firstPauseMs = 250;
 const longestPauseMs = 8_000;
 
+/** A call as it is asked for. */
+export type Call = Omit<Sent, 'signal'> & { signal?: AbortSignal | undefined };
+
+/** What svc answered, with the whole text unless it is handed on as it comes. */
+export interface Answer {
+  response: Response;
+  text?: string;
+}
+
 /** An answer, or what kept it from coming. */
-type Attempt = { response: Response; problem: ProblemInit | undefined } | { lost: SvcError };
+type Attempt = (Answer & { problem: ProblemInit | undefined }) | { lost: SvcError };
 
 /**
  * Sends a request, and sends it again where that does nothing twice: where the answer says `retryable`, and where the answer of
  * what only reads or carries an idempotency key was lost.
  */
-export function createTransport(options: TransportOptions = {}): (request: Request) => Promise<Response> {
+export function createTransport(
+  options: TransportOptions = {},
+): (url: string, call: Call) => Promise<Answer> {
   const { retries = 4, retryWithinMs = 60_000 } = options;
-  return async (request) => {
+  return async (url, first) => {
     const endAt = Date.now() + retryWithinMs;
-    const { url, method, headers, redirect, signal } = request;
-    const key = headers.get(keyHeader);
-    let sent: Sent = { method, headers, redirect, signal };
-    // Read once: to copy a request with its body costs more than to send it.
-    if (request.body !== null) sent.body = await request.arrayBuffer();
+    const key = first.headers.get(keyHeader);
+    let call = first;
     for (let made = 1; ;) {
-      const attempt = await attemptOnce(url, sent, options);
-      if (!mayRepeat(sent, attempt)) return settled(attempt);
+      const attempt = await attemptOnce(url, call, options);
+      if (!mayRepeat(call, attempt)) return settled(attempt);
       // What is kept of an earlier call was no attempt: nothing was sent for it.
       if (!(isKept(attempt) && isSpent(attempt.problem))) {
         const pauseMs = pauseAfter(attempt, made);
         if (made > retries || Date.now() + pauseMs > endAt) return settled(attempt);
-        await pause(pauseMs, signal);
+        await pause(pauseMs, first.signal);
         made += 1;
       }
-      sent = nextOf(sent, key, attempt);
+      call = nextOf(call, key, attempt);
     }
   };
 }
 
-async function attemptOnce(url: string, sent: Sent, options: TransportOptions): Promise<Attempt> {
+async function attemptOnce(url: string, call: Call, options: TransportOptions): Promise<Attempt> {
   const { fetch = globalThis.fetch, timeoutMs = 120_000 } = options;
   const late = new AbortController();
   const limit = setTimeout(
     () => late.abort(new DOMException('The answer took too long.', 'TimeoutError')),
     timeoutMs,
   );
-  const signal = AbortSignal.any([sent.signal, late.signal]);
+  // Of each attempt its own: who listens to one that many share walks through the listeners of all.
+  const signal = call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal;
   try {
-    const response = await fetch(url, { ...sent, signal });
+    const response = await fetch(url, { ...call, signal });
     const type = response.headers.get('content-type');
     if (response.status < 200 || (response.status >= 300 && response.status < 400))
       throw unexpected(url, response.status, type);
@@ -75,10 +84,9 @@ async function attemptOnce(url: string, sent: Sent, options: TransportOptions): 
     const text = await response.text();
     const problem = response.ok ? undefined : readProblem(text, response.status);
     if (!response.ok && !problem) throw unexpected(url, response.status, type);
-    const { status, headers } = response;
-    return { response: new Response(text === '' ? null : text, { status, headers }), problem };
+    return { response, text, problem };
   } catch (cause) {
-    sent.signal.throwIfAborted();
+    call.signal?.throwIfAborted();
     if (cause instanceof SvcError) throw cause;
     return { lost: unreachable(url, cause) };
   } finally {
@@ -104,14 +112,14 @@ function unreachable(url: string, cause: unknown): SvcError {
   });
 }
 
-function mayRepeat({ method, headers }: Sent, attempt: Attempt): boolean {
+function mayRepeat({ method, headers }: Call, attempt: Attempt): boolean {
   if ('lost' in attempt) return method === 'GET' || headers.has(keyHeader);
   return attempt.problem?.retryable === true;
 }
 
-function settled(attempt: Attempt): Response {
+function settled(attempt: Attempt): Answer {
   if ('lost' in attempt) throw attempt.lost;
-  return attempt.response;
+  return attempt;
 }
 
 /** What the answer asks for, otherwise exponential with full jitter. */
@@ -127,15 +135,15 @@ function pauseAfter(attempt: Attempt, made: number): number {
  * The same request under the same key. Where the key already stands for an operation that failed, svc would answer with that failure for
  * ever; the next attempt then takes the key that follows it, so that a caller who starts again with his own key walks the same way.
  */
-function nextOf(sent: Sent, first: string | null, attempt: Attempt): Sent {
-  const key = sent.headers.get(keyHeader);
-  if (key === null || 'lost' in attempt || !isSpent(attempt.problem)) return sent;
-  const headers = new Headers(sent.headers);
+function nextOf(call: Call, first: string | null, attempt: Attempt): Call {
+  const key = call.headers.get(keyHeader);
+  if (key === null || 'lost' in attempt || !isSpent(attempt.problem)) return call;
+  const headers = new Headers(call.headers);
   headers.set(keyHeader, nextKey(first ?? key, key));
-  return { ...sent, headers };
+  return { ...call, headers };
 }
 
-function isKept(attempt: Attempt): attempt is Extract<Attempt, { response: Response }> {
+function isKept(attempt: Attempt): attempt is Extract<Attempt, Answer> {
   return 'response' in attempt && isReplayed(attempt.response);
 }
 

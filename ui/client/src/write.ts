@@ -146,20 +146,21 @@ async function hasFailed(
 }
 
 function post(
-  { api, projectIdOrName }: Calls,
+  calls: Calls,
   request: Sent,
   { signal }: WriteOptions,
   idempotencyKey: string,
-) {
+): ReturnType<Calls['post']> {
   const { integration: integrationId, object: objectName, ...body } = request;
-  return api.POST('/write/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}', {
-    params: {
-      path: { projectIdOrName, integrationId, objectName },
-      header: { 'idempotency-key': idempotencyKey },
+  return calls.post(
+    '/write/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}',
+    {
+      params: { projectIdOrName: calls.projectIdOrName, integrationId, objectName },
+      headers: { 'idempotency-key': idempotencyKey },
+      body,
+      signal,
     },
-    body,
-    ...(signal ? { signal } : {}),
-  });
+  );
 }
 
 function isBatch(error: unknown): error is BatchWritten {
