@@ -115,12 +115,23 @@ function Stage({ state, look }: { state: State; look: Look }): ReactNode {
 /** What a state finds around it: svc, windows, and the address that a provider sent the browser back to. */
 function prepared(state: State): Pick<State, 'component' | 'props'> {
   window.fetch = (given, init) => answer(new Request(given, init), state.answers);
-  window.open = () =>
-    state.window === 'blocked'
-      ? null
-      : ({ closed: state.window === 'closed', close: () => undefined, location: {} } as Window);
+  window.open = () => (state.window === 'blocked' ? null : windowOf(state));
   if (state.returned !== undefined) history.replaceState(null, '', state.returned);
   return state;
+}
+
+/** One that somebody closes is closed once it leads to the provider: before that a browser has blocked it. */
+function windowOf(state: State): Window {
+  const opened = {
+    closed: false,
+    close: () => undefined,
+    location: {
+      set href(_url: string) {
+        opened.closed = state.window === 'closed';
+      },
+    },
+  };
+  return opened as unknown as Window;
 }
 
 const root = document.getElementById('root');

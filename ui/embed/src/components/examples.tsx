@@ -191,7 +191,7 @@ function Sent({ text, note }: { text: string | undefined; note?: string | undefi
   return (
     <td>
       {text === undefined ? <span className="svc-muted">{t('notSent')}</span> : <bdi>{text}</bdi>}
-      {note && text !== undefined ? <span className="svc-hint">{note}</span> : null}
+      {note && text !== undefined ? <span className="svc-hint"> {note}</span> : null}
     </td>
   );
 }
