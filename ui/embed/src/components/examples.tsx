@@ -133,8 +133,8 @@ function Record({ values }: { values: readonly ShownValue[] }): ReactNode {
     <Table heads={[t('field'), t('value')]} more={values.length - mostShown}>
       {values.slice(0, mostShown).map(({ key, label, text }) => (
         <tr key={key}>
-          <th scope="row" dir="auto">
-            {label}
+          <th scope="row">
+            <bdi>{label}</bdi>
           </th>
           <td>
             {text === undefined ? <span className="svc-muted">{t('noValue')}</span> : <bdi>{text}</bdi>}
@@ -172,8 +172,8 @@ function WriteExample({ revision, draft, objectName, connection, examples }: Exa
           <Table heads={[t('field'), t('newRecord'), t('existingRecord')]} more={values.length - mostShown}>
             {values.slice(0, mostShown).map(({ key, label, create, update, onlyIfEmpty }) => (
               <tr key={key}>
-                <th scope="row" dir="auto">
-                  {label}
+                <th scope="row">
+                  <bdi>{label}</bdi>
                 </th>
                 <Sent text={create} />
                 <Sent text={update} note={onlyIfEmpty ? t('ifEmpty') : undefined} />

@@ -35,7 +35,9 @@ export function ObjectsPanel({ revision, offered, draft, change, provider }: Obj
           return (
             <li key={object.objectName} className="svc-row">
               <div className="svc-row-name">
-                <strong dir="auto">{object.displayName}</strong>
+                <strong>
+                  <bdi>{object.displayName}</bdi>
+                </strong>
                 {object.error === undefined ? null : (
                   <span className="svc-hint">{t('objectUnavailable')}</span>
                 )}
@@ -87,7 +89,9 @@ export function ReviewPanel(props: ReviewPanelProps): ReactNode {
         const reads = read && !read.disabled;
         return (
           <li key={objectName} className="svc-row">
-            <strong dir="auto">{displayName}</strong>
+            <strong>
+              <bdi>{displayName}</bdi>
+            </strong>
             <div className="svc-tags">
               {reads ? (
                 <span className="svc-tag">

@@ -48,7 +48,9 @@ function WriteObject({
   }));
   return (
     <section className="svc-section svc-box">
-      <h3 dir="auto">{object.displayName}</h3>
+      <h3>
+        <bdi>{object.displayName}</bdi>
+      </h3>
       <IssueText id={`${at}-issue`} issues={issuesAt(at)} />
       <Toggle
         label={t('allowDelete')}
