@@ -21,9 +21,11 @@ import { replay } from './figures/replay.ts';
 import { retention } from './figures/retention.ts';
 import { readMemory } from './figures/read-memory.ts';
 import { readThrough } from './figures/read-through.ts';
+import { restart } from './figures/restart.ts';
 import { schedules } from './figures/schedules.ts';
 import { listOperations } from './figures/list-operations.ts';
 import { live } from './figures/live.ts';
+import { nodes2, nodes4 } from './figures/nodes.ts';
 import { notifyAdded } from './figures/notify-added.ts';
 import { tracedProxy, tracedWrite } from './figures/traced.ts';
 import { table } from './figures/table.ts';
@@ -64,6 +66,9 @@ const figures: Figure[] = [
   attemptKept,
   tracedWrite,
   tracedProxy,
+  nodes2,
+  nodes4,
+  restart,
   cliVersion,
   cliGet,
   cliWrite,

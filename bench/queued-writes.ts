@@ -4,15 +4,18 @@ import { timed, type LoadTarget } from './load.ts';
 import { postmasterOf, processorMs, processorMsOfAll } from './process.ts';
 import type { Pair } from './figure.ts';
 import { plainRecord, type Provider } from './provider.ts';
-import { targetsOf, untilDone, type QueueTarget } from './queue.ts';
-import { startStage, type Stage } from './stage.ts';
+import { setPaused, targetsOf, untilDone, type QueueTarget } from './queue.ts';
+import { startStage, type Node, type Stage } from './stage.ts';
 
+/** Of each process. */
 const callers = 32;
 
 /** Asynchronous writes of one contact each, accepted over HTTP, in turn for each group of a stage. */
 export interface QueuedWrites {
   /** Waits until all of them are accepted. */
   write(count: number): Promise<void>;
+  /** Nothing is taken from the lanes of the installations meanwhile. */
+  pause(paused: boolean): Promise<void>;
   /** Waits until nothing is left in the lanes of the installations, and in those that are named. */
   untilDone(more?: readonly Pick<QueueTarget, 'projectId' | 'laneId'>[]): Promise<void>;
   /** Processor time of service and database so far, in milliseconds. */
@@ -49,11 +52,15 @@ export async function compareWrites(
   };
 }
 
-export async function openQueuedWrites(stage: Stage): Promise<QueuedWrites> {
+/** The writes go to the processes in turn. */
+export async function openQueuedWrites(
+  stage: Stage,
+  nodes: readonly Node[] = [stage],
+): Promise<QueuedWrites> {
   const database = openDatabase({ url: stage.databaseUrl, poolSize: 2, applicationName: 'svc bench' });
   const targets = await targetsOf(database);
   const postmaster = await postmasterOf(database);
-  const pool = new Pool(stage.base, { connections: callers });
+  const pools = nodes.map(({ base }) => new Pool(base, { connections: callers }));
   const target: Omit<LoadTarget, 'body'> = {
     origin: stage.base,
     path: `/write/v1/projects/${stage.projectId}/integrations/crm/objects/contacts`,
@@ -65,7 +72,8 @@ export async function openQueuedWrites(stage: Stage): Promise<QueuedWrites> {
     async write(count) {
       let left = count;
       await Promise.all(
-        Array.from({ length: callers }, async () => {
+        Array.from({ length: callers * pools.length }, async (_, caller) => {
+          const pool = pools[caller % pools.length] as Pool;
           while ((left -= 1) >= 0) {
             const { groupRef } = stage.installed[(next += 1) % stage.installed.length] ?? {};
             const body = { groupRef, type: 'create', mode: 'asynchronous', record: plainRecord };
@@ -75,9 +83,10 @@ export async function openQueuedWrites(stage: Stage): Promise<QueuedWrites> {
       );
     },
     untilDone: (more = []) => untilDone(database, [...targets, ...more], { everyMs: 100, withinMs: 120_000 }),
-    spentMs: () => processorMs(stage.pid) + processorMsOfAll(postmaster),
+    pause: (paused) => setPaused(database, targets, paused),
+    spentMs: () => nodes.reduce((sum, { pid }) => sum + processorMs(pid), 0) + processorMsOfAll(postmaster),
     close: async () => {
-      await Promise.all([pool.close(), database.close()]);
+      await Promise.all([...pools.map((pool) => pool.close()), database.close()]);
     },
   };
 }

@@ -15,10 +15,17 @@ import {
 } from './install.ts';
 import { makeDatabase } from './postgres.ts';
 
-/** The product in a process of its own, with installations of a provider that lives at `origin`. */
-export interface Stage {
+/** A process of the product. */
+export interface Node {
   base: string;
   proxy: string;
+  pid: number;
+  /** As an operator stops it. */
+  stop(): Promise<void>;
+}
+
+/** The product in a process of its own, with installations of a provider that lives at `origin`. */
+export interface Stage extends Node {
   apiKey: string;
   call: Call;
   projectId: string;
@@ -26,7 +33,9 @@ export interface Stage {
   installationId: string;
   installed: Installed[];
   databaseUrl: string;
-  pid: number;
+  /** Starts another process over the same database, with these variables beside those of the first. */
+  startAnother(env?: Readonly<Record<string, string>>): Promise<Node>;
+  /** Stops all that was started. */
   close(): Promise<void>;
 }
 
@@ -76,24 +85,30 @@ export async function startStage(origin: string, options: StageOptions = {}): Pr
     SVC_EGRESS_ALLOW: '127.0.0.1',
     ...options.env,
   };
-  const main = startChild([...process.execArgv, 'src/main.ts', role], { env });
-  const ended = atEnd(() => main.end());
-  const [, base = ''] = await untilSaid(main, / management +(\S+)\/v1/);
-  const [, proxy = ''] = await untilSaid(main, / proxy +(\S+)/);
-  const call = callWith(base, apiKey);
+  const nodes: Node[] = [];
+  async function startNode(more: Readonly<Record<string, string>> = {}): Promise<Node> {
+    const main = startChild([...process.execArgv, 'src/main.ts', role], { env: { ...env, ...more } });
+    const stop = atEnd(() => main.end());
+    const [, base = ''] = await untilSaid(main, / management +(\S+)\/v1/);
+    const [, proxy = ''] = await untilSaid(main, / proxy +(\S+)/);
+    const node = { base, proxy, pid: main.process.pid ?? 0, stop };
+    nodes.push(node);
+    return node;
+  }
+  const first = await startNode();
+  const call = callWith(first.base, apiKey);
   const { projectId, installed } = await install(call, actions, groups);
   return {
-    base,
-    proxy,
+    ...first,
     apiKey,
     call,
     projectId,
     installationId: installed[0]?.installationId ?? '',
     installed,
     databaseUrl: database.url,
-    pid: main.process.pid ?? 0,
+    startAnother: startNode,
     close: async () => {
-      await ended();
+      for (const node of nodes) await node.stop();
       await database.close();
       await removed();
     },
