@@ -37,7 +37,7 @@ export function transferRoutes({
         body: ExportRequest,
         response: { 200: Export },
       },
-      config: { projectWide: true },
+      config: { scopes: 'owned', projectWide: true },
       handler: async ({ principal, params, body }, reply) => {
         const { projectId } = projects.confine(principal, params.projectIdOrName);
         const made = await transfer.export(await projects.get(projectId), body);
@@ -54,7 +54,7 @@ export function transferRoutes({
         params: ProjectParams,
         response: { 200: UndoneExport },
       },
-      config: { projectWide: true },
+      config: { scopes: 'owned', projectWide: true },
       handler: async ({ principal, params }) => ({
         connections: await transfer.undo(projects.confine(principal, params.projectIdOrName).projectId),
       }),

@@ -263,6 +263,20 @@ describe('test/journeys/access-walk', () => {
     expect(wrong).toEqual([]);
   }, 240_000);
 
+  it('no operation takes a query parameter that it does not know', async () => {
+    const wrong: unknown[] = [];
+    for (const operation of operations.filter((one) => reachOf(one).scopes.includes('full'))) {
+      const request = requestOf(operation, mine.acme);
+      const path = `${request.path}${request.path.includes('?') ? '&' : '?'}dry-run=true`;
+      const { status, body } = await send({ ...request, path }, { options: {} } as Caller);
+      const names = (body['issues'] as { in: string; name: string }[] | undefined)?.map(
+        (issue) => issue.name,
+      );
+      if (status !== 400 || !names?.includes('dry-run')) wrong.push([operation.operationId, status, names]);
+    }
+    expect(wrong).toEqual([]);
+  }, 60_000);
+
   it('the owner gets through with the same requests: nothing was changed, and a 404 was not for another reason', async () => {
     const owner: Caller = {
       name: 'the owner',

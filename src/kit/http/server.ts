@@ -13,7 +13,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { sqlState } from '../db/database.ts';
 import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
-import { Problem, problem, refuse, renderProblem } from '../problem.ts';
+import { Problem, problem, refuse, renderProblem, type Issue } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
 import { readJsonBody } from './body.ts';
 import { drainingResponse, rememberConnections } from './draining.ts';
@@ -110,6 +110,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.setErrorHandler((error, request, reply) => sendProblem(request, reply, toProblem(error, request)));
   if (options.crossOrigin) server.register(cors, rulesFor(options.crossOrigin));
   refuseUnknownPaths(server, options);
+  closeQueries(server);
   server.addHook('preHandler', (request, _reply, done) => {
     if (request.isLarge) setImmediate(done);
     else done();
@@ -121,6 +122,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     done();
   });
   return server;
+}
+
+const noQuery = { type: 'object', properties: {}, additionalProperties: false } as const;
+
+/** An operation that says nothing of its query takes none: what is meant for the body (`dryRun`) would be lost there. */
+function closeQueries(server: HttpServer): void {
+  server.addHook('onRoute', ({ schema }) => {
+    if (schema?.operationId !== undefined) schema.querystring ??= noQuery;
+  });
 }
 
 /** A path without a route is a problem, unless something else answers it. */
@@ -159,7 +169,7 @@ function unknownRoute({ method, url }: FastifyRequest, remedy: string | undefine
 export function toProblem(error: unknown, request?: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   const found = issuesOf(error);
-  if (found) return refuse(found.issues, 'invalid-request', found.more);
+  if (found) return refuse(found.issues.map(misplacedIn(request)), 'invalid-request', found.more);
   // PostgreSQL stores every character but one.
   if (['22021', '22P05'].includes(sqlState(error) ?? '')) {
     const issues = request ? nulIssues(request) : [];
@@ -178,6 +188,15 @@ export function toProblem(error: unknown, request?: FastifyRequest): Problem {
       cause: error,
     })
   );
+}
+
+/** Says so where a parameter of the query is a property of the body. */
+function misplacedIn(request?: FastifyRequest): (issue: Issue) => Issue {
+  const body = request?.routeOptions.schema?.body as { properties?: object } | undefined;
+  return (issue) =>
+    issue.in === 'query' && Object.hasOwn(body?.properties ?? {}, issue.name)
+      ? { ...issue, detail: 'belongs in the body, not in the query' }
+      : issue;
 }
 
 function mediaTypeOf(request?: FastifyRequest): { detail?: string } {

@@ -1933,7 +1933,7 @@ export interface paths {
          * Export a project with its connections
          * @description Integrations with their revisions, provider apps, keys, groups, connections with their credentials, installations with their configs, destinations with their secrets, routes of notifications, and how far each object was read. Operations, messages and other history stay behind. All of it is sealed with the passphrase.
          *
-         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
+         *     Scopes: `full`. Not for credentials confined to a group.
          */
         post: operations["exportProject"];
         delete?: never;
@@ -1953,7 +1953,7 @@ export interface paths {
         put?: never;
         /**
          * Use the connections again that an export moved
-         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
+         * @description Scopes: `full`. Not for credentials confined to a group.
          */
         post: operations["undoExport"];
         delete?: never;
