@@ -1,4 +1,4 @@
-import { at, projectId, installationId, operationId, made } from './api-story.ts';
+import { at, projectId, installationId, integrationId, operationId, made } from './api-story.ts';
 
 /** Examples of reads, of what is delivered and of what providers were asked, by the name of their schema. */
 
@@ -86,23 +86,27 @@ const eventTopic = { eventType: 'connection.error', topicId: Topic.id };
 const topicDestination = { topicId: Topic.id, destinationId: Destination.id };
 const routeId = '0192f0c1-000e-7000-8000-00000000000e';
 
+const ReadState = {
+  status: 'idle',
+  objectName: 'contacts',
+  mappedObjectName: 'people',
+  schedule: '*/30 * * * *',
+  destination: 'crm-records',
+  disabled: false,
+  watermark: at,
+  nextRunTime: at,
+  failures: 0,
+  lastRun: readRun,
+  backfill: { ...readRun, recordsProcessed: 48_211, emitted: 48_211, delivered: 48_211 },
+};
+
 export const readingExamples = {
   OperationExchange,
   ReadRequest: { groupRef: 'acme', mode: 'async', sinceTimestamp: at },
   ReadAccepted: { operationId },
   PauseReadsRequest: { objects: ['contacts'], note: 'Moving to another account.' },
-  ReadState: {
-    objectName: 'contacts',
-    mappedObjectName: 'people',
-    schedule: '*/30 * * * *',
-    destination: 'crm-records',
-    disabled: false,
-    watermark: at,
-    nextRunTime: at,
-    failures: 0,
-    lastRun: readRun,
-    backfill: { ...readRun, recordsProcessed: 48_211, emitted: 48_211, delivered: 48_211 },
-  },
+  ReadState,
+  ProjectReadState: { installationId, integrationId, groupRef: 'acme', ...ReadState },
   BackfillProgress: {
     installationId,
     objectName: 'contacts',

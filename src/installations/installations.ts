@@ -48,6 +48,7 @@ import {
   type InstallationRow,
 } from './store.ts';
 import { mappedFieldsOf, type DeliveredObject } from './mapped-fields.ts';
+import { installedReads, type InstalledReads } from './reads.ts';
 import { toldOf } from './told-store.ts';
 import { findAbsences } from './unknown-names.ts';
 import { createTargets, targetAgeMs, type Target, type TargetSelector } from './targets.ts';
@@ -122,6 +123,8 @@ export interface Installations {
   ): Promise<HydratedRevision>;
   /** An installation as it would be with a config that nobody saved. */
   propose(principal: Principal, place: IntegrationPlace, proposal: Proposal): Promise<ProposedTarget>;
+  /** What is read for installations of the project, by their ids. That they may be seen is the caller's to check. */
+  readsOf(projectId: string, ids: readonly string[]): Promise<Map<string, InstalledReads>>;
   findTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;
   /** The members of `mappedFields` that records of the object, by its delivered name, may have now. */
   readonly mappedFields: (of: DeliveredObject) => Promise<readonly string[]>;
@@ -166,6 +169,7 @@ export function createInstallations(ground: Ground, below: LowerRooms): Installa
       describeForProvider(deps, principal, place, question),
     hydrate: (principal, place, connectionId) => hydrateRevision(deps, principal, place, connectionId),
     propose: (principal, place, proposal) => proposedTarget(deps, principal, place, proposal),
+    readsOf: (projectId, ids) => installedReads(ground.database, projectId, ids),
     findTarget: (projectId, selector) => targets.find(projectId, selector),
     mappedFields: mappedFieldsOf(targets),
     refreshTarget: (projectId, selector) => targets.refresh(projectId, selector),

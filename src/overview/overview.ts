@@ -44,7 +44,7 @@ async function attentionOf(database: Database, projectId: string): Promise<Atten
     ['unhealthyInstallations', countUnhealthy(database, projectId), { healthStatus: 'unhealthy' }],
     ['deadLetters', countDead(database, projectId, mostCounted), { status: 'failed' }],
     ['disabledDestinations', countDisabled(database, projectId), {}],
-    ['pausedReads', countPausedReads(database, projectId, mostCounted), {}],
+    ['pausedReads', countPausedReads(database, projectId, mostCounted), { status: 'paused' }],
   ];
   const all = await Promise.all(
     counted.map(async ([kind, count, filter]) => ({ kind, count: await count, filter })),

@@ -4,10 +4,13 @@ import { actorHook } from '../../projects/index.ts';
 import { pauseReads, unpauseReads } from './pause.ts';
 import type { ReadDeps } from './prepare.ts';
 import { previewRead } from './preview.ts';
+import { projectReads } from './project-reads.ts';
 import { requestRead } from './request.ts';
 import {
   BackfillProgress,
   PauseRequest,
+  ProjectReadQuery,
+  ProjectReadStatePage,
   ReadAccepted,
   ReadPreview,
   ReadPreviewRequest,
@@ -20,8 +23,9 @@ import { searchRecords } from './search.ts';
 import { backfillProgress, readStates } from './state.ts';
 
 const closed = { additionalProperties: false } as const;
+const project = { projectIdOrName: Type.String({ description: 'Project id or name.' }) };
 const integration = {
-  projectIdOrName: Type.String({ description: 'Project id or name.' }),
+  ...project,
   integrationId: Type.String({ description: 'Integration id or name.' }),
 };
 const installation = { ...integration, installationId: Type.String({ description: 'Installation id.' }) };
@@ -99,6 +103,7 @@ function pauseRoutes(server: HttpServer, deps: ReadDeps): void {
 /** What is known of reads, below `/v1`. */
 export function readStateRoutes(deps: ReadDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
+    projectRoute(server, deps);
     server.route({
       method: 'GET',
       url: `${at}/installations/:installationId/reads`,
@@ -145,6 +150,26 @@ export function readStateRoutes(deps: ReadDeps): (server: HttpServer) => Promise
       },
     });
   };
+}
+
+function projectRoute(server: HttpServer, deps: ReadDeps): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/reads',
+    schema: {
+      operationId: 'listReadsForProject',
+      summary: 'List how the objects of all installations are read',
+      description:
+        'By installation, the oldest first, and by object. A change of a config shows within about two seconds. What is asked for may be rare: a page looks at 5,000 reads at the most, and is short or empty then; it is the last when `pagination.done` is true.',
+      tags,
+      params: Type.Object(project, closed),
+      querystring: ProjectReadQuery,
+      response: { 200: ProjectReadStatePage },
+    },
+    config: { scopes: ['read'] },
+    handler: ({ principal, params, query }) =>
+      projectReads(deps, deps.projects.confine(principal, params.projectIdOrName), query),
+  });
 }
 
 /** `{search_url}`: records by their values, at once. */

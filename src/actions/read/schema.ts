@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { proposal } from '../../installations/schema.ts';
 import { optionalBody } from '../../kit/optional-body-schema.ts';
+import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description: string) =>
@@ -106,9 +107,17 @@ const AssociationsState = Type.Object(
   { ...closed, title: 'AssociationsState' },
 );
 
+export const ReadStatus = Type.Enum(['removed', 'paused', 'disabled', 'failing', 'running', 'idle'], {
+  title: 'ReadStatus',
+  description:
+    'The first that is true. `removed`: a deploy took the object away; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that.',
+});
+export type ReadStatus = Static<typeof ReadStatus>;
+
 /** How one object of an installation is read. */
 export const ReadState = Type.Object(
   {
+    status: ReadStatus,
     objectName: Type.String({ description: "The provider's name." }),
     mappedObjectName: Type.Optional(Type.String({ description: "The builder's name." })),
     schedule: Type.Optional(
@@ -127,6 +136,40 @@ export const ReadState = Type.Object(
   { ...closed, title: 'ReadState' },
 );
 export type ReadState = Static<typeof ReadState>;
+
+/** The same, and of which installation it is. */
+export const ProjectReadState = Type.Object(
+  {
+    installationId: Type.String(),
+    integrationId: Type.String(),
+    groupRef: Type.String(),
+    ...ReadState.properties,
+  },
+  { ...closed, title: 'ProjectReadState' },
+);
+export type ProjectReadState = Static<typeof ProjectReadState>;
+export const ProjectReadStatePage = pageOf(ProjectReadState);
+
+export const ProjectReadQuery = Type.Object(
+  {
+    groupRef: Type.Optional(Type.String({ description: 'Only of this group.' })),
+    installationId: Type.Optional(Type.String({ description: 'Only of this installation.' })),
+    object: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description: "Only of this object: the provider's name, whatever its case.",
+      }),
+    ),
+    status: Type.Optional(ReadStatus),
+    ...pageQuery,
+    // It holds the name of an object, which is up to 1,000 characters long.
+    pageToken: Type.Optional(
+      Type.String({ maxLength: 6_000, description: '`nextPageToken` of the page before.' }),
+    ),
+  },
+  closed,
+);
+export type ProjectReadQuery = Static<typeof ProjectReadQuery>;
 
 /** Records with these values. */
 export const SearchRequest = Type.Object(

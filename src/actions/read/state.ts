@@ -1,5 +1,6 @@
 import { wholeProject } from '../../events/index.ts';
 import { effectiveReadObjectNamed, effectiveReadObjects, type Target } from '../../installations/index.ts';
+import type { Queryable } from '../../kit/db/database.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Operation } from '../../operations/schema.ts';
 import type { Principal } from '../../projects/index.ts';
@@ -7,7 +8,9 @@ import { followOne } from './feeds.ts';
 import { targetAt, type InstallationPlace } from './pause.ts';
 import type { ReadDeps } from './prepare.ts';
 import type { BackfillProgress, ReadState, RunSummary } from './schema.ts';
+import { statusOf } from './status.ts';
 import { list, type FeedRow } from './store/feeds.ts';
+import { readsOf, type ReadRow } from './store/states.ts';
 
 /** How each object of an installation is read. */
 export async function readStates(
@@ -16,51 +19,67 @@ export async function readStates(
   place: InstallationPlace,
 ): Promise<ReadState[]> {
   const target = await targetAt(deps, principal, place);
-  const feeds = await feedsOf(deps, target);
-  const ids = feeds.flatMap(({ lastRunId, backfillId }) => [lastRunId ?? [], backfillId ?? []].flat());
-  const operations = await deps.operations.getAll(target.projectId, ids);
-  const runs = new Map(operations.map((operation) => [operation.id, summaryOf(operation)]));
+  const { projectId, installationId } = target;
+  const rows = await followed(deps, target, (tx) => readsOf(tx, projectId, installationId));
+  const runs = await runsOf(deps, projectId, rows);
   return effectiveReadObjects(target).flatMap((asked) => {
-    const own = feeds.filter(({ object }) => object === asked.objectName.toLowerCase());
-    const feed = own.find(({ kind }) => kind === 'records');
-    const compared = own.find(({ kind }) => kind === 'associations');
-    return feed ? [{ ...stateOf(asked, feed, runs), ...associationsOf(asked, compared, runs) }] : [];
+    const row = rows.find(({ object }) => object === asked.objectName.toLowerCase());
+    return row ? [stateOf(asked, row, runs)] : [];
   });
 }
 
-/** As they are now, also right after a change. */
-async function feedsOf({ ground, operations }: ReadDeps, target: Target): Promise<FeedRow[]> {
-  const { projectId, installationId } = target;
-  const { feeds, lanes } = await ground.database.transaction(async (tx) => ({
+/** The feeds of an installation as they are now, also right after a change. */
+async function followed<Row>(
+  { ground, operations }: ReadDeps,
+  target: Target,
+  look: (tx: Queryable) => Promise<Row[]>,
+): Promise<Row[]> {
+  const { lanes, rows } = await ground.database.transaction(async (tx) => ({
     lanes: await followOne(tx, target),
-    feeds: await list(tx, projectId, installationId),
+    rows: await look(tx),
   }));
   for (const lane of lanes) operations.announce(lane);
-  return feeds;
+  return rows;
+}
+
+/** The last runs and the histories of reads, by the id of their operation. */
+export async function runsOf(
+  { operations }: Pick<ReadDeps, 'operations'>,
+  projectId: string,
+  rows: readonly ReadRow[],
+): Promise<ReadonlyMap<string, RunSummary>> {
+  const feeds = rows.flatMap(({ records, associations }) => [records, associations ?? []].flat());
+  const ids = feeds.flatMap(({ lastRunId, backfillId }) => [lastRunId ?? [], backfillId ?? []].flat());
+  const found = ids.length === 0 ? [] : await operations.getAll(projectId, ids);
+  return new Map(found.map((operation) => [operation.id, summaryOf(operation)]));
 }
 
 type Asked = ReturnType<typeof effectiveReadObjects>[number];
 
-function stateOf(
-  { objectName, deliveredAs, destination, disabled }: Asked,
-  feed: FeedRow,
+/** A read as it is asked for, and as its feeds and runs have it. Pure. */
+export function stateOf(
+  asked: Asked,
+  { standing, records, associations }: ReadRow,
   runs: ReadonlyMap<string, RunSummary>,
 ): ReadState {
-  const { schedule, watermark, nextAt, failures } = feed;
-  const lastRun = runs.get(feed.lastRunId ?? '');
-  const backfill = runs.get(feed.backfillId ?? '');
+  const { objectName, deliveredAs, destination, disabled } = asked;
+  const { schedule, watermark, nextAt, failures } = records;
+  const lastRun = runs.get(records.lastRunId ?? '');
+  const backfill = runs.get(records.backfillId ?? '');
   return {
+    status: statusOf(standing, disabled),
     objectName,
     ...(deliveredAs === objectName ? {} : { mappedObjectName: deliveredAs }),
     ...(schedule === null ? {} : { schedule }),
     ...(destination === undefined ? {} : { destination }),
     disabled,
-    ...pauseOf(feed),
+    ...pauseOf(records),
     watermark: watermark.toISOString(),
     ...(nextAt ? { nextRunTime: nextAt.toISOString() } : {}),
     failures,
     ...(lastRun ? { lastRun } : {}),
     ...(backfill ? { backfill } : {}),
+    ...associationsOf(asked, associations, runs),
   };
 }
 
@@ -116,7 +135,8 @@ export async function backfillProgress(
   const target = await targetAt(deps, principal, place);
   const asked = effectiveReadObjectNamed(target, objectName);
   const own = asked?.objectName.toLowerCase();
-  const feeds = await feedsOf(deps, target);
+  const { projectId, installationId } = target;
+  const feeds = await followed(deps, target, (tx) => list(tx, projectId, installationId));
   const feed = feeds.find(({ object, kind }) => object === own && kind === 'records');
   if (!feed?.backfillId) throw problem('not-found', { detail: `There is no backfill of ${objectName}.` });
   return progressOf(await operationOf(deps, target, feed.backfillId));

@@ -169,12 +169,14 @@ export interface FeedRow {
   backfillId: string | null;
 }
 
+/** The columns of a {@link FeedRow}. */
+export const feedColumns = `object, kind, object_name AS "objectName", schedule,
+    CASE WHEN next_at < 'infinity' AND paused IS NULL THEN next_at END AS "nextAt", watermark, paused, paused_at AS "pausedAt", note, failures,
+    last_run_id AS "lastRunId", backfill_id AS "backfillId"`;
+
 const listFeeds = statement(
   'read_feeds_list',
-  `SELECT object, kind, object_name AS "objectName", schedule,
-    CASE WHEN next_at < 'infinity' AND paused IS NULL THEN next_at END AS "nextAt", watermark, paused, paused_at AS "pausedAt", note, failures,
-    last_run_id AS "lastRunId", backfill_id AS "backfillId"
-  FROM read_feed WHERE project_id = $1 AND installation_id = $2 ORDER BY object, kind`,
+  `SELECT ${feedColumns} FROM read_feed WHERE project_id = $1 AND installation_id = $2 ORDER BY object, kind`,
 );
 
 export function list(db: Queryable, projectId: string, installationId: string): Promise<FeedRow[]> {

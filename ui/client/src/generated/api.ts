@@ -1482,6 +1482,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/reads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how the objects of all installations are read
+         * @description By installation, the oldest first, and by object. A change of a config shows within about two seconds. What is asked for may be rare: a page looks at 5,000 reads at the most, and is short or empty then; it is the last when `pagination.done` is true.
+         *
+         *     Scopes: `full`, `develop`, `view`, `read`.
+         */
+        get: operations["listReadsForProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/reads": {
         parameters: {
             query?: never;
@@ -4646,6 +4668,54 @@ export interface components {
             results: components["schemas"]["Project"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /** ProjectReadState */
+        ProjectReadState: {
+            installationId: string;
+            integrationId: string;
+            groupRef: string;
+            status: components["schemas"]["ReadStatus"];
+            /** @description The provider's name. */
+            objectName: string;
+            /** @description The builder's name. */
+            mappedObjectName?: string;
+            /** @description Cron with five fields, in UTC. Missing: on demand only. */
+            schedule?: string;
+            destination?: string;
+            disabled: boolean;
+            paused?: {
+                /**
+                 * @description `object`, `installation`: by a call; `failures`: by itself, after too many failures; `removed`: a deploy took the object away.
+                 * @enum {unknown}
+                 */
+                reason: "object" | "installation" | "failures" | "removed";
+                /**
+                 * Format: date-time
+                 * @description Since when. RFC 3339, UTC.
+                 */
+                since: string;
+                note?: string;
+            };
+            /**
+             * Format: date-time
+             * @description Every change until then was read by the schedule. RFC 3339, UTC.
+             */
+            watermark: string;
+            /**
+             * Format: date-time
+             * @description When the next scheduled run begins. RFC 3339, UTC.
+             */
+            nextRunTime?: string;
+            /** @description Scheduled runs that failed one after the other. */
+            failures: number;
+            lastRun?: components["schemas"]["ReadRunSummary"];
+            backfill?: components["schemas"]["ReadRunSummary"];
+            associations?: components["schemas"]["AssociationsState"];
+        };
+        /** ProjectReadStatePage */
+        ProjectReadStatePage: {
+            results: components["schemas"]["ProjectReadState"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         /**
          * ProviderAnswer
          * @description What the provider answered, secrets removed.
@@ -4915,6 +4985,7 @@ export interface components {
         };
         /** ReadState */
         ReadState: {
+            status: components["schemas"]["ReadStatus"];
             /** @description The provider's name. */
             objectName: string;
             /** @description The builder's name. */
@@ -4952,6 +5023,12 @@ export interface components {
             backfill?: components["schemas"]["ReadRunSummary"];
             associations?: components["schemas"]["AssociationsState"];
         };
+        /**
+         * ReadStatus
+         * @description The first that is true. `removed`: a deploy took the object away; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that.
+         * @enum {unknown}
+         */
+        ReadStatus: "removed" | "paused" | "disabled" | "failing" | "running" | "idle";
         /** RecordDone */
         RecordDone: {
             /** @enum {boolean} */
@@ -6180,6 +6257,8 @@ export type ProblemIssue = components['schemas']['ProblemIssue'];
 export type Project = components['schemas']['Project'];
 export type ProjectFile = components['schemas']['ProjectFile'];
 export type ProjectPage = components['schemas']['ProjectPage'];
+export type ProjectReadState = components['schemas']['ProjectReadState'];
+export type ProjectReadStatePage = components['schemas']['ProjectReadStatePage'];
 export type ProviderAnswer = components['schemas']['ProviderAnswer'];
 export type ProviderApp = components['schemas']['ProviderApp'];
 export type ProviderAppMetadata = components['schemas']['ProviderAppMetadata'];
@@ -6201,6 +6280,7 @@ export type ReadPreviewRequest = components['schemas']['ReadPreviewRequest'];
 export type ReadRequest = components['schemas']['ReadRequest'];
 export type ReadRunSummary = components['schemas']['ReadRunSummary'];
 export type ReadState = components['schemas']['ReadState'];
+export type ReadStatus = components['schemas']['ReadStatus'];
 export type RecordDone = components['schemas']['RecordDone'];
 export type RecordFailed = components['schemas']['RecordFailed'];
 export type RecordFields = components['schemas']['RecordFields'];
@@ -9144,6 +9224,46 @@ export interface operations {
             404: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             415: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listReadsForProject: {
+        parameters: {
+            query?: {
+                /** @description Only of this group. */
+                groupRef?: string;
+                /** @description Only of this installation. */
+                installationId?: string;
+                /** @description Only of this object: the provider's name, whatever its case. */
+                object?: string;
+                /** @description The first that is true. `removed`: a deploy took the object away; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that. */
+                status?: "removed" | "paused" | "disabled" | "failing" | "running" | "idle";
+                pageSize?: number;
+                /** @description `nextPageToken` of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectReadStatePage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
