@@ -3,6 +3,7 @@ import type { ConfigContent, Installation } from '../../ui/client/src/index.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { say } from './output.ts';
+import { readColumns } from './reads.ts';
 import { pageSizeOf, sayList, sayOne, type ListOptions } from './rows.ts';
 
 /** `svc installations list`. */
@@ -43,15 +44,7 @@ export async function listReads(installationId: string, options: ListOptions & O
   async function* each() {
     yield* states;
   }
-  await sayList(options, each(), {
-    object: ({ objectName }) => objectName,
-    schedule: ({ schedule }) => schedule,
-    destination: ({ destination }) => destination,
-    state: ({ disabled, paused }) => (disabled ? 'disabled' : paused ? `paused: ${paused.reason}` : 'reads'),
-    'read until': ({ watermark }) => watermark,
-    'next run': ({ nextRunTime }) => nextRunTime,
-    'last run': ({ lastRun }) => lastRun?.status,
-  });
+  await sayList(options, each(), { ...readColumns, destination: ({ destination }) => destination });
 }
 
 /** `svc installations create`: of a group that is connected. */

@@ -114,6 +114,9 @@ describe('cli/nouns', () => {
     expect(await words('installations', 'reads', customer.installationId, '-i', 'hubspot-crm')).toContain(
       '0 0 1 1 *',
     );
+    const reads = await words('reads', 'list', '--group', 'acme', '--status', 'idle');
+    expect(reads).toMatch(new RegExp(`\n${customer.installationId} +acme +contacts +0 0 1 1 \\* +idle `));
+    expect(await json('reads', 'list', '--status', 'paused')).toEqual([]);
     expect(await words('connections', 'list', '--provider', 'hubspot')).toContain(customer.connectionId);
     expect(await words('connections', 'get', customer.connectionId)).toContain('groupRef: acme');
     const again = await run('connections', 'reconnect', customer.connectionId);

@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { calling, listing } from './command.ts';
 
 /** The customers of a builder: what is connected and installed for them. */
 export function declareCustomers(program: Command): void {
   declareConnections(program.command('connections').description('the accounts that customers connected'));
   declareInstallations(program.command('installations').description('which customer has which integration'));
+  declareReads(program.command('reads').description('how each object of each customer is read'));
 }
 
 function declareConnections(connections: Command): void {
@@ -84,4 +85,27 @@ function declareInstallations(installations: Command): void {
     .action(async (integration: string, options) =>
       (await import('../installations.ts')).createInstallation(integration, options),
     );
+}
+
+function declareReads(reads: Command): void {
+  listing(
+    reads,
+    'list',
+    'how objects are read, with their last runs, by installation',
+    'svc reads list --status failing',
+  )
+    .addOption(
+      new Option('--status <status>', 'those that are').choices([
+        'failing',
+        'paused',
+        'running',
+        'idle',
+        'disabled',
+        'removed',
+      ]),
+    )
+    .option('--object <name>', "of that object, by the provider's name")
+    .option('-g, --group <ref>', 'of that group')
+    .option('--installation <id>', 'of that installation')
+    .action(async (options) => (await import('../reads.ts')).findReads(options));
 }

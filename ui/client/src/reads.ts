@@ -1,7 +1,9 @@
 import { answerOf, type CallOptions, type Calls } from './calls.ts';
 import type {
   BackfillProgress,
+  operations,
   PauseReadsRequest,
+  ProjectReadState,
   ReadAccepted,
   ReadRequest,
   ReadState,
@@ -9,6 +11,9 @@ import type {
   SearchResult,
 } from './generated/api.ts';
 import type { InstallationRef } from './installations.ts';
+import { listOf, type List } from './pages.ts';
+
+type Query = NonNullable<operations['listReadsForProject']['parameters']['query']>;
 
 export interface Reads {
   /** Reads an object of a group now; its records go to the destination of the object. */
@@ -18,6 +23,8 @@ export interface Reads {
   ): Promise<ReadAccepted>;
   /** Schedule, last and next run of each object of an installation. */
   list(of: InstallationRef, options?: CallOptions): Promise<ReadState[]>;
+  /** The same of all installations; all that is asked for holds. By installation and object. */
+  find(query?: Query, options?: CallOptions): List<ProjectReadState>;
   /** How far the history of an object is read. */
   backfillProgress(
     of: InstallationRef & { object: string },
@@ -35,13 +42,15 @@ export interface Reads {
 const installation =
   '/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}';
 
-export function readsOf({ api, projectIdOrName }: Calls): Reads {
+export function readsOf(calls: Calls): Reads {
+  const { api, projectIdOrName } = calls;
   const at = ({ integration: integrationId, installationId }: InstallationRef) => ({
     projectIdOrName,
     integrationId,
     installationId,
   });
   return {
+    find: finding(calls),
     start: ({ integration: integrationId, object: objectName, ...body }, options = {}) =>
       answerOf(
         api.POST('/read/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}', {
@@ -84,4 +93,18 @@ export function readsOf({ api, projectIdOrName }: Calls): Reads {
         }),
       ),
   };
+}
+
+function finding({ api, projectIdOrName }: Calls): Reads['find'] {
+  return ({ pageSize, pageToken, ...filter } = {}, options = {}) =>
+    listOf(
+      (page) => {
+        const params = { path: { projectIdOrName }, query: { ...filter, ...page } };
+        return answerOf(api.GET('/v1/projects/{projectIdOrName}/reads', { params, ...options }));
+      },
+      {
+        ...(pageSize === undefined ? {} : { pageSize }),
+        ...(pageToken === undefined ? {} : { pageToken }),
+      },
+    );
 }
