@@ -15,6 +15,7 @@ import {
   writeSeenLive,
 } from './console/operations.ts';
 import { auditTellsIt, deployedFromTheEditor, keyMadeAndDeleted, openToAll } from './console/project.ts';
+import { readsLookedAt } from './console/reads.ts';
 import { deliveryReplayed, destinationMade } from './console/sending.ts';
 import {
   againAboveAForm,
@@ -37,6 +38,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['leads from a customer to what they are configured to, and to their account', customerUnderstood],
   ['tells the second of two people who change one config', twoChangeOneConfig],
   ['shows what is wrong with a config, and restores one of before', configRestored],
+  ['tells how all customers are read, and leads to a read that is paused', readsLookedAt],
   ['makes a destination, tries it, and shows and rotates its key', destinationMade],
   ['tells events, and sends again what was sent, after a count', deliveryReplayed],
   ['lets people in and out', inAndOut],

@@ -22,6 +22,7 @@ export async function everyPage({ platform, customer }: ConsoleWorld): Promise<s
     'operations',
     operation && `operations/${operation}`,
     operation && `operations/${operation}?tab=records`,
+    'reads',
     'deliveries',
     delivery && `deliveries/${delivery}`,
     'replays',

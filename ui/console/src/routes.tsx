@@ -106,6 +106,12 @@ const operation = createRoute({
   component: lazyRouteComponent(() => import('./pages/operations/detail.tsx'), 'OperationPage'),
 });
 
+const reads = createRoute({
+  getParentRoute: () => project,
+  path: 'reads',
+  validateSearch: known('status', 'groupRef', 'object', 'installationId'),
+  component: lazyRouteComponent(() => import('./pages/reads/list.tsx'), 'ReadsPage'),
+});
 const deliveries = createRoute({
   getParentRoute: () => project,
   path: 'deliveries',
@@ -238,6 +244,7 @@ const inProject = [
   overview,
   operations,
   operation,
+  reads,
   deliveries,
   delivery,
   replays,

@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { isShort } from './live.ts';
 
 /** A page of a list, as every list of the API answers it. */
 export interface Page<Item> {
@@ -26,7 +27,8 @@ export interface List<Item> {
 }
 
 /**
- * A list of the API, page by page as far as somebody scrolls.
+ * A list of the API, page by page as far as somebody scrolls. `againMs`: it changes without a change that is told, and is read again so
+ * often.
  *
  * @example
  * useList([project, 'operations', filters], (page) =>
@@ -35,7 +37,11 @@ export interface List<Item> {
 export function useList<Item>(
   key: readonly unknown[],
   load: (page: PageQuery) => Promise<Page<Item>>,
-  { pageSize = 100, enabled = true }: { pageSize?: number; enabled?: boolean } = {},
+  {
+    pageSize = 100,
+    enabled = true,
+    againMs,
+  }: { pageSize?: number; enabled?: boolean; againMs?: number } = {},
 ): List<Item> {
   const query = useInfiniteQuery({
     queryKey: key,
@@ -45,6 +51,7 @@ export function useList<Item>(
     getNextPageParam: ({ pagination }) => pagination.nextPageToken,
     placeholderData: keepPreviousData,
     enabled,
+    refetchInterval: (one) => (againMs !== undefined && isShort(one) ? againMs : false),
   });
   return {
     items: query.data?.pages.flatMap(({ results }) => results) ?? [],

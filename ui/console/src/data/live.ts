@@ -67,5 +67,6 @@ function flush(client: QueryClient, project: string, waiting: Set<string>): void
   waiting.clear();
 }
 
-const isShort = ({ state: { data } }: Query): boolean =>
+/** Of a list, whether few enough pages of it are loaded to load them again. */
+export const isShort = ({ state: { data } }: Pick<Query, 'state'>): boolean =>
   ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= mostPages;

@@ -3,6 +3,7 @@ import {
   Bell,
   Blocks,
   Cable,
+  CalendarClock,
   Database,
   FileCode2,
   KeyRound,
@@ -31,6 +32,7 @@ export const nav: readonly { title?: string; items: readonly NavItem[] }[] = [
     title: 'Work',
     items: [
       { label: 'Operations', to: '/projects/$project/operations', icon: ListTree },
+      { label: 'Reads', to: '/projects/$project/reads', icon: CalendarClock },
       { label: 'Deliveries', to: '/projects/$project/deliveries', icon: Send },
       { label: 'Proxy log', to: '/projects/$project/proxy-logs', icon: ArrowLeftRight },
     ],

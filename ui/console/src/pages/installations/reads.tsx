@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import type { Installation, ReadState } from '@svc/client';
 import type { ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
-import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Facts, Loading } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
+import { stateOf } from '../reads/queries.ts';
 import { Backfill, Run } from './run.tsx';
 import { ReadActions } from './read-actions.tsx';
 
@@ -80,18 +81,4 @@ function Feed(props: { project: string; installation: Installation; feed: ReadSt
       )}
     </section>
   );
-}
-
-const pausedFor = {
-  object: 'Paused',
-  installation: 'Paused',
-  failures: 'Paused after failures',
-  removed: 'Not in the integration any more',
-};
-
-function stateOf({ disabled, paused, failures, lastRun }: ReadState): [word: string, tone: Tone] {
-  if (paused) return [pausedFor[paused.reason], paused.reason === 'failures' ? 'bad' : 'neutral'];
-  if (disabled) return ['Switched off in the config', 'neutral'];
-  if (failures > 0) return ['Failing', 'warning'];
-  return lastRun?.status === 'in_progress' ? ['Running', 'info'] : ['Reads', 'good'];
 }

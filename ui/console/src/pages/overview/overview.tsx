@@ -30,7 +30,7 @@ const kinds: Record<Attention['kind'], { title: string; list: string }> = {
   unhealthyInstallations: { title: 'Unhealthy installations', list: 'installations' },
   deadLetters: { title: 'Deliveries given up', list: 'deliveries' },
   disabledDestinations: { title: 'Disabled destinations', list: 'destinations' },
-  pausedReads: { title: 'Installations with paused reads', list: 'installations' },
+  pausedReads: { title: 'Paused reads', list: 'reads' },
 };
 
 /** What needs attention first, then how the work goes. */
