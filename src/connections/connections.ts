@@ -72,7 +72,7 @@ export interface Connections {
   /** The same, for a connection that is there. */
   restartOAuth(reach: Reach, id: string): Promise<string>;
   /** A browser opens the link: where it goes on, or why the link does not hold. */
-  openOAuth(state: string | undefined): Promise<Opened | FlowEnd>;
+  openOAuth(state: string | undefined, cookies: string | undefined): Promise<Opened | FlowEnd>;
   /** The provider sends a browser back, with the header Cookie that it has here. */
   finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
   /** Whose page tells how a flow of the project ended. Pages of the origins that may call hear it, and ours. */
@@ -182,8 +182,8 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
   return {
     startOAuth: async (projectId, request) => beginConnect(deps, projectId, withWorkspace(request)),
     restartOAuth: async (reach, id) => beginUpdate(deps, (await load(ground, reach, id)).row),
-    openOAuth: async (state) =>
-      (state === undefined ? undefined : await openFlow(deps, state)) ?? deadFlow(deps, state),
+    openOAuth: async (state, cookies) =>
+      (state === undefined ? undefined : await openFlow(deps, state, cookies)) ?? deadFlow(deps, state),
     async pageOwnerOf(projectId) {
       const { appName, branding } = await projects.get(projectId);
       const hearers = [new URL(ground.publicUrl).origin, ...(await projects.originsOf(projectId))];

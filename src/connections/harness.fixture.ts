@@ -102,7 +102,8 @@ export async function createHarness(
     };
   };
   const open: Harness['open'] = async (link) => {
-    const answer = await server.inject({ method: 'GET', url: link.slice(publicUrl.length) });
+    const headers = { cookie: [...cookies.values()].join('; ') };
+    const answer = await server.inject({ method: 'GET', url: link.slice(publicUrl.length), headers });
     const [cookie = ''] = String(answer.headers['set-cookie']).split(';');
     cookies.set(cookie, cookie);
     if (answer.statusCode !== 302) throw new Error(`not sent on: ${answer.statusCode} ${answer.body}`);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBrowser } from '../../simulator/browser.ts';
 import { deploy } from '../customer.ts';
@@ -46,5 +47,25 @@ describe('test/journeys/connect-browser', () => {
     expect(await list('groupRef=mine')).toEqual([]);
     const dead = await browser.open(`${platform.base}/callbacks/v1/oauth/start?flow=made-up`);
     expect(dead).toMatchObject({ status: 400, text: expect.stringContaining('AUTHORIZATION_FAILED') });
+  });
+
+  it('the browser that opens a link first keeps it, and nothing that stands in an address ends its flow', async () => {
+    const link = (await start({ groupRef: 'kept' })).text;
+    expect((await fetch(link, { method: 'HEAD', redirect: 'manual' })).status).not.toBe(302);
+    const callback = await consent(link);
+    const late = await newBrowser().open(link);
+    expect(late).toMatchObject({ status: 400, next: undefined });
+    expect(late.text).toContain('began in another browser');
+    const state = new URL(callback).searchParams.get('state') ?? '';
+    const name = createHash('sha256').update(state).digest('hex').slice(0, 24);
+    for (const secret of [state, '', 'a'.repeat(43)]) {
+      const headers = { cookie: `svc-oauth-${name}=${secret}` };
+      expect((await fetch(callback, { headers, redirect: 'manual' })).status).toBe(400);
+      expect((await fetch(link, { headers, redirect: 'manual' })).status).toBe(400);
+    }
+    expect(await list('groupRef=kept')).toEqual([]);
+    // Whoever opened it may open it again.
+    expect((await browser.open(await consent(link))).text).toContain('AUTHORIZATION_SUCCEEDED');
+    expect(await list('groupRef=kept')).toHaveLength(1);
   });
 });

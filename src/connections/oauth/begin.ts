@@ -6,8 +6,8 @@ import { placeOf } from '../credentials/index.ts';
 import type { OAuthConnectRequest } from '../schema.ts';
 import type { ConnectionRow } from '../store.ts';
 import { assertAuthorizes, authorizationUrl, scopesFor, withState } from './authorize.ts';
-import { marking, startLink } from './browser.ts';
-import { findFlow, saveFlow, type FlowRequest } from './flow-store.ts';
+import { marking, secretIn, startLink } from './browser.ts';
+import { bindFlow, saveFlow, type FlowRequest } from './flow-store.ts';
 import { newState, newVerifier } from './state.ts';
 
 export interface FlowDeps {
@@ -92,9 +92,14 @@ export interface Opened {
   cookie: string;
 }
 
-/** Marks the browser that opens the link; undefined when the flow is unknown, used or over. */
-export async function openFlow({ ground }: FlowDeps, state: string): Promise<Opened | undefined> {
-  const request = await findFlow(ground.database, state);
+/** Binds the flow to the browser that opens the link first; undefined when it is another's, unknown, used or over. */
+export async function openFlow(
+  { ground: { database, publicUrl } }: FlowDeps,
+  state: string,
+  cookies: string | undefined,
+): Promise<Opened | undefined> {
+  const secret = secretIn(publicUrl, state, cookies) ?? newState();
+  const request = await bindFlow(database, { state, secret });
   if (!request) return undefined;
-  return { location: withState(request.authorizeUrl, state), cookie: marking(ground.publicUrl, state) };
+  return { location: withState(request.authorizeUrl, state), cookie: marking(publicUrl, state, secret) };
 }

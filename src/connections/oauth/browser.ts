@@ -26,10 +26,10 @@ export function startLink(publicUrl: string, state: string): string {
   return `${publicUrl}${startPath}?flow=${encodeURIComponent(state)}`;
 }
 
-/** The Set-Cookie of the browser that opens the link. */
-export function marking(publicUrl: string, state: string): string {
+/** The Set-Cookie of the browser that opens the link; the secret stands in no address. */
+export function marking(publicUrl: string, state: string, secret: string): string {
   const { name, attributes } = markOf(publicUrl, state);
-  return `${name}=${state}; Max-Age=${stateLifeSeconds}; ${attributes}`;
+  return `${name}=${secret}; Max-Age=${stateLifeSeconds}; ${attributes}`;
 }
 
 /** The Set-Cookie of the browser whose flow is over. */
@@ -38,8 +38,9 @@ export function unmarking(publicUrl: string, state: string): string {
   return `${name}=; Max-Age=0; ${attributes}`;
 }
 
-/** Whether the header Cookie is of the browser that opened the link of the state. */
-export function isMarked(publicUrl: string, state: string, cookies: string | undefined): boolean {
+/** The secret of the flow in a header Cookie; undefined in that of a browser that did not open the link. */
+export function secretIn(publicUrl: string, state: string, cookies: string | undefined): string | undefined {
   const { name } = markOf(publicUrl, state);
-  return (cookies ?? '').split(';').some((cookie) => cookie.trim() === `${name}=${state}`);
+  const found = (cookies ?? '').split(';').find((cookie) => cookie.trim().startsWith(`${name}=`));
+  return found?.trim().slice(name.length + 1);
 }

@@ -16,7 +16,7 @@ const page = (description: string) => ({
 
 /** What the routes need: a flow that is opened, and one that is ended. */
 interface Flows {
-  openOAuth(state: string | undefined): Promise<Opened | FlowEnd>;
+  openOAuth(state: string | undefined, cookies: string | undefined): Promise<Opened | FlowEnd>;
   finishOAuth(query: CallbackQuery, cookies: string | undefined): Promise<FlowEnd>;
   /** Whose page tells how a flow of the project ended, and who hears it. */
   pageOwnerOf(projectId: string): Promise<PageOwner>;
@@ -34,21 +34,25 @@ function startRoute(server: HttpServer, flows: Flows): void {
   server.route({
     method: 'GET',
     url: startPath,
+    // What looks at a link without opening it takes it from nobody.
+    exposeHeadRoute: false,
     schema: {
       operationId: 'oauthStart',
       summary: 'The link that connects an account',
       description:
-        'Marks the browser with a cookie and sends it to the provider. Only the browser that opened the link can end the flow.',
+        'Marks the browser with a secret in a cookie and sends it to the provider. Only the browser that opened the link first can end the flow.',
       tags: ['connections'],
       querystring: Type.Object({ flow: text }),
       response: {
         '3xx': Type.Null({ description: 'To the provider.' }),
-        '4xx': page('The page of a link that was used, is not known or is over.'),
+        '4xx': page(
+          'The page of a link that was used, is not known, is over, or was opened by another browser before.',
+        ),
       },
     },
     config: { scopes: 'public' },
     handler: async (request, reply) => {
-      const opened = await flows.openOAuth(request.query.flow);
+      const opened = await flows.openOAuth(request.query.flow, request.headers.cookie);
       if (!('location' in opened)) return answer(flows, request, reply, opened);
       const headers = { ...leaving, 'set-cookie': opened.cookie };
       return reply.headers(headers).redirect(opened.location, 302);

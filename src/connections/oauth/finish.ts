@@ -7,8 +7,8 @@ import { keep, prove, schemeOf, type Account, type AccountRule, type Proven } fr
 import { findSameConnection, readConnection } from '../store.ts';
 import { refusalOf, requestToken, type Granted } from '../tokens/index.ts';
 import { redirectUriOf, type FlowDeps } from './begin.ts';
-import { isMarked, unmarking } from './browser.ts';
-import { findEndedFlow, recordRefusal, takeFlow, type Flow } from './flow-store.ts';
+import { secretIn, unmarking } from './browser.ts';
+import { findEndedFlow, isOpenFlow, recordRefusal, takeFlow, type Flow, type FlowKey } from './flow-store.ts';
 import type { PageKind } from './page-text.ts';
 import { assertIssuer, readRedirect, type CallbackQuery, type Redirected } from './redirect.ts';
 
@@ -39,14 +39,17 @@ const nameOf = (catalog: Catalog, provider: string): string =>
 
 const otherBrowser: FlowEnd = {
   reason: 'otherBrowser',
-  error: 'This browser did not open the link to connect the account. Open the link again, here.',
+  error: 'This browser did not open the link to connect the account; another one did, or none.',
   status: 400,
 };
 
-/** What is told of a link that does not hold (any more). */
+/** What is told of a link that does not hold (any more), or is another browser's. */
 export async function deadFlow({ ground, catalog }: FlowDeps, state: string | undefined): Promise<FlowEnd> {
   const ended = state === undefined ? undefined : await findEndedFlow(ground.database, state);
-  if (!ended) return { reason: 'unknown', error: deadLinks.unknown, status: 400 };
+  if (!ended) {
+    if (state !== undefined && (await isOpenFlow(ground.database, state))) return otherBrowser;
+    return { reason: 'unknown', error: deadLinks.unknown, status: 400 };
+  }
   const { returnUrl } = ended.request;
   return {
     reason: ended.how,
@@ -60,7 +63,7 @@ export async function deadFlow({ ground, catalog }: FlowDeps, state: string | un
 
 /**
  * Ends a flow, whatever came back. Never throws for what the browser or the provider says; a failed one stores nothing. A
- * browser that did not open the flow's link ends nothing: the one that did may still come.
+ * browser that did not open the flow's link first ends nothing: the one that did may still come.
  */
 export async function finishFlow(
   deps: FlowDeps,
@@ -70,19 +73,21 @@ export async function finishFlow(
   const { state } = query;
   const { publicUrl } = deps.ground;
   if (!state) return deadFlow(deps, undefined);
-  if (!isMarked(publicUrl, state, cookies)) {
+  const secret = secretIn(publicUrl, state, cookies);
+  if (secret === undefined) {
     // The mark ended with the flow: the person may have come back to its last page.
     const ended = await deadFlow(deps, state).catch(() => otherBrowser);
     return 'reason' in ended && ended.reason === 'used' ? ended : otherBrowser;
   }
-  return { ...(await finishOwn(deps, query, state)), cookie: unmarking(publicUrl, state) };
+  const end = await finishOwn(deps, query, { state, secret });
+  return end === otherBrowser ? end : { ...end, cookie: unmarking(publicUrl, state) };
 }
 
-async function finishOwn(deps: FlowDeps, query: CallbackQuery, state: string): Promise<FlowEnd> {
+async function finishOwn(deps: FlowDeps, query: CallbackQuery, key: FlowKey): Promise<FlowEnd> {
   let flow: Flow | undefined;
   try {
-    flow = await takeFlow(deps.ground.database, deps.ground.vault, state);
-    if (!flow) return await deadFlow(deps, state);
+    flow = await takeFlow(deps.ground.database, deps.ground.vault, key);
+    if (!flow) return await deadFlow(deps, key.state);
     const taken = flow;
     const actor = taken.request.startedBy ?? { kind: 'service' };
     const connectionId = await actAs(actor, () => complete(deps, taken, query));

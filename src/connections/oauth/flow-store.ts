@@ -58,15 +58,24 @@ const sweep = statement(
      (SELECT state_hash FROM oauth_flow WHERE expires_at < svc_now() - interval '1 hour' ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)`,
 );
 
-const find = statement(
-  'oauth_flows_find',
-  `SELECT request FROM oauth_flow WHERE state_hash = $1 AND expires_at > svc_now()`,
+// The first browser that comes keeps it.
+const open = statement(
+  'oauth_flows_open',
+  `UPDATE oauth_flow SET browser_hash = $2 WHERE state_hash = $1 AND expires_at > svc_now()
+     AND (browser_hash IS NULL OR browser_hash = $2)
+   RETURNING request`,
+);
+
+const isOpen = statement(
+  'oauth_flows_is_open',
+  `SELECT FROM oauth_flow WHERE state_hash = $1 AND expires_at > svc_now()`,
 );
 
 // Of two answers with one state, one finds it. It expires with that: a node of an older release looks at nothing else.
 const take = statement(
   'oauth_flows_take',
   `UPDATE oauth_flow SET used_at = svc_now(), expires_at = svc_now() WHERE state_hash = $1 AND expires_at > svc_now()
+     AND browser_hash = $2
    RETURNING project_id, request, code_verifier`,
 );
 
@@ -102,15 +111,34 @@ export async function saveFlow(database: Database, vault: Vault, state: string, 
   });
 }
 
-/** What a state was given out for; undefined when it is unknown, used or over. */
-export async function findFlow(database: Database, state: string): Promise<FlowRequest | undefined> {
-  return (await database.rows<Pick<FlowRow, 'request'>>(find, [hashState(state)]))[0]?.request;
+/** A state, and the secret of the browser that comes with it. */
+export interface FlowKey {
+  state: string;
+  secret: string;
 }
 
-/** The flow of a state, once; undefined when it is unknown, used or over. */
-export async function takeFlow(database: Database, vault: Vault, state: string): Promise<Flow | undefined> {
+/** Binds the flow to the browser; undefined when it is another's, unknown, used or over. */
+export async function bindFlow(
+  database: Database,
+  { state, secret }: FlowKey,
+): Promise<FlowRequest | undefined> {
+  const rows = await database.rows<Pick<FlowRow, 'request'>>(open, [hashState(state), hashState(secret)]);
+  return rows[0]?.request;
+}
+
+/** Whether the flow can still be ended. */
+export async function isOpenFlow(database: Database, state: string): Promise<boolean> {
+  return (await database.rows(isOpen, [hashState(state)])).length > 0;
+}
+
+/** The flow of a state, once; undefined when it is another browser's, unknown, used or over. */
+export async function takeFlow(
+  database: Database,
+  vault: Vault,
+  { state, secret }: FlowKey,
+): Promise<Flow | undefined> {
   const hash = hashState(state);
-  const row = (await database.rows<FlowRow>(take, [hash]))[0];
+  const row = (await database.rows<FlowRow>(take, [hash, hashState(secret)]))[0];
   if (!row) return undefined;
   const verifier = vault.open(row.code_verifier, verifierPlace(row.project_id, hash));
   if (typeof verifier !== 'string') throw problem('internal', { detail: 'A code verifier is not a text.' });

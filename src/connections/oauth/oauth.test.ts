@@ -5,7 +5,7 @@ import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { loadCatalog, type Provider } from '../../providers/index.ts';
 import { control, createHarness, type Harness } from '../harness.fixture.ts';
 import { authorizationUrl } from './authorize.ts';
-import { isMarked, marking } from './browser.ts';
+import { marking, secretIn } from './browser.ts';
 import { assertIssuer } from './redirect.ts';
 
 describe('connections/oauth', () => {
@@ -240,17 +240,17 @@ describe('connections/oauth', () => {
   });
 
   it('marks a browser with a cookie of this origin alone, as far as the scheme allows', () => {
-    expect(marking('https://svc.example.com', 'st')).toMatch(
-      /^__Host-svc-oauth-[0-9a-f]{24}=st; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    expect(marking('https://svc.example.com', 'st', 'secret')).toMatch(
+      /^__Host-svc-oauth-[0-9a-f]{24}=secret; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     );
-    expect(marking('http://localhost:4000', 'st')).toMatch(
-      /^svc-oauth-[0-9a-f]{24}=st; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+    expect(marking('http://localhost:4000', 'st', 'secret')).toMatch(
+      /^svc-oauth-[0-9a-f]{24}=secret; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
     );
-    const [cookie = ''] = marking('https://svc.example.com', 'st').split(';');
-    expect(isMarked('https://svc.example.com', 'st', `a=b; ${cookie}; c=d`)).toBe(true);
-    expect(isMarked('https://svc.example.com', 'st', cookie.replace('__Host-', ''))).toBe(false);
-    expect(isMarked('https://svc.example.com', 'other', cookie)).toBe(false);
-    expect(isMarked('https://svc.example.com', 'st', undefined)).toBe(false);
+    const [cookie = ''] = marking('https://svc.example.com', 'st', 'secret').split(';');
+    expect(secretIn('https://svc.example.com', 'st', `a=b; ${cookie}; c=d`)).toBe('secret');
+    expect(secretIn('https://svc.example.com', 'st', cookie.replace('__Host-', ''))).toBeUndefined();
+    expect(secretIn('https://svc.example.com', 'other', cookie)).toBeUndefined();
+    expect(secretIn('https://svc.example.com', 'st', undefined)).toBeUndefined();
   });
 
   it('escapes whatever the provider says', async () => {

@@ -30,7 +30,7 @@ const en: Catalogue = {
   ],
   otherBrowser: [
     'This began in another browser',
-    'Open the link here again, or go on in the browser that you began with.',
+    'Go on in the browser that opened the link first, or ask for a new link.',
   ],
   close: 'You can close this window.',
   back: 'Back to {app}',
@@ -56,7 +56,7 @@ const de: Catalogue = {
   ],
   otherBrowser: [
     'Begonnen wurde in einem anderen Browser',
-    'Öffnen Sie den Link hier noch einmal, oder machen Sie in dem Browser weiter, in dem Sie begonnen haben.',
+    'Machen Sie in dem Browser weiter, der den Link zuerst geöffnet hat, oder lassen Sie sich einen neuen geben.',
   ],
   close: 'Sie können dieses Fenster schließen.',
   back: 'Zurück zu {app}',

@@ -21,7 +21,7 @@ describe('src/connections/oauth/page', () => {
     ['used', 'A link connects an account once.'],
     ['expired', 'A link holds for ten minutes. Begin again in Mailmonkey.'],
     ['unknown', 'It was used, has expired, or is not whole.'],
-    ['otherBrowser', 'Open the link here again'],
+    ['otherBrowser', 'Go on in the browser that opened the link first'],
   ] as const)('says in plain words that it is %s, and the rest behind a fold', (reason, text) => {
     const { html } = flowPage({ ...given, message: failed(reason) });
     const [before, fold] = html.split('<details>');

@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * The link that connects an account
-         * @description Marks the browser with a cookie and sends it to the provider. Only the browser that opened the link can end the flow.
+         * @description Marks the browser with a secret in a cookie and sends it to the provider. Only the browser that opened the link first can end the flow.
          *
          *     Needs no credentials.
          */
@@ -6377,7 +6377,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The page of a link that was used, is not known or is over. */
+            /** @description The page of a link that was used, is not known, is over, or was opened by another browser before. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
