@@ -7,6 +7,9 @@ const nouns: Record<string, string> = { delivery: 'deliveries', apiKey: 'api-key
 const nounOf = (type: string): string =>
   nouns[type] ?? `${type.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}s`;
 
+/** What stands in addresses by its name, too: the key of what is read may not hold the id. */
+const named = new Set(['integration', 'destination']);
+
 const readAgainEveryMs = 1000;
 const connectAgainMs = 15_000;
 /** Further down a list somebody reads; it would be loaded page by page again. */
@@ -27,6 +30,11 @@ export function useLive(project: string): void {
       for (const { type, id } of changes) {
         waiting.add(`${nounOf(type)} list`).add(`${nounOf(type)} ${id}`);
         waiting.add('overview').add('audit-log list');
+        if (named.has(type)) waiting.add(nounOf(type));
+        // An installation shows whether its connection works.
+        if (type === 'connection') waiting.add('installations');
+        // They decide what the person may do here, and by which name it is found.
+        if (type === 'member' || type === 'project') void client.invalidateQueries({ queryKey: ['session'] });
       }
       for (const type of more) waiting.add(nounOf(type));
     };
