@@ -275,6 +275,8 @@ export const router = createRouter({
   ]),
   parseSearch,
   stringifySearch,
+  // What no page knows of an address is no filter.
+  search: { strict: true },
   defaultPreload: 'intent',
   defaultErrorComponent: Crashed,
   scrollRestoration: true,

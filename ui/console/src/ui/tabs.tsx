@@ -1,7 +1,7 @@
 import * as ak from '@ariakit/react';
 import type { ReactNode } from 'react';
 
-/** Parts of a page of which one is shown; which one belongs into the address, so the page holds it. */
+/** Parts of a page of which one is shown; which one belongs into the address, so the page holds it. The first instead of one that there is not. */
 export function Tabs(props: {
   label: string;
   chosen: string;
@@ -9,8 +9,9 @@ export function Tabs(props: {
   tabs: readonly { id: string; title: string; count?: number; content: ReactNode }[];
 }): ReactNode {
   const { label, chosen, onChoose, tabs } = props;
+  const shown = tabs.some(({ id }) => id === chosen) ? chosen : tabs[0]?.id;
   return (
-    <ak.TabProvider selectedId={chosen} setSelectedId={(id) => id && onChoose(id)}>
+    <ak.TabProvider selectedId={shown} setSelectedId={(id) => id && onChoose(id)}>
       <ak.TabList aria-label={label} className="tabs">
         {tabs.map(({ id, title, count }) => (
           <ak.Tab key={id} id={id} className="tab">

@@ -92,9 +92,10 @@ export function OperationsPage(): ReactNode {
   );
 }
 
+/** As the address has it: what is no value of a filter, the server says. */
 const queryOf = ({ unresolved, ...filters }: Filters) => ({
   ...filters,
-  ...(unresolved === 'true' ? { unresolved: true } : {}),
+  ...(unresolved === undefined ? {} : { unresolved: unresolved as unknown as boolean }),
 });
 
 const statuses = { in_progress: 'In progress', success: 'Done', failure: 'Failed' };
