@@ -12,8 +12,7 @@ import { Problem } from '../../ui/problem.tsx';
 
 /** What it proves itself with; shown on demand to who may, which the audit log tells. */
 export function Secrets({ project, destination }: { project: string; destination: Destination }): ReactNode {
-  const notAllowed = useNotAllowed(project, 'own');
-  const mayNotRotate = useNotAllowed(project, 'develop');
+  const notAllowed = useNotAllowed(project, 'develop');
   const [isRotating, setRotating] = useState(false);
   const { mutate, data, error, isPending, reset } = useMutation({
     mutationFn: () =>
@@ -37,7 +36,7 @@ export function Secrets({ project, destination }: { project: string; destination
             {data ? 'Hide' : 'Show'}
           </Button>
           {destination.type === 'webhook' && (
-            <Button disabledFor={mayNotRotate} onClick={() => setRotating(true)}>
+            <Button disabledFor={notAllowed} onClick={() => setRotating(true)}>
               Rotate …
             </Button>
           )}

@@ -2,6 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import type { Filters } from '../../data/filters.ts';
+import { useNotAllowed } from '../../data/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { Many, type DoPage } from '../../ui/many.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -29,7 +31,9 @@ const words = {
 export function ManyOperations({ project, filters }: { project: string; filters: Filters }): ReactNode {
   const [act, setAct] = useState<Act>();
   const client = useQueryClient();
+  const notAllowed = useNotAllowed(project, 'remediate');
   const close = (): void => setAct(undefined);
+  if (notAllowed !== undefined) return <Button disabledFor={notAllowed}>All of these …</Button>;
   return (
     <>
       <Menu

@@ -15,7 +15,7 @@ import { bytesOf, kinds } from './kinds.ts';
 export function StoragePage(): ReactNode {
   const project = useProject();
   const [isErasing, setErasing] = useState(false);
-  const notAllowed = useNotAllowed(project, 'own');
+  const notAllowed = useNotAllowed(project, 'develop');
   const { data, error, refetch } = useQuery({
     queryKey: [project, 'storage'],
     queryFn: () =>
