@@ -9,6 +9,7 @@ import {
   dailyWaitMs,
   limitReached,
   quotaNames,
+  quotaTold,
   reserveWaitMs,
   type DailyQuota,
   type LimitReached,
@@ -40,7 +41,7 @@ export interface Budget {
   close(projectId: string, connectionId: string, limit: LimitReached): Closure;
   /** Whether the body of an answer of this status decides what it says of a limit. */
   bodyDecides(provider: string, status: number): boolean;
-  /** Closes the window if the answer says so. */
+  /** Closes the window if the answer says so, and notes what it tells of the quota. */
   observe(projectId: string, connectionId: string, provider: string, answer: HttpAnswer): Closure | undefined;
   /** The headers in which the provider tells its quota; undefined when it tells none. */
   quotaNames(provider: string): QuotaNames | undefined;
@@ -96,7 +97,7 @@ export function createBudget(
     loaded: undefined,
     sharing: undefined,
   };
-  const names = new Map<string, QuotaNames | undefined>();
+  const namesOf = rememberedNames(catalog);
   const closed = (projectId: string, connectionId: string): Closure | undefined => {
     const found = state.closures.get(keyOf(projectId, connectionId));
     return found && found.until > state.clock.now() ? found : undefined;
@@ -117,16 +118,12 @@ export function createBudget(
       const declared = catalog.find(provider);
       const day = declared && dailyQuota(declared, answer, state.clock.now());
       if (day) remember(state.days, keyOf(projectId, connectionId), day);
+      const quota = quotaTold(namesOf(provider) ?? new Map(), answer);
+      if (quota) remember(state.quotas, keyOf(projectId, connectionId), quota);
       const limit = declared && limitReached(declared, connectorOf(provider), answer, state.clock.now());
       return limit && closeHere(state, projectId, connectionId, limit);
     },
-    quotaNames(provider) {
-      if (names.has(provider)) return names.get(provider);
-      const declared = catalog.find(provider);
-      const found = declared && quotaNames(declared);
-      names.set(provider, found);
-      return found;
-    },
+    quotaNames: namesOf,
     noteQuota: (projectId, connectionId, quota) => {
       remember(state.quotas, keyOf(projectId, connectionId), quota);
     },
@@ -137,6 +134,18 @@ export function createBudget(
       await state.sharing;
       state.channel?.close();
     },
+  };
+}
+
+/** The headers of each provider, found once. */
+function rememberedNames(catalog: Catalog): Budget['quotaNames'] {
+  const names = new Map<string, QuotaNames | undefined>();
+  return (provider) => {
+    if (names.has(provider)) return names.get(provider);
+    const declared = catalog.find(provider);
+    const found = declared && quotaNames(declared);
+    names.set(provider, found);
+    return found;
   };
 }
 

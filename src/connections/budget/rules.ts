@@ -89,6 +89,13 @@ export function addToQuota(quota: Quota, member: keyof Quota, text: string): voi
   if (value !== undefined && Number.isFinite(value)) quota[member] = value;
 }
 
+/** What an answer says of the present window; undefined when it says nothing. */
+export function quotaTold(names: QuotaNames, answer: HttpAnswer): Quota | undefined {
+  const quota: Quota = {};
+  for (const [name, member] of names) addToQuota(quota, member, textOf(answer, name) ?? '');
+  return Object.keys(quota).length > 0 ? quota : undefined;
+}
+
 /** The share of a window that is kept for those who come first. */
 const reserves: Record<Priority, number> = { interactive: 0, write: 0, read: 0.1, backfill: 0.25 };
 
