@@ -90,8 +90,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       ServerResponse: drainingResponse(() => made.listener?.listening !== false),
     },
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, { headers, log: options.log }),
-    frameworkErrors: (error, request, reply) =>
-      void sendProblem(request, reply.headers({ ...headers, 'x-request-id': request.id }), toProblem(error)),
+    frameworkErrors: (error, request, reply) => {
+      const answer = reply.headers({ ...headers, 'x-request-id': request.id });
+      // A path that cannot be read has no route either.
+      if (options.unknownPath?.isTaken(request)) void options.unknownPath.answer(request, answer);
+      else void sendProblem(request, answer, toProblem(error));
+    },
     bodyLimit: options.bodyLimitBytes,
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     genReqId: () => newId(),
