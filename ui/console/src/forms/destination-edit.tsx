@@ -34,7 +34,7 @@ export function EditDestination({ project, destination, onClose }: EditProps): R
         submit="Save"
         isBusy={isPending}
         error={error}
-        fields={['name', ...pathsOf(destination.type)]}
+        fields={['name', 'destination.name', ...pathsOf(destination.type)]}
         disabledFor={Object.keys(changed).length === 0 ? 'Nothing is changed yet' : undefined}
         onSubmit={() => mutate(changed)}
         onCancel={onClose}
@@ -43,7 +43,7 @@ export function EditDestination({ project, destination, onClose }: EditProps): R
           label="Name"
           hint="Manifests and configs name it: they must be changed, too."
           value={name}
-          issue={issueAt(error, 'name')}
+          issue={issueAt(error, 'destination.name') ?? issueAt(error, 'name')}
           onChange={setName}
         />
         <DestinationFields
