@@ -3,8 +3,16 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
-import { configRestored, customerUnderstood, twoChangeOneConfig } from './console/customers.ts';
+import { filtersInTheAddress, idsOfAnotherProject, nonsenseInTheAddress } from './console/addresses.ts';
+import {
+  configRestored,
+  customerUnderstood,
+  readPaused,
+  tokenAndBudgetShown,
+  twoChangeOneConfig,
+} from './console/customers.ts';
 import { hostileShown } from './console/hostile.ts';
+import { hostileTyped } from './console/hostile-typed.ts';
 import {
   attentionAndSearch,
   failedOneRetried,
@@ -14,8 +22,22 @@ import {
   unknownResolved,
   writeSeenLive,
 } from './console/operations.ts';
-import { auditTellsIt, deployedFromTheEditor, keyMadeAndDeleted, openToAll } from './console/project.ts';
+import {
+  auditTellsAllOfIt,
+  auditTellsIt,
+  deployedFromTheEditor,
+  keyMadeAndDeleted,
+  openToAll,
+} from './console/project.ts';
 import { readsLookedAt } from './console/reads.ts';
+import {
+  deletedUnderOnesFeet,
+  membershipRemoved,
+  projectRenamed,
+  roleLowered,
+  roleLoweredUnheard,
+} from './console/rights.ts';
+import { eachRoleMayItsOwn, supportWithoutSecrets } from './console/roles.ts';
 import { deliveryReplayed, destinationMade } from './console/sending.ts';
 import {
   againAboveAForm,
@@ -39,6 +61,8 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['tells the second of two people who change one config', twoChangeOneConfig],
   ['shows what is wrong with a config, and restores one of before', configRestored],
   ['tells how all customers are read, and leads to a read that is paused', readsLookedAt],
+  ['pauses a read and lets it go on', readPaused],
+  ['tells how old a token is, and how many calls the provider takes', tokenAndBudgetShown],
   ['makes a destination, tries it, and shows and rotates its key', destinationMade],
   ['tells events, and sends again what was sent, after a count', deliveryReplayed],
   ['lets people in and out', inAndOut],
@@ -46,6 +70,16 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['lets somebody in who was invited by a link', invitedByALink],
   ['lets somebody in who signs in elsewhere', signedInElsewhere],
   ['asks for a second factor, and ends a session elsewhere', secondFactor],
+  ['lets each role do what it may, and says why not the rest', eachRoleMayItsOwn],
+  ['lets support retry, and shows it no secret', supportWithoutSecrets],
+  ['keeps what was typed by somebody whose role is lowered, and says so', roleLowered],
+  ['notices a lowered role by what is refused', roleLoweredUnheard],
+  ['shows a project no more to somebody who was removed from it', membershipRemoved],
+  ['says that a project is gone from its address', projectRenamed],
+  ['says that what is looked at is deleted', deletedUnderOnesFeet],
+  ['finds nothing of another project', idsOfAnotherProject],
+  ['keeps filters in the address', filtersInTheAddress],
+  ['says what is wrong with an address', nonsenseInTheAddress],
   ['says what needs attention, and finds a group', attentionAndSearch],
   [
     'marks the faults of a manifest in an editor, deploys it and tells what it changed',
@@ -53,8 +87,10 @@ const walks: readonly [title: string, walk: Walk][] = [
   ],
   ['shows a key once, and lets nobody in by it once it is deleted', keyMadeAndDeleted],
   ['tells in the audit log who did it', auditTellsIt],
+  ['tells all that was done in the audit log', auditTellsAllOfIt],
   ['keeps nobody from the other pages of a project', openToAll],
   ['shows names and records of hostile texts, and runs nothing of them', hostileShown],
+  ['takes hostile texts in every field', hostileTyped],
   ['says that the server is away, and goes on when it is back', serverAway],
 ];
 const dist = join(import.meta.dirname, '../../ui/console/dist');
@@ -72,7 +108,11 @@ describe('test/browser/console', () => {
   });
 
   it.each(walks)('%s', { timeout: 60_000 }, async (_, walk) => {
-    await walk(world);
+    try {
+      await walk(world);
+    } finally {
+      await world.leave();
+    }
     expect(world.faults.splice(0)).toEqual([]);
   });
 

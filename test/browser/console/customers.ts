@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { fault, install } from '../../customer.ts';
 import { barriers, type ConsoleWorld } from './world.ts';
 
 const at = (world: ConsoleWorld): string =>
@@ -82,6 +83,81 @@ export async function configRestored(world: ConsoleWorld): Promise<void> {
   await dialog.getByRole('button', { name: 'Restore it' }).click();
   await page.getByText('The config is restored').waitFor();
   expect((await objectsOf(world)).companies).not.toHaveProperty('deletionSettings');
+  await page.close();
+}
+
+/** The group `readers` reads on demand: its read is paused and goes on, by the page of the installation. */
+export async function readPaused(world: ConsoleWorld): Promise<void> {
+  const { platform } = world;
+  const { installationId } = await install(platform, 'hubspot-crm', 'readers', {
+    read: { objects: { contacts: { objectName: 'contacts', selectedFields: { email: true } } } },
+    write: { objects: { contacts: { objectName: 'contacts' } } },
+  });
+  const page = await world.open(`/projects/default/installations/${installationId}`);
+  const read = page.getByRole('region', { name: 'contacts' });
+  await read.getByText('Reads', { exact: true }).waitFor();
+  const paused = async (): Promise<string | undefined> => {
+    type State = { paused?: { reason: string } }[];
+    const path = `/projects/default/integrations/hubspot-crm/installations/${installationId}/reads`;
+    return (await platform.call<State>('GET', path)).body[0]?.paused?.reason;
+  };
+  await read.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('It is paused').waitFor();
+  await read.getByRole('button', { name: 'Go on' }).waitFor();
+  await read.locator('.badge', { hasText: 'Paused' }).waitFor();
+  expect(await paused()).toBe('object');
+  expect(await barriers(page)).toEqual([]);
+  await page.reload();
+  await read.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('It goes on').waitFor();
+  await read.getByText('Reads', { exact: true }).waitFor();
+  expect(await paused()).toBeUndefined();
+  await page.close();
+}
+
+const fact = (page: Page, name: string): Locator =>
+  page.locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
+
+/** The page of a connection tells the age of its token and how many calls the provider takes, and that it takes none. */
+export async function tokenAndBudgetShown({ platform, open }: ConsoleWorld): Promise<void> {
+  type Known = { id: string; tokenIssueTime: string; tokenExpireTime: string; rateBudget?: object };
+  const [{ id } = { id: '' }] = (
+    await platform.call<Known[]>('GET', '/projects/default/connections?groupRef=readers')
+  ).body;
+  const known = async (): Promise<Known> =>
+    (await platform.call<Known>('GET', `/projects/default/connections/${id}`)).body;
+  const write = (mode: string): Promise<unknown> =>
+    platform.call('POST', '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts', {
+      groupRef: 'readers',
+      type: 'create',
+      mode,
+      record: { email: `${mode}@readers.example` },
+    });
+  await write('synchronous');
+  const page = await open(`/projects/default/connections/${id}`);
+  const token = fact(page, 'Access token');
+  await token.getByText(/^of (now|.+ ago), ends in \d+ min\.$/).waitFor();
+  const { tokenIssueTime, tokenExpireTime, rateBudget } = await known();
+  const times = await token
+    .locator('time')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
+  expect(times).toEqual([tokenIssueTime, tokenExpireTime]);
+  expect(rateBudget).toMatchObject({ limit: 110 });
+  await fact(page, 'Rate budget')
+    .getByText(/^1?\d\d? of 110 calls left$/)
+    .waitFor();
+  await fault(platform.hubspot, {
+    path: '/contacts',
+    fault: { kind: 'status', status: 429, body: { message: 'Too many.' }, headers: { 'retry-after': '5' } },
+    times: 1,
+  });
+  await write('asynchronous');
+  await expect.poll(async () => (await known()).rateBudget).toHaveProperty('closedUntil');
+  await page.reload();
+  await fact(page, 'Rate budget')
+    .getByText(/^Reached: nothing queued is sent until /)
+    .waitFor();
+  expect(await barriers(page)).toEqual([]);
   await page.close();
 }
 

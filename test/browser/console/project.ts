@@ -95,6 +95,51 @@ export const auditTellsIt: Walk = async ({ open }) => {
   await page.close();
 };
 
+const ada = 'ada@example.com';
+
+/** What the walks before did, by whom: by the first user in the browser, by those they let in, or by the key of the program. */
+const done: readonly [action: string, who: string][] = [
+  ['Invitation created', ada],
+  ['Member joined', 'grace@example.com'],
+  ['Member updated', 'API key'],
+  ['Member removed', 'API key'],
+  ['Manifest deployed', ada],
+  ['Integration revised', ada],
+  ['Operation retried', ada],
+  ['Operation retried', 'sam@roles.example'],
+  ['Operation resolved', ada],
+  ['Replay started', ada],
+  ['Read paused', ada],
+  ['Read resumed', ada],
+  ['Installation updated', ada],
+  ['Connect link created', ada],
+  ['Destination created', ada],
+  ['Destination tested', ada],
+  ['Destination rotated', ada],
+  ['Secrets of a destination shown', ada],
+  ['Secrets of a destination shown', 'dora@roles.example'],
+  ['Notifications changed', ada],
+  ['API key created', ada],
+  ['API key deleted', ada],
+];
+
+/** The audit log tells all of what was walked, and who did it. */
+export const auditTellsAllOfIt: Walk = async ({ open }) => {
+  const page = await open('/projects/default/audit-log');
+  // So high that no row is left out.
+  await page.setViewportSize({ width: 1_360, height: 12_000 });
+  await page.getByRole('row').nth(2).waitFor();
+  const missing = async (): Promise<string[]> => {
+    const rows = await page.getByRole('row').allInnerTexts();
+    return done
+      .filter(([action, who]) => !rows.some((row) => row.includes(action) && row.includes(who)))
+      .map(([action, who]) => `${action} by ${who}`);
+  };
+  await expect.poll(missing, { timeout: 10_000 }).toEqual([]);
+  expect(await page.getByText(/whsec_|svc_[0-9a-z]{8,32}_/).count()).toBe(0);
+  await page.close();
+};
+
 const pages: readonly [path: string, heading: string][] = [
   ['providers?q=hubspot', 'Providers'],
   ['providers?tab=apps', 'Providers'],

@@ -21,6 +21,8 @@ export interface ConsoleWorld {
   open: (path: string, as?: BrowserContext) => Promise<Page>;
   /** A browser in which nobody is signed in. */
   stranger: () => Promise<BrowserContext>;
+  /** Closes what a walk left open: a browser opens few connections to one server, and each page holds one. */
+  leave: () => Promise<void>;
   /** What was thrown in a page, or refused by its policy. */
   faults: string[];
   close(): Promise<void>;
@@ -86,12 +88,35 @@ export async function startConsole(databaseUrl?: string): Promise<ConsoleWorld> 
     open,
     stranger,
     faults,
+    async leave() {
+      await Promise.all(browser.contexts().flatMap((context) => context.pages().map((page) => page.close())));
+    },
     async close() {
       await browser.close();
       await platform.stop();
       await elsewhere.close();
     },
   };
+}
+
+/** A browser in which somebody is signed in who was invited to the project for the role. */
+export async function enterAs(
+  { platform, stranger }: ConsoleWorld,
+  role: string,
+  email = `${role}@roles.example`,
+): Promise<{ context: BrowserContext; personId: string }> {
+  const invited = await platform.call<{ url: string }>('POST', '/projects/default/invitations', {
+    email,
+    role,
+  });
+  const token = new URLSearchParams(new URL(invited.body.url).hash.slice(1)).get('token');
+  const context = await stranger();
+  const accepted = await context.request.post(`${platform.base}/v1/invitations:accept`, {
+    data: { token, password: first.password, name: `A ${role}` },
+    headers: { origin: platform.base },
+  });
+  const { person } = (await accepted.json()) as { person: { id: string } };
+  return { context, personId: person.id };
 }
 
 /** From the first start to the first user. */

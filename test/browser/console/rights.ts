@@ -1,0 +1,160 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { deploy, install, manifest } from '../../customer.ts';
+import { barriers, enterAs, first, type ConsoleWorld, type Walk } from './world.ts';
+
+const gone = (page: Page, what: string): Promise<void> =>
+  page.getByText(`There is no such ${what}, or you may not see it.`).waitFor();
+
+/** A role that is lowered while a form is open: what was typed stays, and the page says what may be done no more. */
+export const roleLowered: Walk = async (world) => {
+  const { context, personId } = await enterAs(world, 'developer', 'lowered@roles.example');
+  const page = await openHeard(world, '/projects/default/destinations/told', context);
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('typed-before');
+  await give(world, personId, 'viewer');
+  const why = 'This takes the role of a developer or an owner';
+  await page.locator(`button[aria-disabled][title="${why}"]`, { hasText: 'Delete' }).waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/your role has view/)
+    .waitFor();
+  await dialog.getByText('An owner of the project can give you another role.').waitFor();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('typed-before');
+  expect(await barriers(page)).toEqual([]);
+  // Given back, it goes on where it was.
+  await give(world, personId, 'developer');
+  await page.locator(`button[title="${why}"]`).first().waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await context.close();
+};
+
+/** Where the page hears of no changes, what is pressed says that it may not be done, and the buttons learn of it. */
+export const roleLoweredUnheard: Walk = async (world) => {
+  const { context, personId } = await enterAs(world, 'support', 'unheard@roles.example');
+  await context.route('**/stream', (route) => route.abort());
+  const page = await world.open('/projects/default/destinations/told', context);
+  const test = page.getByRole('button', { name: 'Send a test' });
+  await test.waitFor();
+  await give(world, personId, 'viewer');
+  await test.click();
+  await page
+    .getByRole('alert')
+    .getByText(/your role has view/)
+    .waitFor();
+  await test.and(page.getByTitle('Your role sees, and changes nothing')).waitFor();
+  await remove(world, personId);
+  await page.getByRole('link', { name: 'Operations' }).click();
+  await gone(page, 'project');
+  await context.close();
+};
+
+/** Whoever is removed from a project sees at once that it is there no more, and the way to the others. */
+export const membershipRemoved: Walk = async (world) => {
+  const { context, personId } = await enterAs(world, 'owner', 'removed@roles.example');
+  const page = await openHeard(world, '/projects/default/keys', context);
+  await page.getByRole('button', { name: 'New API key' }).click();
+  await page.getByLabel('Label').fill('never made');
+  await remove(world, personId);
+  await page.getByRole('heading', { name: 'Not found' }).waitFor();
+  await gone(page, 'project');
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('link', { name: 'To your projects' }).click();
+  await page.getByRole('heading', { name: 'You are in no project' }).waitFor();
+  await context.close();
+};
+
+/** No call deletes a project. One that somebody renames is gone from its address: its open pages say so. */
+export const projectRenamed: Walk = async (world) => {
+  const { platform, stranger } = world;
+  const context = await stranger();
+  const headers = { origin: platform.base };
+  const ask = async (method: string, path: string, data: object): Promise<void> => {
+    const answer = await context.request.fetch(`${platform.base}/v1${path}`, { method, data, headers });
+    expect([path, answer.ok()]).toEqual([path, true]);
+  };
+  await ask('POST', '/session', { email: first.email, password: first.password });
+  await ask('POST', '/projects', { name: 'under-ones-feet' });
+  const page = await openHeard(world, '/projects/under-ones-feet/keys', context);
+  await ask('PATCH', '/projects/under-ones-feet', { updateMask: ['name'], project: { name: 'elsewhere' } });
+  await gone(page, 'project');
+  await page.getByRole('link', { name: 'To your projects' }).click();
+  await page.waitForURL((url) => !url.pathname.includes('under-ones-feet'));
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await context.close();
+};
+
+/** What somebody else deletes while it is looked at, or changed, is said to be gone. */
+export const deletedUnderOnesFeet: Walk = async (world) => {
+  const { platform } = world;
+  const made = await platform.call<{ id: string }>('POST', '/projects/default/destinations', {
+    name: 'short-lived',
+    type: 'webhook',
+    metadata: { url: 'http://127.0.0.1:9/' },
+  });
+  await deploy(
+    platform,
+    `${manifest}  - { name: short-lived, provider: hubspot, proxy: { enabled: true } }\n`,
+  );
+  const brief = await install(platform, 'hubspot-crm', 'brief', {
+    write: { objects: { contacts: { objectName: 'contacts' } } },
+  });
+  const installation = `integrations/hubspot-crm/installations/${brief.installationId}`;
+  // By the id or the name in the address, and with a window or a form open.
+  await goesAway(world, `destinations/${made.body.id}`, 'destinations/short-lived', 'destination', 'Change');
+  await goesAway(world, 'integrations/short-lived', 'integrations/short-lived', 'integration', 'Delete …');
+  const page = await openHeard(world, `/projects/default/installations/${brief.installationId}`);
+  await page.getByText('Healthy', { exact: true }).waitFor();
+  await goesAway(
+    world,
+    `connections/${brief.connectionId}`,
+    `connections/${brief.connectionId}`,
+    'connection',
+  );
+  await page.getByText('Its connection is gone.').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.close();
+  const tab = `installations/${brief.installationId}?tab=config`;
+  await goesAway(world, tab, installation, 'installation', 'Change');
+};
+
+/** Opens a page and what its button opens, deletes what it shows, and sees that it is gone. */
+async function goesAway(
+  world: ConsoleWorld,
+  path: string,
+  target: string,
+  what: string,
+  button?: string,
+): Promise<void> {
+  const page = await openHeard(world, `/projects/default/${path}`);
+  if (button) await page.getByRole('button', { name: button, exact: true }).click();
+  const { status } = await world.platform.call('DELETE', `/projects/default/${target}`);
+  expect([target, status]).toEqual([target, 204]);
+  await page.getByRole('heading', { name: 'Not found' }).waitFor();
+  await gone(page, what);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.close();
+}
+
+/** A page that hears what changes: its stream is open. */
+async function openHeard(world: ConsoleWorld, path: string, context?: BrowserContext): Promise<Page> {
+  const page = await world.open('/no/such/page', context);
+  const heard = page.waitForResponse((response) => response.url().endsWith('/stream'));
+  await page.goto(world.platform.base + path);
+  await heard;
+  return page;
+}
+
+async function give({ platform }: ConsoleWorld, personId: string, role: string): Promise<void> {
+  const path = `/projects/default/members/${personId}`;
+  expect((await platform.call('PATCH', path, { role })).status).toBe(200);
+}
+
+async function remove({ platform }: ConsoleWorld, personId: string): Promise<void> {
+  expect((await platform.call('DELETE', `/projects/default/members/${personId}`)).status).toBe(204);
+}
