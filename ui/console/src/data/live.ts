@@ -7,8 +7,18 @@ const nouns: Record<string, string> = { delivery: 'deliveries', apiKey: 'api-key
 const nounOf = (type: string): string =>
   nouns[type] ?? `${type.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}s`;
 
-/** What stands in addresses by its name, too: the key of what is read may not hold the id. */
-const named = new Set(['integration', 'destination']);
+/**
+ * What else is read again when something of a type changes: what stands in addresses by its name, too, so that its key may not hold the id,
+ * and installations, which show whether their connection works.
+ */
+const also: Partial<Record<string, string>> = {
+  integration: 'integrations',
+  destination: 'destinations',
+  connection: 'installations',
+};
+/** What decides which projects the person sees, by which names, and what they may do there. */
+const ofSession = new Set(['member', 'project']);
+const session = { queryKey: ['session'] };
 
 const readAgainEveryMs = 1000;
 const connectAgainMs = 15_000;
@@ -30,13 +40,11 @@ export function useLive(project: string): void {
       for (const { type, id } of changes) {
         waiting.add(`${nounOf(type)} list`).add(`${nounOf(type)} ${id}`);
         waiting.add('overview').add('audit-log list');
-        if (named.has(type)) waiting.add(nounOf(type));
-        // An installation shows whether its connection works.
-        if (type === 'connection') waiting.add('installations');
-        // They decide what the person may do here, and by which name it is found.
-        if (type === 'member' || type === 'project') void client.invalidateQueries({ queryKey: ['session'] });
       }
       for (const type of more) waiting.add(nounOf(type));
+      const types = [...changes.map(({ type }) => type), ...more];
+      for (const type of types) if (also[type] !== undefined) waiting.add(also[type]);
+      if (types.some((type) => ofSession.has(type))) void client.invalidateQueries(session);
     };
     const close = (): void => {
       clearTimeout(again);
@@ -48,7 +56,10 @@ export function useLive(project: string): void {
       if (document.hidden) return;
       source = new EventSource(`/v1/projects/${encodeURIComponent(project)}/stream`);
       source.addEventListener('change', hear);
-      source.addEventListener('resync', () => void client.invalidateQueries({ queryKey: [project] }));
+      source.addEventListener('resync', () => {
+        void client.invalidateQueries({ queryKey: [project] });
+        void client.invalidateQueries(session);
+      });
       source.addEventListener('error', () => {
         // Refused; when it only broke off, the browser connects again by itself.
         if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, connectAgainMs);
