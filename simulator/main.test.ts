@@ -69,6 +69,9 @@ describe('simulator/main', () => {
     expect(answer.headers.get('content-type')).toContain('text/html');
     const page = await answer.text();
     expect(page).toContain(`SVC_PROVIDER_ORIGINS=${name}=${running.url}`);
+    expect(page).toMatch(
+      name === 'hubspot' ? /contacts: 3<.*&#34;email&#34;/s : /Contact: 3<.*&#34;Email&#34;/s,
+    );
     const settings = await (await fetch(`${running.url}/__sim/settings`, { method: 'POST' })).json();
     for (const setting of Object.keys(settings as object)) expect(page).toContain(`<code>${setting}</code>`);
     const curls = curlsOf(page).filter(({ url }) => url.includes('/__sim/') && !url.includes(':object'));

@@ -73,7 +73,7 @@ async function startOn({ name, start }: Simulator, startOptions: StartOptions): 
     const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     if (!inUse) throw error;
     throw new Error(
-      `Port ${startOptions.port} for ${name} is taken. Name another with --port N, or end what listens there.`,
+      `Port ${startOptions.port} for ${name} is taken. End what listens there; \`npm run simulator\` takes another one with --port N.`,
       { cause: error },
     );
   }

@@ -21,6 +21,8 @@ export function guidePage(provider: Provider, controls: Control[], url: string):
 <ul>${guide.accounts.map((line) => `<li>${prose(line)}</li>`).join('\n')}</ul>
 <p>A token without a browser, and the first call with it:</p>
 <pre>${escapeHtml(firstSteps(guide.firstCall, url))}</pre>
+<h2>Records</h2>
+${recordsOf(provider, url)}
 <h2>For the platform</h2>
 <p>It calls this simulator in place of the provider when it is started with</p>
 <pre>${escapeHtml(`SVC_PROVIDER_ORIGINS=${provider.name}=${url} SVC_EGRESS_ALLOW=${new URL(url).host} npm start`)}</pre>
@@ -31,6 +33,23 @@ ${controls.map((one) => entry(one, url)).join('\n')}
     .map(([name, about]) => setting(name, about, now[name]))
     .join('\n')}</dl>`;
   return html(200, `${head(guide.title)}<body>${body}</body></html>`);
+}
+
+const mostShown = 10;
+
+/** What there is of each object, the newest first. */
+function recordsOf({ counts, readData }: Provider, url: string): string {
+  const filled = Object.entries(counts()).filter(([, { live, deleted }]) => live + deleted > 0);
+  if (filled.length === 0) return '<p>There are none yet.</p>';
+  return filled
+    .map(([object, { live, deleted }]) => {
+      const { records } = (readData(object) ?? {}) as { records?: unknown[] };
+      const shown = (records ?? []).slice(-mostShown).toReversed();
+      const all = `${url}/__sim/data/${object}`;
+      return `<details><summary>${escapeHtml(object)}: ${live}${deleted > 0 ? `, and ${deleted} deleted` : ''}</summary>
+<pre>${shown.map((record) => escapeHtml(JSON.stringify(record))).join('\n')}</pre><p><a href="${escapeHtml(all)}">All of them</a></p></details>`;
+    })
+    .join('\n');
 }
 
 const commonSettings: Record<string, string> = {
