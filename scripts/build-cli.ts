@@ -21,6 +21,21 @@ const threads: Plugin = {
   },
 };
 
+const oldestNode = { major: 22, minor: 19 };
+
+/** The first file of the program: an older Node must be able to read it. */
+const firstFile = `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major > ${oldestNode.major} || (major === ${oldestNode.major} && minor >= ${oldestNode.minor})) await import('./svc.mjs');
+else {
+  process.stderr.write(
+    'svc needs Node ${oldestNode.major}.${oldestNode.minor} or later; this is ' + process.versions.node + '.\\n' +
+      'Install a newer one from https://nodejs.org, or run \`npx svc\` in a checkout, which brings its own.\\n',
+  );
+  process.exitCode = 1;
+}
+`;
+
 /** Builds the package into the folder, which is emptied. */
 async function buildCli(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
@@ -58,6 +73,7 @@ async function buildCli(folder: string): Promise<void> {
     ...(existsSync(join(root, 'dist/docs'))
       ? [cp(join(root, 'dist/docs'), join(folder, 'dist/docs'), { recursive: true })]
       : []),
+    writeFile(join(folder, 'lib/begin.mjs'), firstFile, { mode: 0o755 }),
     writeFile(join(folder, 'package.json'), packageFile(dependencies)),
   ]);
 }
@@ -74,8 +90,8 @@ function packageFile(dependencies: object): string {
       description,
       license,
       type: 'module',
-      engines: { node: '>=22.19' },
-      bin: { svc: 'lib/svc.mjs' },
+      engines: { node: `>=${oldestNode.major}.${oldestNode.minor}` },
+      bin: { svc: 'lib/begin.mjs' },
       dependencies,
       optionalDependencies: Object.fromEntries(embedded),
     },

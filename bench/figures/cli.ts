@@ -122,7 +122,7 @@ async function openCli(): Promise<{ svc: string; close: () => Promise<void> }> {
   const folder = join(import.meta.dirname, `../../node_modules/.cache/svc-bench-${process.pid}`);
   const close = atEnd(() => rm(folder, { recursive: true, force: true }));
   await promisify(execFile)(process.execPath, ['scripts/node.mjs', 'scripts/build-cli.ts', folder]);
-  return { svc: join(folder, 'lib/svc.mjs'), close };
+  return { svc: join(folder, 'lib/begin.mjs'), close };
 }
 
 /** The program beside a service that accepts writes and sends none. */

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,6 +28,18 @@ describe('cli/built', () => {
   ])('in an empty folder it says to: svc %s', async (words) => {
     const { code, out, err } = await at.run(words.split(' '));
     expect(`${out}${err === '' ? '' : `--- error output\n${err}`}--- exit code ${code}\n`).toMatchSnapshot();
+  });
+
+  it('says of an older Node, whatever is asked, which one it needs', () => {
+    const older = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`;
+    for (const word of ['validate', 'server', '--version']) {
+      const given = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, svc, word];
+      const { status, stderr } = spawnSync(process.execPath, given, { encoding: 'utf8' });
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^svc needs Node 22\.19 or later; this is 20\.20\.2\.\nInstall .*\n$/),
+      ]);
+    }
   });
 
   it.each([

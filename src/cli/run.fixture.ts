@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 // Below node_modules, so that the built program finds its dependencies.
 const built = join(import.meta.dirname, '../../node_modules/.cache', `svc-cli-${process.pid}`);
 /** What `npm run build:cli` makes, as it would be installed. */
-export const svc = join(built, 'lib/svc.mjs');
+export const svc = join(built, 'lib/begin.mjs');
 let building: Promise<unknown> | undefined;
 
 export function builtOnce(): Promise<unknown> {
