@@ -223,6 +223,11 @@ describe('cli/nouns', () => {
     expect(missing).toMatchObject({ code: 1, err: 'The provider answered 404.\n' });
     const refused = await run('proxy', '/crm/v3/objects/contacts', '-i', 'hubspot-crm', '-g', 'nobody');
     expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('nobody') as string });
+    const misled = await run('proxy', '/crm/v3/objects', ...account, '--proxy-url', platform.base);
+    expect(misled).toMatchObject({
+      out: '',
+      err: expect.stringContaining('is the API of svc, not its proxy') as string,
+    });
     expect(await run('proxy', '/x')).toMatchObject({ code: 2, out: '' });
     expect(await run('proxy', 'https://elsewhere.example/x', ...account)).toMatchObject({ code: 2, out: '' });
     expect(await run('proxy', '/x', ...account, '-H', 'nothing')).toMatchObject({ code: 2, out: '' });

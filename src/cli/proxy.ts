@@ -58,7 +58,18 @@ export async function callProvider(path: string, options: ProxyOptions): Promise
     ? readProblem(await answer.text(), answer.status)
     : undefined;
   if (problem) throw new SvcError(problem);
+  if (await isOfApi(answer))
+    throw new Failure(
+      `${target.origin} is the API of svc, not its proxy: the provider was not asked.`,
+      'Give the address of the proxy: --proxy-url or SVC_PROXY_URL.',
+    );
   return answer;
+}
+
+/** At the port of the API there is no such path, and no sign that the answer is not the provider's. */
+async function isOfApi(answer: Response): Promise<boolean> {
+  if (answer.headers.get('content-type')?.startsWith('application/problem+json') !== true) return false;
+  return readProblem(await answer.clone().text(), answer.status)?.code === 'route-not-found';
 }
 
 /** As a value where it is JSON. */
