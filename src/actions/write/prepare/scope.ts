@@ -1,5 +1,6 @@
 import type { Limits } from '../../../kit/ground.ts';
-import { problem } from '../../../kit/problem.ts';
+import { nearest } from '../../../kit/nearest.ts';
+import { problem, type Problem } from '../../../kit/problem.ts';
 import {
   effectiveWriteObject,
   fieldsReadAsNamed,
@@ -16,11 +17,7 @@ export function scopeOf(target: ProposedTarget, objectName: string, limits: Limi
     });
   }
   const object = effectiveWriteObject(target, objectName);
-  if (!object.declared) {
-    throw problem('object-not-in-manifest', {
-      detail: `The integration ${target.integrationName} does not declare ${objectName} under write.objects.`,
-    });
-  }
+  if (!object.declared) throw undeclared(target, objectName);
   return {
     objectName: object.objectName,
     provider: target.provider,
@@ -38,3 +35,20 @@ export function scopeOf(target: ProposedTarget, objectName: string, limits: Limi
     limits,
   };
 }
+
+/** Writes go by the provider's name of an object, also where what is read of it is delivered under another one. */
+function undeclared({ manifest, integrationName }: ProposedTarget, objectName: string): Problem {
+  const detail = `The integration ${integrationName} does not declare ${objectName} under write.objects`;
+  const written = manifest.write?.objects?.map((one) => one.objectName) ?? [];
+  const read = manifest.read?.objects?.find(({ mapToName }) => isSameName(mapToName ?? '', objectName));
+  if (read && written.some((name) => isSameName(name, read.objectName)))
+    return problem('object-not-in-manifest', {
+      detail: `${detail}: ${objectName} is your name of ${read.objectName}, for what is read.`,
+      remedy: `Write to ${read.objectName}.`,
+    });
+  const meant = nearest(objectName, written);
+  if (meant === undefined) return problem('object-not-in-manifest', { detail: `${detail}.` });
+  return problem('object-not-in-manifest', { detail: `${detail}; did you mean ${meant}?` });
+}
+
+const isSameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
