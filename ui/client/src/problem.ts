@@ -67,6 +67,16 @@ function asSentence(text: string): string {
   return /[.!?:]$/.test(text) ? text : `${text}.`;
 }
 
+/** Of failures that no change of the record mends. */
+const remedies: Readonly<Record<string, string>> = {
+  auth: 'Let the customer connect the account again: its credentials are not taken any more.',
+  permission: 'Let the customer grant what is missing, or leave away what is not allowed.',
+  notFound: 'Check the id of the record, and that it was not deleted at the provider.',
+  rateLimit: 'Wait and try again, or write asynchronously: svc then waits by itself.',
+  unknownOutcome:
+    'Look the operation up before you repeat it; once it has ended, look at the record in the provider and resolve it.',
+};
+
 /** The body of an answer that is no success, as far as it can be read. */
 export function readProblem(text: string, status: number): ProblemInit | undefined {
   const body = parsed(text);
@@ -79,7 +89,7 @@ export function readProblem(text: string, status: number): ProblemInit | undefin
     code: 'provider-refused',
     status,
     detail: first?.message ?? 'the provider refused the record',
-    remedy: 'Correct the record as `provider.message` says.',
+    remedy: remedies[first?.category ?? ''] ?? 'Correct the record as `provider.message` says.',
     retryable: errors.length > 0 && errors.every(({ retryable }) => retryable === true),
     errors,
     ...(typeof body?.['operationId'] === 'string' ? { operationId: body['operationId'] } : {}),
