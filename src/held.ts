@@ -9,10 +9,10 @@ import { sleep } from './kit/retry.ts';
 
 const lookEveryMs = 1_000;
 
-/** The ports at which the health of a role is asked for; the others stay closed while the database is held. */
-function healthPorts({ port, healthPort }: Config, role: string): number[] {
+/** The ports of a role: those that call it and those that ask for its health hear the same. */
+function portsOf({ port, proxyPort, healthPort }: Config, role: string): number[] {
   if (role === 'worker') return [healthPort ?? workerPort];
-  return healthPort === undefined ? [port] : [port, healthPort];
+  return [port, proxyPort, ...(healthPort === undefined ? [] : [healthPort])];
 }
 
 /**
@@ -33,7 +33,7 @@ export async function untilResumed(
       if (held.servers.length === 0) {
         say(`The database is held: ${because}. Run svc restore resume to go on (see docs/operating.md).`);
         held.servers = await Promise.all(
-          healthPorts(config, role).map((port) => serveHeld(config, log, port, because)),
+          portsOf(config, role).map((port) => serveHeld(config, log, port, because)),
         );
       }
       await sleep(lookEveryMs);
@@ -57,6 +57,8 @@ async function heldBecause(database: Database, failoverMs: number, log: Logger):
 
 async function serveHeld(config: Config, log: Logger, port: number, because: string): Promise<HttpServer> {
   const server = createHttpServer({ log, bodyLimitBytes: 1024, trustedProxies: config.trustedProxies });
+  // At the port of the proxy it tells that the answer is not the provider's.
+  server.addHook('onSend', async (_request, reply) => void reply.header('x-svc-problem', 'restored'));
   server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
   server.all('/*', { schema: { hide: true } }, async () => {
     throw problem('restored', { detail: `The database is held: ${because}.` });

@@ -75,13 +75,15 @@ describe('test/restore/copy', () => {
     const held = await startHeld(backup.url);
     try {
       expect((await fetch(`${held.base}/healthz`)).status).toBe(200);
-      for (const path of ['/readyz', '/v1/projects']) {
-        const answer = await fetch(held.base + path);
-        expect([answer.status, await answer.json()]).toEqual([
+      for (const url of [`${held.base}/readyz`, `${held.base}/v1/projects`, `${held.proxy}/crm/v3/objects`]) {
+        const answer = await fetch(url);
+        expect([answer.status, answer.headers.get('x-svc-problem'), await answer.json()]).toEqual([
           503,
+          'restored',
           expect.objectContaining({ code: 'restored' }),
         ]);
       }
+      expect(held.child.said()).not.toContain('"level":50');
       for (const name of ['keyed', 'keyless', 'update']) await customer.settled(ids[name] ?? '');
     } finally {
       await held.child.end('SIGTERM');

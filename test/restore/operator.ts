@@ -25,15 +25,15 @@ export async function operate(
 export async function startHeld(
   url: string,
   env: Record<string, string> = {},
-): Promise<{ base: string; child: Child }> {
-  const port = await freePort();
+): Promise<{ base: string; proxy: string; child: Child }> {
+  const [port, proxyPort] = [await freePort(), await freePort()];
   const child = startChild(['src/main.ts'], {
     env: {
       PATH: process.env['PATH'] ?? '',
       DATABASE_URL: url,
       SVC_ENCRYPTION_KEYS: masterKey,
       SVC_PORT: String(port),
-      SVC_PROXY_PORT: '0',
+      SVC_PROXY_PORT: String(proxyPort),
       SVC_LOG_LEVEL: 'warn',
       ...env,
     },
@@ -50,5 +50,5 @@ export async function startHeld(
       { timeout: 5_000 },
     )
     .toBe(503);
-  return { base, child };
+  return { base, proxy: `http://127.0.0.1:${proxyPort}`, child };
 }

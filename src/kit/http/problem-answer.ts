@@ -31,6 +31,8 @@ const ofOthers: ReadonlySet<number> = new Set([502, 504]);
 /** A line for a fault of ours, with its cause. An outage of the database has its own; the request's line names the problem. */
 export function tellFault(log: Pick<Logger, 'error'>, answer: Problem, about: Record<string, unknown>): void {
   if (answer.status < 500 || ofOthers.has(answer.status) || isOutage(answer)) return;
+  // Told once, when it was found out.
+  if (answer.code === 'restored') return;
   log.error({ ...about, err: answer.cause ?? answer, problem: answer.code }, answer.message);
 }
 
