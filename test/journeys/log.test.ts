@@ -94,6 +94,22 @@ describe('test/journeys/log', () => {
     await expect.poll(() => linesOf(calledBy)).toMatchObject([{ ...known, provider: 'hubspot' }]);
   });
 
+  it('the line of a write whose key is in use names the operation that has it', async () => {
+    await fault(platform.hubspot, { path: '/contacts', times: 1, fault: { kind: 'delay', ms: 1_500 } });
+    const body = { groupRef: 'acme', type: 'create', record: { email: 'in-use@example.com' } };
+    const path = `/write/v1/projects/${platform.projectId}/integrations/hubspot-crm/objects/contacts`;
+    const options = { headers: { 'idempotency-key': 'in-use' } };
+    const first = platform.call<ProblemBody>('POST', path, body, options);
+    let refused = await platform.call<ProblemBody>('POST', path, body, options);
+    // The second may have come first.
+    if (refused.status === 200) refused = await first;
+    expect(refused).toMatchObject({ status: 409, body: { operationId: expect.any(String) } });
+    await expect
+      .poll(() => linesOf(refused.headers.get('x-request-id')))
+      .toMatchObject([{ problem: 'idempotency-key-in-flight', operationId: refused.body.operationId }]);
+    await first;
+  });
+
   it('an operation that fails, and a window that closes, have a line each that says whose they are', async () => {
     const known = { projectId: platform.projectId, connectionId: acme.connectionId };
     await fault(platform.hubspot, { path: '/contacts', times: 1, fault: { kind: 'status', status: 400 } });

@@ -1,5 +1,7 @@
 import type { Server } from 'node:http';
 import cors from '@fastify/cors';
+// What a route says for the document.
+import type {} from '@fastify/swagger';
 import {
   fastify,
   LogController,
@@ -245,7 +247,12 @@ export function sendProblem(
   body: unknown = problemBody(request, answer),
 ): FastifyReply {
   tellFault(request.log, answer, { requestId: request.id });
-  request.about = { ...request.about, problem: answer.code };
+  const { operationId } = answer.details.extra ?? {};
+  request.about = {
+    ...request.about,
+    ...(typeof operationId === 'string' ? { operationId } : {}),
+    problem: answer.code,
+  };
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
   // Closing while the caller still sends would lose the answer. The rest of the body is read and dropped.
   if (!request.raw.complete) reply.removeHeader('connection');
