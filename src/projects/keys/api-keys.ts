@@ -68,7 +68,7 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
       if (!parts) throw problem('unauthenticated', { detail: malformed });
       const principal = admit(parts, await cache.get(parts.id));
       if (principal) return principal;
-      throw problem('unauthenticated', { detail: 'The API key is unknown, deleted or not active.' });
+      throw problem('unauthenticated', { detail: 'The API key is unknown, deleted, expired or not active.' });
     },
     peek(key) {
       const parts = parseApiKey(key) ?? parseGivenKey(key);

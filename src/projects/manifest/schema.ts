@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { shownName } from '../../kit/reference-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const name = (description: string) => Type.String({ minLength: 1, maxLength: 255, description });
@@ -11,7 +12,7 @@ export const ManifestField = Type.Object(
     fieldName: Type.Optional(
       name("The provider's field, or a nested path such as `$['properties']['email']`."),
     ),
-    mapToName: Type.Optional(name("The builder's name for the field, also as a nested path.")),
+    mapToName: Type.Optional(shownName(255, "The builder's name for the field, also as a nested path.")),
     mapToDisplayName: Type.Optional(Type.String()),
     prompt: Type.Optional(Type.String({ description: 'Shown where the end user chooses the field.' })),
     default: Type.Optional(name('The provider field chosen beforehand, until the object is configured.')),
@@ -63,7 +64,7 @@ export const ManifestReadObject = Type.Object(
     enabled: Type.Optional(
       Type.Literal('always', { description: 'Read for every installation, configured or not.' }),
     ),
-    mapToName: Type.Optional(name("The builder's name for the object.")),
+    mapToName: Type.Optional(shownName(255, "The builder's name for the object.")),
     mapToDisplayName: Type.Optional(Type.String()),
     requiredFields: Type.Optional(Type.Array(ManifestField)),
     optionalFields: Type.Optional(Type.Array(ManifestField)),

@@ -89,6 +89,11 @@ describe('src/projects/manifest/validate', () => {
       withLines('    a.b: 1\n    proxy: { enabled: true }\n'),
       `unknown-key ${at}["a.b"] 5:5`,
     ],
+    [
+      'a mapped name with U+0000',
+      whole.replace('- mapToName: tier', '- mapToName: "ti\\0er"'),
+      `name-form ${at}.read.objects[0].optionalFields[1].mapToName 21:15`,
+    ],
     ['no action', withLines(''), `no-action ${at} 3:5`],
     [
       'an action without its object list',
