@@ -7,6 +7,7 @@ import {
   dailyWaitMs,
   limitReached,
   quotaNames,
+  quotaTold,
   reserveWaitMs,
   type Quota,
 } from './rules.ts';
@@ -124,6 +125,17 @@ describe('connections/budget/rules', () => {
     addToQuota(quota, 'remaining', 'many');
     expect(quota.remaining).toBe(7);
     expect(quotaNames(generic({ after: ['retry-after'] }))).toBeUndefined();
+  });
+
+  test('notes the quota that an answer tells, and nothing where it tells none', () => {
+    const names = quotaNames(generic({ limit: 'x-limit', remaining: 'x-left' })) ?? new Map();
+    const answer = (headers: Record<string, string>) => ({ status: 200, headers, body: '' });
+    expect(quotaTold(names, answer({ 'x-limit': '100', 'x-left': ' 7 ', 'x-other': '1' }))).toEqual({
+      limit: 100,
+      remaining: 7,
+    });
+    expect(quotaTold(names, answer({ 'x-left': '' }))).toBeUndefined();
+    expect(quotaTold(new Map(), answer({ 'x-left': '7' }))).toBeUndefined();
   });
 
   test('reads and backfills leave the end of a window to those who come first', () => {
