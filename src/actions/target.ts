@@ -37,6 +37,11 @@ export async function decideFor<Decision>(
   const found = await refresh();
   if (found) return decide(found);
   const { name } = await projects.getIntegration(projectId, address.integrationId);
+  if (isForeignGroup)
+    throw problem('installation-not-found', {
+      detail: `The key or token reaches the group ${reach.groupRef} alone, not ${address.groupRef}.`,
+      remedy: 'Use one of that group, or one that is confined to none.',
+    });
   throw notInstalled(name, address.groupRef);
 }
 

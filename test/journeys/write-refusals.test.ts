@@ -368,6 +368,24 @@ describe('test/journeys/write-refusals', () => {
     await expectUntouched();
   });
 
+  it('a key of another group is told which group it reaches, whether the other is there or not', async () => {
+    const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
+    const given = { label: 'confined', groupRef: 'somebody', scopes: ['write'] };
+    const { body } = await platform.call<{ key: string }>('POST', '/projects/default/api-keys', given);
+    for (const groupRef of ['acme', 'nobody']) {
+      const request = { groupRef, type: 'create', record };
+      const refused = await platform.call<ProblemBody>('POST', path, request, { key: body.key });
+      expect(refused).toMatchObject({
+        status: 404,
+        body: {
+          code: 'installation-not-found',
+          detail: `The key or token reaches the group somebody alone, not ${groupRef}.`,
+        },
+      });
+    }
+    await expectUntouched();
+  });
+
   it('a deleted connection is refused with the way to connect again', async () => {
     const lost = await install(platform, 'hubspot-crm', 'lost');
     await platform.call('DELETE', `/projects/default/connections/${lost.connectionId}`);
