@@ -29,7 +29,7 @@ export function healthRoutes(deps: {
     }));
     server.get('/readyz', { config: { scopes: 'public' }, schema: { hide: true } }, async () => {
       if (health.isStopping) throw problem('shutting-down');
-      await assertReady(app.ground.database);
+      await inTime(assertReady(app.ground.database));
       return { status: 'ready' };
     });
     server.route({
@@ -51,6 +51,22 @@ export function healthRoutes(deps: {
       },
     });
   };
+}
+
+/** Shorter than most who ask are patient. */
+const readyWithinMs = 2_000;
+
+async function inTime(look: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const detail = `The database did not answer within ${readyWithinMs / 1_000} seconds.`;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(problem('database-unavailable', { detail })), readyWithinMs);
+  });
+  try {
+    await Promise.race([look, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 type Headers = Record<string, string | string[] | undefined>;
