@@ -168,6 +168,12 @@ describe('src/projects/manifest/validate', () => {
     expect(suggestion(withRead("          schedule: '* * * * *'\n"))).toBe('*/10 * * * *');
   });
 
+  it('does not say of an object that it is not read where its entry has a fault', () => {
+    const text = whole.replace('prompt: Which field holds the tier?', 'prompt: 7');
+    expect(found(text).filter((one) => one.startsWith('inherit-mapping'))).toEqual([]);
+    expect(found(text)).toHaveLength(1);
+  });
+
   it('finds every error at once, in the order of the lines', () => {
     const text = whole
       .replace('hubspot', 'hubspott')

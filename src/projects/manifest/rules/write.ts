@@ -4,13 +4,14 @@ import { duplicateObjects, soundObjects, type RuleContext } from './context.ts';
 
 export function checkWrite(integration: ManifestIntegration, path: Path, context: RuleContext): Finding[] {
   const objects = soundObjects(integration.write, [...path, 'write'], context);
-  const read = new Set(
-    soundObjects(integration.read, [...path, 'read'], context).map(({ value }) =>
-      value.objectName.toLowerCase(),
-    ),
-  );
+  const read = soundObjects(integration.read, [...path, 'read'], context);
+  const names = new Set(read.map(({ value }) => value.objectName.toLowerCase()));
+  // Of an entry with a fault it is not known what it reads.
+  const isWhole = read.length === (integration.read?.objects?.length ?? 0);
   const unmapped = objects
-    .filter(({ value }) => value.inheritMapping === true && !read.has(value.objectName.toLowerCase()))
+    .filter(
+      ({ value }) => isWhole && value.inheritMapping === true && !names.has(value.objectName.toLowerCase()),
+    )
     .map(({ value, path: at }) =>
       warned(
         'inherit-mapping-without-read',
