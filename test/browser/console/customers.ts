@@ -95,7 +95,7 @@ export async function readPaused(world: ConsoleWorld): Promise<void> {
   });
   const page = await world.open(`/projects/default/installations/${installationId}`);
   const read = page.getByRole('region', { name: 'contacts' });
-  await read.getByText('Reads', { exact: true }).waitFor();
+  await read.getByText('Works', { exact: true }).waitFor();
   const paused = async (): Promise<string | undefined> => {
     type State = { paused?: { reason: string } }[];
     const path = `/projects/default/integrations/hubspot-crm/installations/${installationId}/reads`;
@@ -110,7 +110,7 @@ export async function readPaused(world: ConsoleWorld): Promise<void> {
   await page.reload();
   await read.getByRole('button', { name: 'Go on' }).click();
   await page.getByText('It goes on').waitFor();
-  await read.getByText('Reads', { exact: true }).waitFor();
+  await read.getByText('Works', { exact: true }).waitFor();
   expect(await paused()).toBeUndefined();
   await page.close();
 }
