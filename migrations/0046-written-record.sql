@@ -17,6 +17,7 @@ BEGIN
   FOR part IN SELECT replace(c.relname, 'operation', 'written_record') AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds
     FROM pg_partition_tree('operation') t JOIN pg_class c ON c.oid = t.relid WHERE t.isleaf
   LOOP
-    EXECUTE format('CREATE TABLE %I PARTITION OF written_record %s', part.name, part.bounds);
+    EXECUTE format('CREATE TABLE %I PARTITION OF written_record %s WITH (fillfactor = 100, autovacuum_vacuum_threshold = 10000,
+      autovacuum_vacuum_insert_threshold = 10000, autovacuum_analyze_threshold = 10000)', part.name, part.bounds);
   END LOOP;
 END $$;
