@@ -205,7 +205,13 @@ describe('test/journeys/deliveries', () => {
     expect(await at.must(at.call<Destination>('POST', '/destinations/moved:enable'))).toMatchObject({
       status: 'active',
     });
-    await at.hurry();
+    await eventually(
+      async () => {
+        await at.hurry();
+        return new Set(next.ids()).size;
+      },
+      (count) => count === 3,
+    );
     await at.withStatus(made, 'delivered', 3);
     expect(new Set(next.ids()).size).toBe(3);
   });
