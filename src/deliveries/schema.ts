@@ -4,13 +4,14 @@ import { optionalBody } from '../kit/optional-body-schema.ts';
 import { shownAs } from '../kit/document-schema.ts';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
+import { destinationNameForm } from '../projects/manifest/schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) });
 
 export const DestinationName = Type.String({
-  pattern: '^[A-Za-z0-9-]{1,64}$',
+  pattern: destinationNameForm,
   description:
     'Letters, digits and dashes, at most 64, and not in the form of an id; once in a project, whatever its case.',
 });

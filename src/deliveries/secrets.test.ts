@@ -7,6 +7,13 @@ import {
   type DeliveryWorld,
   type Receiver,
 } from './harness.fixture.ts';
+import { hideSecrets } from './secrets.ts';
+
+describe('what a failure tells', () => {
+  it('repeats no secret, and loses no letters to one that is too short to be one', () => {
+    expect(hideSecrets('denied for hunter2 at db', ['hunter2', 'd'])).toBe('denied for *** at db');
+  });
+});
 
 describe('deliveries/secrets', () => {
   let test: TestDatabase;

@@ -43,6 +43,16 @@ export function openSecretsOnce(vault: Vault, row: Place & Pick<DestinationRow, 
   return secrets;
 }
 
+/** A shorter one would take letters out of every word, and a text without it tells as much. */
+const leastHidden = 4;
+
+/** What is told of a failure, without the secrets that an answer may repeat. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret.length >= leastHidden)
+    .reduce((all, secret) => all.replaceAll(secret, '***'), text);
+}
+
 /** Those of before that are still good. */
 export function formerIn({ former = [] }: StoredSecrets, now: number): FormerSecrets[] {
   return former.filter(({ until }) => Date.parse(until) > now);

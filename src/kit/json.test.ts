@@ -45,6 +45,13 @@ describe('kit/json', () => {
     expect(isExactNumber((parseJson('[1]') as unknown[])[0])).toBe(false);
   });
 
+  test('of a member that stands twice the last counts, with long numbers as without', () => {
+    expect(parseJson('{"a":1,"b":{"c":1,"c":2},"a":3}')).toEqual({ a: 3, b: { c: 2 } });
+    expect(JSON.stringify(parseJson('{"a":1.50,"a":[1.25],"b":{"c":1.0,"c":2.00}}'))).toBe(
+      '{"a":[1.25],"b":{"c":2.00}}',
+    );
+  });
+
   test('depth counts nesting and stops at the limit', () => {
     expect(jsonDepth(1)).toBe(0);
     expect(jsonDepth({ a: [{}] })).toBe(3);

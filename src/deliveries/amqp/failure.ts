@@ -1,5 +1,6 @@
 import { describeFault, failedToConnect, isRefused } from '../../kit/http/egress.ts';
 import type { Delivered } from '../kind.ts';
+import { hideSecrets } from '../secrets.ts';
 import { NoAmqp } from './frames.ts';
 import { NotTaken, Unroutable } from './session.ts';
 import type { Access } from './wire.ts';
@@ -20,7 +21,7 @@ export function failureOf(error: unknown, access: Access): Failed {
     isBlocked(error) ||
     (failedToConnect(error) && !isRefused(error)) ||
     (error instanceof Error && error.name === 'TimeoutError');
-  const sentence = `${sentenceOf(error, access)}.`.replaceAll(access.password, '***');
+  const sentence = hideSecrets(`${sentenceOf(error, access)}.`, [access.password]);
   return { kind: 'failed', error: sentence, ...(isSilent ? { silent: true } : {}) };
 }
 

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { describeFault, failedToConnect, isRefused } from '../../kit/http/egress.ts';
 import type { Delivered } from '../kind.ts';
+import { hideSecrets } from '../secrets.ts';
 import type { Access } from './session.ts';
 import type { TablePlace } from './store.ts';
 
@@ -25,7 +26,7 @@ type Failed = Extract<Delivered, { kind: 'failed' }>;
 
 /** What a builder reads in the log of deliveries, without the password. */
 export function failureOf(error: unknown, aim: Aim): Failed {
-  const sentence = `${sentenceOf(error, aim)}.`.replaceAll(aim.access.password, '***');
+  const sentence = hideSecrets(`${sentenceOf(error, aim)}.`, [aim.access.password]);
   const isSilent = error instanceof TimeIsOver || (failedToConnect(error) && !isRefused(error));
   return { kind: 'failed', error: sentence, ...(isSilent ? { silent: true } : {}) };
 }

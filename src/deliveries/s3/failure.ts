@@ -1,22 +1,24 @@
 import { unanswered, refusedBy } from '../http-outcome.ts';
 import type { Delivered } from '../kind.ts';
+import { hideSecrets } from '../secrets.ts';
 import { endpointOf, type Put, type Store } from './put.ts';
 
 const longestMessage = 500;
 
 /** What became of an object. */
 export function outcomeOf({ result, error }: Put, store: Store, timeoutMs: number): Delivered {
+  const hide = (text: string) => hideSecrets(text, Object.values(store.secrets));
   const where = new URL(endpointOf(store.metadata)).host;
   if ('fault' in result)
     return unanswered(result.fault, { who: `The store at ${where}`, timeoutMs, slow: 'It is tried again.' });
   const { status, headers } = result.answer;
   const code = error?.name ?? '';
-  const said = withoutSecrets(error ? `${code}: ${error.message.slice(0, longestMessage)}` : '', store);
+  const said = hide(error ? `${code}: ${error.message.slice(0, longestMessage)}` : '');
   if (status >= 200 && status < 300 && headers['etag'] !== undefined)
     return { kind: 'delivered', status, answer: '' };
   // The answer itself is not kept: it repeats the request with the token of the session.
   const answer = { ...result.answer, body: said };
-  return refusedBy(answer, withoutSecrets(`${sentenceOf(status, code, { store, said, where })}.`, store));
+  return refusedBy(answer, hide(`${sentenceOf(status, code, { store, said, where })}.`));
 }
 
 interface About {
@@ -69,8 +71,4 @@ function sentenceOf(status: number, code: string, about: About): string {
 
 function inWords(said: string): string {
   return said === '' || said.startsWith('Unknown') ? '' : ` (${said})`;
-}
-
-function withoutSecrets(text: string, { secrets }: Store): string {
-  return Object.values(secrets).reduce<string>((all, secret) => all.replaceAll(secret, '***'), text);
 }

@@ -66,6 +66,12 @@ describe('src/projects/manifest/check-shape', () => {
       /^must have at most \d+ /,
     ],
     ['integrations[0].name', 'type', integration({ name: 12 }), /^must be text$/, "Put it in quotes: '12'"],
+    [
+      'integrations[0].read.objects[0].destination',
+      'name-form',
+      integration({ read: { objects: [{ objectName: 'contacts', destination: 'in box' }] } }),
+      /letters, digits and dashes/,
+    ],
     ['integrations[0].name', 'name-form', integration({ name: 'a/b' }), /^is not allowed\. /],
     [
       'integrations[0].proxy.enabled',

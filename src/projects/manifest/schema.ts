@@ -3,6 +3,14 @@ import { shownName } from '../../kit/reference-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const name = (description: string) => Type.String({ minLength: 1, maxLength: 255, description });
+/** What a destination may be called, wherever it is named. */
+export const destinationNameForm = '^[A-Za-z0-9-]{1,64}$';
+const destinationName = (description: string) =>
+  Type.String({
+    minLength: 1,
+    pattern: destinationNameForm,
+    description: `${description} Its name: letters, digits and dashes, at most 64.`,
+  });
 const switchedOn = (description: string) =>
   Type.Object({ enabled: Type.Literal('always') }, { ...closed, description });
 
@@ -57,7 +65,7 @@ const Delivery = Type.Object(
 export const ManifestReadObject = Type.Object(
   {
     objectName: name("The provider's name of the object."),
-    destination: Type.Optional(name('The destination that receives the records.')),
+    destination: Type.Optional(destinationName('The destination that receives the records.')),
     schedule: Type.Optional(
       Type.String({ description: 'Cron with five fields, in UTC, ten minutes apart or more.' }),
     ),
@@ -111,7 +119,7 @@ const AssociationChangeEvent = Type.Object(
 export const ManifestSubscribeObject = Type.Object(
   {
     objectName: name("The provider's name of the object."),
-    destination: name('The destination that receives the events.'),
+    destination: destinationName('The destination that receives the events.'),
     inheritFieldsAndMapping: Type.Optional(Type.Boolean()),
     inheritFieldsAndMappings: Type.Optional(
       Type.Boolean({ description: 'The same as `inheritFieldsAndMapping`.' }),
@@ -129,7 +137,7 @@ export type ManifestSubscribeObject = Static<typeof ManifestSubscribeObject>;
 /** The watcher of schema changes. */
 export const ManifestWatchSchema = Type.Object(
   {
-    destination: name('The destination that receives the changes.'),
+    destination: destinationName('The destination that receives the changes.'),
     schedule: Type.Optional(
       Type.String({ description: 'Cron with five fields, an hour apart or more; once a day unless given.' }),
     ),

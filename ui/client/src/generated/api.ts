@@ -3526,7 +3526,7 @@ export interface components {
         HydratedReadObject: {
             /** @description The provider's name of the object. */
             objectName: string;
-            /** @description The destination that receives the records. */
+            /** @description The destination that receives the records. Its name: letters, digits and dashes, at most 64. */
             destination?: string;
             /** @description Cron with five fields, in UTC, ten minutes apart or more. */
             schedule?: string;
@@ -3903,7 +3903,7 @@ export interface components {
         ManifestReadObject: {
             /** @description The provider's name of the object. */
             objectName: string;
-            /** @description The destination that receives the records. */
+            /** @description The destination that receives the records. Its name: letters, digits and dashes, at most 64. */
             destination?: string;
             /** @description Cron with five fields, in UTC, ten minutes apart or more. */
             schedule?: string;
@@ -3939,7 +3939,7 @@ export interface components {
         ManifestSubscribeObject: {
             /** @description The provider's name of the object. */
             objectName: string;
-            /** @description The destination that receives the events. */
+            /** @description The destination that receives the events. Its name: letters, digits and dashes, at most 64. */
             destination: string;
             inheritFieldsAndMapping?: boolean;
             /** @description The same as `inheritFieldsAndMapping`. */
@@ -3972,7 +3972,7 @@ export interface components {
         };
         /** ManifestWatchSchema */
         ManifestWatchSchema: {
-            /** @description The destination that receives the changes. */
+            /** @description The destination that receives the changes. Its name: letters, digits and dashes, at most 64. */
             destination: string;
             /** @description Cron with five fields, an hour apart or more; once a day unless given. */
             schedule?: string;
