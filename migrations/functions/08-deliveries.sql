@@ -71,3 +71,13 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER notify AFTER INSERT ON event REFERENCING NEW TABLE AS told
   FOR EACH STATEMENT EXECUTE FUNCTION svc_notify();
+
+-- The id from which on messages are found by their records: older days stand without the index.
+CREATE OR REPLACE FUNCTION svc_messages_indexed_from() RETURNS uuid LANGUAGE sql STABLE AS $$
+  SELECT coalesce(svc_uuid_floor((max(to_date(right(c.relname, 8), 'YYYYMMDD')) + 1)::timestamp AT TIME ZONE 'UTC'),
+    '00000000-0000-0000-0000-000000000000')
+  FROM pg_partition_tree('message') t JOIN pg_class c ON c.oid = t.relid
+  WHERE t.isleaf AND c.relname ~ '^message_\d{8}$' AND NOT EXISTS (
+    SELECT FROM pg_index x JOIN pg_inherits i ON i.inhrelid = x.indexrelid
+    WHERE x.indrelid = c.oid AND i.inhparent = 'message_record'::regclass)
+$$;

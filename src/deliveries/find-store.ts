@@ -1,6 +1,7 @@
 import { beginsWith, branch, searchKey, type Found, type Reach, type Sought } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import { formsOfId } from '../providers/index.ts';
 
 const byId = statement(
   'deliveries_find_any',
@@ -16,6 +17,22 @@ const byId = statement(
    WHERE $4::text IS NULL AND project_id = $1 AND id BETWEEN $2 AND $3`)}`,
 );
 
+/**
+ * The newest that carry a record. What else could be looked up by an index is hidden from it, or looked at afterwards: all messages
+ * would be walked by it.
+ */
+const byRecord = statement(
+  'deliveries_find_by_record',
+  `WITH carrying AS MATERIALIZED (
+     SELECT project_id, id, object, group_ref, installation_id, operation_id FROM message
+     WHERE svc_carried_hashes(project_id, keys) && ARRAY (SELECT svc_carried_hash($1, id) FROM unnest($3::text[]) id)
+       AND coalesce(id >= (SELECT svc_messages_indexed_from()), true))
+   ${branch(`SELECT 'delivery' AS type, id::text, object || ' ' || $2::text AS name, group_ref AS "groupRef",
+     installation_id::text AS "installationId", operation_id::text AS "operationId"
+   FROM carrying WHERE project_id = $1 AND id >= svc_kept_from($1, 'messages') AND ($4::text IS NULL OR group_ref = $4)
+   ORDER BY id DESC`)}`,
+);
+
 const byName = statement(
   'deliveries_find_named',
   `${branch(`SELECT 'destination' AS type, id::text, name FROM destination
@@ -24,17 +41,19 @@ const byName = statement(
    WHERE ${beginsWith('name', '$2')} ORDER BY ${searchKey('name')}`)}`,
 );
 
-/** Deliveries by the ids of their messages; and over all groups destinations, topics and replays. */
+/** Deliveries by the ids of their messages, and by the provider's ids of the records that they carry; and over all groups destinations, topics and replays. */
 export async function findDeliveries(
   db: Queryable,
   { projectId, groupRef }: Reach,
   { range, text }: Sought,
 ): Promise<Found[]> {
-  const [ids, names] = await Promise.all([
-    range ? db.rows<Found>(byId, [projectId, range.from, range.to, groupRef ?? null]) : [],
+  const group = groupRef ?? null;
+  const lists = await Promise.all([
+    range ? db.rows<Found>(byId, [projectId, range.from, range.to, group]) : [],
+    db.rows<Found>(byRecord, [projectId, text, formsOfId(text), group]),
     groupRef === undefined ? db.rows<Found>(byName, [projectId, text]) : [],
   ]);
-  return [...ids, ...names];
+  return lists.flat();
 }
 
 const ended = statement(
