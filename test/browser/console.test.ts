@@ -17,6 +17,7 @@ import {
   attentionAndSearch,
   failedOneRetried,
   inARefusedLanguage,
+  manyPagesOneStream,
   manyRetried,
   othersNotFound,
   unknownResolved,
@@ -52,6 +53,7 @@ import { startConsole, type ConsoleWorld, type Walk } from './console/world.ts';
 /** In this order: one after the other sees what those before it did. */
 const walks: readonly [title: string, walk: Walk][] = [
   ['shows a write that happens while somebody looks', writeSeenLive],
+  ['tells eight pages of a browser by one stream', manyPagesOneStream],
   ['lets a failed write be understood and retried', failedOneRetried],
   ['lets an unknown outcome be resolved', unknownResolved],
   ['draws its charts in a language that the browser does not know', inARefusedLanguage],

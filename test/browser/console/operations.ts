@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { fault } from '../../customer.ts';
 import { barriers, first, type ConsoleWorld } from './world.ts';
@@ -19,6 +20,32 @@ export async function writeSeenLive({ customer, open }: ConsoleWorld): Promise<v
   await page.getByText('"email": "live@acme.example"').first().waitFor();
   expect(await barriers(page)).toEqual([]);
   await page.close();
+}
+
+/** More pages than a browser opens connections to one server hear of a write, by one stream, also when the page that had it is closed. */
+export async function manyPagesOneStream({ customer, open }: ConsoleWorld): Promise<void> {
+  const streams: string[] = [];
+  const pages: Page[] = [];
+  for (let count = 0; count < 8; count += 1) {
+    const page = await open('/no/such/page');
+    page.on('request', (request) => {
+      if (request.url().endsWith('/stream')) streams.push(`page ${count}`);
+    });
+    await page.goto(new URL('/projects/default/operations', page.url()).href);
+    await page.getByRole('row').nth(1).waitFor();
+    pages.push(page);
+  }
+  const seenByAll = async (email: string): Promise<void> => {
+    const { body } = await customer.write('contacts', { type: 'create', record: { email } });
+    for (const page of pages) await page.locator(`a[href$="${body.operationId}"]`).first().waitFor();
+  };
+  await seenByAll('many@acme.example');
+  expect(streams).toEqual(['page 0']);
+  await pages.shift()?.close();
+  await expect.poll(() => streams.length).toBe(2);
+  await seenByAll('fewer@acme.example');
+  expect(streams).toEqual(['page 0', 'page 1']);
+  await Promise.all(pages.map((page) => page.close()));
 }
 
 /** A failed write is understood by what the provider answered, and retried; both operations know of each other. */

@@ -21,7 +21,7 @@ export interface ConsoleWorld {
   open: (path: string, as?: BrowserContext) => Promise<Page>;
   /** A browser in which nobody is signed in. */
   stranger: () => Promise<BrowserContext>;
-  /** Closes what a walk left open: a browser opens few connections to one server, and each page holds one. */
+  /** Closes what a walk left open. */
   leave: () => Promise<void>;
   /** What was thrown in a page, or refused by its policy. */
   faults: string[];

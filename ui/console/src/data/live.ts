@@ -1,6 +1,7 @@
 import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Changes } from '@svc/client';
+import { follow, type Heard } from './stream.ts';
 
 /** The noun of the key under which a type of change is read, where it is not its plural. */
 const nouns: Record<string, string> = { delivery: 'deliveries', apiKey: 'api-keys', jwtKey: 'jwt-keys' };
@@ -21,22 +22,22 @@ const ofSession = new Set(['member', 'project']);
 const session = { queryKey: ['session'] };
 
 const readAgainEveryMs = 1000;
-const connectAgainMs = 15_000;
 /** Further down a list somebody reads; it would be loaded page by page again. */
 const mostPages = 2;
 
-/**
- * Reads again what changes in a project, by one stream for all pages of the tab, once a second at the most. A tab that nobody sees holds no
- * stream, since a browser opens few connections to one server.
- */
+/** Reads again what changes in a project, once a second at the most. A tab that nobody sees holds no stream. */
 export function useLive(project: string): void {
   const client = useQueryClient();
   useEffect(() => {
-    let source: EventSource | undefined;
-    let again: ReturnType<typeof setTimeout> | undefined;
+    let leave: (() => void) | undefined;
     const waiting = new Set<string>();
-    const hear = ({ data }: MessageEvent<string>): void => {
-      const { changes, more } = JSON.parse(data) as Changes;
+    const hear = (heard: Heard): void => {
+      if (heard === 'resync') {
+        void client.invalidateQueries({ queryKey: [project] });
+        void client.invalidateQueries(session);
+        return;
+      }
+      const { changes, more } = JSON.parse(heard.change) as Changes;
       for (const { type, id } of changes) {
         waiting.add(`${nounOf(type)} list`).add(`${nounOf(type)} ${id}`);
         waiting.add('overview').add('audit-log list');
@@ -47,23 +48,13 @@ export function useLive(project: string): void {
       if (types.some((type) => ofSession.has(type))) void client.invalidateQueries(session);
     };
     const close = (): void => {
-      clearTimeout(again);
-      source?.close();
-      source = undefined;
+      leave?.();
+      leave = undefined;
     };
     const open = (): void => {
       close();
       if (document.hidden) return;
-      source = new EventSource(`/v1/projects/${encodeURIComponent(project)}/stream`);
-      source.addEventListener('change', hear);
-      source.addEventListener('resync', () => {
-        void client.invalidateQueries({ queryKey: [project] });
-        void client.invalidateQueries(session);
-      });
-      source.addEventListener('error', () => {
-        // Refused; when it only broke off, the browser connects again by itself.
-        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, connectAgainMs);
-      });
+      leave = follow(`/v1/projects/${encodeURIComponent(project)}/stream`, hear);
     };
     const look = (): void => {
       open();
