@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { createHash } from 'node:crypto';
-import { isDatabaseAway } from './kit/db/database.ts';
+import { isDatabaseAway } from './kit/db/faults.ts';
 import { drained } from './kit/http/draining.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import { problem } from './kit/problem.ts';

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts';
-import { isReadOnly, openDatabase, type Database } from './kit/db/database.ts';
+import { openDatabase, type Database } from './kit/db/database.ts';
+import { isReadOnly } from './kit/db/faults.ts';
 import { workerPort } from './health.ts';
 import { lookAtLineage } from './kit/db/lineage.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { openDatabase, sqlState, type Database } from '../src/kit/db/database.ts';
+import { openDatabase, type Database } from '../src/kit/db/database.ts';
+import { sqlState } from '../src/kit/db/faults.ts';
 
 const insufficientPrivilege = '42501';
 

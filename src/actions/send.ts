@@ -1,4 +1,4 @@
-import { sqlState } from '../kit/db/database.ts';
+import { sqlState } from '../kit/db/faults.ts';
 import type { HttpResult } from '../kit/http/client.ts';
 import { Problem } from '../kit/problem.ts';
 import type { Failure, ProviderClient, ProviderRequest } from '../providers/index.ts';

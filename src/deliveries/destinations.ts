@@ -1,5 +1,6 @@
 import { beforeAndAfter, record } from '../events/index.ts';
-import { isTaken, type Queryable } from '../kit/db/database.ts';
+import type { Queryable } from '../kit/db/database.ts';
+import { isTaken } from '../kit/db/faults.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
 import { hurry, pause } from '../lanes/index.ts';

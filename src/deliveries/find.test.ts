@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { confine } from '../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { declaredStatements } from '../kit/db/statement.ts';
 import { newId } from '../kit/ids.ts';
@@ -22,11 +23,11 @@ describe('deliveries/find', () => {
   });
 
   const find = async (text: string, reach: { groupRef?: string; projectId?: string } = {}) => {
-    const found = await findDeliveries(
-      test.database,
-      { projectId: world.projectId, ...reach },
-      { range: null, text, isFull: true },
-    );
+    const found = await findDeliveries(test.database, confine({ projectId: world.projectId, ...reach }), {
+      range: null,
+      text,
+      isFull: true,
+    });
     return found.map(({ id }) => id);
   };
   const carrying = (...ids: string[]) =>

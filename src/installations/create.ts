@@ -1,5 +1,5 @@
 import { assertReaches, record } from '../events/index.ts';
-import { isTaken } from '../kit/db/database.ts';
+import { isTaken } from '../kit/db/faults.ts';
 import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';

@@ -1,5 +1,5 @@
 import { pino, type Logger } from 'pino';
-import { isOutage } from './db/database.ts';
+import { isOutage } from './db/faults.ts';
 import { LogOutput } from './log-output.ts';
 import { Problem } from './problem.ts';
 

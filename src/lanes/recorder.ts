@@ -1,5 +1,6 @@
 import { crashPoint } from '../kit/crash-point.ts';
-import { faultOf, type Database } from '../kit/db/database.ts';
+import type { Database } from '../kit/db/database.ts';
+import { faultOf } from '../kit/db/faults.ts';
 import { createGroupCommit, groupSize } from '../kit/group-commit.ts';
 import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';

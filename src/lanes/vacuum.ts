@@ -1,4 +1,5 @@
-import { isOutage, type Database } from '../kit/db/database.ts';
+import type { Database } from '../kit/db/database.ts';
+import { isOutage } from '../kit/db/faults.ts';
 import type { Logger } from '../kit/log.ts';
 
 export interface Vacuum {

@@ -1,12 +1,6 @@
 import { crashPoint } from '../kit/crash-point.ts';
-import {
-  faultOf,
-  isDatabaseAway,
-  isTaken,
-  isUnanswered,
-  isUnreached,
-  type Database,
-} from '../kit/db/database.ts';
+import type { Database } from '../kit/db/database.ts';
+import { faultOf, isDatabaseAway, isTaken, isUnanswered, isUnreached } from '../kit/db/faults.ts';
 import { pauseBriefly, repeatWhileAway } from '../kit/db/lost-commit.ts';
 import { createIntakeCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';

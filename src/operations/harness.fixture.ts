@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isDatabaseAway, type Database, type Queryable } from '../kit/db/database.ts';
+import type { Database, Queryable } from '../kit/db/database.ts';
+import { isDatabaseAway } from '../kit/db/faults.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createLog } from '../kit/log.ts';
 import { createMetrics } from '../kit/metrics.ts';

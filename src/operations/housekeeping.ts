@@ -1,4 +1,5 @@
-import { isOutage, type Database } from '../kit/db/database.ts';
+import type { Database } from '../kit/db/database.ts';
+import { isOutage } from '../kit/db/faults.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
 import { exchangePartitions } from './exchanges/exchange-log.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { currentActor } from '../events/index.ts';
 import { isAnybodyThere } from './store/persons.ts';
-import { isTaken } from '../kit/db/database.ts';
+import { isTaken } from '../kit/db/faults.ts';
 import { problem } from '../kit/problem.ts';
 import type { Projects } from '../projects/index.ts';
 import { createAccount, type Account } from './account.ts';

@@ -1,6 +1,6 @@
 import { createCache } from '../kit/cache.ts';
 import type { Database } from '../kit/db/database.ts';
-import { isDatabaseAway } from '../kit/db/database.ts';
+import { isDatabaseAway } from '../kit/db/faults.ts';
 import { isWebOrigin } from '../kit/web-origin.ts';
 import { refuse } from '../kit/problem.ts';
 import { loadAllowedOrigins } from './store.ts';

@@ -1,5 +1,6 @@
 import { beforeAndAfter, confine, record, type Reach } from '../events/index.ts';
-import { isTaken, type Database, type Queryable } from '../kit/db/database.ts';
+import type { Database, Queryable } from '../kit/db/database.ts';
+import { isTaken } from '../kit/db/faults.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId, newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';

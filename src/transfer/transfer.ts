@@ -1,6 +1,7 @@
 import { moveConnections, takeBackConnections } from '../connections/index.ts';
 import { record } from '../events/index.ts';
-import { sqlState, type Queryable } from '../kit/db/database.ts';
+import type { Queryable } from '../kit/db/database.ts';
+import { sqlState } from '../kit/db/faults.ts';
 import type { Clash } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
 import { problem } from '../kit/problem.ts';

@@ -1,5 +1,6 @@
 import type { Reach } from '../../events/index.ts';
-import { isTaken, type Queryable } from '../../kit/db/database.ts';
+import type { Queryable } from '../../kit/db/database.ts';
+import { isTaken } from '../../kit/db/faults.ts';
 import { statement } from '../../kit/db/statement.ts';
 
 /** Whose call it was. */

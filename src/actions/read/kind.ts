@@ -1,6 +1,7 @@
 import { record as recordEvent } from '../../events/index.ts';
 import { toldOf } from '../../installations/index.ts';
-import { faultOf, type Queryable } from '../../kit/db/database.ts';
+import type { Queryable } from '../../kit/db/database.ts';
+import { faultOf } from '../../kit/db/faults.ts';
 import { createGroupCommit, groupSize } from '../../kit/group-commit.ts';
 import { defineKind, type RegisteredKind } from '../../lanes/index.ts';
 import type { ReadDeps } from './prepare.ts';

@@ -1,6 +1,6 @@
 import { cutMessages } from '../../deliveries/index.ts';
 import { crashPoint } from '../../kit/crash-point.ts';
-import { faultOf } from '../../kit/db/database.ts';
+import { faultOf } from '../../kit/db/faults.ts';
 import type { GroupCommit } from '../../kit/group-commit.ts';
 import type { Ran, WorkContext } from '../../lanes/index.ts';
 import type { ReadDetails } from '../../operations/index.ts';

@@ -1,5 +1,5 @@
 import { crashPoint } from '../../kit/crash-point.ts';
-import { faultOf } from '../../kit/db/database.ts';
+import { faultOf } from '../../kit/db/faults.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
 import { declareCounter } from '../../kit/metrics.ts';

@@ -1,5 +1,6 @@
 import { record, type EventType } from '../../events/index.ts';
-import { sqlState, type Database, type Queryable } from '../../kit/db/database.ts';
+import type { Database, Queryable } from '../../kit/db/database.ts';
+import { sqlState } from '../../kit/db/faults.ts';
 import { isId, newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import type { NotificationRoute, Notifications } from './schema.ts';

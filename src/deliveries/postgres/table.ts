@@ -1,4 +1,4 @@
-import { sqlState } from '../../kit/db/database.ts';
+import { sqlState } from '../../kit/db/faults.ts';
 import { planOf, textFor, type Columns } from './columns.ts';
 import { TableRefused } from './failure.ts';
 import { keyColumns } from './frame.ts';

@@ -3,7 +3,8 @@ import { createTestDatabase, type TestDatabase } from '../../../test/database.ts
 import { startForwarder } from '../../../test/forwarder.ts';
 import { keepPartitions } from './partitions.ts';
 import { withSchemaClient } from './schema-lock.ts';
-import { faultOf, isDatabaseAway, openDatabase, sqlState } from './database.ts';
+import { openDatabase } from './database.ts';
+import { faultOf, isDatabaseAway, sqlState } from './faults.ts';
 
 describe('src/kit/db/database', () => {
   let test: TestDatabase;

@@ -10,12 +10,23 @@ import {
 } from 'pg';
 import type { Change } from '../changes/wire.ts';
 import { parseJson } from '../json.ts';
-import { Problem, problem } from '../problem.ts';
 import { sleep } from '../retry.ts';
+import {
+  asProblem,
+  conflictStates,
+  isDatabaseAway,
+  isOutage,
+  isRefused,
+  NotAsked,
+  originOf,
+  refusingStates,
+  sqlState,
+} from './faults.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { watchOutage, type OutageHooks, type OutageWatch } from './outage.ts';
 import { takeRoom } from './room.ts';
 import { followsNames } from './pooler.ts';
+import { askAlone, Silence } from './silence.ts';
 import type { Statement } from './statement.ts';
 
 /** Anything that runs statements: the pool, or one open transaction. */
@@ -66,16 +77,12 @@ export interface DatabaseOptions extends OutageHooks {
 
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
-/** The only sign of a server that is gone without closing the connection. Not for `raw`, which may take long. */
-const answerTimeoutMs = 10_000;
-/** After one unanswered statement the next ones wait less, until one is answered. */
-const silentTimeoutMs = 2_000;
 /** How often a statement that a conflict rolled back is made in all. */
 const conflictTries = 4;
 
 /** State that the statements of one pool share. */
 interface Wire {
-  isSilent: boolean;
+  silence: Silence;
   outage: OutageWatch;
   begin: string;
   /** Whether statements are prepared under their names. */
@@ -107,17 +114,7 @@ const types: CustomTypesConfig = {
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, directUrl = url } = options;
   const isPooled = directUrl !== url;
-  const pool = new Pool({
-    ...connectionSettings(url),
-    max: options.poolSize,
-    application_name: options.applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
-    ...(isPooled ? {} : { ...sessionLimits, options: withoutJit }),
-    keepAlive: true,
-    types,
-  });
-  // Without a listener an idle client's death would end the process.
-  pool.on('error', (error) => options.onIdleError?.(error));
+  const pool = openPool(options, isPooled);
   const notices = createNotices(directUrl);
   const tryChange = (): Promise<void> =>
     inTransaction(pool, wire, async (client) => void (await ask(client, wire, { text: takeRoom }))).catch(
@@ -126,7 +123,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       },
     );
   const wire: Wire = {
-    isSilent: false,
+    silence: new Silence({
+      ask: () => askAlone(connectionSettings(url)),
+      onSilent: (error) => wire.outage.failed(error, 'silent'),
+      onAnswer: () => wire.outage.answered(wire.outage.now()),
+    }),
     outage: watchOutage(options, { tryChange }),
     begin: isPooled ? beginWithLimits : 'BEGIN',
     prepares: isPooled ? onceKnown(() => followsNames(pool), options.onUnprepared) : true,
@@ -156,10 +157,27 @@ export function openDatabase(options: DatabaseOptions): Database {
     refusal: () => wire.outage.refusal(),
     async close() {
       wire.outage.close();
+      wire.silence.close();
       await notices.close();
       await pool.end();
     },
   };
+}
+
+/** Connects lazily. */
+function openPool({ url, poolSize, applicationName, onIdleError }: DatabaseOptions, isPooled: boolean): Pool {
+  const pool = new Pool({
+    ...connectionSettings(url),
+    max: poolSize,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    ...(isPooled ? {} : { ...sessionLimits, options: withoutJit }),
+    keepAlive: true,
+    types,
+  });
+  // Without a listener an idle client's death would end the process.
+  pool.on('error', (error) => onIdleError?.(error));
+  return pool;
 }
 
 /** A Unix socket directory travels as `?host=/dir`, which `pg` reads from the URL itself. */
@@ -172,7 +190,10 @@ async function inTransaction<T>(
   wire: Wire,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await guarded(() => watched(wire, () => pool.connect(), 'connection'));
+  const client = await guarded(async () => {
+    refuseIfSilent(wire);
+    return watched(wire, () => connect(pool, wire), 'connection');
+  });
   let broken: Error | undefined;
   // The pool listens to idle clients only; unheard, the loss of this one would end the process.
   const onLoss = (error: Error): void => {
@@ -199,21 +220,34 @@ async function inTransaction<T>(
   }
 }
 
-/** One query with its time limit. `pg` takes a limit with each query; its types do not say so. */
-async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): Promise<QueryResult> {
-  const query_timeout = wire.isSilent ? silentTimeoutMs : answerTimeoutMs;
+/** A client of the pool. Where it comes after all when nobody waits any more, it goes back. */
+async function connect(pool: Pool, { silence }: Wire): Promise<PoolClient> {
+  const connecting = pool.connect();
   try {
-    const isBegin = query.text === wire.begin || query.text === 'ROLLBACK';
-    const work = () => client.query({ ...query, query_timeout } as QueryConfig);
-    const result = await watched(wire, work, isBegin ? 'connection' : 'statement');
-    wire.isSilent = false;
-    return result;
+    return await silence.unlessSilent(() => connecting);
   } catch (error) {
-    // One lost connection says nothing about the others.
-    if (isUnanswered(error)) wire.isSilent = true;
-    else if (error instanceof DatabaseError) wire.isSilent = false;
+    connecting.then((client) => client.release()).catch(() => undefined);
     throw error;
   }
+}
+
+/** One query with its time limit. `pg` takes a limit with each query; its types do not say so. */
+async function ask(client: Pool | PoolClient, wire: Wire, query: QueryConfig): Promise<QueryResult> {
+  const { silence } = wire;
+  if (client instanceof Pool) refuseIfSilent(wire);
+  const isBegin = query.text === wire.begin || query.text === 'ROLLBACK';
+  const limited = { ...query, query_timeout: silence.limitMs } as QueryConfig;
+  return watched(
+    wire,
+    () => silence.watch(() => client.query(limited)),
+    isBegin ? 'connection' : 'statement',
+  );
+}
+
+/** Nothing is sent to a database that answers nobody. */
+function refuseIfSilent({ silence }: Wire): void {
+  const refusal = silence.refusal;
+  if (refusal !== undefined) throw new NotAsked('the database answers nobody', { cause: refusal });
 }
 
 /** Notes whether the database answers and takes changes. A connection, and a transaction that begins, are given to a role without any right, too. */
@@ -232,22 +266,6 @@ async function watched<T>(
       outage.failed(error, refusingStates.has(sqlState(error) ?? '') ? 'refusing' : 'silent');
     throw error;
   }
-}
-
-/** Whether the error, or what it comes from, is that a statement was sent and nothing came back in time. */
-export function isUnanswered(error: unknown): boolean {
-  const origin = originOf(error);
-  return (
-    origin instanceof Error && /Query read timeout|timeout expired|connection timeout/i.test(origin.message)
-  );
-}
-
-/** Whether the error, or what it comes from, is that no connection could be had: the statement was not sent. */
-export function isUnreached(error: unknown): boolean {
-  const origin = originOf(error);
-  if (!(origin instanceof Error)) return false;
-  const code = 'code' in origin && typeof origin.code === 'string' ? origin.code : '';
-  return unreachedCodes.has(code) || /timeout exceeded when trying to connect/i.test(origin.message);
 }
 
 async function run<Row>(
@@ -303,83 +321,4 @@ export async function ownSession<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw isDatabaseAway(error) && isOutage(error) ? asProblem(error) : error;
   }
-}
-
-const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
-const networkCodes = new Set([...unreachedCodes, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
-// 08 connection, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
-// read-only: a replica, or a server that was told so (PostgreSQL, appendix A).
-const awayStates = /^(08...|25006|53...|57P0[1-5]|58...)$/;
-/** Those of them with which what is asked is answered. */
-const refusingStates = new Set(['25006', '53100']);
-// 28 the role or its password, 3D000 and 3F000 no such database or schema, 42501 no right; without a right to the schema no table (42P01),
-// function (42883) or type (42704) of it is there.
-const refusedStates = /^(28...|3D000|3F000|42501|42P01|42704|42883)$/;
-// 40 rolled back by a conflict, 55P03 a lock not free, 57014 cancelled: another time the same statement may pass.
-// Of class 40 only those that say that nothing was done: 40003 leaves it open.
-const conflictStates = /^(40001|40P01|55P03)$/;
-const passingStates = /^(40...|55P03|57014)$/;
-// 22 a value, 23 a constraint, 54 a limit of the server such as the size of an index entry.
-const dataStates = /^(22|23|54)...$/;
-
-/**
- * What an error says about the statement: `unable` would have met any; `data` is the fault of a value in it; `other` nobody
- * expects, and it may be the fault of one row.
- */
-export function faultOf(error: unknown): 'unable' | 'data' | 'other' {
-  if (isDatabaseAway(error)) return 'unable';
-  return dataStates.test(sqlState(error) ?? '') ? 'data' : 'other';
-}
-
-/** Whether the error, or what it comes from, is that the database lets this role do nothing, whatever the statement. */
-export function isRefused(error: unknown): boolean {
-  return refusedStates.test(sqlState(originOf(error)) ?? '');
-}
-
-/** Whether the error says that the database cannot be reached or changed now, rather than that the statement was wrong. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof Problem) return error.code === 'database-unavailable';
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (networkCodes.has(code) || awayStates.test(code) || passingStates.test(code)) return true;
-  return /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed|not queryable/i.test(
-    error.message,
-  );
-}
-
-/** Whether it is away for everybody, rather than that a conflict or a limit kept one statement from being made. */
-export function isOutage(error: unknown): boolean {
-  return (isDatabaseAway(error) || isRefused(error)) && !passingStates.test(sqlState(originOf(error)) ?? '');
-}
-
-/** Whether the database takes no changes: a replica, or set so. */
-export function isReadOnly(error: unknown): boolean {
-  // A replica does not tell its place in the log either.
-  return ['25006', '55000'].includes(sqlState(error) ?? '');
-}
-
-/** The SQLSTATE of a PostgreSQL error, or undefined. */
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof DatabaseError ? error.code : undefined;
-}
-
-/** A unique value that another row has. */
-export function isTaken(error: unknown): boolean {
-  return sqlState(error) === '23505';
-}
-
-function originOf(error: unknown): unknown {
-  return error instanceof Problem ? error.cause : error;
-}
-
-function asProblem(error: unknown): unknown {
-  if (error instanceof Error && /unsupported startup parameter/.test(error.message)) {
-    return new Error(
-      'DATABASE_URL leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL to a URL that leads to the server itself',
-      { cause: error },
-    );
-  }
-  return (isDatabaseAway(error) || isRefused(error)) && !(error instanceof Problem)
-    ? problem('database-unavailable', { cause: error })
-    : error;
 }

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { faulty, good, warning, type Finding } from '../finding.ts';
-import { connectionSettings, sqlState } from './database.ts';
+import { connectionSettings } from './database.ts';
+import { sqlState } from './faults.ts';
 import { takeRoom } from './room.ts';
 
 export const oldestPostgres = 15;

@@ -1,5 +1,5 @@
 import { sleep } from '../retry.ts';
-import { isDatabaseAway } from './database.ts';
+import { isDatabaseAway } from './faults.ts';
 
 /**
  * Repeats work whose answer was lost, or that the database could not do now, until `endsAt` (monotonic); so the work must be one

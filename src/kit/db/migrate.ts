@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import { sqlState, type Database } from './database.ts';
+import type { Database } from './database.ts';
+import { sqlState } from './faults.ts';
 import { patiently, underSchemaLock, withSchemaClient } from './schema-lock.ts';
 
 /** SQLSTATE: nothing in search_path exists; the role may not do that. */

@@ -1,4 +1,5 @@
-import { isDatabaseAway, isRefused, type Database } from './database.ts';
+import type { Database } from './database.ts';
+import { isDatabaseAway, isRefused } from './faults.ts';
 import { statement } from './statement.ts';
 import { problem } from '../problem.ts';
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { connectionSettings, ownSession, sqlState } from './database.ts';
+import { connectionSettings, ownSession } from './database.ts';
+import { sqlState } from './faults.ts';
 
 /** 'svc' and 1: the one lock for everything that changes the schema. Transaction-level, so that a pooler does not break it. */
 const schemaLock = [0x73_76_63, 1] as const;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { connectionSettings, isDatabaseAway } from './database.ts';
+import { connectionSettings } from './database.ts';
+import { isDatabaseAway } from './faults.ts';
 import { faultOfVersion } from './examine.ts';
 
 const pauseMs = 500;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isDatabaseAway, isOutage } from '../db/database.ts';
+import { isDatabaseAway, isOutage } from '../db/faults.ts';
 import type { Logger } from '../log.ts';
 import { renderProblem, type Problem } from '../problem.ts';
 

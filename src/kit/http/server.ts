@@ -10,7 +10,7 @@ import {
 } from 'fastify';
 import type { RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { sqlState } from '../db/database.ts';
+import { sqlState } from '../db/faults.ts';
 import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem, type Issue } from '../problem.ts';

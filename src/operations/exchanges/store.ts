@@ -1,4 +1,5 @@
-import { isTaken, type Queryable } from '../../kit/db/database.ts';
+import type { Queryable } from '../../kit/db/database.ts';
+import { isTaken } from '../../kit/db/faults.ts';
 import { chosenOf, erasedOf, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ExchangeRow } from './exchange.ts';

@@ -1,4 +1,5 @@
-import { isTaken, type Queryable } from '../../kit/db/database.ts';
+import type { Queryable } from '../../kit/db/database.ts';
+import { isTaken } from '../../kit/db/faults.ts';
 import { newId } from '../../kit/ids.ts';
 import { recordForPerson } from '../account.ts';
 import { inOwnName, joinBy } from '../invitations.ts';

@@ -3,7 +3,8 @@ import type { Random } from '../../../simulator/kit/random.ts';
 import { cutMessages, keepMessages, type NewMessage } from '../../../src/deliveries/index.ts';
 import { decode } from '../../../src/deliveries/encoding.ts';
 import { insertEvent } from '../../../src/events/store.ts';
-import { sqlState, type Database } from '../../../src/kit/db/database.ts';
+import type { Database } from '../../../src/kit/db/database.ts';
+import { sqlState } from '../../../src/kit/db/faults.ts';
 import { newId } from '../../../src/kit/ids.ts';
 import { patiently } from '../suite/processes.ts';
 

@@ -1,4 +1,5 @@
-import { isDatabaseAway, type Database } from '../../../kit/db/database.ts';
+import type { Database } from '../../../kit/db/database.ts';
+import { isDatabaseAway } from '../../../kit/db/faults.ts';
 import { newId } from '../../../kit/ids.ts';
 import { problem, type Problem } from '../../../kit/problem.ts';
 import { contextOf, type NodeLane, type NodeLanes, type WorkContext } from '../../../lanes/index.ts';

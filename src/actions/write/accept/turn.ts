@@ -1,4 +1,5 @@
-import { isDatabaseAway, type Database } from '../../../kit/db/database.ts';
+import type { Database } from '../../../kit/db/database.ts';
+import { isDatabaseAway } from '../../../kit/db/faults.ts';
 import { problem, type Problem } from '../../../kit/problem.ts';
 import { sleep } from '../../../kit/retry.ts';
 import { markInTurn, type NodeLane } from '../../../lanes/index.ts';

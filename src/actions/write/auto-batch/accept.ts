@@ -1,5 +1,6 @@
 import { crashPoint } from '../../../kit/crash-point.ts';
-import { faultOf, isTaken, isUnanswered, type Database } from '../../../kit/db/database.ts';
+import type { Database } from '../../../kit/db/database.ts';
+import { faultOf, isTaken, isUnanswered } from '../../../kit/db/faults.ts';
 import { repeatWhileAway } from '../../../kit/db/lost-commit.ts';
 import { createIntakeCommit } from '../../../kit/group-commit.ts';
 import { newId } from '../../../kit/ids.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { isDatabaseAway, sqlState } from '../database.ts';
+import { isDatabaseAway, sqlState } from '../faults.ts';
 import type { Account } from './binaries.ts';
 import { roleName, runTool, tool, type Cluster } from './cluster.ts';
 import { makeSocketFolder } from './place.ts';

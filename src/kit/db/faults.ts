@@ -1,0 +1,105 @@
+/** What the errors of the database, and of the way there, say. */
+import { DatabaseError } from 'pg';
+import { Problem, problem } from '../problem.ts';
+
+/** A statement that was not sent, since the database answers nobody. */
+export class NotAsked extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** Whether the error, or what it comes from, is that a statement was sent and nothing came back in time. */
+export function isUnanswered(error: unknown): boolean {
+  const origin = originOf(error);
+  return (
+    origin instanceof Error && /Query read timeout|timeout expired|connection timeout/i.test(origin.message)
+  );
+}
+
+/** Whether the error, or what it comes from, is that no connection could be had: the statement was not sent. */
+export function isUnreached(error: unknown): boolean {
+  const origin = originOf(error);
+  if (!(origin instanceof Error)) return false;
+  if (origin instanceof NotAsked) return true;
+  const code = 'code' in origin && typeof origin.code === 'string' ? origin.code : '';
+  return unreachedCodes.has(code) || /timeout exceeded when trying to connect/i.test(origin.message);
+}
+
+const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+const networkCodes = new Set([...unreachedCodes, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
+// 08 connection, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
+// read-only: a replica, or a server that was told so (PostgreSQL, appendix A).
+const awayStates = /^(08...|25006|53...|57P0[1-5]|58...)$/;
+/** Those of them with which what is asked is answered. */
+export const refusingStates = new Set(['25006', '53100']);
+// 28 the role or its password, 3D000 and 3F000 no such database or schema, 42501 no right; without a right to the schema no table (42P01),
+// function (42883) or type (42704) of it is there.
+const refusedStates = /^(28...|3D000|3F000|42501|42P01|42704|42883)$/;
+// 40 rolled back by a conflict, 55P03 a lock not free, 57014 cancelled: another time the same statement may pass.
+// Of class 40 only those that say that nothing was done: 40003 leaves it open.
+export const conflictStates = /^(40001|40P01|55P03)$/;
+const passingStates = /^(40...|55P03|57014)$/;
+// 22 a value, 23 a constraint, 54 a limit of the server such as the size of an index entry.
+const dataStates = /^(22|23|54)...$/;
+
+/**
+ * What an error says about the statement: `unable` would have met any; `data` is the fault of a value in it; `other` nobody
+ * expects, and it may be the fault of one row.
+ */
+export function faultOf(error: unknown): 'unable' | 'data' | 'other' {
+  if (isDatabaseAway(error)) return 'unable';
+  return dataStates.test(sqlState(error) ?? '') ? 'data' : 'other';
+}
+
+/** Whether the error, or what it comes from, is that the database lets this role do nothing, whatever the statement. */
+export function isRefused(error: unknown): boolean {
+  return refusedStates.test(sqlState(originOf(error)) ?? '');
+}
+
+/** Whether the error says that the database cannot be reached or changed now, rather than that the statement was wrong. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof Problem) return error.code === 'database-unavailable';
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (networkCodes.has(code) || awayStates.test(code) || passingStates.test(code)) return true;
+  return /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed|not queryable/i.test(
+    error.message,
+  );
+}
+
+/** Whether it is away for everybody, rather than that a conflict or a limit kept one statement from being made. */
+export function isOutage(error: unknown): boolean {
+  return (isDatabaseAway(error) || isRefused(error)) && !passingStates.test(sqlState(originOf(error)) ?? '');
+}
+
+/** Whether the database takes no changes: a replica, or set so. */
+export function isReadOnly(error: unknown): boolean {
+  // A replica does not tell its place in the log either.
+  return ['25006', '55000'].includes(sqlState(error) ?? '');
+}
+
+/** The SQLSTATE of a PostgreSQL error, or undefined. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof DatabaseError ? error.code : undefined;
+}
+
+/** A unique value that another row has. */
+export function isTaken(error: unknown): boolean {
+  return sqlState(error) === '23505';
+}
+
+export function originOf(error: unknown): unknown {
+  return error instanceof Problem ? error.cause : error;
+}
+
+/** Every failure to reach the database is one problem; other errors stay what they are. */
+export function asProblem(error: unknown): unknown {
+  if (error instanceof Error && /unsupported startup parameter/.test(error.message)) {
+    return new Error(
+      'DATABASE_URL leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL to a URL that leads to the server itself',
+      { cause: error },
+    );
+  }
+  return (isDatabaseAway(error) || isRefused(error)) && !(error instanceof Problem)
+    ? problem('database-unavailable', { cause: error })
+    : error;
+}
