@@ -64,7 +64,7 @@ describe('test/journeys/access', () => {
 
   beforeAll(async () => {
     test = await createTestDatabase();
-    platform = await startPlatform({ databaseUrl: test.url });
+    platform = await startPlatform({ databaseUrl: test.url, env: { SVC_LOG_LEVEL: 'info' } });
     await deploy(platform);
     acme = await install(platform, 'hubspot-crm', 'acme');
     globex = await install(platform, 'hubspot-crm', 'globex');
@@ -171,7 +171,7 @@ describe('test/journeys/access', () => {
     expect(JSON.stringify(rows)).not.toContain(key.slice(-20));
   });
 
-  it('a key that was put into a path is not echoed, whole or mistyped', async () => {
+  it('a key that was put into a URL is neither echoed nor logged, whole or mistyped', async () => {
     const { key } = await makeKey({ scopes: ['read'] });
     for (const secret of [key, key.slice(0, -1), key.slice(1), `${key}x`]) {
       for (const path of [
@@ -181,12 +181,17 @@ describe('test/journeys/access', () => {
         `/projects/default/connections/${secret}`,
         `/projects/default/installations/${secret}`,
         `/${secret}`,
+        `/projects/default/operations?status=${secret}`,
       ]) {
         const { status, text } = await get(path, {});
-        expect(status).toBe(404);
+        expect(status).toBe(path.includes('?') ? 400 : 404);
         expect(text).not.toContain(key.slice(24, 44));
       }
+      const written = await acme.write(secret, { type: 'create', record: { email: 'x@example.com' } });
+      expect(written.status).toBe(404);
+      expect(written.text).not.toContain(key.slice(24, 44));
     }
+    expect(platform.said()).not.toContain(key.slice(24, 44));
   });
 
   it('a key with a groupRef reaches that group only', async () => {

@@ -52,6 +52,8 @@ describe('test/journeys/notifications-reads', () => {
       error: expect.stringMatching(/^\[contacts\]/),
     });
 
+    expect(`${world.first.said()}${world.second.said()}`).toContain('a read was paused: its runs failed');
+
     const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
     const other = await world.customer({ read: { objects: { companies } } });
     const history = await notified.until(

@@ -88,14 +88,21 @@ function goneEnd({ projectId, seq, lease, ref, attempt }: RunItem): RunEnd {
 /** Ends of which somebody is told are recorded together with what is told. */
 async function recordTold({ ground }: ReadDeps, ends: readonly RunEnd[]): Promise<boolean[]> {
   if (!ends.some(mayTell)) return (await record(ground.database, ends)).map((one) => one !== undefined);
-  return ground.database.transaction(async (tx) => {
-    const recorded = await record(tx, ends);
+  const recorded = await ground.database.transaction(async (tx) => {
+    const outcomes = await record(tx, ends);
     for (const [at, end] of ends.entries()) {
-      const outcome = recorded[at];
+      const outcome = outcomes[at];
       if (outcome) await tell(tx, ground.publicUrl, end, outcome.paused);
     }
-    return recorded.map((one) => one !== undefined);
+    return outcomes;
   });
+  for (const [at, { projectId, installationId, resource: object, operationId }] of ends.entries())
+    if (recorded[at]?.paused)
+      ground.log.warn(
+        { projectId, installationId, object, operationId },
+        'a read was paused: its runs failed one after the other',
+      );
+  return recorded.map((one) => one !== undefined);
 }
 
 function mayTell({ done, type, status, waits }: RunEnd): boolean {

@@ -24,6 +24,18 @@ describe('src/kit/http/hidden', () => {
     }
   });
 
+  it('takes out a key that was put into the query, and leaves page tokens', () => {
+    const token = 'eyJpZCI6IjAxOTBhNWQ0LTdkM2MtN2EyYi04YzFkIn0';
+    const body = {
+      issues: [
+        { name: 'status', value: key },
+        { name: 'pageToken', value: token },
+      ],
+    };
+    const shown = withoutSecretsOf(body, `/v1/projects?status=${key}&pageToken=${token}`);
+    expect(shown.issues.map(({ value }) => value)).toEqual([`${key.slice(0, 8)}…`, token]);
+  });
+
   it.each([
     '0190a5d4-7d3c-7a2b-8c1d-2e3f4a5b6c7d',
     'hubspot-crm',

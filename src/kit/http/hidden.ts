@@ -2,15 +2,20 @@ import { isId } from '../ids.ts';
 
 const keyForm = /svc(?:_|%5f)/i;
 
-/** A part of a path that may be a secret put there by mistake: a key of ours, or a long text of mixed characters. */
-export function secretsInPath(url: string): string[] {
-  const segments = (url.split(/[?#]/, 1)[0] ?? '').split(/[/:]/);
-  const secret = segments.filter((segment) => looksSecret(readable(segment)));
+/** What may be a secret put into a URL by mistake: a key of ours, or a long text of mixed characters; page tokens are none. */
+function secretsIn(url: string): string[] {
+  const [path = '', query = ''] = url.split(/[?#]/, 2);
+  const values = query.split('&').filter((pair) => !pair.startsWith('pageToken='));
+  const parts = [...path.split(/[/:]/), ...values.flatMap((pair) => pair.split('='))];
+  const secret = parts.filter((part) => looksKey(readable(part)) || looksRandom(readable(part)));
   return [...new Set(secret.concat(secret.map(readable)))];
 }
 
-function looksSecret(text: string): boolean {
-  if (keyForm.test(text)) return text.length > 12;
+function looksKey(text: string): boolean {
+  return keyForm.test(text) && text.length > 12;
+}
+
+function looksRandom(text: string): boolean {
   return text.length >= 30 && !isId(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 }
 
@@ -22,9 +27,9 @@ function readable(segment: string): string {
   }
 }
 
-/** The same value with the secrets of the path taken out of its texts, also where only their beginning is shown. */
+/** The same value with the secrets of the URL taken out of its texts, also where only their beginning is shown. */
 export function withoutSecretsOf<Value>(value: Value, url: string): Value {
-  const secrets = secretsInPath(url);
+  const secrets = secretsIn(url);
   return secrets.length === 0 ? value : (hidden(value, secrets) as Value);
 }
 

@@ -43,8 +43,11 @@ export async function prepareWrite(deps: Deciding, request: ReceivedWrite): Prom
   const named = { ...address, groupRef: body.groupRef };
   const prepared = await decideFor(deps, principal, named, (target) => {
     const { groupRef, connectionId, installationId } = target;
-    request.about = { groupRef, connectionId, installationId, object: objectName };
+    request.about = { groupRef, connectionId, installationId };
     const planned = planWrite(body, scopeOf(target, objectName, deps.ground.limits));
+    const refusal = 'refusal' in planned ? planned.refusal : undefined;
+    // What no manifest names may be anything, a key put there by mistake, too.
+    if (refusal?.code !== 'object-not-in-manifest') request.about['object'] = objectName;
     if ('refusal' in planned) throw planned.refusal;
     if (!body.dryRun) refuseDead(target);
     return { target, plan: planned.plan };
