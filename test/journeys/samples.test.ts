@@ -1,27 +1,50 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { access, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { access, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newBrowser } from '../../simulator/browser.ts';
 import { deploy, effects, fault, install, type SimulatorEffect } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { freePort } from '../free-port.ts';
+import { blocksIn } from '../pages/blocks.ts';
+import { callsIn, routeOf } from '../pages/calls.ts';
 import { startPlatform, type Platform } from '../platform.ts';
+import { startWitness, type Witness } from '../witness.ts';
 
 interface Ended {
   code: number | null;
   said: string;
 }
 
-async function blocksOf(language: string): Promise<string[]> {
-  const page = await readFile('docs/guides/samples.md', 'utf8');
-  const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, name]) => name === language);
-  return blocks.map(([, , text = '']) => text);
+const page = 'docs/guides/samples.md';
+
+function blocksOf(language: string): string[] {
+  return blocksIn(page)
+    .filter((block) => block.language === language)
+    .map(({ text }) => text);
 }
 
 /** What the page has under one language, as the one program that it is. */
-async function programOf(language: string): Promise<string> {
-  return (await blocksOf(language)).join('\n');
+function programOf(language: string): string {
+  return blocksOf(language).join('\n');
+}
+
+const guides = globSync('docs/guides/*.md')
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => path !== page);
+
+/** The calls of the guides that a program did not make. */
+function missingIn(seen: Witness['seen']): string[] {
+  const made = new Set(seen.map(({ method, target }) => routeOf(method, target)));
+  const missing = guides.flatMap(callsIn).filter(({ routes }) => !routes.some((route) => made.has(route)));
+  return [...new Set(missing.map(({ said }) => said))];
+}
+
+interface Followed extends Ended {
+  calls: Witness['seen'];
+  proxied: Witness['seen'];
 }
 
 async function versionOf(node: string): Promise<string> {
@@ -87,6 +110,21 @@ const languages = [
   },
 ];
 
+/** What the receiver of a program answers to a message that svc did not sign. */
+async function forge(hook: string): Promise<number> {
+  const headers = {
+    'webhook-id': 'one',
+    'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+    'webhook-signature': `v1,${Buffer.alloc(32, 1).toString('base64')}`,
+  };
+  const { status } = await fetch(hook, { method: 'POST', headers, body: '{"action":"read"}' });
+  return status;
+}
+
+async function open(link: string): Promise<number> {
+  return (await newBrowser().open(link)).status;
+}
+
 describe('test/journeys/samples', () => {
   let test: TestDatabase;
   let platform: Platform;
@@ -108,19 +146,21 @@ describe('test/journeys/samples', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs the program as somebody would who opens the link that it prints. */
-  async function follow(command: string[], program: string, name: string): Promise<Ended> {
-    const file = join(folder, name);
-    await writeFile(file, program);
-    let opened: Promise<{ status: number; text: string }> | undefined;
+  /** Runs the program as somebody would who opens the link that it prints, when its receiver has refused what nobody signed. */
+  async function follow(command: string[], file: string): Promise<Followed> {
+    const witnesses = [await startWitness(platform.base), await startWitness(platform.proxy)] as const;
+    const hook = `http://127.0.0.1:${await freePort()}`;
+    let opened: Promise<number[]> | undefined;
     const [first = '', ...args] = command;
-    const env = { SVC: platform.base, PROXY: platform.proxy, KEY: platform.apiKey };
+    const [svc, proxy] = witnesses;
+    const env = { SVC: svc.url, PROXY: proxy.url, KEY: platform.apiKey, HOOK: hook };
     const ended = await run(first, [...args, file], env, (said) => {
       const [link] = /^http\S+(?=\n)/m.exec(said) ?? [];
-      if (link !== undefined) opened ??= newBrowser().open(link);
+      if (link !== undefined) opened ??= Promise.all([forge(hook), open(link)]);
     });
-    expect((await opened)?.status ?? ended.said).toBe(200);
-    return ended;
+    await Promise.all(witnesses.map((one) => one.close()));
+    expect((await opened) ?? ended.said).toEqual([400, 200]);
+    return { ...ended, calls: svc.seen, proxied: proxy.seen };
   }
 
   const kindsOf = (all: SimulatorEffect[], object: string): string[] =>
@@ -128,16 +168,23 @@ describe('test/journeys/samples', () => {
 
   for (const { name, language, command, file, lacks } of languages)
     it.skipIf(lacks)(
-      `the samples in ${name} do what the guide says, from the first key to the proxy${lacks}`,
+      `the samples in ${name} make each call of the guides, and it does what they say${lacks}`,
       async () => {
         await fault(platform.hubspot, {
           method: 'POST',
           path: '/objects/companies',
           fault: { kind: 'reset-before' },
         });
-        const { code, said } = await follow(command, await programOf(language), file);
+        const path = join(folder, file);
+        await writeFile(path, programOf(language));
+        const { code, said, calls, proxied } = await follow(command, path);
         expect(code === 0 ? 0 : said).toBe(0);
+        expect(missingIn(calls)).toEqual([]);
+        expect(proxied).toHaveLength(1);
         expect(said).toContain('"results"');
+        // Signed, and taken by the program's own receiver.
+        for (const one of ['test', 'read', 'write.async.done'])
+          expect(said).toMatch(new RegExp(`(received |  )${one}\\b`));
         const all = await effects(platform.hubspot);
         expect(kindsOf(all, 'contacts').toSorted()).toEqual([
           'create',
@@ -145,6 +192,7 @@ describe('test/journeys/samples', () => {
           'create',
           'create',
           'delete',
+          'update',
           'update',
         ]);
         // Lost, settled by hand and written again.
@@ -169,9 +217,9 @@ describe('test/journeys/samples', () => {
       async () => {
         await deploy(platform);
         await install(platform, 'hubspot-crm', 'acme');
-        const [helpers = ''] = await blocksOf(language);
+        const [helpers = ''] = blocksOf(language);
         const [first = '', ...args] = command;
-        const env = { SVC: platform.base, PROXY: platform.proxy, KEY: platform.apiKey };
+        const env = { SVC: platform.base, PROXY: platform.proxy, KEY: platform.apiKey, HOOK: '' };
         const [absent, byProvider] = attempts[language] ?? ['', ''];
         for (const [attempt, reason] of [
           [absent, /There is no project nope/],
@@ -187,11 +235,12 @@ describe('test/journeys/samples', () => {
       120_000,
     );
 
-  it.skipIf(without20 || without('bash', 'curl'))(
+  it.skipIf(without20)(
     `the official client of HubSpot works on Node 20, in both major versions${without20}`,
     async () => {
-      await follow(['bash'], await programOf('bash'), 'first.sh');
-      const program = await programOf('js');
+      await deploy(platform);
+      await install(platform, 'hubspot-crm', 'acme', { proxy: { enabled: true } });
+      const program = programOf('js');
       for (const name of ['@hubspot/api-client', 'hubspot-api-client-13']) {
         const file = join(folder, 'client.mjs');
         await writeFile(file, program.replace('@hubspot/api-client', name));
