@@ -5,6 +5,7 @@ import { shownAs } from '../kit/document-schema.ts';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
 import { destinationNameForm } from '../projects/manifest/schema.ts';
+import { deliveryStatuses } from './words-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description?: string) =>
@@ -122,7 +123,6 @@ export const DestinationTest = Type.Object(
 );
 export type DestinationTest = Static<typeof DestinationTest>;
 
-const deliveryStatuses = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export const DeliveryStatus = Type.Enum([...deliveryStatuses], {
   title: 'DeliveryStatus',
   description:

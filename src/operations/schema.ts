@@ -1,21 +1,9 @@
 import { Type, type Static } from 'typebox';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
+import { categories, statuses } from './words-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description: string) => Type.String({ description: `${description} RFC 3339, UTC.` });
-
-const categories = [
-  'validation',
-  'permission',
-  'auth',
-  'notFound',
-  'conflict',
-  'rateLimit',
-  'providerDown',
-  'unknownOutcome',
-  'internal',
-] as const;
-const statuses = ['in_progress', 'success', 'failure'] as const;
 
 /** What failed, classified once (docs/contract.md, Failures). */
 export const OperationFailure = Type.Object(

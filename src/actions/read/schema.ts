@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import { proposal } from '../../installations/schema.ts';
 import { optionalBody } from '../../kit/optional-body-schema.ts';
 import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
+import { readStatuses } from './words-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description: string) =>
@@ -107,7 +108,7 @@ const AssociationsState = Type.Object(
   { ...closed, title: 'AssociationsState' },
 );
 
-export const ReadStatus = Type.Enum(['removed', 'paused', 'disabled', 'failing', 'running', 'idle'], {
+export const ReadStatus = Type.Enum([...readStatuses], {
   title: 'ReadStatus',
   description:
     'The first that is true. `removed`: a deploy took the object away; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that.',

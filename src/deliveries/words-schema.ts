@@ -1,0 +1,2 @@
+/** What became of a delivery. */
+export const deliveryStatuses = ['pending', 'delivered', 'failed', 'canceled'] as const;
