@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { AuditEntry, AuditFilter } from '../../ui/client/src/index.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
-import { Failure } from './failure.ts';
-import { openNew } from './new-file.ts';
+import { withNew } from './new-file.ts';
 import { tell } from './output.ts';
 import { pageSizeOf, sayList, type ListOptions } from './rows.ts';
+import { unwritable } from './text-file.ts';
 
 interface Span {
   from?: string;
@@ -42,16 +42,16 @@ export async function exportAudit(
     for await (const piece of pieces) if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
     return;
   }
-  const { handle, keep } = await openNew(path);
-  const write = async (work: () => Promise<unknown>): Promise<void> => {
-    await work().catch((error: Error) => {
-      throw new Failure(`${path} cannot be written: ${error.message}.`, 'Make room, or name another file.');
-    });
-  };
-  for await (const piece of pieces) await write(() => handle.writeFile(piece));
-  await write(() => handle.sync());
-  await write(() => handle.close());
-  keep();
+  await withNew(path, async (handle) => {
+    const write = async (work: () => Promise<unknown>): Promise<void> => {
+      await work().catch((error: unknown) => {
+        throw unwritable(path, error, 'Make room, or name another file.');
+      });
+    };
+    for await (const piece of pieces) await write(() => handle.writeFile(piece));
+    await write(() => handle.sync());
+    await write(() => handle.close());
+  });
   tell(`The audit log is in ${path}.`);
 }
 

@@ -223,14 +223,14 @@ describe('cli/commands', () => {
     expect(JSON.parse(refused.err)).toMatchObject({ error: { code: 'provider-refused', status: 422 } });
     const wrong: [string[], number, string][] = [
       [['--data', '{email}'], 2, '--data is not JSON'],
-      [['--data', '[]'], 2, '--data is not a JSON object'],
+      [['--data', '[]'], 2, '--data is an array, not a JSON object'],
       [['--data', '{}', '--file', 'x'], 2, '--data and --file exclude one another.'],
       [['--file', 'nothing.ndjson'], 2, 'nothing.ndjson cannot be read'],
-      [['--data', '{}', '--type', 'make'], 2, 'Allowed choices are create, update, upsert, delete.'],
+      [['--data', '{}', '--type', 'make'], 2, 'Give one of create, update, upsert, delete.'],
       [['--data', '{}', '--type', 'upsert'], 2, '--by belongs to --type upsert'],
       [['--data', '{}', '--by', 'email'], 2, '--by belongs to --type upsert'],
       [['--data', '{}', '--project', 'nobody'], 1, 'nobody'],
-      [['--data', '{}', '--url', 'nowhere'], 2, 'nowhere is not the address of a server.'],
+      [['--data', '{}', '--url', 'nowhere'], 2, '--url is nowhere, which is not the address of a server.'],
     ];
     for (const [args, code, err] of wrong)
       expect(await run(...toContacts, ...args)).toMatchObject({

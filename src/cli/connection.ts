@@ -1,8 +1,10 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Svc, type ConnectOptions } from '../../ui/client/src/index.ts';
+import { Svc, SvcError, type ConnectOptions } from '../../ui/client/src/index.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { whyUnread } from './plain.ts';
+import { unwritable } from './text-file.ts';
 
 /** Where a command goes, and as whom. */
 export interface Profile {
@@ -35,23 +37,58 @@ export async function readProfiles(): Promise<Record<string, Profile>> {
   const path = profilesPath();
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';
-    throw unreadable(path, error.message);
+    throw unreadable(path, whyUnread(error));
   });
   try {
-    return JSON.parse(text) as Record<string, Profile>;
+    const profiles: unknown = JSON.parse(text);
+    if (isProfiles(profiles)) return profiles;
   } catch (error) {
     throw unreadable(path, (error as Error).message);
   }
+  throw unreadable(path, 'it holds no profiles');
+}
+
+function isProfiles(value: unknown): value is Record<string, Profile> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((one: Partial<Profile> | null) =>
+    [one?.url, one?.project, one?.apiKey].every((member) => typeof member === 'string'),
+  );
 }
 
 /** Keeps the profiles where nobody else can read them, whole or not at all. */
 export async function writeProfiles(profiles: Record<string, Profile>): Promise<void> {
   const path = profilesPath();
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const next = `${path}.${process.pid}`;
-  await writeFile(next, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-  await chmod(next, 0o600);
-  await rename(next, path);
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(next, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
+    await chmod(next, 0o600);
+    await rename(next, path);
+  } catch (error) {
+    throw unwritable(path, error, 'Let this user write there, or set XDG_CONFIG_HOME to another folder.');
+  }
+}
+
+export function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text);
+}
+
+/** An address as a browser shows it, too: with a slash at its end, or with the /v1 of each path. `source`: who says so. */
+export function addressIn(text: string, source: string): string {
+  const { username, search, hash } = isHttpUrl(text)
+    ? new URL(text)
+    : { username: '-', search: '', hash: '' };
+  if (`${username}${search}${hash}` === '') return text.replace(/\/+$/, '').replace(/\/v1$/, '');
+  throw new Failure(
+    `${source} is ${text === '' ? 'nothing' : text}, which is not the address of a server.`,
+    `Give one such as ${defaultUrl}.`,
+    exitCodes.usage,
+  );
+}
+
+/** What may stand in a header: everything else was cut, pasted with more, or never was a key. */
+export function isKeyLike(text: string): boolean {
+  return /^[!-~]+$/.test(text);
 }
 
 /** Options go before the environment, and that before the profile. */
@@ -60,13 +97,10 @@ export async function addressOf(
 ): Promise<{ url: string; project: string; profile?: Profile }> {
   const profile = (await readProfiles())[profileName(options)];
   const { SVC_API_URL, SVC_PROJECT } = process.env;
-  const url = options.url ?? (SVC_API_URL || profile?.url || defaultUrl);
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new Failure(
-      `${url} is not the address of a server.`,
-      `Give one such as ${defaultUrl}.`,
-      exitCodes.usage,
-    );
+  const url =
+    options.url === undefined
+      ? addressIn(SVC_API_URL || profile?.url || defaultUrl, SVC_API_URL ? 'SVC_API_URL' : 'The profile')
+      : addressIn(options.url, '--url');
   const project = options.project ?? (SVC_PROJECT || profile?.project || 'default');
   return { url, project, ...(profile ? { profile } : {}) };
 }
@@ -74,13 +108,20 @@ export async function addressOf(
 /** The server, the project and the key. A key is sent to the server that it was kept for and to no other. */
 export async function credentialsOf(options: ConnectionOptions): Promise<Profile> {
   const { url, project, profile } = await addressOf(options);
-  const kept = profile?.url === url ? profile.apiKey : undefined;
+  const kept = profile && addressIn(profile.url, 'The profile') === url ? profile.apiKey : undefined;
   const apiKey = process.env['SVC_API_KEY'] || kept;
-  if (!apiKey)
-    throw new Failure(
-      `There is no API key for ${url}.`,
-      'Run `svc login`, or set SVC_API_KEY.',
-      exitCodes.credentials,
+  const none = (message: string, remedy: string): Failure =>
+    new Failure(message, remedy, exitCodes.credentials);
+  if (!apiKey) {
+    const name = profileName(options);
+    throw profile || name === defaultProfile
+      ? none(`There is no API key for ${url}.`, 'Run `svc login`, or set SVC_API_KEY.')
+      : none(`There is no profile ${name}.`, `Make it by \`svc login --profile ${name}\`.`);
+  }
+  if (!isKeyLike(apiKey))
+    throw none(
+      'That is no API key: it has blanks, lines or letters that no key has.',
+      'Set SVC_API_KEY anew.',
     );
   return { url, project, apiKey };
 }
@@ -94,7 +135,23 @@ export async function connect(
   },
 ): Promise<Svc> {
   const { url, project, apiKey } = await credentialsOf(options);
-  return new Svc({ baseUrl: url, project, apiKey, ...patience });
+  return new Svc({ baseUrl: url, project, apiKey, ...patience, fetch: fromSvc(patience.fetch) });
+}
+
+/** What svc puts on every answer; a proxy in between may take one of them away. */
+const signs = ['x-request-id', 'x-content-type-options'];
+
+/** Another service that answers JSON is told from svc before anything of its answer is taken for one. */
+export function fromSvc(ask: NonNullable<ConnectOptions['fetch']> = globalThis.fetch): typeof ask {
+  return async (url, sent) => {
+    const answer = await ask(url, sent);
+    if (!answer.ok || signs.some((name) => answer.headers.has(name))) return answer;
+    throw new SvcError({
+      code: 'unexpected-answer',
+      status: answer.status,
+      detail: `What answers at ${new URL(url).origin} is not svc.`,
+    });
+  };
 }
 
 function unreadable(path: string, why: string): Failure {

@@ -7,7 +7,7 @@ import {
 } from '../../ui/client/src/index.ts';
 import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
-import { Failure } from './failure.ts';
+import { exitCodes, Failure } from './failure.ts';
 import { counted, say } from './output.ts';
 import { pageSizeOf, sayList, sayOne, type ListOptions } from './rows.ts';
 
@@ -63,8 +63,14 @@ interface ReplayOptions extends ConnectionOptions, Filter {
 
 /** `svc deliveries replay`: counts, asks, and sends again what fits. */
 export async function replayDeliveries(options: ReplayOptions): Promise<void> {
+  const { into, dryRun, destination } = options;
+  if (into === undefined && destination === undefined)
+    throw new Failure(
+      'There is nothing that says where to send again.',
+      'Say whose deliveries are meant by --destination, or where they go by --into.',
+      exitCodes.usage,
+    );
   const svc = await connect(options);
-  const { into, dryRun } = options;
   const request = {
     filter: filterOf(options),
     ...(into === undefined ? {} : { destination: into }),

@@ -6,6 +6,7 @@ import {
   type Destination,
   type DestinationPage,
   type DestinationType,
+  type UpdateDestinationRequest,
 } from '../../ui/client/src/index.ts';
 import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
@@ -81,6 +82,41 @@ export async function createDestination(name: string, options: CreateOptions): P
   const { api, project: projectIdOrName } = await connect(options);
   const made = await answerOf(api.POST(all, { params: { path: { projectIdOrName } }, body }));
   await sayOne(options, made);
+}
+
+interface UpdateOptions extends ConnectionOptions {
+  name?: string;
+  address?: string;
+  metadata?: string;
+  secrets?: string;
+}
+
+/** `svc destinations update`: only what is given changes; null takes a member away. */
+export async function updateDestination(destination: string, options: UpdateOptions): Promise<void> {
+  const { name, address, metadata, secrets } = options;
+  const changed = {
+    ...(metadata === undefined ? {} : await jsonOption('--metadata', metadata)),
+    ...(address === undefined ? {} : { url: address }),
+  };
+  const shown = secrets === undefined ? {} : await jsonOption('--secrets', secrets);
+  const updateMask = [
+    ...(name === undefined ? [] : ['name']),
+    ...Object.keys(changed).map((member) => `metadata.${member}`),
+    ...Object.keys(shown).map((member) => `secrets.${member}`),
+  ];
+  if (updateMask.length === 0)
+    throw new Failure(
+      'There is nothing to change.',
+      'Give --name, --address, --metadata or --secrets.',
+      exitCodes.usage,
+    );
+  const body = {
+    updateMask,
+    destination: { ...(name === undefined ? {} : { name }), metadata: changed, secrets: shown },
+  } as UpdateDestinationRequest;
+  const { api, project: projectIdOrName } = await connect(options);
+  const params = { path: { projectIdOrName, destination } };
+  await sayOne(options, await answerOf(api.PATCH(one, { params, body })));
 }
 
 /** `svc destinations enable` and `disable`. */

@@ -3,6 +3,7 @@ import { describeFindings, faulty, good, warning, type Finding } from '../kit/fi
 import { addressOf, credentialsOf, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { say } from './output.ts';
+import { reasonOf } from './unreachable.ts';
 
 /** Of the API; another first number is another API. */
 const apiVersion = '1';
@@ -141,8 +142,8 @@ async function ask(url: string): Promise<{ answer: Response } | { fault: string;
   try {
     return { answer: await fetch(url, { signal: AbortSignal.timeout(patienceMs), redirect: 'error' }) };
   } catch (error) {
-    const { cause, message, name } = error as Error;
-    if (name === 'TimeoutError') return { fault: `did not answer in ${patienceMs / 1000} s`, isSilent: true };
-    return { fault: (cause as Error | undefined)?.message || message, isSilent: false };
+    if ((error as Error).name === 'TimeoutError')
+      return { fault: `did not answer in ${patienceMs / 1000} s`, isSilent: true };
+    return { fault: reasonOf(error).why, isSilent: false };
   }
 }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { ConfigContent, Installation } from '../../ui/client/src/index.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { jsonFile } from './json-option.ts';
 import { say } from './output.ts';
 import { readColumns } from './reads.ts';
 import { pageSizeOf, sayList, sayOne, type ListOptions } from './rows.ts';
@@ -54,9 +54,45 @@ export async function createInstallation(
 ): Promise<void> {
   const svc = await connect(options);
   const content =
-    options.config === undefined ? await plainContent(svc, integration) : await contentOf(options.config);
+    options.config === undefined
+      ? await plainContent(svc, integration)
+      : ((await jsonFile('--config', options.config)) as ConfigContent);
   const made = await svc.installations.create({ integration, groupRef: options.group, config: { content } });
   say(options, made, lineOf(made));
+}
+
+interface UpdateOptions extends OneOptions {
+  config?: string;
+  part?: string[];
+  connection?: string;
+}
+
+/** `svc installations update`: of its config all, or the parts that are named. */
+export async function updateInstallation(installationId: string, options: UpdateOptions): Promise<void> {
+  const { integration, config, part, connection } = options;
+  if ((config === undefined && connection === undefined) || (config === undefined && part !== undefined))
+    throw new Failure(
+      part === undefined ? 'There is nothing to change.' : '--part is of a config, and there is none.',
+      'Give --config, or --connection.',
+      exitCodes.usage,
+    );
+  const content = config === undefined ? {} : await jsonFile('--config', config);
+  const parts = config === undefined ? [] : (part?.map((path) => `.${path}`) ?? ['']);
+  const changed = await (
+    await connect(options)
+  ).installations.update({
+    integration,
+    installationId,
+    updateMask: [
+      ...parts.map((path) => `config.content${path}`),
+      ...(connection === undefined ? [] : ['connectionId']),
+    ],
+    installation: {
+      ...(config === undefined ? {} : { config: { content } }),
+      ...(connection === undefined ? {} : { connectionId: connection }),
+    },
+  });
+  say(options, changed, lineOf(changed));
 }
 
 /** What a config must say at least: which provider. */
@@ -68,20 +104,8 @@ async function plainContent(
     if (name === integration || id === integration) return { provider };
   throw new Failure(
     `There is no integration ${integration} in the project ${svc.project}.`,
-    'svc integrations list tells them.',
+    'Look for it with `svc integrations list`.',
   );
-}
-
-async function contentOf(path: string): Promise<ConfigContent> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as ConfigContent;
-  } catch (error) {
-    throw new Failure(
-      `${path} cannot be read: ${(error as Error).message}.`,
-      'Name a file that holds the content of a config as JSON.',
-      exitCodes.usage,
-    );
-  }
 }
 
 function lineOf({ id, group, warnings = [] }: Installation): string {

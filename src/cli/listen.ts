@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { SvcError, verifyWebhook } from '../../ui/client/src/index.ts';
+import { isHttpUrl } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { say, tell } from './output.ts';
+import { reasonOf } from './unreachable.ts';
 
 interface ListenOptions {
   port: number;
@@ -33,13 +35,19 @@ const notForwarded = new Set([
 /** `svc listen`: a receiver on this machine that prints what is delivered to it and passes it on, until it is interrupted. */
 export async function listen(options: ListenOptions): Promise<void> {
   const { forwardTo } = options;
-  if (forwardTo !== undefined && !(/^https?:\/\//.test(forwardTo) && URL.canParse(forwardTo)))
+  if (forwardTo !== undefined && !isHttpUrl(forwardTo))
     throw new Failure(
-      `${forwardTo} is not a URL.`,
+      `${forwardTo === '' ? 'Nothing' : forwardTo} is not a URL.`,
       'Give one such as http://127.0.0.1:3000/hooks.',
       exitCodes.usage,
     );
   const secret = process.env['SVC_SIGNING_KEY'];
+  if (secret && !/^whsec_[\w+/]+=*$/.test(secret))
+    throw new Failure(
+      'SVC_SIGNING_KEY is no key of a destination: such a key begins with whsec_.',
+      'Set it to the one that `svc destinations get <destination> --secrets` tells.',
+      exitCodes.usage,
+    );
   const close = await openReceiver(options, { secret });
   const checks = secret
     ? 'signatures are checked'
@@ -129,10 +137,7 @@ async function forward(url: string, { headers }: IncomingMessage, body: Buffer):
     await answer.body?.cancel();
     return answer.status;
   } catch (error) {
-    const { cause, message } = error as Error;
-    tell(
-      `${url} gave no answer: ${cause instanceof Error ? cause.message : message}. svc is told 502 and sends it again.`,
-    );
+    tell(`${url} gave no answer: ${reasonOf(error).why}. svc is told 502 and sends it again.`);
     return 502;
   }
 }

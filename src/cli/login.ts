@@ -1,6 +1,14 @@
 import { answerOf, Svc, SvcError } from '../../ui/client/src/index.ts';
 import { secretGiven } from './ask-secret.ts';
-import { addressOf, profileName, readProfiles, writeProfiles, type ConnectionOptions } from './connection.ts';
+import {
+  addressOf,
+  fromSvc,
+  isKeyLike,
+  profileName,
+  readProfiles,
+  writeProfiles,
+  type ConnectionOptions,
+} from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { say } from './output.ts';
 
@@ -8,13 +16,15 @@ import { say } from './output.ts';
 export async function login(options: ConnectionOptions): Promise<void> {
   const { url, project } = await addressOf(options);
   const apiKey = (await secretGiven(`API key for ${url}: `)).trim();
-  if (!/^[!-~]+$/.test(apiKey))
+  if (!isKeyLike(apiKey))
     throw new Failure(
-      apiKey === '' ? 'No API key was given.' : 'That is not an API key: it has spaces or lines.',
+      apiKey === ''
+        ? 'No API key was given.'
+        : 'That is no API key: it has blanks, lines or letters that no key has.',
       'Type it when asked, or pipe it in: svc login < key.txt',
       exitCodes.usage,
     );
-  await check(new Svc({ baseUrl: url, project, apiKey, retries: 1 }), project);
+  await check(new Svc({ baseUrl: url, project, apiKey, retries: 1, fetch: fromSvc() }), project);
   const name = profileName(options);
   await writeProfiles({ ...(await readProfiles()), [name]: { url, project, apiKey } });
   say(options, { profile: name, url, project }, `Logged in to ${url}, project ${project} (profile ${name}).`);
@@ -24,7 +34,13 @@ export async function login(options: ConnectionOptions): Promise<void> {
 export async function logout(options: ConnectionOptions): Promise<void> {
   const name = profileName(options);
   const { [name]: forgotten, ...others } = await readProfiles();
-  if (!forgotten) throw new Failure(`There is no profile ${name}.`, 'Nothing was changed.');
+  if (!forgotten)
+    throw new Failure(
+      `There is no profile ${name}.`,
+      Object.keys(others).length === 0
+        ? 'No profile is kept: there is nothing to forget.'
+        : `Name one that is kept by --profile: ${Object.keys(others).join(', ')}.`,
+    );
   await writeProfiles(others);
   say(
     options,

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { checkManifest, factsOf } from '../projects/manifest/index.ts';
 import type { Manifest, ManifestIssue } from '../projects/manifest/schema.ts';
 import { loadCatalog } from '../providers/index.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { counted } from './output.ts';
+import { readText } from './text-file.ts';
 
 /** A manifest as it stands in a file, and what is wrong with it. */
 export interface ManifestFile {
@@ -16,15 +16,7 @@ export interface ManifestFile {
 
 /** Reads and checks the file; asks nobody. Throws when it cannot be read. */
 export async function readManifestFile(path: string): Promise<ManifestFile> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const why =
-      { ENOENT: 'there is no such file', EISDIR: 'it is a folder' }[error.code ?? ''] ?? error.message;
-    throw new Failure(
-      `${path} cannot be read: ${why}.`,
-      'Name the manifest: svc … path/to/svc.yaml.',
-      exitCodes.usage,
-    );
-  });
+  const text = await readText(path, 'Name the manifest behind the command, or write a first one: svc init.');
   const { manifest, errors, warnings } = checkManifest(text, factsOf(loadCatalog()));
   return { path, text, errors, warnings, ...(manifest ? { manifest } : {}) };
 }

@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Shell } from './completion.ts';
 import { declareAccess } from './declare/access.ts';
@@ -8,6 +8,7 @@ import { declareDeliveries } from './declare/deliveries.ts';
 import { declareManifest } from './declare/manifest.ts';
 import { declareRecords } from './declare/records.ts';
 import { declareTransfer } from './declare/transfer.ts';
+import { Words } from './misuse.ts';
 import { operatorWords } from './operator-words.ts';
 
 const more = `
@@ -21,12 +22,11 @@ Exit codes: 0 done, 1 refused, 2 not understood, 3 no valid key, 4 not reached, 
 
 /** The commands and their options: help, completion and `docs/cli.md` derive from here. What they do is loaded when it is asked for. */
 export function createProgram(): Command {
-  const program = new Command('svc')
+  const program = new Words('svc')
     .description('The command line of svc, for those who build on it and for those who run it.')
     .version(manifest.version, '-V, --version', 'the version of svc')
     .addHelpText('after', more)
-    .exitOverride()
-    .showHelpAfterError('(svc --help tells the commands)');
+    .exitOverride();
   declareManifest(program);
   declareRecords(program);
   declareCustomers(program);

@@ -1,8 +1,9 @@
 import { readProblem, SvcError, answerOf } from '../../ui/client/src/index.ts';
-import { connect, credentialsOf, type ConnectionOptions } from './connection.ts';
+import { addressIn, connect, credentialsOf, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { sourceOf } from './json-option.ts';
 import { say, tell } from './output.ts';
+import { reasonOf } from './unreachable.ts';
 
 interface ProxyOptions extends ConnectionOptions {
   integration?: string;
@@ -38,20 +39,18 @@ export async function callProvider(path: string, options: ProxyOptions): Promise
   const target = urlOf(path, await proxyUrlOf(options));
   const body = options.data === undefined ? undefined : await sourceOf('--data', options.data);
   const headers = headersOf(options, body);
+  const method = methodOf(options, body);
   const { api, project: projectIdOrName } = await connect(options);
   const params = { path: { projectIdOrName } };
   const { id } = await answerOf(api.GET('/v1/projects/{projectIdOrName}', { params }));
   headers.set('x-svc-project-id', id);
   headers.set('x-api-key', (await credentialsOf(options)).apiKey);
-  const method = options.request ?? (body === undefined ? 'GET' : 'POST');
   const sent = body === undefined ? {} : { body };
   const answer = await fetch(target, { method, headers, redirect: 'manual', ...sent }).catch(
-    (error: Error) => {
-      throw new Failure(
-        `${target.origin} gave no answer: ${error.cause instanceof Error ? error.cause.message : error.message}.`,
-        'Check the address of the proxy: --proxy-url or SVC_PROXY_URL.',
-        exitCodes.unreachable,
-      );
+    (error: unknown) => {
+      const { why, remedy = 'Check the address of the proxy: --proxy-url or SVC_PROXY_URL.' } =
+        reasonOf(error);
+      throw new Failure(`${target.origin} gave no answer: ${why}.`, remedy, exitCodes.unreachable);
     },
   );
   const problem = answer.headers.has('x-svc-problem')
@@ -64,6 +63,24 @@ export async function callProvider(path: string, options: ProxyOptions): Promise
       'Give the address of the proxy: --proxy-url or SVC_PROXY_URL.',
     );
   return answer;
+}
+
+function methodOf({ request }: ProxyOptions, body: string | undefined): string {
+  const method = (request ?? (body === undefined ? 'GET' : 'POST')).toUpperCase();
+  // `fetch` takes no others.
+  if (!/^[A-Z]+$/.test(method) || ['TRACE', 'TRACK', 'CONNECT'].includes(method))
+    throw new Failure(
+      `${method === '' ? 'Nothing' : method} is no method to call a provider by.`,
+      'Give one such as --request PATCH.',
+      exitCodes.usage,
+    );
+  if (body !== undefined && (method === 'GET' || method === 'HEAD'))
+    throw new Failure(
+      `--data is not sent with ${method}.`,
+      'Put it into the query of the path, or give --request POST.',
+      exitCodes.usage,
+    );
+  return method;
 }
 
 /** At the port of the API there is no such path, and no sign that the answer is not the provider's. */
@@ -82,10 +99,17 @@ function bodyOf(bytes: Buffer): unknown {
   }
 }
 
+/** The address of the proxy, where it is told. Throws when that is none. */
+export function proxyUrlTold({ proxyUrl }: Pick<ProxyOptions, 'proxyUrl'>): string | undefined {
+  if (proxyUrl !== undefined) return addressIn(proxyUrl, '--proxy-url');
+  const told = process.env['SVC_PROXY_URL'];
+  return told ? addressIn(told, 'SVC_PROXY_URL') : undefined;
+}
+
 /** As it is told, otherwise the port after that of the server. */
 async function proxyUrlOf(options: ProxyOptions): Promise<string> {
-  const told = options.proxyUrl ?? process.env['SVC_PROXY_URL'];
-  if (told) return told;
+  const told = proxyUrlTold(options);
+  if (told !== undefined) return told;
   const server = new URL((await credentialsOf(options)).url);
   if (server.port !== '') {
     server.port = String(Number(server.port) + 1);
@@ -99,7 +123,7 @@ async function proxyUrlOf(options: ProxyOptions): Promise<string> {
 }
 
 function urlOf(path: string, origin: string): URL {
-  if (/^https?:\/\//.test(origin) && URL.canParse(path, origin)) {
+  if (URL.canParse(path, origin)) {
     const target = new URL(path, origin);
     if (target.origin === new URL(origin).origin) return target;
   }
@@ -115,8 +139,12 @@ function headersOf(options: ProxyOptions, body: string | undefined): Headers {
   if (body !== undefined) headers.set('content-type', 'application/json');
   for (const line of options.header ?? []) {
     const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined)
-      throw new Failure(`${line} is no header.`, "Write it as 'Name: value'.", exitCodes.usage);
+    if (name === undefined || value === undefined || !/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value))
+      throw new Failure(
+        `${line} is no header.`,
+        "Write it as 'Name: value', in letters of Latin 1.",
+        exitCodes.usage,
+      );
     headers.set(name, value);
   }
   const { installation, integration, group } = options;

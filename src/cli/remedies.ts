@@ -1,6 +1,6 @@
 import type { SvcError } from '../../ui/client/src/index.ts';
 
-type Said = Pick<SvcError, 'code' | 'remedy' | 'operationId'>;
+type Said = Pick<SvcError, 'code' | 'remedy' | 'operationId'> & Partial<Pick<SvcError, 'detail'>>;
 
 const atAddress = '--url, SVC_API_URL, or the one of `svc login`';
 
@@ -12,6 +12,9 @@ const inShell: Readonly<Record<string, string>> = {
   'route-not-found':
     'The server is older than this command: update it, or use the command line of its release.',
   'provider-unknown': 'Look for it with `svc providers search`.',
+  'installation-not-found':
+    'Look for it with `svc installations list`, or make it with `svc installations create`.',
+  'already-exists': 'Change it with `svc installations update`.',
   'ability-unsupported':
     'Leave the option away, or use a provider that supports it; `svc providers get` says which ones do.',
   'no-usable-connection':
@@ -33,8 +36,35 @@ const inShell: Readonly<Record<string, string>> = {
     'Ask again in a minute. Until then the connections that were marked are not used; `svc export --undo` takes them back.',
 };
 
+/** Which command tells what there is, by how svc says that something is not there. */
+const lists: Readonly<Record<string, string>> = {
+  'API key': 'svc keys list',
+  connection: 'svc connections list',
+  delivery: 'svc deliveries list',
+  destination: 'svc destinations list',
+  installation: 'svc installations list',
+  integration: 'svc integrations list',
+  operation: 'svc operations list',
+  provider: 'svc providers search',
+  replay: 'svc deliveries replays',
+};
+
+/** Members of an answer, which a shell does not show by these names. */
+const inAnswer: readonly (readonly [RegExp, string])[] = [
+  [/`issues`/, 'Correct that and run the command again.'],
+  [/`provider\.message`/, 'Correct the record and run the command again.'],
+  [/^The masks allowed /, 'Name a part such as read.objects.contacts or write.objects.'],
+  [/`x-svc-\w/, 'Give --integration and --group, or --installation with the id of one.'],
+];
+
 /** Those hold whatever the remedy of the server says: it cannot know of the shell. */
-const always = new Set(['unreachable', 'unexpected-answer', 'unauthenticated', 'route-not-found']);
+const always = new Set([
+  'unreachable',
+  'unexpected-answer',
+  'unauthenticated',
+  'route-not-found',
+  'installation-not-found',
+]);
 
 /** Whether a remedy names a request to send, which nobody in a shell has at hand. */
 export function namesRequest(remedy: string): boolean {
@@ -42,8 +72,15 @@ export function namesRequest(remedy: string): boolean {
 }
 
 /** What to do about a refusal, by the commands of this program. */
-export function remedyOf({ code, remedy, operationId }: Said): string {
+export function remedyOf({ code, remedy, operationId, detail = '' }: Said): string {
+  if (detail.startsWith('There is no project '))
+    return 'Name the project of the API key: --project or SVC_PROJECT.';
   const own = inShell[code];
-  if (own === undefined || !(always.has(code) || namesRequest(remedy))) return remedy;
-  return operationId === undefined ? own : own.replaceAll(/`(svc operations \w+)`/g, `\`$1 ${operationId}\``);
+  if (own !== undefined && (always.has(code) || namesRequest(remedy)))
+    return operationId === undefined
+      ? own
+      : own.replaceAll(/`(svc operations \w+)`/g, `\`$1 ${operationId}\``);
+  const [, thing = ''] = /(?:^There is| has) no (API key|\w+) /.exec(detail) ?? [];
+  if (lists[thing] !== undefined) return `Look for it with \`${lists[thing]}\`.`;
+  return inAnswer.find(([member]) => member.test(remedy))?.[1] ?? remedy;
 }

@@ -1,7 +1,9 @@
 import { CommanderError } from 'commander';
 import { SvcError } from '../../ui/client/src/index.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { withOption } from './option-names.ts';
 import { remedyOf } from './remedies.ts';
+import { reasonOf } from './unreachable.ts';
 
 /** Says what ended a command, and answers the exit code. What is a fault of ours is thrown on. */
 export function report(error: unknown, asJson: boolean): number {
@@ -16,14 +18,26 @@ export function report(error: unknown, asJson: boolean): number {
 
 /** What svc said, or why it said nothing, for whoever reads a terminal. */
 export function failureOf(error: SvcError): Failure {
-  const { code, status, detail, requestId, operationId, issues } = error;
+  const { code, status, detail: said, requestId, operationId, issues } = error;
+  const { detail, remedy } =
+    code === 'unreachable' ? silenceOf(error) : { detail: said, remedy: remedyOf(error) };
   const details = { code, status, requestId, operationId, issues: issues.length > 0 ? issues : undefined };
   const more = issues
     .map(({ name, detail: why }) => `${name}: ${why}`)
     .filter((one) => one !== detail)
-    .map((one) => `\n  ${one}`)
+    .map((one) => `\n  ${withOption(one)}`)
     .join('');
-  return new Failure(`${detail}${more}`, remedyOf(error), exitCodeOf(error), details);
+  return new Failure(`${asSentence(withOption(detail))}${more}`, remedy, exitCodeOf(error), details);
+}
+
+/** The client says what the system said. */
+function silenceOf(error: SvcError): { detail: string; remedy: string } {
+  const { why, remedy = remedyOf(error) } = reasonOf(error);
+  return { detail: `${error.detail.replace(/ gave no answer[^]*/, '')} gave no answer: ${why}.`, remedy };
+}
+
+function asSentence(text: string): string {
+  return /[.!?:]$/.test(text) ? text : `${text}.`;
 }
 
 function exitCodeOf({ code, status }: SvcError): number {

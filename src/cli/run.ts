@@ -8,10 +8,17 @@ export async function run(): Promise<void> {
   process.on('SIGINT', () => {
     if (process.listenerCount('SIGINT') === 1) process.exit(exitCodes.interrupted);
   });
+  const ended = await runWords(process.argv.slice(2));
+  if (ended !== undefined) process.exitCode = ended;
+}
+
+/** The exit code of what ended the command before its time. */
+export async function runWords(words: readonly string[]): Promise<number | undefined> {
   try {
-    await createProgram().parseAsync(process.argv);
+    await createProgram().parseAsync(words, { from: 'user' });
+    return undefined;
   } catch (error) {
-    process.exitCode = report(error, process.argv.includes('--json'));
+    return report(error, words.includes('--json'));
   }
 }
 

@@ -1,11 +1,13 @@
-import { readFile, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { Export, Import, ImportRequest } from '../../ui/client/src/index.ts';
 import { secretGiven } from './ask-secret.ts';
 import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { openNew } from './new-file.ts';
+import { withNew } from './new-file.ts';
 import { counted, say, tell } from './output.ts';
+import { whyUnwritten } from './plain.ts';
+import { readText } from './text-file.ts';
 
 /** Nothing is sent again unasked: an export that moves may wait for a minute, an import takes what it takes. */
 const patience = { retries: 0, retryWithinMs: 0, timeoutMs: 600_000 };
@@ -37,11 +39,12 @@ export async function exportProject(path: string, options: ExportOptions): Promi
       },
     );
   const passphrase = await passphraseGiven(true);
-  const { handle, keep } = await openNew(path);
-  if (move) tell(`If this is interrupted: ${undoing}.`);
-  const made = await svc.transfer.export({ passphrase, move });
-  await fill(handle, `${JSON.stringify(made.file)}\n`, path, move);
-  keep();
+  const made = await withNew(path, async (handle) => {
+    if (move) tell(`If this is interrupted: ${undoing}.`);
+    const exported = await svc.transfer.export({ passphrase, move });
+    await fill(handle, `${JSON.stringify(exported.file)}\n`, path, move);
+    return exported;
+  });
   sayExport(options, path, made);
 }
 
@@ -107,23 +110,17 @@ async function fill(handle: FileHandle, text: string, path: string, moved: boole
     await handle.close();
   } catch (error) {
     throw new Failure(
-      `${path} cannot be written: ${(error as Error).message}.`,
+      `${path} cannot be written: ${whyUnwritten(error)}.`,
       moved ? `Make room and export again, or take it back: ${undoing}.` : 'Make room, or name another file.',
     );
   }
 }
 
 async function fileAt(path: string): Promise<ImportRequest['file']> {
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new Failure(
-      `${path} cannot be read: ${error.message}.`,
-      'Name the exported file.',
-      exitCodes.usage,
-    );
-  });
+  const text = await readText(path, 'Name the file that `svc export` made.');
   try {
     const file = JSON.parse(text) as Partial<ImportRequest['file']> | null;
-    if (file?.format === 'svc-project') return file as ImportRequest['file'];
+    if (file?.format === 'svc-project' && typeof file.data === 'string') return file as ImportRequest['file'];
   } catch {
     // said below
   }

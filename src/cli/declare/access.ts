@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { ConnectionOptions } from '../connection.ts';
-import { calling, listing, several, time } from './command.ts';
+import { calling, filled, inOrder, listing, named, several, time } from './command.ts';
 
 /** Who calls svc. */
 export function declareAccess(program: Command): void {
@@ -42,7 +42,7 @@ function declareAudit(audit: Command): void {
       'svc audit list --action connection.disclosed --from 2026-11-22',
     )
       .option('--action <action>', 'of this kind, such as destination.updated')
-      .option('-g, --group <ref>', 'done by this group'),
+      .option('-g, --group <ref>', 'done by this group', filled),
   ).action(async (options) => (await import('../audit.ts')).listAudit(options));
   within(
     calling(
@@ -60,9 +60,10 @@ function declareAudit(audit: Command): void {
 }
 
 function within(entries: Command): Command {
-  return entries
+  entries
     .option('--from <time>', 'at this time or later', time)
     .option('--to <time>', 'before this time', time);
+  return inOrder(entries, 'from', 'to');
 }
 
 function declareKeys(keys: Command): void {
@@ -75,13 +76,13 @@ function declareKeys(keys: Command): void {
     'make a key and say it, which happens only once',
     'svc keys create --label backend --scope write --scope read > key.txt',
   )
-    .requiredOption('-l, --label <text>', 'what it is for')
+    .requiredOption('-l, --label <text>', 'what it is for', filled)
     .addOption(
       new Option('-s, --scope <scope>', 'what it may do; full unless told').argParser(
         (text, before?: string[]) => several(text, before),
       ),
     )
-    .option('-g, --group <ref>', 'for what belongs to that group alone')
+    .option('-g, --group <ref>', 'for what belongs to that group alone', filled)
     .option('--expires <time>', 'until when', time)
     .action(async (options) => (await import('../keys.ts')).createKey(options));
   for (const [verb, about] of [
@@ -89,12 +90,12 @@ function declareKeys(keys: Command): void {
     ['enable', 'let a disabled key in again'],
   ] as const)
     calling(keys, verb, about, `svc keys ${verb} 0192f0c1-…`)
-      .argument('<key>', 'its id')
+      .argument('<key>', 'its id', named)
       .action(async (id: string, options: object) =>
         (await import('../keys.ts')).setKeyActive(id, verb === 'enable', options),
       );
   calling(keys, 'delete', 'delete a key', 'svc keys delete 0192f0c1-… --yes')
-    .argument('<key>', 'its id')
+    .argument('<key>', 'its id', named)
     .option('-y, --yes', 'do not ask before that')
     .action(async (id: string, options: object) => (await import('../keys.ts')).deleteKey(id, options));
 }

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import { calling, listing } from './command.ts';
+import { readStatuses } from '../../actions/read/words-schema.ts';
+import { calling, filled, listing, named, several, uuid } from './command.ts';
 
 /** The customers of a builder: what is connected and installed for them. */
 export function declareCustomers(program: Command): void {
@@ -10,11 +11,11 @@ export function declareCustomers(program: Command): void {
 
 function declareConnections(connections: Command): void {
   listing(connections, 'list', 'the connections, newest first', 'svc connections list --provider hubspot')
-    .option('--provider <name>', 'those to that provider')
-    .option('-g, --group <ref>', 'those of that group')
+    .option('--provider <name>', 'those to that provider', named)
+    .option('-g, --group <ref>', 'those of that group', filled)
     .action(async (options) => (await import('../connections.ts')).listConnections(options));
   calling(connections, 'get', 'a connection, without its credentials', 'svc connections get 0192f0c1-…')
-    .argument('<connection>', 'its id')
+    .argument('<connection>', 'its id', named)
     .action(async (id: string, options: object) =>
       (await import('../connections.ts')).getConnection(id, options),
     );
@@ -24,10 +25,14 @@ function declareConnections(connections: Command): void {
     'the link that a customer opens to connect an account',
     'svc connections connect hubspot --group acme',
   )
-    .argument('<provider>', 'such as hubspot')
-    .requiredOption('-g, --group <ref>', 'the customer')
-    .option('-c, --consumer <ref>', 'the person there; the group unless told')
-    .option('-w, --workspace <ref>', 'the account, where the provider asks for it, such as a subdomain')
+    .argument('<provider>', 'such as hubspot', named)
+    .requiredOption('-g, --group <ref>', 'the customer', filled)
+    .option('-c, --consumer <ref>', 'the person there; the group unless told', filled)
+    .option(
+      '-w, --workspace <ref>',
+      'the account, where the provider asks for it, such as a subdomain',
+      filled,
+    )
     .action(async (provider: string, options) =>
       (await import('../connections.ts')).connectAccount(provider, options),
     );
@@ -37,7 +42,7 @@ function declareConnections(connections: Command): void {
     'the link that connects the account of a connection again, as after bad credentials',
     'svc connections reconnect 0192f0c1-…',
   )
-    .argument('<connection>', 'its id')
+    .argument('<connection>', 'its id', named)
     .action(async (id: string, options: object) =>
       (await import('../connections.ts')).reconnect(id, options),
     );
@@ -50,8 +55,8 @@ function declareInstallations(installations: Command): void {
     'the installations, newest first',
     'svc installations list --integration hubspot-crm',
   )
-    .option('-i, --integration <name>', 'those of that integration, by name or id')
-    .option('-g, --group <ref>', 'those of that group')
+    .option('-i, --integration <name>', 'those of that integration, by name or id', named)
+    .option('-g, --group <ref>', 'those of that group', filled)
     .action(async (options) => (await import('../installations.ts')).listInstallations(options));
   calling(
     installations,
@@ -59,8 +64,8 @@ function declareInstallations(installations: Command): void {
     'an installation, with its config',
     'svc installations get 0192f0c1-… --integration hubspot-crm',
   )
-    .argument('<installation>', 'its id')
-    .requiredOption('-i, --integration <name>', 'its integration, by name or id')
+    .argument('<installation>', 'its id', named)
+    .requiredOption('-i, --integration <name>', 'its integration, by name or id', named)
     .action(async (id: string, options) =>
       (await import('../installations.ts')).getInstallation(id, options),
     );
@@ -70,8 +75,8 @@ function declareInstallations(installations: Command): void {
     'what is read for an installation, and when next',
     'svc installations reads 0192f0c1-… --integration hubspot-crm',
   )
-    .argument('<installation>', 'its id')
-    .requiredOption('-i, --integration <name>', 'its integration, by name or id')
+    .argument('<installation>', 'its id', named)
+    .requiredOption('-i, --integration <name>', 'its integration, by name or id', named)
     .action(async (id: string, options) => (await import('../installations.ts')).listReads(id, options));
   calling(
     installations,
@@ -79,11 +84,26 @@ function declareInstallations(installations: Command): void {
     'install an integration for a group that is connected',
     'svc installations create hubspot-crm --group acme',
   )
-    .argument('<integration>', 'its name or id')
-    .requiredOption('-g, --group <ref>', 'the customer')
+    .argument('<integration>', 'its name or id', named)
+    .requiredOption('-g, --group <ref>', 'the customer', filled)
     .option('--config <file>', 'the content of the config, as JSON')
     .action(async (integration: string, options) =>
       (await import('../installations.ts')).createInstallation(integration, options),
+    );
+  calling(
+    installations,
+    'update',
+    'change the config of an installation, or the connection that it uses',
+    'svc installations update 0192f0c1-… -i hubspot-crm --config config.json',
+    'svc installations update 0192f0c1-… -i hubspot-crm --config config.json --part read.objects.contacts',
+  )
+    .argument('<installation>', 'its id', named)
+    .requiredOption('-i, --integration <name>', 'its integration, by name or id', named)
+    .option('--config <file>', 'the content of the config, as JSON; replaces all of it unless --part is told')
+    .option('--part <path>', 'what of the content is replaced; may be given several times', several)
+    .option('--connection <id>', 'the connection of the same group that it uses from now on', named)
+    .action(async (id: string, options) =>
+      (await import('../installations.ts')).updateInstallation(id, options),
     );
 }
 
@@ -94,18 +114,9 @@ function declareReads(reads: Command): void {
     'how objects are read, with their last runs, by installation',
     'svc reads list --status failing',
   )
-    .addOption(
-      new Option('--status <status>', 'those that are').choices([
-        'failing',
-        'paused',
-        'running',
-        'idle',
-        'disabled',
-        'removed',
-      ]),
-    )
-    .option('--object <name>', "of that object, by the provider's name")
-    .option('-g, --group <ref>', 'of that group')
-    .option('--installation <id>', 'of that installation')
+    .addOption(new Option('--status <status>', 'those that are').choices(readStatuses))
+    .option('--object <name>', "of that object, by the provider's name", filled)
+    .option('-g, --group <ref>', 'of that group', filled)
+    .option('--installation <id>', 'of that installation', uuid)
     .action(async (options) => (await import('../reads.ts')).findReads(options));
 }

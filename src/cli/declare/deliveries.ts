@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import { calling, command, listing, time, whole } from './command.ts';
+import { deliveryStatuses } from '../../deliveries/words-schema.ts';
+import { calling, command, filled, inOrder, listing, named, time, uuid, whole } from './command.ts';
 
 /** Where things are sent, and what became of it. */
 export function declareDeliveries(program: Command): void {
@@ -14,21 +15,15 @@ export function declareDeliveries(program: Command): void {
 }
 
 function filtered(made: Command): Command {
-  return made
-    .option('--destination <name>', 'to that destination, by name or id')
-    .addOption(
-      new Option('--status <status>', 'with that outcome').choices([
-        'pending',
-        'delivered',
-        'failed',
-        'canceled',
-      ]),
-    )
-    .option('--object <name>', 'with records of that object')
-    .option('-g, --group <ref>', 'of that group')
-    .option('--installation <id>', 'of that installation')
+  made
+    .option('--destination <name>', 'to that destination, by name or id', named)
+    .addOption(new Option('--status <status>', 'with that outcome').choices(deliveryStatuses))
+    .option('--object <name>', 'with records of that object', filled)
+    .option('-g, --group <ref>', 'of that group', filled)
+    .option('--installation <id>', 'of that installation', uuid)
     .option('--from <time>', 'made since then', time)
     .option('--to <time>', 'made before then', time);
+  return inOrder(made, 'from', 'to');
 }
 
 function declareSent(deliveries: Command): void {
@@ -36,13 +31,13 @@ function declareSent(deliveries: Command): void {
     listing(deliveries, 'list', 'the deliveries, newest first', 'svc deliveries list --status failed'),
   ).action(async (options) => (await import('../deliveries.ts')).listDeliveries(options));
   calling(deliveries, 'get', 'a delivery with its attempts', 'svc deliveries get 0192f0c1-… --body')
-    .argument('<delivery>', 'its id, which is the webhook-id')
+    .argument('<delivery>', 'its id, which is the webhook-id', named)
     .option('--body', 'with what was sent')
     .action(async (id: string, options: object) =>
       (await import('../deliveries.ts')).getDelivery(id, options),
     );
   calling(deliveries, 'retry', 'send a delivery again', 'svc deliveries retry 0192f0c1-…')
-    .argument('<delivery>', 'its id')
+    .argument('<delivery>', 'its id', named)
     .action(async (id: string, options: object) =>
       (await import('../deliveries.ts')).retryDelivery(id, options),
     );
@@ -57,7 +52,7 @@ function declareReplays(deliveries: Command): void {
       'svc deliveries replay --destination crm-updates --status failed --dry-run',
     ),
   )
-    .option('--into <name>', 'into another destination')
+    .option('--into <name>', 'into another destination', named)
     .option('--dry-run', 'count, and send nothing')
     .option('-y, --yes', 'do not ask before that')
     .action(async (options) => (await import('../deliveries.ts')).replayDeliveries(options));
@@ -70,7 +65,7 @@ function declareReplays(deliveries: Command): void {
     'end a replay; what it queued is still sent',
     'svc deliveries cancel-replay 0192f0c1-…',
   )
-    .argument('<replay>', 'its id')
+    .argument('<replay>', 'its id', named)
     .action(async (id: string, options: object) =>
       (await import('../deliveries.ts')).cancelReplay(id, options),
     );
@@ -83,7 +78,7 @@ function declareDestinations(destinations: Command): void {
     async (options) => (await import('../destinations.ts')).listDestinations(options),
   );
   calling(destinations, 'get', 'a destination', 'svc destinations get crm-updates --secrets')
-    .argument('<destination>', nameOrId)
+    .argument('<destination>', nameOrId, named)
     .option('--secrets', 'with its secrets, which is written to the audit log')
     .action(async (name: string, options: object) =>
       (await import('../destinations.ts')).getDestination(name, options),
@@ -95,7 +90,7 @@ function declareDestinations(destinations: Command): void {
     'svc destinations create crm-updates --address https://app.example.com/hooks',
     `svc destinations create archive --type s3 --metadata '{"bucket":"b","region":"eu-central-1"}' --secrets @s3.json`,
   )
-    .argument('<name>', 'as the manifest names it')
+    .argument('<name>', 'as the manifest names it', filled)
     .addOption(
       new Option('-t, --type <type>')
         .choices(['webhook', 'postgres', 's3', 'amqp', 'slack', 'file'])
@@ -109,11 +104,26 @@ function declareDestinations(destinations: Command): void {
     );
   calling(
     destinations,
+    'update',
+    'change a destination: what is given; null takes a member away',
+    'svc destinations update crm-updates --address https://app.example.com/new-hooks',
+    `svc destinations update archive --metadata '{"prefix":null}' --secrets @s3.json`,
+  )
+    .argument('<destination>', nameOrId, named)
+    .option('--name <name>', 'its new name, which the manifest must have, too', filled)
+    .option('-a, --address <url>', 'the URL of it, where its type has one')
+    .option('--metadata <json>', 'members of it to change; @file, or - for what is piped in')
+    .option('--secrets <json>', 'members of them to change; @file, or -')
+    .action(async (name: string, options: object) =>
+      (await import('../destinations.ts')).updateDestination(name, options),
+    );
+  calling(
+    destinations,
     'test',
     'send a message without records; the exit code is 1 when it did not arrive',
     'svc destinations test crm-updates',
   )
-    .argument('<destination>', nameOrId)
+    .argument('<destination>', nameOrId, named)
     .action(async (name: string, options: object) =>
       (await import('../destinations.ts')).testDestination(name, options),
     );
@@ -125,7 +135,7 @@ function declareUpkeep(destinations: Command): void {
     ['disable', 'send nothing to a destination until it is enabled'],
   ] as const)
     calling(destinations, verb, about, `svc destinations ${verb} crm-updates`)
-      .argument('<destination>', nameOrId)
+      .argument('<destination>', nameOrId, named)
       .action(async (name: string, options: object) =>
         (await import('../destinations.ts')).setDestinationActive(name, verb, options),
       );
@@ -135,13 +145,13 @@ function declareUpkeep(destinations: Command): void {
     'make a new signing key; the one of before signs beside it for a time',
     'svc destinations rotate crm-updates --overlap 48',
   )
-    .argument('<destination>', nameOrId)
+    .argument('<destination>', nameOrId, named)
     .option('--overlap <hours>', 'for how long both sign', whole(0, 168), 24)
     .action(async (name: string, options) =>
       (await import('../destinations.ts')).rotateDestination(name, options),
     );
   calling(destinations, 'delete', 'delete a destination', 'svc destinations delete crm-updates --yes')
-    .argument('<destination>', nameOrId)
+    .argument('<destination>', nameOrId, named)
     .option('--cancel-pending', 'do not deliver what is queued for it')
     .option('-y, --yes', 'do not ask before that')
     .action(async (name: string, options: object) =>
@@ -158,7 +168,7 @@ function declareNotifications(notifications: Command): void {
     ['remove', 'tell events to a destination no more'],
   ] as const)
     listing(notifications, verb, about, `svc notifications ${verb} ops-alerts connection.error`)
-      .argument('<destination>', 'by its name')
+      .argument('<destination>', 'by its name', named)
       .argument('<events...>', 'docs/guides/notifications.md has them')
       .action(async (destination: string, events, options) =>
         (await import('../notifications.ts'))[`${verb}Notification`](destination, events, options),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { calling, command, listing, several, whole } from './command.ts';
+import { calling, command, listing, named, several, whole } from './command.ts';
 
 /** What a builder declares, and the providers that there are. */
 export function declareManifest(program: Command): void {
@@ -49,10 +49,10 @@ function declareBeginning(program: Command): void {
     'svc init --provider hubspot --object contacts --object companies',
   )
     .argument('[manifest]', 'the manifest', 'svc.yaml')
-    .option('--provider <name>', 'svc providers search tells them')
+    .option('--provider <name>', 'svc providers search tells them', named)
     .option('--object <name>', "the provider's name of it; may be given several times", several)
     .option('--name <name>', 'of the integration; that of the provider unless told')
-    .option('--destination <name>', 'where records that are read are sent', 'crm-updates')
+    .option('--destination <name>', 'where records that are read are sent', named, 'crm-updates')
     .option('--force', 'replace a file that is there')
     .option('--json', 'say what was written as JSON')
     .action(async (path: string, options) => (await import('../init/init.ts')).init(path, options));
@@ -81,7 +81,7 @@ function declareIntegrations(integrations: Command): void {
     'an integration, with what its newest revision declares',
     'svc integrations get hubspot-crm',
   )
-    .argument('<integration>', 'its name or id')
+    .argument('<integration>', 'its name or id', named)
     .action(async (name: string, options: object) =>
       (await import('../integrations.ts')).getIntegration(name, options),
     );
@@ -91,7 +91,7 @@ function declareIntegrations(integrations: Command): void {
     'delete an integration with all its installations, which it names and asks for',
     'svc integrations delete hubspot-crm --yes',
   )
-    .argument('<integration>', 'its name or id')
+    .argument('<integration>', 'its name or id', named)
     .option('-y, --yes', 'do not ask before that')
     .action(async (name: string, options: object) =>
       (await import('../integrations.ts')).deleteIntegration(name, options),
@@ -111,7 +111,7 @@ function declareProviders(providers: Command): void {
       (await import('../providers.ts')).searchProviders(words, options),
     );
   calling(providers, 'get', 'all that is known of a provider', 'svc providers get hubspot')
-    .argument('<provider>', 'its name')
+    .argument('<provider>', 'its name', named)
     .action(async (name: string, options: object) =>
       (await import('../providers.ts')).getProvider(name, options),
     );

@@ -1,24 +1,26 @@
 import { Option, type Command } from 'commander';
+import { categories, statuses } from '../../operations/words-schema.ts';
 import type { WriteOptions } from '../write/options.ts';
-import { calling, listing, several, time, whole } from './command.ts';
+import { calling, filled, inOrder, listing, named, several, time, uuid, visible, whole } from './command.ts';
 
 /** Records at providers: written, read, called for, and what became of it. */
 export function declareRecords(program: Command): void {
   declareWrite(program);
-  calling(
+  const read = calling(
     program,
     'read',
     'read an object of a customer now, into the destination of the object',
     'svc read hubspot-crm contacts --group acme --since 2026-11-01',
   )
-    .argument('<integration>', 'its name or id')
-    .argument('<object>', 'as the manifest names it')
-    .requiredOption('-g, --group <ref>', 'the group whose account is read')
+    .argument('<integration>', 'its name or id', named)
+    .argument('<object>', 'as the manifest names it', filled)
+    .requiredOption('-g, --group <ref>', 'the group whose account is read', filled)
     .option('--since <time>', 'what changed since then; all unless told', time)
     .option('--until <time>', 'what changed until then', time)
     .action(async (integration: string, object: string, options) =>
       (await import('../read.ts')).read(integration, object, options),
     );
+  inOrder(read, 'since', 'until');
   declareProxy(program);
   const operations = program.command('operations').description('look at what was done, and wait for it');
   declareOperations(operations);
@@ -33,9 +35,9 @@ after Ctrl+C: a line that was done is not done twice within 7 days, unless --run
 
 function declareWrite(program: Command): void {
   calling(program, 'write', 'create, update, upsert or delete records', writeExamples)
-    .argument('<integration>', 'its name or id')
-    .argument('<object>', 'as the manifest names it')
-    .requiredOption('-g, --group <ref>', 'the group whose account is written to')
+    .argument('<integration>', 'its name or id', named)
+    .argument('<object>', 'as the manifest names it', filled)
+    .requiredOption('-g, --group <ref>', 'the group whose account is written to', filled)
     .addOption(
       new Option('-t, --type <type>').choices(['create', 'update', 'upsert', 'delete']).default('create'),
     )
@@ -43,10 +45,10 @@ function declareWrite(program: Command): void {
     .addOption(
       new Option('-m, --mode <mode>').choices(['synchronous', 'asynchronous']).default('synchronous'),
     )
-    .option('-d, --data <json>', 'one record')
+    .option('-d, --data <json>', 'one record; @file, or - for what is piped in')
     .option('-f, --file <file>', 'records, one JSON object a line')
     .option('--dry-run', 'with --data: say what would be sent')
-    .option('--idempotency-key <key>', 'with --data: stands for this write')
+    .option('--idempotency-key <key>', 'with --data: stands for this write', visible)
     .option('--run <name>', 'writes the lines again that were written under another name')
     .option('--concurrency <count>', 'how many lines at once', whole(1, 100), 8)
     .action(async (integration: string, object: string, options: WriteOptions) =>
@@ -62,10 +64,10 @@ function declareProxy(program: Command): void {
     "svc proxy '/crm/v3/objects/contacts?limit=1' --integration hubspot-crm --group acme",
     `svc proxy /crm/v3/objects/contacts -i hubspot-crm -g acme -d '{"properties":{}}'`,
   )
-    .argument('<path>', 'with its query, as the provider has it')
-    .option('-i, --integration <name>', 'the integration')
-    .option('-g, --group <ref>', 'the group whose account is called')
-    .option('--installation <id>', 'instead of those two')
+    .argument('<path>', 'with its query, as the provider has it', filled)
+    .option('-i, --integration <name>', 'the integration', named)
+    .option('-g, --group <ref>', 'the group whose account is called', filled)
+    .option('--installation <id>', 'instead of those two', uuid)
     .option('-X, --request <method>', 'GET unless told, POST with --data')
     .option('-H, --header <header>', "'Name: value'; may be given several times", several)
     .option('-d, --data <body>', 'the body; @file, or - for what is piped in')
@@ -84,10 +86,10 @@ function declareOperations(operations: Command): void {
       'operations, newest first',
       'svc operations list --status failure --group acme',
       'svc operations list --category providerDown --from 2026-11-22',
-    ).addOption(new Option('--status <status>').choices(['in_progress', 'success', 'failure'])),
+    ).addOption(new Option('--status <status>').choices(statuses)),
   ).action(async (options) => (await import('../operations.ts')).listOperations(options));
   calling(operations, 'get', 'an operation', 'svc operations get 0192f0c1-…')
-    .argument('<operation>', itsId)
+    .argument('<operation>', itsId, named)
     .action(async (id: string, options: object) =>
       (await import('../operations.ts')).getOperation(id, options),
     );
@@ -97,13 +99,13 @@ function declareOperations(operations: Command): void {
     'wait until an operation has ended; the exit code is 1 when it failed',
     'svc operations watch 0192f0c1-… --timeout 60',
   )
-    .argument('<operation>', itsId)
+    .argument('<operation>', itsId, named)
     .option('--timeout <seconds>', 'how long to wait at the most', whole(1, 1_000_000))
     .action(async (id: string, options: object) =>
       (await import('../operations.ts')).watchOperation(id, options),
     );
   listing(operations, 'records', 'what became of each record of a write', 'svc operations records 0192f0c1-…')
-    .argument('<operation>', itsId)
+    .argument('<operation>', itsId, named)
     .action(async (id: string, options) => (await import('../operations.ts')).operationRecords(id, options));
   listing(
     operations,
@@ -111,12 +113,12 @@ function declareOperations(operations: Command): void {
     'what the provider was sent for an operation, and what it answered',
     'svc operations exchanges 0192f0c1-… --json',
   )
-    .argument('<operation>', itsId)
+    .argument('<operation>', itsId, named)
     .action(async (id: string, options) =>
       (await import('../operations.ts')).operationExchanges(id, options),
     );
   listing(operations, 'logs', 'what an operation told of itself', 'svc operations logs 0192f0c1-…')
-    .argument('<operation>', itsId)
+    .argument('<operation>', itsId, named)
     .action(async (id: string, options) => (await import('../operations.ts')).operationLogs(id, options));
 }
 
@@ -128,7 +130,7 @@ function declareUnfinished(operations: Command): void {
     'svc operations resolve 0192f0c1-… --as applied --record-id 501',
     'svc operations resolve 0192f0c1-… --as notApplied --index 3',
   )
-    .argument('<operation>', itsId)
+    .argument('<operation>', itsId, named)
     .addOption(
       new Option('--as <resolution>', 'whether the provider has it')
         .choices(['applied', 'notApplied'])
@@ -144,7 +146,7 @@ function declareUnfinished(operations: Command): void {
       'write again what failed of an operation, or of all that are found, in new operations; once, however often it is said',
       'svc operations retry 0192f0c1-…',
       'svc operations retry --category providerDown --from 2026-11-22 --dry-run',
-    ).argument('[operation]', itsId),
+    ).argument('[operation]', itsId, named),
   ).action(async (id: string | undefined, options: object) =>
     (await import('../operations.ts')).retryOperations(id, options),
   );
@@ -162,13 +164,14 @@ function declareUnfinished(operations: Command): void {
 
 /** Which operations are meant. */
 function narrowed(operations: Command): Command {
-  return operations
-    .option('--category <category>', 'with a failure of this category, such as validation')
-    .option('-g, --group <ref>', 'of this group')
-    .option('--object <name>', 'of this object, as the provider names it')
-    .option('--installation <id>', 'of this installation')
+  operations
+    .addOption(new Option('--category <category>', 'with a failure of this category').choices(categories))
+    .option('-g, --group <ref>', 'of this group', filled)
+    .option('--object <name>', 'of this object, as the provider names it', filled)
+    .option('--installation <id>', 'of this installation', uuid)
     .option('--from <time>', 'accepted at this time or later', time)
     .option('--to <time>', 'accepted before this time', time);
+  return inOrder(operations, 'from', 'to');
 }
 
 /** Does something to all that are meant. */

@@ -47,7 +47,7 @@ describe('cli/dev', () => {
     for (const [args, said] of [
       [['--provider', 'hubspto'], 'Did you mean hubspot'],
       [['--provider', 'hubspot'], 'nobody can be asked'],
-      [[], 'svc init --provider hubspot'],
+      [[], 'svc init other.yaml --provider hubspot'],
       [['--provider', 'hubspot', '--object', 'contacts', '--name', ''], 'Give other names.'],
     ] as const)
       expect(await at.run(['init', 'other.yaml', ...args])).toMatchObject({

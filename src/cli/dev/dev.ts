@@ -3,10 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { Svc, SvcError } from '../../../ui/client/src/index.ts';
 import { warningsOf } from '../deploy.ts';
-import { Failure } from '../failure.ts';
+import { exitCodes, Failure } from '../failure.ts';
 import { openReceiver } from '../listen.ts';
 import { validManifest, type ManifestFile } from '../manifest-file.ts';
 import { say, tell } from '../output.ts';
+import { whyUnwritten } from '../plain.ts';
 import { failureOf } from '../report.ts';
 import { connectAccount, installAll, openDestinations, registerClient } from './customer.ts';
 import { startLocal, type LocalPlatform } from './platform.ts';
@@ -26,7 +27,13 @@ export async function dev(path: string, options: DevOptions): Promise<void> {
   const interrupted = new Promise<void>((ended) => {
     process.on('SIGINT', () => ended()).on('SIGTERM', () => ended());
   });
-  await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
+  await mkdir(options.dataDir, { recursive: true, mode: 0o755 }).catch((error: unknown) => {
+    throw new Failure(
+      `${options.dataDir} is no folder to keep data in: ${(error as NodeJS.ErrnoException).code === 'EEXIST' ? 'it is a file' : whyUnwritten(error)}.`,
+      'Name another: --data-dir .svc/dev.',
+      exitCodes.usage,
+    );
+  });
   const receiver = `http://127.0.0.1:${options.receiverPort}`;
   const { receiverPort: port, json = false } = options;
   const close = await openReceiver({ port, json }, { portOption: '--receiver-port' });

@@ -1,9 +1,10 @@
-import { access, writeFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { checkManifest, factsOf } from '../../projects/manifest/index.ts';
 import { abilitiesOf, loadCatalog, type Catalog, type Provider } from '../../providers/index.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { describeIssues } from '../manifest-file.ts';
 import { say } from '../output.ts';
+import { writeText } from '../text-file.ts';
 import { manifestText, type Wanted } from './manifest-text.ts';
 
 interface InitOptions {
@@ -25,10 +26,10 @@ const usual: Readonly<Record<string, readonly string[]>> = {
 export async function init(path: string, options: InitOptions): Promise<void> {
   if (!options.force) await absent(path);
   const catalog = loadCatalog();
-  const provider = providerOf(catalog, options.provider ?? (await askProvider(catalog)));
+  const provider = providerOf(catalog, options.provider ?? (await askProvider(catalog, path)));
   const { read, write } = abilitiesOf(provider.name);
   const isWorked = read || write.length > 0;
-  const objects = isWorked ? (options.object ?? (await askObjects(provider))) : [];
+  const objects = isWorked ? [...new Set(options.object ?? (await askObjects(provider, path)))] : [];
   const wanted: Wanted = {
     provider: provider.name,
     displayName: provider.displayName,
@@ -40,9 +41,7 @@ export async function init(path: string, options: InitOptions): Promise<void> {
   };
   const text = manifestText(wanted);
   refuseInvalid(path, text, catalog);
-  await writeFile(path, text).catch((error: Error) => {
-    throw new Failure(`${path} cannot be written: ${error.message}.`, 'Name another file.', exitCodes.usage);
-  });
+  await writeText(path, text);
   const does = isWorked
     ? `reads and writes ${objects.join(', ')}`
     : 'has its proxy alone: svc does not read or write there yet';
@@ -71,7 +70,7 @@ function providerOf(catalog: Catalog, name: string): Provider {
   if (found) return found;
   const near = catalog
     .list()
-    .filter((one) => one.name.toLowerCase().includes(name.toLowerCase().slice(0, 4)));
+    .filter((one) => name !== '' && one.name.toLowerCase().includes(name.toLowerCase().slice(0, 4)));
   throw new Failure(
     `There is no provider ${name}.`,
     near.length > 0
@@ -79,7 +78,7 @@ function providerOf(catalog: Catalog, name: string): Provider {
           .slice(0, 3)
           .map((one) => one.name)
           .join(', ')}?`
-      : 'svc providers search tells those that there are.',
+      : '`svc init` without --provider offers those that there are.',
     exitCodes.usage,
   );
 }
@@ -95,8 +94,8 @@ function refuseInvalid(path: string, text: string, catalog: Catalog): void {
   );
 }
 
-async function askProvider(catalog: Catalog): Promise<string> {
-  const { search } = await prompts('--provider hubspot --object contacts');
+async function askProvider(catalog: Catalog, path: string): Promise<string> {
+  const { search } = await prompts(path, 'hubspot');
   const worked = ({ name }: Provider): number => (abilitiesOf(name).read ? 0 : 1);
   const known = catalog.list().toSorted((a, b) => worked(a) - worked(b) || a.name.localeCompare(b.name));
   return asked(() =>
@@ -116,8 +115,8 @@ async function askProvider(catalog: Catalog): Promise<string> {
   );
 }
 
-async function askObjects({ name, displayName }: Provider): Promise<string[]> {
-  const { checkbox, input } = await prompts('--object contacts');
+async function askObjects({ name, displayName }: Provider, path: string): Promise<string[]> {
+  const { checkbox, input } = await prompts(path, name);
   const known = usual[name];
   if (known)
     return asked(() =>
@@ -134,11 +133,11 @@ async function askObjects({ name, displayName }: Provider): Promise<string[]> {
 }
 
 /** Nobody can be asked without a terminal. */
-async function prompts(instead: string) {
+async function prompts(path: string, provider: string) {
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new Failure(
       'What to declare is not said, and nobody can be asked.',
-      `Say it: svc init ${instead}`,
+      `Say it: svc init ${path} --provider ${provider} --object ${usual[provider]?.[0] ?? 'contacts'}`,
       exitCodes.usage,
     );
   return import('@inquirer/prompts');

@@ -6,11 +6,15 @@ import packageFile from '../../../package.json' with { type: 'json' };
 import { SvcError } from '../../../ui/client/src/index.ts';
 import { connect, type ConnectionOptions } from '../connection.ts';
 import { Failure } from '../failure.ts';
+import { proxyUrlTold } from '../proxy.ts';
 import { failureOf } from '../report.ts';
 import { toolsOf, type Tool } from './tools.ts';
 
 /** `svc mcp`: a server of the Model Context Protocol on the input and output of the process, until the input ends. */
-export async function mcp(options: ConnectionOptions & { allowWrites?: boolean }): Promise<void> {
+export async function mcp(
+  options: ConnectionOptions & { allowWrites?: boolean; proxyUrl?: string },
+): Promise<void> {
+  proxyUrlTold(options);
   const svc = await connect(options);
   const tools = toolsOf(svc, options).filter(({ writes }) => !writes || options.allowWrites);
   const { version } = packageFile;

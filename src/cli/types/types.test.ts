@@ -119,19 +119,19 @@ describe('cli/types', () => {
       'no file',
       ['types'],
       2,
-      'svc.yaml cannot be read: there is no such file.\nName the manifest: svc … path/to/svc.yaml.\n',
+      'svc.yaml cannot be read: there is no such file.\nName the manifest behind the command, or write a first one: svc init.\n',
     ],
     [
       'a folder',
       ['types', '.'],
       2,
-      '. cannot be read: it is a folder.\nName the manifest: svc … path/to/svc.yaml.\n',
+      '. cannot be read: it is a folder.\nName the manifest behind the command, or write a first one: svc init.\n',
     ],
     [
       'an option that is none',
       ['types', '--ot', 'x'],
       2,
-      "error: unknown option '--ot'\n(Did you mean --out?)\n(svc --help tells the commands)\n",
+      'svc types has no option --ot.\nDid you mean --out? `svc types --help` tells those that there are.\n',
     ],
   ])('says what is wrong with %s', async (_what, args, code, err) => {
     const empty = await openFolder();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { refuseStrange } from './first-line.ts';
 
 /** One line of NDJSON that is a record, or why it is none. */
 export interface Line {
@@ -25,18 +26,25 @@ export interface KeyGround {
 
 /**
  * The lines that are not empty. The key of a line is that of its text and of how often it came before, so that the same file gives the same
- * keys whenever it is sent, also when lines were added to it. Ends when the signal says so.
+ * keys whenever it is sent, also when lines were added to it. Ends when the signal says so; throws where the first shows that the whole is
+ * something else.
  */
 export async function* readLines(
   input: Readable,
   ground: KeyGround,
   signal: AbortSignal,
+  file?: string,
 ): AsyncGenerator<Line> {
   const seen = new Map<string, number>();
   let number = 0;
-  for await (const text of createInterface({ input, crlfDelay: Infinity, signal })) {
+  let isFirst = true;
+  for await (const line of createInterface({ input, crlfDelay: Infinity, signal })) {
     number += 1;
+    // Some editors begin a file with the mark of UTF-8.
+    const text = number === 1 ? line.replace(/^\uFEFF/, '') : line;
     if (text.trim() === '') continue;
+    if (isFirst) refuseStrange(text.trim(), file);
+    isFirst = false;
     const base = createHash('sha256')
       .update(JSON.stringify([ground, text.trim()]))
       .digest('base64url');
@@ -53,6 +61,10 @@ function recordIn(text: string): Pick<Line, 'record' | 'fault'> {
       return { record: value as Record<string, unknown> };
     return { fault: 'it is not a JSON object' };
   } catch (error) {
-    return { fault: `it is not JSON: ${(error as Error).message}` };
+    return {
+      fault: text.trim().endsWith('},')
+        ? 'it ends with a comma: each line stands alone'
+        : `it is not JSON: ${(error as Error).message}`,
+    };
   }
 }

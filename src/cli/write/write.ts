@@ -1,9 +1,10 @@
-import { createReadStream } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { Fields, Svc } from '../../../ui/client/src/index.ts';
 import { addressOf, connect } from '../connection.ts';
 import { exitCodes, Failure } from '../failure.ts';
+import { jsonOption } from '../json-option.ts';
 import { say } from '../output.ts';
+import { whyUnread } from '../plain.ts';
 import { readLines } from './lines.ts';
 import { requestOf, type Target, type WriteOptions } from './options.ts';
 import { send } from './send.ts';
@@ -21,11 +22,12 @@ export async function write(integration: string, object: string, options: WriteO
   const target: Target = { integration, object, groupRef: group, type, ...goesBy, mode };
   if (data !== undefined) {
     if (file !== undefined) throw usage('--data and --file exclude one another', 'Give one of them.');
-    await writeOne(await connect(options), target, recordOf(data), options);
+    const record = (await jsonOption('--data', data, '{"email":"ada@example.com"}')) as Fields;
+    await writeOne(await connect(options), target, record, options);
     return;
   }
   if (options.dryRun || options.idempotencyKey !== undefined)
-    throw usage('--dry-run and --idempotency-key are for one record', 'Give it with --data.');
+    throw usage('--dry-run and --idempotency-key are for one record', 'Give the record with --data.');
   if (file === undefined && process.stdin.isTTY)
     throw usage('There is no record to write', 'Give --data, --file, or pipe lines of JSON in.');
   const svc = await connect(options, { retries: 6, retryWithinMs: 60_000, fetch: send });
@@ -42,7 +44,7 @@ export async function write(integration: string, object: string, options: WriteO
     ...(run === undefined ? {} : { run }),
   };
   const input = await inputOf(file);
-  const lines = await writeLines(svc, target, (signal) => readLines(input, ground, signal), options);
+  const lines = await writeLines(svc, target, (signal) => readLines(input, ground, signal, file), options);
   if (lines === 0)
     throw usage(
       `There is no record to write in ${file ?? 'what was piped in'}`,
@@ -57,25 +59,18 @@ async function writeOne(svc: Svc, target: Target, record: Fields, options: Write
   say(options, answer, JSON.stringify(answer, null, 2));
 }
 
-function recordOf(text: string): Fields {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
-  } catch (error) {
-    throw usage(
-      `--data is not JSON: ${(error as Error).message}`,
-      `Write it as '{"email":"ada@example.com"}'.`,
-    );
-  }
-  throw usage('--data is not a JSON object', `Write it as '{"email":"ada@example.com"}'.`);
-}
-
 async function inputOf(file: string | undefined) {
   if (file === undefined || file === '-') return process.stdin;
-  await access(file, constants.R_OK).catch((error: Error) => {
-    throw usage(`${file} cannot be read: ${error.message}`, 'Name a file with a JSON object in each line.');
+  const unread = (why: string): Failure =>
+    usage(`${file} cannot be read: ${why}`, 'Name a file with a JSON object in each line.');
+  const handle = await open(file).catch((error: unknown) => {
+    throw unread(whyUnread(error));
   });
-  return createReadStream(file);
+  if ((await handle.stat()).isDirectory()) {
+    await handle.close();
+    throw unread('it is a folder');
+  }
+  return handle.createReadStream();
 }
 
 function usage(message: string, remedy: string): Failure {

@@ -104,10 +104,12 @@ function responseOf({ response, text }: Answer): Response {
   return new Response(text === '' ? null : text, { status, headers });
 }
 
-/** A caller without types may leave something away that the path needs. */
+/** A caller without types may leave something away that the path needs; dots, however they are encoded, would name another path. */
 function refuseUnnamed(schemaPath: string, given: Record<string, unknown> = {}): void {
   const names = [...schemaPath.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const missing = names.filter((name) => given[name] === undefined || given[name] === '');
+  const missing = names.filter((name) =>
+    [undefined, '', '.', '..'].includes(given[name] as string | undefined),
+  );
   if (missing.length > 0) throw new TypeError(`${schemaPath} needs ${missing.join(', ')}`);
 }
 

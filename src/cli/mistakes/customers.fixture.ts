@@ -1,0 +1,93 @@
+import type { Mistakes } from './mistake.fixture.ts';
+
+const lists = [
+  [2, '--limit abc'],
+  [2, '--limit -1'],
+  [2, '--limit 1e9'],
+  [2, '--group'],
+  [2, 'acme'],
+] as const;
+
+const notThat = [
+  [1, 'acme'],
+  [1, '$INSTALLATION'],
+  [1, '$OPERATION'],
+  [2, "'$CONNECTION '"],
+  [2, '\'"$CONNECTION"\''],
+  [2, '..'],
+  [2, '--id $CONNECTION'],
+  [2, 'hubspot acme'],
+] as const;
+
+const ofInstallations = [
+  [2, '$INSTALLATION'],
+  [1, '$INSTALLATION -i salesforce-crm'],
+  [1, '$INSTALLATION -i hubspot'],
+  [1, '$CONNECTION -i hubspot-crm'],
+  [1, 'acme -i hubspot-crm'],
+  [1, 'hubspot-crm -i $INSTALLATION'],
+  [2, "' $INSTALLATION' -i hubspot-crm"],
+  [2, '.. -i hubspot-crm'],
+  [2, '$INSTALLATION -i'],
+  [2, '$INSTALLATION -i ""'],
+] as const;
+
+export const ofCustomers: Mistakes = {
+  'connections list': [...lists, [2, '--status healthy'], [2, '--provider']],
+  'connections get': notThat,
+  'connections connect': [
+    [2, 'hubspot'],
+    [2, 'hubspot acme'],
+    [1, 'hubspt --group acme'],
+    [1, 'HubSpot --group acme'],
+    [1, 'hubspot-crm --group acme'],
+    [2, 'salesforce --group acme --workspace'],
+    [2, 'salesforce --group acme --workspace ""'],
+    [1, 'stripe --group acme'],
+    [2, 'hubspot --group ""'],
+    [2, 'hubspot --group'],
+  ],
+  'connections reconnect': notThat,
+  'installations list': [...lists, [1, '-i hubspot'], [1, '-i $INSTALLATION'], [2, '--status healthy']],
+  'installations get': ofInstallations,
+  'installations reads': [...ofInstallations, [2, '$INSTALLATION -i hubspot-crm --limit x']],
+  'installations create': [
+    [2, 'hubspot-crm'],
+    [2, 'hubspot-crm acme'],
+    [1, 'hubspot --group acme'],
+    [1, 'hubspot-crm --group acme'],
+    [1, 'hubspot-crm --group nobody'],
+    [2, 'hubspot-crm --group acme --config nowhere.json'],
+    [2, 'hubspot-crm --group acme --config folder'],
+    [2, 'hubspot-crm --group acme --config empty.json'],
+    [2, 'hubspot-crm --group acme --config array.json'],
+    [2, 'hubspot-crm --group acme --config text.json'],
+    [2, 'hubspot-crm --group acme --config comma.json'],
+    [2, 'hubspot-crm --group acme --config utf16.json'],
+    [2, 'hubspot-crm --group acme --config svc.yaml'],
+    [1, 'hubspot-crm --group other --config bom.json'],
+    [1, 'hubspot-crm --group other --config pretty.json'],
+    [2, `hubspot-crm --group other --config '{"provider":"hubspot"'`],
+  ],
+  'installations update': [
+    ...ofInstallations.map(([code, words]) => [code, `${words} --config object.json`] as const),
+    [2, '$INSTALLATION -i hubspot-crm'],
+    [2, '$INSTALLATION -i hubspot-crm --part read.objects.contacts'],
+    [1, '$INSTALLATION -i hubspot-crm --connection $INSTALLATION'],
+    [2, '$INSTALLATION -i hubspot-crm --connection ""'],
+    [2, '$INSTALLATION -i hubspot-crm --config nowhere.json'],
+    [2, '$INSTALLATION -i hubspot-crm --config array.json'],
+    [2, '$INSTALLATION -i hubspot-crm --config svc.yaml'],
+    [1, '$INSTALLATION -i hubspot-crm --config pretty.json'],
+    [1, '$INSTALLATION -i hubspot-crm --config object.json --part contacts'],
+    [1, '$INSTALLATION -i hubspot-crm --config object.json --part config.content.write'],
+    [2, '$INSTALLATION -i hubspot-crm --group acme --config object.json'],
+  ],
+  'reads list': [
+    ...lists,
+    [2, '--status failed'],
+    [2, '--status'],
+    [2, '--installation nonsense'],
+    [2, '--integration hubspot-crm'],
+  ],
+};

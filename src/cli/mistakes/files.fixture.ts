@@ -1,0 +1,51 @@
+/** The files that mistakes name. */
+export function files(manifest: string): Record<string, string | Buffer> {
+  const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
+  const record = '{"email":"file@example.com"}';
+  return {
+    'svc.yaml': manifest,
+    'bom.yaml': `\uFEFF${manifest}`,
+    'crlf.yaml': manifest.replaceAll('\n', '\r\n'),
+    'utf16.yaml': utf16(manifest),
+    'empty.yaml': '',
+    'tab.yaml': manifest.replace('    provider: hubspot', '\tprovider: hubspot'),
+    'twice.yaml': manifest.replace(
+      '    provider: hubspot\n',
+      '    provider: hubspot\n    provider: hubspot\n',
+    ),
+    'broken.yaml': 'specVersion: [1\n',
+    'list.yaml': '- a\n- b\n',
+    'two.yaml': 'specVersion: 1.0.0\n---\nspecVersion: 1.0.0\n',
+    'package.json': '{"name":"app"}',
+    'misspelt.yaml': manifest.replace('objectName: companies', 'objektName: companies'),
+    'unknown.yaml': manifest.replace('provider: salesforce', 'provider: salesfroce'),
+    'picture.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0xff, 0xfe, 0xc3]),
+    'array.json': `[\n  ${record},\n  ${record}\n]\n`,
+    'array-line.json': `[${record},${record}]\n`,
+    'pretty.json': '{\n  "email": "file@example.com"\n}\n',
+    'empty.json': '',
+    'blank.ndjson': '\n\n  \n',
+    'bom.json': `\uFEFF{"nonsense":1}`,
+    'utf16.json': utf16(record),
+    'comma.json': '{"email":"file@example.com",}',
+    'comma.ndjson': `${record},\n`,
+    'contacts.csv': 'email,firstname\nada@example.com,Ada\n',
+    'single.json': `{'email':'file@example.com'}`,
+    'object.json': '{"provider":"hubspot"}',
+    'text.json': '"text"',
+    'existing.svc': 'not an export',
+    'object.svc': '{"format":"other"}',
+    'half.svc': '{"format":"svc-project"}',
+    'whole.svc': JSON.stringify({
+      format: 'svc-project',
+      version: 1,
+      project: 'default',
+      createTime: '2026-11-22T08:00:00Z',
+      moved: false,
+      counts: {},
+      salt: 'c2FsdA==',
+      data: 'ZGF0YQ==',
+    }),
+    'key.txt': 'svc_wrong\n',
+  };
+}
