@@ -81,6 +81,10 @@ describe('cli/nouns', () => {
     expect(await json('destinations', 'disable', 'other')).toMatchObject([{ status: 'disabled' }]);
     expect(await json('destinations', 'enable', 'other')).toMatchObject([{ status: 'active' }]);
     expect(await json('destinations', 'rotate', 'other', '--overlap', '1')).toHaveLength(1);
+    const moved = `${receiver.url}?moved`;
+    expect(await json('destinations', 'update', 'other', '--address', moved)).toMatchObject([
+      { name: 'other', metadata: { url: moved } },
+    ]);
     expect(await words('destinations', 'get', 'other', '--secrets')).toContain('webhookSigningKey: whsec_');
     await words('notifications', 'add', 'other', 'connection.error', 'read.waiting');
     expect(await words('notifications', 'list')).toMatch(
@@ -111,6 +115,11 @@ describe('cli/nouns', () => {
     );
     const [found] = await json('installations', 'get', customer.installationId, '-i', 'hubspot-crm');
     expect(found).toMatchObject({ id: customer.installationId });
+    const writing = '{"write":{"objects":{"contacts":{"objectName":"contacts"}}}}';
+    const update = ['installations', 'update', customer.installationId, '-i', 'hubspot-crm'];
+    expect(await json(...update, '--config', writing, '--part', 'write.objects')).toMatchObject([
+      { id: customer.installationId, config: { content: { read: { objects: { contacts: {} } } } } },
+    ]);
     expect(await words('installations', 'reads', customer.installationId, '-i', 'hubspot-crm')).toContain(
       '0 0 1 1 *',
     );
