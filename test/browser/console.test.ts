@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { filtersInTheAddress, idsOfAnotherProject, nonsenseInTheAddress } from './console/addresses.ts';
+import { coloursChosen, roleChanged } from './console/choosing.ts';
 import {
   configRestored,
   customerUnderstood,
@@ -13,6 +14,7 @@ import {
 } from './console/customers.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
+import { rareFound, scrolledAndWalked } from './console/long-lists.ts';
 import {
   attentionAndSearch,
   failedOneRetried,
@@ -79,6 +81,10 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['shows a project no more to somebody who was removed from it', membershipRemoved],
   ['says that a project is gone from its address', projectRenamed],
   ['says that what is looked at is deleted', deletedUnderOnesFeet],
+  ['gives a member another role', roleChanged],
+  ['shows the colours that are chosen', coloursChosen],
+  ['looks on for what is rare, and can be stopped', rareFound],
+  ['loads more on the way down, goes by arrow keys, and tells times in UTC', scrolledAndWalked],
   ['finds nothing of another project', idsOfAnotherProject],
   ['keeps filters in the address', filtersInTheAddress],
   ['says what is wrong with an address', nonsenseInTheAddress],

@@ -11,6 +11,8 @@ import { launchBrowser } from '../browser.ts';
 /** The product with a customer whose records are written, and somebody who looks at it in a browser. */
 export interface ConsoleWorld {
   platform: Platform;
+  /** Of its database, where it is one of a test. */
+  databaseUrl: string | undefined;
   browser: Browser;
   customer: Customer;
   /** Where people may sign in, too. */
@@ -81,6 +83,7 @@ export async function startConsole(databaseUrl?: string): Promise<ConsoleWorld> 
   await enterByLink(await mine.newPage(), welcome);
   return {
     platform,
+    databaseUrl,
     browser,
     customer,
     elsewhere,

@@ -20,6 +20,7 @@ export interface List<Item> {
   /** What is shown is of another filter, until the answer comes. */
   isOld: boolean;
   error: Error | null;
+  /** It may be so of a list without items: a page may be empty and not the last. */
   hasMore: boolean;
   isLoadingMore: boolean;
   loadMore: () => void;
@@ -51,6 +52,7 @@ export function useList<Item>(
     getNextPageParam: ({ pagination }) => pagination.nextPageToken,
     placeholderData: keepPreviousData,
     enabled,
+    refetchOnWindowFocus: isShort,
     refetchInterval: (one) => (againMs !== undefined && isShort(one) ? againMs : false),
   });
   return {

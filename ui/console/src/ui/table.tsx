@@ -1,7 +1,8 @@
 import { tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, type KeyboardEvent, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { Button } from './button.tsx';
+import { Empty } from './empty.tsx';
 import { Loading } from './page.tsx';
 import { Problem } from './problem.tsx';
 
@@ -37,13 +38,36 @@ const features = tableFeatures({});
 
 /**
  * A list of any length: only the rows in sight are in the page, and more is loaded on the way down. The first link of a row is the link of
- * all of it; arrow keys go from row to row. `empty` is shown instead when there is nothing.
+ * all of it; arrow keys go from row to row. `empty` is shown instead when there is nothing, to the last page.
  */
 export function Table<Row>(props: TableProps<Row> & { empty: ReactNode }): ReactNode {
   const { list, empty } = props;
   if (list.isLoading) return <Loading lines={8} />;
   if (list.items.length > 0) return <FullTable {...props} />;
-  return list.error ? <Problem error={list.error} onRetry={list.reload} /> : empty;
+  if (list.error) return <Problem error={list.error} onRetry={list.hasMore ? list.loadMore : list.reload} />;
+  return list.hasMore ? <LookOn {...list} /> : empty;
+}
+
+/** What was looked through so far has none, and there is more: a page of the API may be empty and not the last. */
+function LookOn({ isLoadingMore, loadMore }: Pick<Rows<never>, 'isLoadingMore' | 'loadMore'>): ReactNode {
+  const [isStopped, setStopped] = useState(false);
+  useEffect(() => {
+    if (!isStopped && !isLoadingMore) loadMore();
+  }, [isStopped, isLoadingMore, loadMore]);
+  const action = isStopped ? (
+    <Button isBusy={isLoadingMore} onClick={() => setStopped(false)}>
+      Look on
+    </Button>
+  ) : (
+    <Button onClick={() => setStopped(true)}>Stop</Button>
+  );
+  return (
+    <div role="status">
+      <Empty title="Nothing matches yet" action={action}>
+        {isStopped ? 'The rest was not looked through.' : 'It looks on through the rest.'}
+      </Empty>
+    </div>
+  );
 }
 
 function FullTable<Row>({ label, list, columns, rowKey }: TableProps<Row>): ReactNode {

@@ -3,7 +3,6 @@ import { answer, api } from '../../data/api.ts';
 import { useFilters, type Filters } from '../../data/filters.ts';
 import { useList } from '../../data/list.ts';
 import { useProject } from '../../data/project.ts';
-import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterBar, FilterSelect, FilterText } from '../../ui/filters.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -43,7 +42,7 @@ export function ReadsPage(): ReactNode {
         list={list}
         columns={readColumns}
         rowKey={({ installationId, objectName }) => `${installationId} ${objectName}`}
-        empty={<NoReads isFiltered={isFiltered} lookOn={list.hasMore ? list.loadMore : undefined} />}
+        empty={<NoReads isFiltered={isFiltered} />}
       />
     </Page>
   );
@@ -51,10 +50,7 @@ export function ReadsPage(): ReactNode {
 
 const statuses = Object.fromEntries(Object.entries(readStates).map(([status, [word]]) => [status, word]));
 
-/** `lookOn`: what was looked through so far has none, and there is more. */
-function NoReads(props: { isFiltered: boolean; lookOn: (() => void) | undefined }): ReactNode {
-  const { isFiltered, lookOn } = props;
-  if (lookOn) return <Empty title="Nothing matches yet" action={<Button onClick={lookOn}>Look on</Button>} />;
+function NoReads({ isFiltered }: { isFiltered: boolean }): ReactNode {
   if (isFiltered)
     return <Empty title="Nothing matches">Take a filter away. An object goes by the provider's name.</Empty>;
   return (

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { Page, Route } from 'playwright-core';
+import { Client } from 'pg';
+import { expect } from 'vitest';
+import { barriers, type ConsoleWorld, type Walk } from './world.ts';
+
+const project = 'long-lists';
+/** A page of the API looks at 2,000 for what is asked for: all of these are looked through with three. */
+const newer = 4_200;
+
+/** A project with one old write of a company, and many newer ones of contacts. */
+async function longList({ databaseUrl, platform, open }: ConsoleWorld): Promise<Page> {
+  const page = await open('/projects');
+  const made = await page.request.post(`${platform.base}/v1/projects`, {
+    data: { name: project },
+    headers: { origin: platform.base },
+  });
+  const { id } = (await made.json()) as { id: string };
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
+    `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, total)
+     SELECT $1, (left(svc_uuid_floor(now())::text, 14) || '7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, $2, $2, 'write', '{}',
+       CASE n WHEN 0 THEN 'companies' ELSE 'contacts' END, 'success', 1
+     FROM generate_series(0, ${newer}) n`,
+    [id, randomUUID()],
+  );
+  await client.end();
+  return page;
+}
+
+/** What is rare is looked for page by page without being asked, which can be stopped and gone on with. */
+export const rareFound: Walk = async (world) => {
+  const page = await longList(world);
+  const list = `${world.platform.base}/projects/${project}/operations`;
+  const nothing = page.getByRole('heading', { name: 'Nothing matches', exact: true });
+  await page.goto(`${list}?object=companies`);
+  await page.getByRole('row').filter({ hasText: 'Write companies' }).waitFor();
+  expect(await nothing.count()).toBe(0);
+  let held: Route | undefined;
+  await page.route('**/operations?*pageToken=*', (route) => {
+    if (held) return route.continue();
+    held = route;
+    return undefined;
+  });
+  await page.goto(`${list}?object=deals`);
+  await page.getByRole('heading', { name: 'Nothing matches yet' }).waitFor();
+  await page.getByText('It looks on through the rest.').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect.poll(() => held).toBeDefined();
+  await held?.continue();
+  const goOn = page.getByRole('button', { name: 'Look on' });
+  await goOn.and(page.locator(':not([aria-busy])')).waitFor();
+  expect(await nothing.count()).toBe(0);
+  await goOn.click();
+  await nothing.waitFor();
+  await page.close();
+};
+
+/** Further down a list more of it is loaded; arrow keys go from row to row; a time tells itself in UTC. */
+export const scrolledAndWalked: Walk = async ({ open, platform }) => {
+  const page = await open('/projects');
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Kathmandu' });
+  await page.goto(`${platform.base}/projects/${project}/operations`);
+  const row = (index: number) => page.locator(`tr[aria-rowindex="${index}"]`);
+  await row(1).getByRole('link').focus();
+  for (const [key, index] of [
+    ['ArrowDown', 2],
+    ['ArrowDown', 3],
+    ['ArrowUp', 2],
+  ] as const) {
+    await page.keyboard.press(key);
+    await row(index).getByRole('link').and(page.locator(':focus')).waitFor();
+  }
+  const told = row(1).locator('time');
+  const at = new Date((await told.getAttribute('datetime')) ?? '');
+  expect(await told.getAttribute('title')).toBe(`${at.toISOString().slice(0, -1).replace('T', ' ')} UTC`);
+  const there = at.toLocaleTimeString('en-US', {
+    timeZone: 'Asia/Kathmandu',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  expect(await told.innerText()).toContain(there);
+  const pages: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('pageToken=')) pages.push(request.url());
+  });
+  for (let down = 0; down < 40 && (await row(600).count()) === 0; down += 1) {
+    await page.mouse.wheel(0, 2_000);
+    await page.waitForTimeout(50);
+  }
+  await row(600).waitFor();
+  expect(pages.length).toBeGreaterThanOrEqual(5);
+  // What is out of sight is not in the page.
+  expect(await row(1).count()).toBe(0);
+  expect(await page.getByRole('row').count()).toBeLessThan(100);
+  await page.close();
+};
