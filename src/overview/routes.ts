@@ -30,7 +30,7 @@ export function overviewRoutes({
         operationId: 'searchProject',
         summary: 'Find something by its id, a reference, a name or a record id',
         description:
-          'Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group. A provider’s id of a record leads to the newest operations that wrote the record, or failed to, and to the newest deliveries that carry it; their name is then the object and the id.',
+          'Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group, and no members. A provider’s id of a record leads to the newest operations that wrote the record, or failed to, and to the newest deliveries that carry it; their name is then the object and the id.',
         tags,
         params: ProjectParams,
         querystring: SearchQuery,

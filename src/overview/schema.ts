@@ -9,7 +9,7 @@ export const SearchQuery = Type.Object(
       maxLength: 200,
       pattern: String.raw`\S`,
       description:
-        'An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, or of a name; the id of a key; the provider’s id of a record, whole.',
+        'An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, of a name, or of a member’s e-mail; the id of a key; the provider’s id of a record, whole.',
     }),
   },
   closed,
@@ -34,6 +34,7 @@ export const foundTypes = [
   'jwtKey',
   'providerApp',
   'connectLink',
+  'person',
   'auditEntry',
 ] as const;
 

@@ -5,6 +5,7 @@ import { findEvents, type Found, type Reach, type Sought } from '../events/index
 import { findInstallations } from '../installations/index.ts';
 import type { Database } from '../kit/db/database.ts';
 import { findOperations } from '../operations/index.ts';
+import { findMembers } from '../people/index.ts';
 import { findInProject } from '../projects/index.ts';
 import { foundTypes, type SearchHits } from './schema.ts';
 
@@ -43,6 +44,7 @@ export async function search(
     findConnections,
     findInstallations,
     findInProject,
+    findMembers,
     findProxyCalls,
     findEvents,
   ];

@@ -41,6 +41,7 @@ import {
   roleLoweredUnheard,
 } from './console/rights.ts';
 import { eachRoleMayItsOwn, supportWithoutSecrets } from './console/roles.ts';
+import { hitOfEachType } from './console/searching.ts';
 import { deliveryReplayed, destinationMade } from './console/sending.ts';
 import {
   againAboveAForm,
@@ -89,6 +90,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['keeps filters in the address', filtersInTheAddress],
   ['says what is wrong with an address', nonsenseInTheAddress],
   ['says what needs attention, and finds a group', attentionAndSearch],
+  ['leads from a hit of each type to its page', hitOfEachType],
   [
     'marks the faults of a manifest in an editor, deploys it and tells what it changed',
     deployedFromTheEditor,

@@ -1,8 +1,10 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import '../../src/app.ts';
+import { wholeProject } from '../../src/events/index.ts';
 import { newId } from '../../src/kit/ids.ts';
 import { declaredStatements } from '../../src/kit/db/statement.ts';
+import { findMembers } from '../../src/people/index.ts';
 import type { Overview, SearchHits } from '../../src/overview/schema.ts';
 import { deploy, fault, install, simulator, type Customer } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
@@ -79,6 +81,29 @@ describe('test/journeys/overview', () => {
     expect([await found('acme', globexKey), await found('glob', globexKey)]).toEqual([[], ['group globex']]);
   });
 
+  it('finds members by e-mail, name and id, for who sees the whole project', async () => {
+    const { body } = await platform.call<{ url: string }>('POST', '/projects/default/invitations', {
+      email: 'grace@people.example',
+      role: 'viewer',
+    });
+    const token = new URLSearchParams(new URL(body.url).hash.slice(1)).get('token');
+    const accepted = await fetch(`${platform.base}/v1/invitations:accept`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: platform.base },
+      body: JSON.stringify({ token, password: 'correct horse battery', name: 'Grace Hopper' }),
+    });
+    const { person } = (await accepted.json()) as { person: { id: string } };
+    const grace = `person ${person.id}`;
+    for (const q of ['GRACE@people', 'grace hop', person.id, person.id.slice(0, 13)])
+      expect([q, await found(q, readKey.key)]).toEqual([q, [grace]]);
+    expect((await find('grace@')).body.hits[0]?.name).toBe('Grace Hopper · grace@people.example');
+    expect(await found('grace', globexKey)).toEqual([]);
+    expect(await found('people.example')).toEqual([]);
+    const sought = { range: null, text: 'grace', isFull: true };
+    expect(await findMembers(test.database, wholeProject(platform.projectId), sought)).toHaveLength(1);
+    expect(await findMembers(test.database, wholeProject(newId()), sought)).toEqual([]);
+  });
+
   it.each(['%', '_', '%%%%%%%%', "'; DROP TABLE operation; --", '\\', '\u{10FFFF}', '💥'.repeat(50)])(
     'takes hostile text %# as it is',
     async (q) => {
@@ -92,9 +117,9 @@ describe('test/journeys/overview', () => {
 
   it('looks by indexes alone', async () => {
     const names =
-      /^(events_find|projects_find|projects_find_named|connections_find_any|connections_find_named|connections_bad|connections_closed|installations_find|operations_find_any|operations_find_by_record|operations_count_marked|operations_oldest_queued|deliveries_find_any|deliveries_find_by_record|deliveries_find_named|deliveries_count_ended|destinations_disabled|proxy_log_find|reads_paused|activity_read)$/;
+      /^(events_find|projects_find|projects_find_named|connections_find_any|connections_find_named|connections_bad|connections_closed|installations_find|members_find|operations_find_any|operations_find_by_record|operations_count_marked|operations_oldest_queued|deliveries_find_any|deliveries_find_by_record|deliveries_find_named|deliveries_count_ended|destinations_disabled|proxy_log_find|reads_paused|activity_read)$/;
     const statements = declaredStatements().filter(({ name }) => names.test(name));
-    expect(statements.length).toBe(20);
+    expect(statements.length).toBe(21);
     const client = new Client({ connectionString: test.url });
     await client.connect();
     try {

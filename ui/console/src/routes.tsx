@@ -133,6 +133,12 @@ const replay = createRoute({
   path: 'replays/$replayId',
   component: lazyRouteComponent(() => import('./pages/deliveries/replay.tsx'), 'ReplayPage'),
 });
+const events = createRoute({
+  getParentRoute: () => project,
+  path: 'events',
+  validateSearch: known('type', 'connectionId'),
+  component: lazyRouteComponent(() => import('./pages/events/list.tsx'), 'EventsPage'),
+});
 const destinations = createRoute({
   getParentRoute: () => project,
   path: 'destinations',
@@ -249,6 +255,7 @@ const inProject = [
   delivery,
   replays,
   replay,
+  events,
   destinations,
   destination,
   notifications,

@@ -2205,7 +2205,7 @@ export interface paths {
         };
         /**
          * Find something by its id, a reference, a name or a record id
-         * @description Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group. A provider’s id of a record leads to the newest operations that wrote the record, or failed to, and to the newest deliveries that carry it; their name is then the object and the id.
+         * @description Twenty hits at the most, what is called exactly so first. Names and references are found by their beginning, whatever the case. Keys, provider apps, links and entries of the audit log are found with the scope `full` alone; credentials of a group find what is of that group, and no members. A provider’s id of a record leads to the newest operations that wrote the record, or failed to, and to the newest deliveries that carry it; their name is then the object and the id.
          *
          *     Scopes: `full`, `develop`, `view`, `read`.
          */
@@ -5374,7 +5374,7 @@ export interface components {
         /** SearchHit */
         SearchHit: {
             /** @enum {unknown} */
-            type: "operation" | "delivery" | "connection" | "installation" | "group" | "consumer" | "integration" | "revision" | "destination" | "topic" | "replay" | "event" | "proxyCall" | "apiKey" | "jwtKey" | "providerApp" | "connectLink" | "auditEntry";
+            type: "operation" | "delivery" | "connection" | "installation" | "group" | "consumer" | "integration" | "revision" | "destination" | "topic" | "replay" | "event" | "proxyCall" | "apiKey" | "jwtKey" | "providerApp" | "connectLink" | "person" | "auditEntry";
             /** @description Of a group or a consumer its reference. */
             id: string;
             /** @description As people know it; of an operation its object, and the record id that it was found by. */
@@ -10559,7 +10559,7 @@ export interface operations {
     searchProject: {
         parameters: {
             query: {
-                /** @description An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, or of a name; the id of a key; the provider’s id of a record, whole. */
+                /** @description An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, of a name, or of a member’s e-mail; the id of a key; the provider’s id of a record, whole. */
                 q: string;
             };
             header?: never;

@@ -1,4 +1,5 @@
 import {
+  Activity,
   ArrowLeftRight,
   Bell,
   Blocks,
@@ -48,6 +49,7 @@ export const nav: readonly { title?: string; items: readonly NavItem[] }[] = [
     title: 'Sending',
     items: [
       { label: 'Destinations', to: '/projects/$project/destinations', icon: Webhook },
+      { label: 'Events', to: '/projects/$project/events', icon: Activity },
       { label: 'Notifications', to: '/projects/$project/notifications', icon: Bell },
     ],
   },

@@ -8,24 +8,7 @@ import { answer, api } from '../data/api.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/problem.tsx';
-
-const encode = encodeURIComponent;
-
-/** Where each sort of hit is shown, below the project. */
-const places: Partial<Record<SearchHit['type'], (hit: SearchHit) => string>> = {
-  operation: ({ id }) => `operations/${encode(id)}`,
-  delivery: ({ id }) => `deliveries/${encode(id)}`,
-  connection: ({ id }) => `connections/${encode(id)}`,
-  installation: ({ id }) => `installations/${encode(id)}`,
-  destination: ({ id }) => `destinations/${encode(id)}`,
-  replay: ({ id }) => `replays/${encode(id)}`,
-  group: ({ id }) => `operations?groupRef=${encode(id)}`,
-  consumer: ({ id }) => `connections?consumerRef=${encode(id)}`,
-  proxyCall: () => 'proxy-logs',
-  apiKey: () => 'keys',
-  jwtKey: () => 'keys',
-  auditEntry: () => 'audit-log',
-};
+import { places } from './places.ts';
 
 /** Finds anything of the project by its id or name; Ctrl+K opens it. */
 export function Search({ project }: { project: string }): ReactNode {
@@ -70,10 +53,11 @@ function Hits({ project, onGone }: { project: string; onGone: () => void }): Rea
     enabled: asked !== '',
     placeholderData: keepPreviousData,
   });
-  const hits = (asked && data?.hits.filter(({ type }) => places[type])) || [];
+  const hits = (asked && data?.hits) || [];
   const go = (hit: SearchHit): void => {
     onGone();
-    void navigate({ href: `/projects/${encode(project)}/${places[hit.type]?.(hit) ?? ''}` });
+    const [, path] = places[hit.type];
+    void navigate({ href: `/projects/${encodeURIComponent(project)}/${path(hit)}` });
   };
   return (
     <ak.ComboboxProvider value={text} setValue={setText} includesBaseElement={false} open>
@@ -95,7 +79,9 @@ function Hits({ project, onGone }: { project: string; onGone: () => void }): Rea
             onClick={() => go(hit)}
           >
             <span className="search-name">{hit.name ?? hit.id}</span>
-            <span className="muted small">{[hit.type, hit.groupRef].filter(Boolean).join(' · ')}</span>
+            <span className="muted small">
+              {[places[hit.type][0], hit.groupRef].filter(Boolean).join(' · ')}
+            </span>
           </ak.ComboboxItem>
         ))}
       </ak.ComboboxList>

@@ -1,25 +1,9 @@
-import type { Event } from '@svc/client';
 import type { ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import { useList } from '../../data/list.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { eventWords } from '../events/words.ts';
-
-const columns: readonly Column<Event>[] = [
-  {
-    title: 'What happened',
-    width: '45%',
-    cell: ({ type }) => {
-      const [words, tone] = eventWords[type];
-      return <Badge tone={tone}>{words}</Badge>;
-    },
-  },
-  { title: 'Event', width: '35%', cell: ({ type }) => <code>{type}</code> },
-  { title: 'When', width: '12.5rem', cell: ({ createTime }) => <Time at={createTime} /> },
-];
+import { Table } from '../../ui/table.tsx';
+import { eventColumns } from '../events/columns.tsx';
 
 /** What happened to a connection, the latest first. */
 export function ConnectionEvents(props: { project: string; connectionId: string }): ReactNode {
@@ -35,7 +19,7 @@ export function ConnectionEvents(props: { project: string; connectionId: string 
     <Table
       label="Events"
       list={list}
-      columns={columns}
+      columns={eventColumns}
       rowKey={({ id }) => id}
       empty={<Empty title="Nothing happened lately">Events are kept for some days.</Empty>}
     />
