@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { filtersInTheAddress, idsOfAnotherProject, nonsenseInTheAddress } from './console/addresses.ts';
 import { coloursChosen, roleChanged } from './console/choosing.ts';
+import { copiedAsCurl } from './console/copying.ts';
 import {
   configRestored,
   customerUnderstood,
@@ -58,6 +59,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['shows a write that happens while somebody looks', writeSeenLive],
   ['tells eight pages of a browser by one stream', manyPagesOneStream],
   ['lets a failed write be understood and retried', failedOneRetried],
+  ['copies what was sent as a command', copiedAsCurl],
   ['lets an unknown outcome be resolved', unknownResolved],
   ['draws its charts in a language that the browser does not know', inARefusedLanguage],
   ['counts many before it retries them', manyRetried],

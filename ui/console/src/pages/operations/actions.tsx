@@ -4,6 +4,7 @@ import type { Operation } from '@svc/client';
 import { useState, type ReactNode } from 'react';
 import { ResolveOperation } from '../../forms/operation-resolve.tsx';
 import { answer, api } from '../../data/api.ts';
+import { curlOf, type Call } from '../../data/curl.ts';
 import { useNotAllowed } from '../../data/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu } from '../../ui/menu.tsx';
@@ -70,7 +71,7 @@ export function OperationActions({
           Retry
         </Button>
       )}
-      <CopyMenu project={project} operationId={operation.id} />
+      <CopyMenu project={project} operation={operation} />
       {isResolving && (
         <ResolveOperation project={project} operationId={operation.id} onClose={() => setResolving(false)} />
       )}
@@ -79,20 +80,29 @@ export function OperationActions({
   );
 }
 
-function CopyMenu({ project, operationId }: { project: string; operationId: string }): ReactNode {
-  const address = `${location.origin}/v1/projects/${project}/operations/${operationId}`;
+function CopyMenu({ project, operation }: { project: string; operation: Operation }): ReactNode {
+  const path = `/v1/projects/${encodeURIComponent(project)}/operations/${operation.id}`;
   const copy = (text: string): void => {
     void navigator.clipboard.writeText(text);
     toast('Copied');
   };
+  const copyCall = (call: Pick<Call, 'method' | 'path' | 'body'>): void =>
+    copy(curlOf({ headers: { 'Content-Type': 'application/json' }, ...call, base: location.origin }, ownKey));
+  const again = { method: 'POST', path: `${path}:retry`, body: '{}' };
   return (
     <Menu
       button="Copy"
       entries={[
-        { label: 'As curl', onSelect: () => copy(`curl ${address} -H "X-Api-Key: $SVC_API_KEY"`) },
+        { label: 'As curl', onSelect: () => copyCall({ method: 'GET', path }) },
+        // What was asked for is not told by the API; that it is written again needs no more than the id.
+        ...(operation.actionType === 'write'
+          ? [{ label: 'Retry as curl', onSelect: () => copyCall(again) }]
+          : []),
         { label: 'Link to this page', onSelect: () => copy(location.href) },
-        { label: 'Operation id', onSelect: () => copy(operationId) },
+        { label: 'Operation id', onSelect: () => copy(operation.id) },
       ]}
     />
   );
 }
+
+const ownKey = { name: 'X-Api-Key', prefix: '' };

@@ -62,7 +62,7 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
           {
             id: 'attempts',
             title: 'Attempts',
-            content: <Exchanges project={project} operationId={operation.id} />,
+            content: <Exchanges project={project} operation={operation} />,
           },
           {
             id: 'records',

@@ -1,6 +1,9 @@
-import type { OperationExchange } from '@svc/client';
+import { useQuery } from '@tanstack/react-query';
+import { Terminal } from 'lucide-react';
+import type { Operation, OperationExchange } from '@svc/client';
 import type { ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
+import { curlOf } from '../../data/curl.ts';
 import { useList } from '../../data/list.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -9,9 +12,15 @@ import { Empty } from '../../ui/empty.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { duration, Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { installationQuery } from '../installations/queries.ts';
+import { catalogueQuery } from '../providers/queries.ts';
+import { addressOf, isWhole, type Address } from './address.ts';
 
 /** What was sent to the provider for an operation, and what came back, one attempt after the other. */
-export function Exchanges({ project, operationId }: { project: string; operationId: string }): ReactNode {
+export function Exchanges({ project, operation }: { project: string; operation: Operation }): ReactNode {
+  const operationId = operation.id;
+  const address = useAddress(project, operation.installationId);
   const list = useList([project, 'operations', operationId, 'exchanges'], (page) =>
     answer(
       api.GET('/v1/projects/{projectIdOrName}/operations/{operationId}/exchanges', {
@@ -31,7 +40,7 @@ export function Exchanges({ project, operationId }: { project: string; operation
     <ol className="timeline">
       {list.items.map((exchange) => (
         <li key={exchange.id}>
-          <Exchange exchange={exchange} />
+          <Exchange exchange={exchange} address={address} />
         </li>
       ))}
       {list.hasMore && (
@@ -45,7 +54,18 @@ export function Exchanges({ project, operationId }: { project: string; operation
   );
 }
 
-function Exchange({ exchange }: { exchange: OperationExchange }): ReactNode {
+/** Where the requests of an installation go. */
+function useAddress(project: string, installationId: string): Address {
+  const { data: installation } = useQuery(installationQuery(project, installationId));
+  const { data: catalogue = [] } = useQuery(catalogueQuery);
+  const { connection } = installation ?? {};
+  return addressOf(
+    connection,
+    catalogue.find(({ name }) => name === connection?.provider),
+  );
+}
+
+function Exchange({ exchange, address }: { exchange: OperationExchange; address: Address }): ReactNode {
   const { attempt, time, request, answer: came, fault, totalMs } = exchange;
   const isGood = came !== undefined && came.status < 400;
   return (
@@ -59,6 +79,9 @@ function Exchange({ exchange }: { exchange: OperationExchange }): ReactNode {
           Attempt {attempt} · <Time at={time} /> · {duration(totalMs)}
         </span>
       </summary>
+      <div className="exchange-copy">
+        <CopyAsCurl request={request} address={address} />
+      </div>
       <div className="exchange-sides">
         <Side title="Request" headers={request.headers} body={request.body} bytes={request.bytes} />
         {came ? (
@@ -68,6 +91,28 @@ function Exchange({ exchange }: { exchange: OperationExchange }): ReactNode {
         )}
       </div>
     </details>
+  );
+}
+
+/** The request as a command, with the credential in `$TOKEN`. */
+function CopyAsCurl(props: { request: OperationExchange['request']; address: Address }): ReactNode {
+  const { request, address } = props;
+  const copy = async (): Promise<void> => {
+    const { method, path, headers = {}, body } = request;
+    await navigator.clipboard.writeText(
+      curlOf({ method, path, headers, body, base: address.base }, address.credential),
+    );
+    toast('Copied; put the credential into $TOKEN');
+  };
+  return (
+    <Button
+      look="quiet"
+      icon={<Terminal size={14} aria-hidden />}
+      disabledFor={isWhole(request) ? undefined : 'Not all of the body is kept'}
+      onClick={() => void copy()}
+    >
+      Copy as curl
+    </Button>
   );
 }
 
