@@ -15,6 +15,7 @@ import {
 } from './console/customers.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
+import { askedBeforeLeaving } from './console/leaving.ts';
 import { rareFound, scrolledAndWalked } from './console/long-lists.ts';
 import {
   attentionAndSearch,
@@ -84,6 +85,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['shows a project no more to somebody who was removed from it', membershipRemoved],
   ['says that a project is gone from its address', projectRenamed],
   ['says that what is looked at is deleted', deletedUnderOnesFeet],
+  ['asks before what was typed is lost, and shows a fault of a config at its field', askedBeforeLeaving],
   ['gives a member another role', roleChanged],
   ['shows the colours that are chosen', coloursChosen],
   ['looks on for what is rare, and can be stopped', rareFound],

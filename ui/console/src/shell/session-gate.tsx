@@ -9,6 +9,7 @@ import { Loading } from '../ui/page.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { useStore } from '../ui/store.ts';
 import { Away } from './away.tsx';
+import { AskBeforeLeaving } from './ask-before-leaving.tsx';
 
 /** What who is signed in sees. When the session ends under one's feet, the page stays as it is, and one signs in again above it. */
 export function SessionGate(): ReactNode {
@@ -18,6 +19,7 @@ export function SessionGate(): ReactNode {
     return (
       <>
         <Outlet />
+        <AskBeforeLeaving />
         <SignInAgain email={data.person.email} returnTo={href} />
       </>
     );

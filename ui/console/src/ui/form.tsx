@@ -1,11 +1,12 @@
 import { SvcError } from '@svc/client';
-import type { ReactNode, SyntheticEvent } from 'react';
+import { useEffect, useRef, useState, type ReactNode, type SyntheticEvent } from 'react';
 import { Button } from './button.tsx';
 import { Problem } from './problem.tsx';
+import { useUnsaved } from './unsaved.ts';
 
 /**
  * A form: its fields, what its last sending said, and its buttons. Fields that show an issue of their own are named in `fields`, by the path
- * that the problem gives, and read it by `issueAt`.
+ * that the problem gives or begins with, and read it by `issueAt`. What was typed and not sent is asked about before the page is left.
  */
 export function Form(props: {
   children: ReactNode;
@@ -23,14 +24,14 @@ export function Form(props: {
     event.preventDefault();
     if (!isBusy && disabledFor === undefined) onSubmit();
   };
-  const isAllAtFields =
-    error instanceof SvcError &&
-    error.issues.length > 0 &&
-    error.issues.every(({ name }) => fields.includes(name));
+  const onTyped = useTyped(isBusy, error);
+  const names = error instanceof SvcError ? error.issues.map(({ name }) => name) : [];
+  const atFields = names.filter((name) => fieldOf(name, fields) !== undefined);
+  const isAllAtFields = names.length > 0 && atFields.length === names.length;
   return (
-    <form className="form" onSubmit={onSend} noValidate>
+    <form className="form" onSubmit={onSend} onInput={onTyped} noValidate>
       {props.children}
-      {error && !isAllAtFields && <Problem error={error} shownAtFields={fields} />}
+      {error && !isAllAtFields && <Problem error={error} shownAtFields={atFields} />}
       <div className="form-actions">
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button type="submit" look={look} isBusy={isBusy} disabledFor={disabledFor}>
@@ -41,6 +42,42 @@ export function Form(props: {
   );
 }
 
-/** What a refusal says of one field. */
-export const issueAt = (error: Error | null, path: string): string | undefined =>
-  error instanceof SvcError ? error.issues.find(({ name }) => name === path)?.detail : undefined;
+/** Notes what is typed as unsaved until it is taken. While it is sent, the page may go on by itself. */
+function useTyped(isBusy: boolean, error: Error | null): () => void {
+  const [isTyped, setTyped] = useState(false);
+  const wasBusy = useRef(false);
+  useEffect(() => {
+    if (wasBusy.current && !isBusy && !error) setTyped(false);
+    wasBusy.current = isBusy;
+  }, [isBusy, error]);
+  useUnsaved(isTyped && !isBusy);
+  return () => setTyped(true);
+}
+
+/**
+ * The field that an issue stands at, which begins most of its path, and what of the path is within the field. What is changed stands in a
+ * body below a word of its own, such as `installation`, which some paths have and some do not.
+ */
+function fieldOf(name: string, fields: readonly string[]): { field: string; rest: string } | undefined {
+  const longest = fields.toSorted((one, other) => other.length - one.length);
+  for (const path of [name, name.replace(/^\w+\./, '')]) {
+    const field = longest.find((one) => path.startsWith(one) && /^([.[]|$)/.test(path.slice(one.length)));
+    if (field !== undefined) return { field, rest: path.slice(field.length).replace(/^\./, '') };
+  }
+  return undefined;
+}
+
+/** What a refusal says of one field and of what is within it; of what is within another of `fields`, it says it there. */
+export function issueAt(
+  error: Error | null,
+  path: string,
+  fields: readonly string[] = [],
+): string | undefined {
+  if (!(error instanceof SvcError)) return undefined;
+  const told = error.issues.flatMap(({ name, detail }) => {
+    const at = fieldOf(name, [path, ...fields]);
+    if (at?.field !== path) return [];
+    return at.rest === '' || detail.includes(at.rest) ? detail : `${at.rest}: ${detail}`;
+  });
+  return told.length === 0 ? undefined : told.join(' ');
+}

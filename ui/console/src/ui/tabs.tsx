@@ -21,8 +21,9 @@ export function Tabs(props: {
         ))}
       </ak.TabList>
       {tabs.map(({ id, content }) => (
-        <ak.TabPanel key={id} tabId={id} unmountOnHide focusable={false}>
-          {content}
+        // By what is chosen, which may stay as it is: another one is shown for a moment before the page refuses it.
+        <ak.TabPanel key={id} tabId={id} focusable={false}>
+          {id === shown && content}
         </ak.TabPanel>
       ))}
     </ak.TabProvider>

@@ -9,6 +9,7 @@ import { Editor, type Mark } from '../../ui/editor.tsx';
 import { CheckField } from '../../ui/field.tsx';
 import { Loading, Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { useUnsaved } from '../../ui/unsaved.ts';
 import { manifestOf } from './manifest.ts';
 import { Faults, Plan } from './plan.tsx';
 import { deploy, integrationsQuery, planQuery } from './queries.ts';
@@ -51,6 +52,8 @@ function Deploying({ project, first: given }: { project: string; first: string }
   // What is being written does not change under who writes it when somebody else deploys.
   const [first] = useState(given);
   const [text, setText] = useState(first);
+  const [deployed, setDeployed] = useState(first);
+  useUnsaved(text !== deployed);
   const [isDestructive, setDestructive] = useState(false);
   const settled = useSettled(text);
   const { data, error, isFetching } = useQuery({
@@ -64,7 +67,10 @@ function Deploying({ project, first: given }: { project: string; first: string }
     project,
     nouns: ['integrations', 'installations'],
     said: 'Deployed',
-    act: () => deploy(project, text, isDestructive),
+    act: async () => {
+      await deploy(project, text, isDestructive);
+      setDeployed(text);
+    },
   });
   const isOld = settled !== text || isFetching;
   const isRemoving = data?.integrations.some(({ removed }) => removed.length > 0) ?? false;

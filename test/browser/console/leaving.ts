@@ -1,0 +1,79 @@
+import type { Dialog, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { install } from '../../customer.ts';
+import { barriers, type ConsoleWorld, type Walk } from './world.ts';
+
+const question = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' });
+
+/** Clicks a link of the menu: who typed is asked, stays with the text, and leaves without it. */
+async function asksBefore(page: Page, text: () => Promise<void>): Promise<void> {
+  const { pathname } = new URL(page.url());
+  const to = page.getByRole('link', { name: 'Storage' });
+  await to.click();
+  await question(page).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await question(page).getByRole('button', { name: 'Stay' }).click();
+  await question(page).waitFor({ state: 'detached' });
+  await text();
+  expect(new URL(page.url()).pathname).toBe(pathname);
+  const asked: string[] = [];
+  const onDialog = (dialog: Dialog): void => {
+    asked.push(dialog.type());
+    void dialog.dismiss();
+  };
+  page.on('dialog', onDialog);
+  await page.evaluate('void setTimeout(() => location.reload())');
+  await expect.poll(() => asked).toEqual(['beforeunload']);
+  page.off('dialog', onDialog);
+  await text();
+  await to.click();
+  await question(page).getByRole('button', { name: 'Leave' }).click();
+  await page.waitForURL('**/storage');
+}
+
+/** A manifest, a config and any other form: what was typed is not lost by a click on the menu, and once it is saved nobody is asked. */
+export const askedBeforeLeaving: Walk = async (world) => {
+  const page = await world.open('/projects/default/deploy');
+  const editor = page.getByRole('textbox', { name: 'Manifest' });
+  await editor.focus();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.insertText('# typed with care');
+  await asksBefore(page, () => editor.getByText('# typed with care').waitFor());
+  const form = page.locator('form').first();
+  const days = form.getByRole('spinbutton').first();
+  await days.fill('29');
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await question(page).getByRole('button', { name: 'Stay' }).click();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.waitForURL('**/settings');
+  await page.close();
+  await configAsked(world);
+};
+
+/** In the form of a config a fault stands at its field, whatever the way to it; what was typed is asked about. */
+async function configAsked(world: ConsoleWorld): Promise<void> {
+  const { installationId } = await install(world.platform, 'hubspot-crm', 'careful', {
+    read: { objects: { contacts: { objectName: 'contacts', selectedFields: { email: true } } } },
+  });
+  const page = await world.open(`/projects/default/installations/${installationId}?tab=config`);
+  await page.getByRole('button', { name: 'Change' }).click();
+  const group = page.getByRole('group', { name: 'Read contacts' });
+  const fields = group.getByLabel('Fields that are read');
+  await fields.fill('emial');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await group
+    .locator('.field')
+    .filter({ has: page.getByLabel('Fields that are read') })
+    .locator('.field-issue')
+    .getByText(/emial/)
+    .waitFor();
+  expect(await page.getByRole('main').last().getByRole('alert').count()).toBe(0);
+  expect(await page.getByText('installation.config').count()).toBe(0);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('tab', { name: 'History' }).click();
+  await question(page).getByRole('button', { name: 'Stay' }).click();
+  await asksBefore(page, async () => expect(await fields.inputValue()).toBe('emial'));
+  await page.close();
+}
