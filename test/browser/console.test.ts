@@ -16,6 +16,7 @@ import {
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
 import { askedBeforeLeaving } from './console/leaving.ts';
+import { auditExported, workAndBudgetsShown } from './console/looking-further.ts';
 import { rareFound, scrolledAndWalked } from './console/long-lists.ts';
 import {
   attentionAndSearch,
@@ -71,6 +72,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['tells how all customers are read, and leads to a read that is paused', readsLookedAt],
   ['pauses a read and lets it go on', readPaused],
   ['tells how old a token is, and how many calls the provider takes', tokenAndBudgetShown],
+  ['leads from a connection and a read to their work, and shows rate budgets', workAndBudgetsShown],
   ['makes a destination, tries it, and shows and rotates its key', destinationMade],
   ['tells events, and sends again what was sent, after a count', deliveryReplayed],
   ['lets people in and out', inAndOut],
@@ -102,6 +104,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['shows a key once, and lets nobody in by it once it is deleted', keyMadeAndDeleted],
   ['tells in the audit log who did it', auditTellsIt],
   ['tells all that was done in the audit log', auditTellsAllOfIt],
+  ['gives the audit log away as a file', auditExported],
   ['keeps nobody from the other pages of a project', openToAll],
   ['shows names and records of hostile texts, and runs nothing of them', hostileShown],
   ['takes hostile texts in every field', hostileTyped],

@@ -1,7 +1,8 @@
 import type { AuditEntry } from '@svc/client';
+import { Download } from 'lucide-react';
 import { useMemo, useState, type ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
-import { useFilters } from '../../data/filters.ts';
+import { stringifySearch, useFilters, type Filters } from '../../data/filters.ts';
 import { useList } from '../../data/list.ts';
 import { useProject } from '../../data/project.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -31,6 +32,24 @@ const columnsOf = (show: (entry: AuditEntry) => void): readonly Column<AuditEntr
   { title: 'From', width: '16%', cell: ({ address }) => address },
 ];
 
+/** The log as a file: all of it, or of the days that are chosen. */
+function Exports({ project, filters }: { project: string; filters: Partial<Filters> }): ReactNode {
+  const path = `/v1/projects/${encodeURIComponent(project)}/audit-log:export`;
+  const { from, to } = filters;
+  return Object.entries(formats).map(([format, name]) => (
+    <a
+      key={format}
+      className="button button-plain"
+      href={path + stringifySearch({ format, from, to })}
+      download={`audit-log.${format}`}
+    >
+      <Download size={16} aria-hidden /> {name}
+    </a>
+  ));
+}
+
+const formats = { csv: 'Export as CSV', ndjson: 'As JSON lines' };
+
 /** Every change by anybody, the newest first. */
 export function AuditPage(): ReactNode {
   const project = useProject();
@@ -48,6 +67,7 @@ export function AuditPage(): ReactNode {
     <Page
       title="Audit log"
       about="What was changed, by whom, from where, and each time that a secret was shown. Nobody can change it."
+      actions={<Exports project={project} filters={filters} />}
     >
       <FilterBar names={names}>
         <FilterSelect name="action" label="What" options={actions} />

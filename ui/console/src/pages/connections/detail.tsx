@@ -16,6 +16,7 @@ import { ConnectionActions } from './actions.tsx';
 import { ConnectionEvents } from './events.tsx';
 import { ConnectionInstallations } from './installations.tsx';
 import { connectionQuery, connectionStates, schemes } from './queries.ts';
+import { ConnectionWork } from './work.tsx';
 
 /** One account of a customer: whether it works, what happened to it, and what it is used for. */
 export function ConnectionPage(): ReactNode {
@@ -49,6 +50,11 @@ export function ConnectionPage(): ReactNode {
             id: 'installations',
             title: 'Installations',
             content: <ConnectionInstallations project={project} connection={connection} />,
+          },
+          {
+            id: 'logs',
+            title: 'Logs',
+            content: <ConnectionWork project={project} connection={connection} />,
           },
         ]}
       />

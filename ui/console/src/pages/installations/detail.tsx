@@ -134,6 +134,9 @@ function InstallationFacts({ project, installation }: Given): ReactNode {
             <Link to="/projects/$project/deliveries" params={{ project }} search={of}>
               Deliveries
             </Link>
+            <Link to="/projects/$project/proxy-logs" params={{ project }} search={of}>
+              Proxied calls
+            </Link>
           </span>,
         ],
       ]}

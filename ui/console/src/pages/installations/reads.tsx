@@ -9,6 +9,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
 import { stateOf } from '../reads/queries.ts';
 import { Backfill, Run } from './run.tsx';
+import { Runs } from './runs.tsx';
 import { ReadActions } from './read-actions.tsx';
 
 /** How each object of an installation is read: how far it is, the last run, and when the next one is. */
@@ -79,6 +80,7 @@ function Feed(props: { project: string; installation: Installation; feed: ReadSt
       ) : (
         <p className="muted">{schedule ? 'The schedule did not run yet.' : 'It is read on demand only.'}</p>
       )}
+      <Runs project={project} installationId={installation.id} objectName={objectName} />
     </section>
   );
 }

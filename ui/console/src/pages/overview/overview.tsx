@@ -12,6 +12,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Select } from '../../ui/select.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { categories } from '../operations/queries.ts';
+import { Budgets } from './budgets.tsx';
 
 const Chart = lazy(async () => ({ default: (await import('../../ui/chart.tsx')).Chart }));
 
@@ -78,6 +79,7 @@ function Told({ overview, project }: { overview: Overview; project: string }): R
         <Ended title="Reads" of={activity.reads} times={activity.times} />
         <Ended title="Deliveries" of={activity.deliveries} times={activity.times} />
       </div>
+      <Budgets project={project} />
       <Failures failures={activity.failures} project={project} />
     </>
   );
