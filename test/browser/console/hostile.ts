@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { newBrowser } from '../../../simulator/browser.ts';
 import { hostile } from '../../../ui/embed/gallery/hostile.ts';
@@ -26,20 +27,10 @@ export const hostileShown: Walk = async (world) => {
   await hostileWork(world, customer.groupRef);
   await hostileProject(world);
   const page = await world.open('/projects');
-  const width = page.viewportSize()?.width ?? 0;
   const paths = await everyPage({ ...world, customer: { ...world.customer, ...customer } });
   const filtered = `/projects/default/operations?groupRef=${encodeURIComponent(customer.groupRef)}`;
-  const broken: [path: string, what: string][] = [];
-  for (const path of [...paths, filtered]) {
-    await page.goto(world.platform.base + path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-    const seen = await page.evaluate<Seen>(look);
-    if (seen.ran) broken.push([path, 'ran a script of a text']);
-    if (seen.width > width) broken.push([path, `is ${seen.width} wide`]);
-    if (/not found|went wrong/i.test(seen.title)) broken.push([path, seen.title]);
-  }
-  expect(broken).toEqual([]);
+  const all = [...paths, filtered].map((path) => world.platform.base + path);
+  expect(await crawled(page, all)).toEqual([]);
   expect(await page.getByText(customer.groupRef).count()).toBeGreaterThan(0);
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'What to look for' }).fill(customer.groupRef);
@@ -47,6 +38,25 @@ export const hostileShown: Walk = async (world) => {
   expect(await page.evaluate(`'executed' in window`)).toBe(false);
   await page.close();
 };
+
+/** What is wrong with pages that show hostile texts. */
+export async function crawled(
+  page: Page,
+  addresses: readonly string[],
+): Promise<[address: string, what: string][]> {
+  const width = page.viewportSize()?.width ?? 0;
+  const broken: [address: string, what: string][] = [];
+  for (const address of addresses) {
+    await page.goto(address);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+    const seen = await page.evaluate<Seen>(look);
+    if (seen.ran) broken.push([address, 'ran a script of a text']);
+    if (seen.width > width) broken.push([address, `is ${seen.width} wide`]);
+    if (/not found|went wrong/i.test(seen.title)) broken.push([address, seen.title]);
+  }
+  return broken;
+}
 
 async function made<Body>(
   { platform }: ConsoleWorld,
