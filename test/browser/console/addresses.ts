@@ -90,6 +90,15 @@ const lists: readonly Filtered[] = [
     search: { healthStatus: 'healthy', groupRef: 'acme' },
   },
   {
+    list: 'events',
+    label: 'Events',
+    choose: async (page) => {
+      await pick(page, 'What', 'Connection made');
+      await type(page, 'Connection', 'no-such');
+    },
+    search: { type: 'connection.created', connectionId: 'no-such' },
+  },
+  {
     list: 'connections',
     label: 'Connections',
     choose: async (page) => {
@@ -168,6 +177,7 @@ const strict: readonly [path: string, filter: string][] = [
   ['proxy-logs', 'status'],
   ['installations', 'healthStatus'],
   ['connections', 'status'],
+  ['events', 'type'],
   ['audit-log', 'action'],
   ['overview', 'range'],
 ];
@@ -177,6 +187,7 @@ const loose = (world: ConsoleWorld): [path: string, shows: string][] => [
   ['operations?groupRef=', 'Nothing matches'],
   ['deliveries?destination=', 'There is no destination'],
   ['proxy-logs?path=', 'Nothing matches'],
+  ['events?connectionId=', 'Nothing matches'],
   ['providers?authType=', 'No such provider'],
   [`installations/${world.customer.installationId}?tab=`, 'Nothing is read'],
   [`connections/${world.customer.connectionId}?tab=`, 'What happened'],
