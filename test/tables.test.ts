@@ -33,6 +33,7 @@ const owners: Record<string, string> = {
   connection: 'connections',
   consumer: 'connections',
   customer_group: 'connections',
+  group_consumer: 'connections',
   oauth_flow: 'connections',
   config: 'installations',
   installation: 'installations',
@@ -86,7 +87,7 @@ const exceptions: Record<string, string> = {
   'events reads clock': 'not the table: a part of the statement that the fragment is put into',
   'installations reads connection':
     'the status is shown with the installation, and the row is held while one comes to it',
-  'installations reads consumer': 'an event names whose connection it is, as it is in the transaction',
+  'installations reads group_consumer': 'an event names whose connection it is, as it is in the transaction',
   'installations reads customer_group':
     'the name is shown with the installation, which a list must not ask for one by one',
   'installations reads integration': 'the target of an action is one joined row, read on the hot path',

@@ -9,7 +9,7 @@ const byId = statement(
 );
 
 const group = `SELECT 'group' AS type, group_ref AS id, name, group_ref AS "groupRef" FROM customer_group`;
-const consumer = `SELECT 'consumer' AS type, consumer_ref AS id, name, NULL AS "groupRef" FROM consumer`;
+const consumer = `SELECT 'consumer' AS type, consumer_ref AS id, name, group_ref AS "groupRef" FROM group_consumer`;
 
 const byName = statement(
   'connections_find_named',
@@ -17,13 +17,13 @@ const byName = statement(
      ORDER BY ${searchKey('group_ref')}`)}
    UNION ALL ${branch(`${group} WHERE ($3::text IS NULL OR group_ref = $3) AND ${beginsWith('name', '$2')}
      ORDER BY ${searchKey('name')}`)}
-   UNION ALL ${branch(`${consumer} WHERE $3::text IS NULL AND ${beginsWith('consumer_ref', '$2')}
+   UNION ALL ${branch(`${consumer} WHERE ($3::text IS NULL OR group_ref = $3) AND ${beginsWith('consumer_ref', '$2')}
      ORDER BY ${searchKey('consumer_ref')}`)}
-   UNION ALL ${branch(`${consumer} WHERE $3::text IS NULL AND ${beginsWith('name', '$2')}
+   UNION ALL ${branch(`${consumer} WHERE ($3::text IS NULL OR group_ref = $3) AND ${beginsWith('name', '$2')}
      ORDER BY ${searchKey('name')}`)}`,
 );
 
-/** Connections, groups and consumers. A consumer belongs to no group, and is found over all alone. */
+/** Connections, groups and consumers. */
 export async function findConnections(
   db: Queryable,
   { projectId, groupRef }: Reach,

@@ -18,8 +18,8 @@ export const portableConnections: readonly Portable[] = [
   }),
   portable({
     kind: 'consumers',
-    table: 'consumer',
-    key: { consumer_ref: ref },
+    table: 'group_consumer',
+    key: { group_ref: ref, consumer_ref: ref },
     columns: { name: text(255), ...times },
   }),
   portable({

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { reference } from '../kit/reference-schema.ts';
+import { reference, shownName } from '../kit/reference-schema.ts';
 import { ProviderApp } from '../projects/schema.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -145,8 +145,13 @@ export const OAuthConnectRequest = Type.Object(
     provider: ref('A key of GET /providers.'),
     groupRef: reference("The group, by the builder's own id."),
     consumerRef: reference("The person who connects, by the builder's own id."),
-    groupName: Type.Optional(ref('Default: groupRef.')),
-    consumerName: Type.Optional(ref('Default: consumerRef.')),
+    groupName: Type.Optional(
+      shownName(
+        255,
+        'Default: groupRef. Front-end tokens name a group that has no name yet, and rename none.',
+      ),
+    ),
+    consumerName: Type.Optional(shownName(255, 'Default: consumerRef.')),
     providerWorkspaceRef: Type.Optional(ref('The account at the provider, such as a subdomain.')),
     providerMetadata: Type.Optional(ProviderMetadata),
     providerAppId: Type.Optional(
@@ -226,9 +231,11 @@ const credentialBlocks = {
 const requestFields = {
   provider: Type.Optional(ref('A key of GET /providers.')),
   groupRef: Type.Optional(reference("The group, by the builder's own id.")),
-  groupName: Type.Optional(ref('Default: groupRef.')),
+  groupName: Type.Optional(
+    shownName(255, 'Default: groupRef. Front-end tokens name a group that has no name yet, and rename none.'),
+  ),
   consumerRef: Type.Optional(reference("The person who connects, by the builder's own id.")),
-  consumerName: Type.Optional(ref('Default: consumerRef.')),
+  consumerName: Type.Optional(shownName(255, 'Default: consumerRef.')),
   providerWorkspaceRef: Type.Optional(ref('The account at the provider, such as a subdomain.')),
   providerMetadata: Type.Optional(ProviderMetadata),
 };

@@ -3,6 +3,7 @@ import type { Database, Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { Slice } from '../kit/paging.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
+import type { Owner } from './owner-store.ts';
 import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
 /** A connection as stored, with its group, consumer and provider app. The credentials are sealed. */
@@ -62,7 +63,7 @@ const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref,
 
 const tables = `connection c
   JOIN customer_group g ON g.project_id = c.project_id AND g.group_ref = c.group_ref
-  JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+  JOIN group_consumer k ON k.project_id = c.project_id AND k.group_ref = c.group_ref AND k.consumer_ref = c.consumer_ref
   LEFT JOIN provider_app a ON a.project_id = c.project_id AND a.id = c.provider_app_id`;
 
 const readMany = statement(
@@ -75,6 +76,12 @@ const find = statement(
   'connections_find',
   `SELECT ${columns} FROM ${tables}
    WHERE c.project_id = $1 AND c.id = $2 AND ($3::text IS NULL OR c.group_ref = $3)`,
+);
+
+// Nobody comes to it any more until the transaction ends.
+const hold = statement(
+  'connections_hold',
+  `SELECT FROM connection WHERE project_id = $1 AND id = $2 FOR UPDATE`,
 );
 
 const list = statement(
@@ -93,21 +100,6 @@ const findDefault = statement(
   `SELECT ${columns} FROM ${tables}
    WHERE c.project_id = $1 AND c.group_ref = $2 AND c.provider = $3 AND ($4::text IS NULL OR c.group_ref = $4)
    ORDER BY (c.status = 'bad_credentials'), c.created_at DESC, c.id DESC LIMIT 1`,
-);
-
-// The name given last wins; without one the known name stays. The row lock puts those who connect one group in line.
-const saveGroup = statement(
-  'connections_save_group',
-  `INSERT INTO customer_group (project_id, group_ref, name) VALUES ($1, $2, coalesce($3::text, $2))
-   ON CONFLICT (project_id, group_ref) DO UPDATE SET name = coalesce($3::text, customer_group.name),
-     updated_at = CASE WHEN customer_group.name = coalesce($3::text, customer_group.name) THEN customer_group.updated_at ELSE svc_now() END`,
-);
-
-const saveConsumer = statement(
-  'connections_save_consumer',
-  `INSERT INTO consumer (project_id, consumer_ref, name) VALUES ($1, $2, coalesce($3::text, $2))
-   ON CONFLICT (project_id, consumer_ref) DO UPDATE SET name = coalesce($3::text, consumer.name),
-     updated_at = CASE WHEN consumer.name = coalesce($3::text, consumer.name) THEN consumer.updated_at ELSE svc_now() END`,
 );
 
 const findSame = statement(
@@ -142,7 +134,8 @@ const toldOf = (
   more?: string,
 ): string => `c.group_ref, (jsonb_build_object('projectId', c.project_id, 'connectionId', c.id,
   'provider', c.provider, 'groupRef', c.group_ref, 'consumerRef', c.consumer_ref, 'consumerName',
-  (SELECT k.name FROM consumer k WHERE k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref))
+  (SELECT k.name FROM group_consumer k
+    WHERE k.project_id = c.project_id AND k.group_ref = c.group_ref AND k.consumer_ref = c.consumer_ref))
   ${more === undefined ? '' : `|| ${more}`})::text AS told`;
 
 /** SQL: the columns of a {@link ToldRow}. */
@@ -195,6 +188,11 @@ export async function readConnection(
   return (await db.rows<ConnectionRow>(readMany, [[projectId], [id]]))[0];
 }
 
+/** The same, held until the transaction ends: no installation comes to it meanwhile, and it does not go. */
+export async function holdConnection(tx: Queryable, key: ConnectionKey): Promise<ConnectionRow | undefined> {
+  return (await tx.rows(hold, [...key])).length > 0 ? readConnection(tx, key) : undefined;
+}
+
 /** For a caller; another group's does not exist. */
 export async function findConnection(
   db: Queryable,
@@ -233,20 +231,6 @@ export async function findDefaultConnection(
   return (
     await db.rows<ConnectionRow>(findDefault, [reach.projectId, groupRef, provider, reach.groupRef ?? null])
   )[0];
-}
-
-/** Who connects. A name that is missing leaves the known one, or is the ref. */
-export interface Owner {
-  groupRef: string;
-  groupName?: string | undefined;
-  consumerRef: string;
-  consumerName?: string | undefined;
-}
-
-/** Holds the group's row until the transaction ends: two who connect the same group come one after the other. */
-export async function saveOwner(tx: Queryable, projectId: string, owner: Owner): Promise<void> {
-  await tx.rows(saveGroup, [projectId, owner.groupRef, owner.groupName ?? null]);
-  await tx.rows(saveConsumer, [projectId, owner.consumerRef, owner.consumerName ?? null]);
 }
 
 /** The connection that a new set of credentials belongs to: same group, provider, consumer and account. */

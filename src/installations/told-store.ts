@@ -18,7 +18,8 @@ export const toldInstallation = (
     JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id
     LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
     LEFT JOIN connection c ON c.project_id = n.project_id AND c.id = n.connection_id
-    LEFT JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+    LEFT JOIN group_consumer k
+      ON k.project_id = c.project_id AND k.group_ref = c.group_ref AND k.consumer_ref = c.consumer_ref
   WHERE n.project_id = ${projectId} AND n.id = ${id}`;
 
 /** A larger config is told by its address, so that with the one before it a message stays within 300,000 bytes. */
@@ -80,7 +81,8 @@ const readSender = statement(
    FROM installation n
      LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
      LEFT JOIN connection c ON c.project_id = n.project_id AND c.id = n.connection_id
-     LEFT JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref
+     LEFT JOIN group_consumer k
+      ON k.project_id = c.project_id AND k.group_ref = c.group_ref AND k.consumer_ref = c.consumer_ref
    WHERE n.project_id = $1 AND n.id = $2`,
 );
 

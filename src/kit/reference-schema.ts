@@ -10,7 +10,12 @@ export function reference(description: string): TString {
   return Type.String({ minLength: 1, maxLength: 255, pattern, description });
 }
 
-const nameForm = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
+/**
+ * Something is to be seen, and it stays on its line and among its neighbours: no control characters, ends of lines and overrides
+ * of the direction in which text runs.
+ */
+const nameForm =
+  '^(?=.*[^\\s\\u200b-\\u200f\\u2060\\ufeff])[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$';
 
 const shownForm = new RegExp(nameForm);
 
@@ -34,7 +39,8 @@ export function isReference(value: unknown): value is string {
 
 /** What an issue says when a text does not fit the pattern. */
 export const patternAdvice: Readonly<Record<string, string>> = {
-  [nameForm]: 'must hold no control characters, such as line breaks',
+  [nameForm]:
+    'must not be blank, and must hold no control characters, such as line breaks, or what turns the direction of text',
   [pattern]: 'must neither begin nor end with white space, nor hold control characters',
   '^[!-~]{1,255}$': 'must be 1 to 255 visible ASCII characters, without blanks',
   '^[\\x21-\\x7e]+$': 'must be visible ASCII characters, without blanks',

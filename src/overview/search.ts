@@ -58,7 +58,7 @@ function ranked(found: readonly Found[], text: string): Found[] {
   const isExact = ({ id, name }: Found): boolean => [id.toLowerCase(), name?.toLowerCase()].includes(wanted);
   const rank = (one: Found): number =>
     (isExact(one) ? 0 : foundTypes.length) + (foundTypes as readonly string[]).indexOf(one.type);
-  const each = new Map(found.map((one) => [`${one.type} ${one.id}`, one]));
+  const each = new Map(found.map((one) => [JSON.stringify([one.type, one.id, one.groupRef]), one]));
   return [...each.values()].toSorted((one, other) => rank(one) - rank(other));
 }
 

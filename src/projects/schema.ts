@@ -47,11 +47,15 @@ const colour = (description: string) =>
     Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: `Such as \`#0f62fe\`. ${description}` }),
   );
 
+/** Neither user information nor what ends an attribute or a line. */
+const imageForm =
+  '^https://(?:[A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+\\])(?::[0-9]{1,5})?(?:[/?#][^\\s"\'<>`\\\\\\u0000-\\u001f\\u007f]*)?$';
+
 /** How the project looks to end users, on pages that this service shows them. */
 export const Branding = Type.Object(
   {
     logoUrl: Type.Optional(
-      Type.String({ maxLength: 2_000, pattern: '^https://', description: 'An image, by HTTPS.' }),
+      Type.String({ maxLength: 2_000, pattern: imageForm, description: 'An image, by HTTPS.' }),
     ),
     accentColor: colour('Buttons and links on a light background.'),
     accentColorDark: colour('The same on a dark background; default: `accentColor`.'),

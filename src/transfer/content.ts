@@ -7,6 +7,7 @@ import type { Portable, PortableRow } from '../kit/db/portable.ts';
 import { compileCheck } from '../kit/http/validation.ts';
 import { maxIssues, problem, refuse, type Issue } from '../kit/problem.ts';
 import { portableProject } from '../projects/index.ts';
+import { fileVersion } from './schema.ts';
 
 /** What is sealed in a file: the rows of each kind. */
 export type Content = Record<string, PortableRow[]>;
@@ -82,10 +83,12 @@ const checkContent = compileCheck(
 );
 
 /** The content of an opened file, in which each row is as one of its kind has to be. Throws export-malformed. */
-export function readContent(text: string): Content {
+export function readContent(text: string, version: number = fileVersion): Content {
   const content = parsed(text) as Content;
   const { issues, more } = checkContent(content, 'body');
   if (issues.length > 0) throw malformed(issues, more);
+  // The first version did not say of which groups a consumer is. They come in with their connections, by their refs.
+  if (version === 1) delete content['consumers'];
   const found = parts.flatMap((part) => rowIssues(part, content[part.kind] ?? []));
   if (found.length === 0) found.push(...lostNames(content));
   if (found.length > 0) throw malformed(found);

@@ -4,7 +4,7 @@ const closed = { additionalProperties: false } as const;
 
 export const fileFormat = 'svc-project';
 /** Goes up when a column is added to or taken from what is carried (`transfer.test.ts` has them). */
-export const fileVersion = 1;
+export const fileVersion = 2;
 
 const Passphrase = Type.String({
   minLength: 12,

@@ -70,7 +70,7 @@ export function createTransfer(
         });
       const text = await openFile(file, passphrase);
       if (text === undefined) throw problem('export-unreadable', {});
-      const content = readContent(text);
+      const content = readContent(text, file.version);
       const unknown = unknownProviders(content, catalog);
       if (unknown.length > 0) throw clashProblem(unknown);
       const written = await writeAll({ database, vault }, projectId, content, dryRun);

@@ -78,7 +78,10 @@ describe('test/journeys/overview', () => {
     const ours = (await create(globex)).body.operationId;
     expect(await found(theirs, globexKey)).toEqual([]);
     expect(await found(ours, globexKey)).toEqual([`operation ${ours}`]);
-    expect([await found('acme', globexKey), await found('glob', globexKey)]).toEqual([[], ['group globex']]);
+    expect([await found('acme', globexKey), await found('glob', globexKey)]).toEqual([
+      [],
+      ['group globex', 'consumer globex-user'],
+    ]);
   });
 
   it('finds members by e-mail, name and id, for who sees the whole project', async () => {

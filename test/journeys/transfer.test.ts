@@ -114,7 +114,7 @@ describe('test/journeys/transfer', () => {
     file = body.file;
     expect(headers.get('cache-control')).toBe('no-store');
     expect(file).toMatchObject({
-      version: 1,
+      version: 2,
       project: 'default',
       moved: true,
       counts: { connections: 2, installations: 2, destinations: 1, providerApps: 2, reads: 1 },
@@ -137,7 +137,7 @@ describe('test/journeys/transfer', () => {
     ['another passphrase', () => ({ passphrase: 'another passphrase' }), 'export-unreadable'],
     ['a changed head', () => ({ file: { ...file, project: 'other' } }), 'export-unreadable'],
     ['a cut file', () => ({ file: { ...file, data: file.data.slice(0, -8) } }), 'export-unreadable'],
-    ['a newer release', () => ({ file: { ...file, version: 2 } }), 'export-newer'],
+    ['a newer release', () => ({ file: { ...file, version: 3 } }), 'export-newer'],
   ])('%s opens nothing', async (_title, body, code) => {
     expect(await imported(body())).toMatchObject({ status: 422, body: { code } });
     expect((await to.call<unknown[]>('GET', at(to, '/connections'))).body).toEqual([]);
@@ -221,6 +221,14 @@ describe('test/journeys/transfer', () => {
         details: expect.objectContaining({ issues: [expect.objectContaining({ name })] }) as object,
       }) as Error,
     );
+  });
+
+  it('consumers of a file of the first version, which did not say of which groups, come in with their connections', () => {
+    const content = JSON.parse(opened) as Rows;
+    content['consumers'] = [{ row: JSON.stringify({ consumer_ref: 'ada', name: 'Ada' }) }];
+    const text = JSON.stringify(content);
+    expect(readContent(text, 1)).not.toHaveProperty('consumers');
+    expect(() => readContent(text)).toThrow('consumers');
   });
 
   it.each<[title: string, change: (content: Rows) => unknown, says: string]>([

@@ -1,19 +1,18 @@
-import { record } from '../../events/index.ts';
+import { currentActor, record } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import { hurry } from '../../lanes/index.ts';
 import { sealSecrets } from '../credentials/index.ts';
+import { saveOwner, type Owner } from '../owner-store.ts';
 import {
   findSameConnection,
   insertConnection,
   readToldOf,
   replaceCredentials,
-  saveOwner,
   type ConnectionContent,
   type ConnectionKey,
-  type Owner,
 } from '../store.ts';
 import { refusalOfDoubt } from './health.ts';
 import type { Proven } from './prove.ts';
@@ -47,7 +46,7 @@ export async function keep(
     credentials: sealSecrets(ground.vault, projectId, id, secrets),
   });
   return ground.database.transaction(async (tx) => {
-    await saveOwner(tx, projectId, owner);
+    await saveOwner(tx, projectId, owner, { mayRename: currentActor().kind !== 'jwt' });
     const known =
       connectionId ?? (await findSameConnection(tx, projectId, owner, provider.name, proven.workspaceRef));
     if (known !== undefined) {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { reference } from '../../kit/reference-schema.ts';
+import { reference, shownName } from '../../kit/reference-schema.ts';
 import { Branding } from '../schema.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -34,9 +34,9 @@ export const ConnectLinkRequest = Type.Object(
   {
     integration: name('The integration, by id or name.'),
     groupRef: reference("The group, by the builder's own id."),
-    groupName: Type.Optional(name('Default: groupRef.')),
+    groupName: Type.Optional(shownName(255, 'Default: groupRef.')),
     consumerRef: reference("The person, by the builder's own id."),
-    consumerName: Type.Optional(name('Default: consumerRef.')),
+    consumerName: Type.Optional(shownName(255, 'Default: consumerRef.')),
     returnUrl: Type.Optional(
       Type.String({
         maxLength: 2_000,

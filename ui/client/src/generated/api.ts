@@ -1106,7 +1106,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an installation
-         * @description Its connection goes, too, unless another installation uses it.
+         * @description Its connection goes, too, unless another installation uses it; with a front-end token only if it is of that consumer.
          *
          *     Scopes: `full`, `develop`, `frontend`.
          */
@@ -2872,7 +2872,7 @@ export interface components {
             provider?: string;
             /** @description The group, by the builder's own id. */
             groupRef?: string;
-            /** @description Default: groupRef. */
+            /** @description Default: groupRef. Front-end tokens name a group that has no name yet, and rename none. */
             groupName?: string;
             /** @description The person who connects, by the builder's own id. */
             consumerRef?: string;
@@ -4149,7 +4149,7 @@ export interface components {
             groupRef: string;
             /** @description The person who connects, by the builder's own id. */
             consumerRef: string;
-            /** @description Default: groupRef. */
+            /** @description Default: groupRef. Front-end tokens name a group that has no name yet, and rename none. */
             groupName?: string;
             /** @description Default: consumerRef. */
             consumerName?: string;
