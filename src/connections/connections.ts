@@ -1,4 +1,5 @@
 import { record, wholeProject, type Reach } from '../events/index.ts';
+import type { Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId } from '../kit/ids.ts';
 import type { Slice } from '../kit/paging.ts';
@@ -21,6 +22,7 @@ import {
   type Opened,
   type PageOwner,
 } from './oauth/index.ts';
+import type { Owner } from './owner-store.ts';
 import { connectionOf, present, type Connection } from './present.ts';
 import { connectWith } from './proof/index.ts';
 import { createKeeper, heldAgeMs, holdRow, type Keeper } from './refresh/index.ts';
@@ -36,10 +38,10 @@ import {
   describeConnection,
   findConnection,
   findDefaultConnection,
+  holdConnection,
   listConnections,
   type ConnectionFilter,
   type ConnectionKey,
-  type Owner,
 } from './store.ts';
 import { planUpdate } from './update.ts';
 
@@ -81,6 +83,15 @@ export interface Connections {
   generate(projectId: string, request: ConnectionRequest): Promise<Connection>;
   update(reach: Reach, id: string, request: UpdateConnectionRequest): Promise<Connection>;
   delete(reach: Reach, id: string): Promise<void>;
+  /**
+   * In a transaction of the caller: holds the connection, so that no installation comes to it, and deletes it if it may go.
+   * Answers what is to be done after the commit; undefined when it stays, or is gone.
+   */
+  deleteIf(
+    tx: Queryable,
+    key: ConnectionKey,
+    mayGo: (connection: Connection) => boolean | Promise<boolean>,
+  ): Promise<(() => Promise<void>) | undefined>;
   /** Refreshes the token: in any case, or only when it is over. */
   refresh(projectId: string, id: string, when: 'force' | 'ifExpired'): Promise<void>;
   /** Speaks to the provider as the connection. Throws connection-bad-credentials, not-found. */
@@ -175,6 +186,7 @@ type Connecting = Pick<
   | 'generate'
   | 'update'
   | 'delete'
+  | 'deleteIf'
 >;
 
 function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
@@ -221,18 +233,33 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
       return load(ground, reach, id);
     },
     async delete(reach, id) {
-      const { projectId } = reach;
-      const key: ConnectionKey = [projectId, id];
-      const { row } = await load(ground, reach, id);
-      await ground.database.transaction(async (tx) => {
-        const told = await deleteConnection(tx, key);
-        if (!told) return;
-        const details = { provider: row.provider, groupRef: row.group_ref };
-        await record(tx, { projectId, action: 'connection.deleted', targetId: id, details, told });
-      });
-      keeper.forget(key);
-      await revokeAtProvider(deps, catalog.find(row.provider), holdRow(ground, catalog, row));
+      await load(ground, reach, id);
+      const finish = await ground.database.transaction((tx) =>
+        deleteIn(deps, keeper, tx, [reach.projectId, id], () => true),
+      );
+      await finish?.();
     },
+    deleteIf: (tx, key, mayGo) => deleteIn(deps, keeper, tx, key, mayGo),
+  };
+}
+
+async function deleteIn(
+  deps: FlowDeps,
+  keeper: Keeper,
+  tx: Queryable,
+  key: ConnectionKey,
+  mayGo: Parameters<Connections['deleteIf']>[2],
+): ReturnType<Connections['deleteIf']> {
+  const { ground, catalog } = deps;
+  const row = await holdConnection(tx, key);
+  if (!row || !(await mayGo(connectionOf(row)))) return undefined;
+  const [projectId, id] = key;
+  const told = await deleteConnection(tx, key);
+  const details = { provider: row.provider, groupRef: row.group_ref };
+  await record(tx, { projectId, action: 'connection.deleted', targetId: id, details, told });
+  return async () => {
+    keeper.forget(key);
+    await revokeAtProvider(deps, catalog.find(row.provider), holdRow(ground, catalog, row));
   };
 }
 

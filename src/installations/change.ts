@@ -4,6 +4,7 @@ import { newId } from '../kit/ids.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
 import { checkContent, createdByIssues } from './config/check.ts';
+import { destinationIssues } from './config/destination-issues.ts';
 import { contentPath } from './config/issue.ts';
 import type { MaskedChange } from './config/masks.ts';
 import { ConfigContent } from './config/schema.ts';
@@ -59,6 +60,7 @@ async function prepare(
   const content = checkedShape(change.content);
   const issues = [
     ...createdByIssues(change.createdBy, principal),
+    ...destinationIssues(content, { manifest, previous: before.content }, principal),
     ...checkContent(content, {
       provider,
       manifest,

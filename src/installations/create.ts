@@ -4,6 +4,7 @@ import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Problem } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
 import { checkContent, createdByIssues } from './config/check.ts';
+import { destinationIssues } from './config/destination-issues.ts';
 import { chooseConnection, requireUsable } from './connection.ts';
 import { enter, forgetTarget, type IntegrationPlace, type InstallationsDeps } from './scope.ts';
 import type { CreateInstallationRequest } from './schema.ts';
@@ -36,6 +37,7 @@ export async function createInstallation(
   const manifest = latestRevision.content;
   const issues = [
     ...createdByIssues(config.createdBy, principal),
+    ...destinationIssues(config.content, { manifest }, principal),
     ...checkContent(config.content, { provider, manifest, abilities: abilitiesOf(provider) }),
   ];
   if (issues.length > 0) throw refuse(issues, 'config-invalid');

@@ -20,7 +20,7 @@ import { installed } from './impact-store.ts';
 import { hydrateRevision } from './metadata/hydrate.ts';
 import type { HydratedRevision, ObjectMetadata } from './metadata/schema.ts';
 import { presentConfig, presentInstallation } from './present.ts';
-import { proposedTarget, type ProposedTarget } from './proposed.ts';
+import { proposedTarget, type Proposed } from './proposed.ts';
 import { manifestFor } from './manifest-for.ts';
 import { removeInstallation } from './remove.ts';
 import {
@@ -122,7 +122,7 @@ export interface Installations {
     connectionId: string,
   ): Promise<HydratedRevision>;
   /** An installation as it would be with a config that nobody saved. */
-  propose(principal: Principal, place: IntegrationPlace, proposal: Proposal): Promise<ProposedTarget>;
+  propose(principal: Principal, place: IntegrationPlace, proposal: Proposal): Promise<Proposed>;
   /** What is read for installations of the project, by their ids. That they may be seen is the caller's to check. */
   readsOf(projectId: string, ids: readonly string[]): Promise<Map<string, InstalledReads>>;
   findTarget(projectId: string, selector: TargetSelector): Promise<Target | undefined>;

@@ -1,8 +1,9 @@
-import { assertReaches } from '../events/index.ts';
+import { assertReaches, type Reach } from '../events/index.ts';
 import { refuse } from '../kit/problem.ts';
 import type { Principal } from '../projects/index.ts';
 import { abilitiesOf } from '../providers/index.ts';
 import { checkContent } from './config/check.ts';
+import { destinationIssues } from './config/destination-issues.ts';
 import { chooseConnection } from './connection.ts';
 import { manifestFor } from './manifest-for.ts';
 import type { Proposal } from './schema.ts';
@@ -16,22 +17,36 @@ export type ProposedTarget = Pick<
   'projectId' | 'integrationName' | 'provider' | 'manifest' | 'groupRef' | 'content' | 'connectionId'
 >;
 
+export interface Proposed extends ProposedTarget {
+  /** Whether the caller may see records through the connection: it is their own or the installation's, or they are no person. */
+  mayShow: boolean;
+}
+
 /** Throws what saving the config would be refused with before the provider is asked; nothing is saved. */
 export async function proposedTarget(
   deps: InstallationsDeps,
   principal: Principal,
   place: IntegrationPlace,
   { groupRef, connectionId, config: { content } }: Proposal,
-): Promise<ProposedTarget> {
+): Promise<Proposed> {
   const { projectId, reach, integration } = await enter(deps, principal, place);
   assertReaches(reach, groupRef);
   const { id: integrationId, name: integrationName, provider, latestRevision } = integration;
   const [installed] = await listInstallations(deps.ground.database, reach, { integrationId, groupRef });
   const manifest = installed ? manifestFor(latestRevision, installed) : latestRevision.content;
   const previous = installed?.content;
-  const issues = checkContent(content, { provider, manifest, abilities: abilitiesOf(provider), previous });
+  const issues = [
+    ...destinationIssues(content, { manifest, previous }, principal),
+    ...checkContent(content, { provider, manifest, abilities: abilitiesOf(provider), previous }),
+  ];
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
   const need = { reach, groupRef, provider };
   const chosen = await chooseConnection(deps, need, connectionId ?? installed?.connection_id);
-  return { projectId, integrationName, provider, manifest, groupRef, content, connectionId: chosen };
+  const mayShow = chosen === installed?.connection_id || (await isOwn(deps, reach, chosen));
+  return { projectId, integrationName, provider, manifest, groupRef, content, connectionId: chosen, mayShow };
+}
+
+async function isOwn({ connections }: InstallationsDeps, reach: Reach, id: string): Promise<boolean> {
+  if (reach.consumerRef === undefined) return true;
+  return (await connections.get(reach, id)).consumerRef === reach.consumerRef;
 }

@@ -1,5 +1,4 @@
-import { record, wholeProject } from '../events/index.ts';
-import { Problem } from '../kit/problem.ts';
+import { record } from '../events/index.ts';
 import type { Principal } from '../projects/index.ts';
 import {
   enter,
@@ -11,7 +10,10 @@ import {
 import { deleteInstallation, isConnectionUsed } from './store.ts';
 import { toldOf } from './told-store.ts';
 
-/** Removes the installation with its configs, then its connection, unless another installation uses it. */
+/**
+ * Removes the installation with its configs and its connection, unless another installation uses that. A person's token takes
+ * along a connection of that person only.
+ */
 export async function removeInstallation(
   deps: InstallationsDeps,
   principal: Principal,
@@ -21,16 +23,22 @@ export async function removeInstallation(
   const scope = await enter(deps, principal, place);
   const row = await ownInstallation(deps, scope, id);
   const { database, publicUrl } = deps.ground;
-  const { projectId } = scope;
-  const connectionId = await database.transaction(async (tx) => {
+  const { projectId, reach } = scope;
+  const finish = await database.transaction(async (tx) => {
     const details = { integrationId: scope.integration.id, groupRef: row.group_ref };
     const told = await toldOf(tx, publicUrl, { projectId, id: row.id, type: 'installation.deleted' });
     await record(tx, { projectId, action: 'installation.deleted', targetId: row.id, details, told });
-    return deleteInstallation(tx, projectId, row.id);
+    const connectionId = await deleteInstallation(tx, projectId, row.id);
+    if (connectionId === undefined) return undefined;
+    // Asked while it is held: who installs meanwhile holds it, too.
+    return deps.connections.deleteIf(
+      tx,
+      [projectId, connectionId],
+      async ({ consumerRef }) =>
+        (reach.consumerRef ?? consumerRef) === consumerRef &&
+        !(await isConnectionUsed(tx, projectId, connectionId)),
+    );
   });
   forgetTarget(deps, scope, row);
-  if (connectionId === undefined || (await isConnectionUsed(database, projectId, connectionId))) return;
-  await deps.connections.delete(wholeProject(projectId), connectionId).catch((error: unknown) => {
-    if (!(error instanceof Problem && error.code === 'not-found')) throw error;
-  });
+  await finish?.();
 }

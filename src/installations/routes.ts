@@ -227,7 +227,8 @@ function oneRoutes(server: HttpServer, installations: Installations): void {
     schema: {
       operationId: 'deleteInstallation',
       summary: 'Delete an installation',
-      description: 'Its connection goes, too, unless another installation uses it.',
+      description:
+        'Its connection goes, too, unless another installation uses it; with a front-end token only if it is of that consumer.',
       tags,
       params: Type.Object(installation, closed),
       response: { 204: Type.Null() },

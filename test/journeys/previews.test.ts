@@ -109,7 +109,7 @@ describe('test/journeys/previews', () => {
   it('shows a front end the records of its own group only, and a key that anybody can read none', async () => {
     const { body } = await platform.call<{ token: string }>('POST', '/projects/default/frontend-tokens', {
       groupRef: 'acme',
-      consumerRef: 'ada',
+      consumerRef: 'acme-user',
     });
     const bearer = { key: null, headers: { authorization: `Bearer ${body.token}` } };
     const own = await preview(reading(), {}, bearer);

@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { problemOfFailure, type EffectiveReadObject } from '../../installations/index.ts';
+import { problemOfFailure, type EffectiveReadObject, type Proposed } from '../../installations/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
 import type { Failure, ReadQuery } from '../../providers/index.ts';
@@ -22,6 +22,7 @@ export async function previewRead(
 ): Promise<ReadPreview> {
   const target = await deps.installations.propose(principal, place, proposal);
   refuseAnybody(principal);
+  refuseColleague(target);
   const asked = readableObject(target, objectName);
   const { projectId, connectionId, groupRef } = target;
   const { read, client, object } = await askableNow(deps, target, asked.objectName, problemOf);
@@ -66,6 +67,15 @@ function refuseAnybody({ scopes, groupRef }: Principal): void {
   throw problem('forbidden', {
     detail: 'A key with the scope frontend alone shows records only when it is confined to a group.',
     remedy: 'Use a front-end token, or a key with a groupRef.',
+  });
+}
+
+/** Through the account of a colleague a person sees no more than what it is installed for. */
+function refuseColleague({ mayShow, connectionId }: Proposed): void {
+  if (mayShow) return;
+  throw problem('forbidden', {
+    detail: `The connection ${connectionId} is another person's, and the integration is not installed with it.`,
+    remedy: 'Preview with a connection of your own, or install the integration first.',
   });
 }
 
