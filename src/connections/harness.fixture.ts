@@ -3,7 +3,7 @@ import { wholeProject, type Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
 import { generateMasterKey } from '../kit/vault.ts';
-import { authenticationHook, createProjects, type Projects } from '../projects/index.ts';
+import { actorHook, authenticationHook, createProjects, type Projects } from '../projects/index.ts';
 import { loadCatalog } from '../providers/index.ts';
 import { createConnections, type Connections } from './connections.ts';
 import { groundOn, publicUrl } from './ground.fixture.ts';
@@ -76,6 +76,7 @@ export async function createHarness(
   const server: HttpServer = createHttpServer({ log, bodyLimitBytes: 1e6, trustedProxies: [] });
   await server.register(async (scope) => {
     scope.addHook('onRequest', authenticationHook(projects));
+    scope.addHook('preHandler', actorHook);
     await scope.register(connectionRoutes(connections), { prefix: '/v1' });
     await scope.register(callbackRoutes(connections));
     for (const routes of options.routes ?? [])

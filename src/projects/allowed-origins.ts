@@ -51,7 +51,8 @@ function byProject(
 ): Map<string, ReadonlySet<string>> {
   return new Map(
     projects.flatMap(({ id, name, origins }) => {
-      const list = new Set(origins);
+      // An older release took wildcards and what ends a directive of a policy.
+      const list = new Set(origins.filter(isWebOrigin));
       return [id, name.toLowerCase()].map((key): [string, ReadonlySet<string>] => [key, list]);
     }),
   );

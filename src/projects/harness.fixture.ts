@@ -6,6 +6,7 @@ import { createMetrics } from '../kit/metrics.ts';
 import { createVault } from '../kit/vault.ts';
 import { loadCatalog } from '../providers/index.ts';
 import {
+  actorHook,
   authenticationHook,
   createProjects,
   projectRoutes,
@@ -87,6 +88,7 @@ export async function openHarness(
   await server.register(
     async (scope) => {
       scope.addHook('onRequest', authenticationHook(projects));
+      scope.addHook('preHandler', actorHook);
       await scope.register(projectRoutes(projects));
       await scope.register(providerCatalogueRoutes(catalog));
       for (const [name, scopes] of Object.entries(probes)) {

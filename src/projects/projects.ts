@@ -1,4 +1,4 @@
-import { beforeAndAfter, confine, record, type Reach } from '../events/index.ts';
+import { beforeAndAfter, confine, record, type Actor, type Reach } from '../events/index.ts';
 import type { Database, Queryable } from '../kit/db/database.ts';
 import { isTaken } from '../kit/db/faults.ts';
 import type { Ground } from '../kit/ground.ts';
@@ -61,6 +61,8 @@ export interface Projects extends Admitting {
   originsOf(projectIdOrName: string): Promise<string[]>;
   /** Throws return-url-not-allowed unless the origin of the URL is the project's or the operator's, or it is our own page of a link. */
   assertReturnUrl(projectId: string, returnUrl: string): Promise<void>;
+  /** Whether what an actor came with is there: a key, or the key or the link behind a token. */
+  stillHolds(actor: Actor): Promise<boolean>;
   /** A front-end token of a person, made by the key of the caller. */
   makeFrontendToken(
     principal: Principal,
@@ -132,17 +134,7 @@ export function createProjects(
   const hooks: Hooks = { created: [] };
   const kept = keeping(database, { apiKeys, jwtKeys, origins, keepDays, hooks });
   const assertReturnUrl = returning(ground.publicUrl, returnUrls, origins);
-  const connectLinks = createConnectLinks({
-    ground,
-    tokens: () => tokens,
-    project: (id) => kept.get(id),
-    integrationId: async (projectId, idOrName) => (await integrations.get(projectId, idOrName)).id,
-    assertReturnUrl,
-  });
-  const tokens = createFrontendTokens(vault, {
-    apiKey: async (id) => answerableKey(await apiKeys.holding(id)),
-    connectLink: (id) => connectLinks.holding(id),
-  });
+  const { connectLinks, tokens } = embedding(ground, { apiKeys, integrations, kept, assertReturnUrl });
 
   return {
     apiKeys,
@@ -156,6 +148,7 @@ export function createProjects(
     originsOf: (project) => origins.of(project),
     assertReturnUrl,
     makeFrontendToken: (principal, whose) => makeToken(database, tokens, principal, whose),
+    stillHolds: (actor) => stillHolds({ apiKeys, jwtKeys, connectLinks }, actor),
     allowsOrigin: (origin, project) => origins.allows(origin, project),
     bootstrap: (options) => bootstrap(database, options),
     admit: (principal, surface) => rateLimit?.admit(principal, surface),
@@ -168,6 +161,29 @@ export function createProjects(
       await Promise.all([apiKeys.close(), jwtKeys.close(), integrations.close(), rateLimit?.close()]);
     },
   };
+}
+
+/** Links and tokens answer for one another: a token ends with its link or its key, a link with its key. */
+function embedding(
+  ground: Pick<Ground, 'database' | 'vault' | 'publicUrl'>,
+  by: { apiKeys: ApiKeys; integrations: Integrations } & Pick<Projects, 'assertReturnUrl'> & {
+      kept: Pick<Projects, 'get'>;
+    },
+): { connectLinks: ConnectLinks; tokens: FrontendTokens } {
+  const keyOf = async (id: string) => answerableKey(await by.apiKeys.holding(id));
+  const connectLinks = createConnectLinks({
+    ground,
+    keyHolds: async (id) => (await keyOf(id)) !== undefined,
+    tokens: () => tokens,
+    project: (id) => by.kept.get(id),
+    integrationId: async (projectId, idOrName) => (await by.integrations.get(projectId, idOrName)).id,
+    assertReturnUrl: by.assertReturnUrl,
+  });
+  const tokens = createFrontendTokens(ground.vault, {
+    apiKey: keyOf,
+    connectLink: (id) => connectLinks.holding(id),
+  });
+  return { connectLinks, tokens };
 }
 
 interface Hooks {
@@ -221,6 +237,19 @@ function answerableKey(key: Awaited<ReturnType<ApiKeys['holding']>>): Answerable
   if (!key?.scopes.includes('full') && !key?.scopes.includes('develop')) return undefined;
   const { project_id: projectId, project_name: name, group_ref: groupRef } = key;
   return { projectId, projectName: name, ...(groupRef === null ? {} : { groupRef }) };
+}
+
+/** A person's role is not asked for: who began something may see it end. */
+async function stillHolds(
+  { apiKeys, jwtKeys, connectLinks }: Pick<Projects, 'apiKeys' | 'jwtKeys' | 'connectLinks'>,
+  { kind, keyId }: Actor,
+): Promise<boolean> {
+  if (keyId === undefined || (kind !== 'apiKey' && kind !== 'jwt')) return true;
+  if ((await apiKeys.holding(keyId)) !== undefined) return true;
+  // The id of a token is that of the key that signed it, or of the link that it was made for.
+  return (
+    kind === 'jwt' && ((await connectLinks.holding(keyId)) !== undefined || (await jwtKeys.holds(keyId)))
+  );
 }
 
 async function makeToken(

@@ -235,4 +235,23 @@ describe('test/journeys/colleagues', () => {
     expect((await install('look', { connectionId: anns })).status).toBe(201);
     expect((await preview(ben, anns)).status).toBe(200);
   });
+
+  it('the page of links tells strangers neither that a project is there nor its origins', async () => {
+    const allowedOrigins = ['https://app.example.com'];
+    const project = { updateMask: ['allowedOrigins'], project: { allowedOrigins } };
+    expect((await platform.call('PATCH', at, project)).status).toBe(200);
+    // As an older release took it.
+    await test.database.raw(
+      `UPDATE project SET allowed_origins = allowed_origins || '{https://*,https://a;sandbox}'::text[]`,
+    );
+    const seenAt = async (name: string) => {
+      const answer = await fetch(`${platform.base}/connect/${name}`, { method: 'HEAD' });
+      return [answer.status, answer.headers.get('content-security-policy')];
+    };
+    const nobody = await seenAt('01920000-0000-7000-8000-000000000000');
+    expect(await seenAt('default')).toEqual(nobody);
+    expect(await seenAt('nothing')).toEqual(nobody);
+    const frames = async () => String((await seenAt(platform.projectId))[1]).split('frame-ancestors')[1];
+    await expect.poll(frames, { timeout: 5_000 }).toBe(" 'self' https://app.example.com");
+  });
 });

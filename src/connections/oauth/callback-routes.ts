@@ -30,10 +30,14 @@ export function callbackRoutes(flows: Flows): (server: HttpServer) => Promise<vo
   };
 }
 
+/** A person looks at the answer: a query that names something twice is told by a page, too, as one of no link. */
+const attachValidation = true;
+
 function startRoute(server: HttpServer, flows: Flows): void {
   server.route({
     method: 'GET',
     url: startPath,
+    attachValidation,
     // What looks at a link without opening it takes it from nobody.
     exposeHeadRoute: false,
     schema: {
@@ -52,7 +56,8 @@ function startRoute(server: HttpServer, flows: Flows): void {
     },
     config: { scopes: 'public' },
     handler: async (request, reply) => {
-      const opened = await flows.openOAuth(request.query.flow, request.headers.cookie);
+      const { flow } = request.validationError ? {} : request.query;
+      const opened = await flows.openOAuth(flow, request.headers.cookie);
       if (!('location' in opened)) return answer(flows, request, reply, opened);
       const headers = { ...leaving, 'set-cookie': opened.cookie };
       return reply.headers(headers).redirect(opened.location, 302);
@@ -64,6 +69,7 @@ function endRoute(server: HttpServer, flows: Flows): void {
   server.route({
     method: 'GET',
     url: '/callbacks/v1/oauth',
+    attachValidation,
     schema: {
       operationId: 'oauthCallback',
       summary: 'The redirect URI of every OAuth client',
@@ -78,7 +84,8 @@ function endRoute(server: HttpServer, flows: Flows): void {
     },
     config: { scopes: 'public' },
     handler: async (request, reply) => {
-      const end = await flows.finishOAuth(request.query, request.headers.cookie);
+      const query = request.validationError ? {} : request.query;
+      const end = await flows.finishOAuth(query, request.headers.cookie);
       return answer(flows, request, reply, end);
     },
   });

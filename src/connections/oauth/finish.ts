@@ -44,13 +44,16 @@ const otherBrowser: FlowEnd = {
 };
 
 /** What is told of a link that does not hold (any more), or is another browser's. */
-export async function deadFlow({ ground, catalog }: FlowDeps, state: string | undefined): Promise<FlowEnd> {
+export async function deadFlow(
+  { ground, catalog, projects }: FlowDeps,
+  state: string | undefined,
+): Promise<FlowEnd> {
   const ended = state === undefined ? undefined : await findEndedFlow(ground.database, state);
   if (!ended) {
     if (state !== undefined && (await isOpenFlow(ground.database, state))) return otherBrowser;
     return { reason: 'unknown', error: deadLinks.unknown, status: 400 };
   }
-  const { returnUrl } = ended.request;
+  const returnUrl = await returnUrlOf(projects, ended);
   return {
     reason: ended.how,
     error: deadLinks[ended.how],
@@ -76,8 +79,7 @@ export async function finishFlow(
   const secret = secretIn(publicUrl, state, cookies);
   if (secret === undefined) {
     // The mark ended with the flow: the person may have come back to its last page.
-    const ended = await deadFlow(deps, state).catch(() => otherBrowser);
-    return 'reason' in ended && ended.reason === 'used' ? ended : otherBrowser;
+    return deadFlow(deps, state).catch(() => otherBrowser);
   }
   const end = await finishOwn(deps, query, { state, secret });
   return end === otherBrowser ? end : { ...end, cookie: unmarking(publicUrl, state) };
@@ -90,12 +92,18 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, key: FlowKey): Pr
     if (!flow) return await deadFlow(deps, key.state);
     const taken = flow;
     const actor = taken.request.startedBy ?? { kind: 'service' };
+    if (!(await deps.projects.stillHolds(actor))) return await takenBack(deps, taken);
     const connectionId = await actAs(actor, () => complete(deps, taken, query));
-    return { connectionId, ...ofFlow(deps, flow), projectId: flow.projectId };
+    return { connectionId, ...(await ofFlow(deps, flow)), projectId: flow.projectId };
   } catch (error) {
     if (!(error instanceof Problem)) {
       deps.ground.log.error({ err: error, provider: flow?.request.provider }, 'an OAuth flow failed');
-      return { reason: 'failed', error: 'Something went wrong here.', status: 500, ...ofFlow(deps, flow) };
+      return {
+        reason: 'failed',
+        error: 'Something went wrong here.',
+        status: 500,
+        ...(await ofFlow(deps, flow)),
+      };
     }
     deps.ground.log.info(
       { problem: error.code, provider: flow?.request.provider, detail: error.message },
@@ -105,7 +113,12 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, key: FlowKey): Pr
     const told = asSentence(error.message);
     if (flow)
       await recordRefusal(deps.ground.database, flow, { ...refused, detail: told }).catch(ignored(deps));
-    return { ...refused, error: told, status: error.status === 503 ? 503 : 400, ...ofFlow(deps, flow) };
+    return {
+      ...refused,
+      error: told,
+      status: error.status === 503 ? 503 : 400,
+      ...(await ofFlow(deps, flow)),
+    };
   }
 }
 
@@ -117,18 +130,39 @@ const ignored =
   (cause: unknown): void =>
     ground.log.warn({ err: cause }, 'how an OAuth flow ended could not be recorded');
 
-function ofFlow(
-  { catalog }: FlowDeps,
+async function ofFlow(
+  { catalog, projects }: FlowDeps,
   flow: Flow | undefined,
-): Pick<FlowEnd, 'provider' | 'projectId'> & { returnUrl?: string } {
+): Promise<Pick<FlowEnd, 'provider' | 'projectId'> & { returnUrl?: string }> {
   if (!flow) return {};
   const { projectId, request } = flow;
-  const provider = nameOf(catalog, request.provider);
+  const returnUrl = await returnUrlOf(projects, flow);
   return {
     projectId,
-    provider,
-    ...(request.returnUrl === undefined ? {} : { returnUrl: request.returnUrl }),
+    provider: nameOf(catalog, request.provider),
+    ...(returnUrl === undefined ? {} : { returnUrl }),
   };
+}
+
+/** Where the browser goes on; nowhere when the origin was taken from the list meanwhile. */
+async function returnUrlOf(
+  projects: FlowDeps['projects'],
+  { projectId, request: { returnUrl } }: Pick<Flow, 'projectId' | 'request'>,
+): Promise<string | undefined> {
+  if (returnUrl === undefined) return undefined;
+  return projects.assertReturnUrl(projectId, returnUrl).then(
+    () => returnUrl,
+    () => undefined,
+  );
+}
+
+/** The key or the link behind the flow is gone: nobody connects by it any more, and the page says so here. */
+async function takenBack(deps: FlowDeps, flow: Flow): Promise<FlowEnd> {
+  const error = 'The key or the link that this connection was begun with does not hold any more.';
+  const reason = 'takenBack';
+  await recordRefusal(deps.ground.database, flow, { reason, detail: error }).catch(ignored(deps));
+  const { returnUrl: _unasked, ...told } = await ofFlow(deps, flow);
+  return { reason, error, status: 400, ...told };
 }
 
 async function complete(deps: FlowDeps, flow: Flow, query: CallbackQuery): Promise<string> {

@@ -89,4 +89,47 @@ describe('src/connections/oauth/over', () => {
       },
     ]);
   });
+
+  it('ends a flow whose beginning was taken back meanwhile, and asks the provider for no token', async () => {
+    await control(hubspot.url, 'consent', { mode: 'approve' });
+    const made = await harness.projects.apiKeys.create(harness.projectId, {
+      label: 'gone',
+      scopes: ['full'],
+    });
+    const asked = { projectIdOrName: 'default', provider: 'hubspot', groupRef: 'gone', consumerRef: 'ada' };
+    const started = await harness.call('POST', '/v1/oauth-connect', asked, made.key);
+    const callback = await harness.visit(started.text);
+    await harness.projects.apiKeys.delete(harness.projectId, made.id);
+    const page = await harness.call('GET', callback);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('This link was taken back');
+    expect(await harness.list('?groupRef=gone')).toEqual([]);
+  });
+
+  it('sends nobody to an origin that was taken from the list meanwhile', async () => {
+    const allow = (allowedOrigins: string[]) =>
+      harness.projects.update(harness.projectId, { allowedOrigins });
+    await allow(['https://old.example.com']);
+    const returnUrl = 'https://old.example.com/settings';
+    const callback = await harness.visit((await start({ groupRef: 'moved', returnUrl })).text);
+    await allow([]);
+    const page = await harness.call('GET', callback);
+    expect(page).toMatchObject({ status: 200, location: '' });
+    expect(page.text).toContain('Connected');
+    const again = await harness.call('GET', callback);
+    expect(again.text).toContain('This link was used already');
+    expect(again.text).not.toContain('old.example.com');
+  });
+
+  it('answers a query that names something twice by a page', async () => {
+    for (const query of ['?state=a&state=b', '?flow=a&flow=b&state=x', '?code=1&code=2&state=a']) {
+      const page = await harness.call('GET', `/callbacks/v1/oauth${query}`);
+      expect(page).toMatchObject({ status: 400, type: expect.stringContaining('text/html') });
+      expect(page.text).toContain('does not hold any more');
+    }
+    const opened = await harness.call('GET', '/callbacks/v1/oauth/start?flow=a&flow=b');
+    expect(opened).toMatchObject({ status: 400, type: expect.stringContaining('text/html') });
+    const unknown = await harness.call('GET', '/callbacks/v1/oauth?state=made-up&code=1');
+    expect(unknown.text).toContain('does not hold any more');
+  });
 });

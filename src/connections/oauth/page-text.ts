@@ -1,5 +1,13 @@
 /** How a flow looks to the person who went through it. */
-export type PageKind = 'connected' | 'denied' | 'failed' | 'used' | 'expired' | 'unknown' | 'otherBrowser';
+export type PageKind =
+  | 'connected'
+  | 'denied'
+  | 'failed'
+  | 'used'
+  | 'expired'
+  | 'unknown'
+  | 'takenBack'
+  | 'otherBrowser';
 
 export interface PageTexts {
   title: string;
@@ -28,6 +36,10 @@ const en: Catalogue = {
     'This link does not hold any more',
     'It was used, has expired, or is not whole. Begin again where you found it.',
   ],
+  takenBack: [
+    'This link was taken back',
+    'Nothing was changed. Begin again in {app}, or ask there for another link.',
+  ],
   otherBrowser: [
     'This began in another browser',
     'Go on in the browser that opened the link first, or ask for a new link.',
@@ -53,6 +65,10 @@ const de: Catalogue = {
   unknown: [
     'Dieser Link gilt nicht mehr',
     'Er wurde verwendet, ist abgelaufen oder nicht vollständig. Beginnen Sie dort von vorn, wo Sie ihn gefunden haben.',
+  ],
+  takenBack: [
+    'Dieser Link wurde zurückgezogen',
+    'Es wurde nichts geändert. Beginnen Sie in {app} von vorn, oder lassen Sie sich dort einen neuen Link geben.',
   ],
   otherBrowser: [
     'Begonnen wurde in einem anderen Browser',

@@ -3,8 +3,9 @@ import { languageOf } from './page-text.ts';
 import { flowPage, returnTo, type PageOptions } from './page.ts';
 
 const hostile = `</script><script>alert(1)</script>"'><img src=x onerror=alert(1)>\u2028{provider}`;
-const failed = (reason: 'denied' | 'failed' | 'used' | 'expired' | 'unknown' | 'otherBrowser') =>
-  ({ eventType: 'AUTHORIZATION_FAILED', data: { error: 'It said no.', reason } }) as const;
+const failed = (
+  reason: 'denied' | 'failed' | 'used' | 'expired' | 'unknown' | 'takenBack' | 'otherBrowser',
+) => ({ eventType: 'AUTHORIZATION_FAILED', data: { error: 'It said no.', reason } }) as const;
 const given: PageOptions = {
   message: failed('denied'),
   owner: { appName: 'Mailmonkey', branding: {}, hearers: ['https://app.example.com'] },
@@ -21,6 +22,7 @@ describe('src/connections/oauth/page', () => {
     ['used', 'A link connects an account once.'],
     ['expired', 'A link holds for ten minutes. Begin again in Mailmonkey.'],
     ['unknown', 'It was used, has expired, or is not whole.'],
+    ['takenBack', 'Nothing was changed. Begin again in'],
     ['otherBrowser', 'Go on in the browser that opened the link first'],
   ] as const)('says in plain words that it is %s, and the rest behind a fold', (reason, text) => {
     const { html } = flowPage({ ...given, message: failed(reason) });

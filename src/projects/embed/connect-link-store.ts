@@ -6,6 +6,8 @@ import type { Slice } from '../../kit/paging.ts';
 export interface ConnectLinkRow {
   project_id: string;
   id: string;
+  /** Of the API key that made it. */
+  key_id: string | null;
   integration: string;
   group_ref: string;
   group_name: string | null;
@@ -21,6 +23,7 @@ export interface ConnectLinkRow {
 export interface NewConnectLink {
   id: string;
   tokenHash: Buffer;
+  keyId?: string | undefined;
   integrationId: string;
   groupRef: string;
   groupName?: string | undefined;
@@ -31,7 +34,7 @@ export interface NewConnectLink {
   expiresInSeconds: number;
 }
 
-const columns = `l.project_id, l.id, i.name AS integration, l.group_ref, l.group_name, l.consumer_ref, l.consumer_name,
+const columns = `l.project_id, l.id, l.key_id, i.name AS integration, l.group_ref, l.group_name, l.consumer_ref, l.consumer_name,
   l.return_url, l.single_use, l.expires_at, l.opened_at, l.created_at`;
 const joined = 'JOIN integration i ON i.project_id = l.project_id AND i.id = l.integration_id';
 
@@ -45,8 +48,8 @@ const sweep = statement(
 const insert = statement(
   'connect_links_insert',
   `WITH l AS (INSERT INTO connect_link (project_id, id, token_hash, integration_id, group_ref, group_name, consumer_ref,
-     consumer_name, return_url, single_use, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, svc_now() + $11 * interval '1 second') RETURNING *)
+     consumer_name, return_url, single_use, expires_at, key_id)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, svc_now() + $11 * interval '1 second', $12) RETURNING *)
    SELECT ${columns} FROM l ${joined}`,
 );
 const list = statement(
@@ -64,12 +67,13 @@ const open = statement(
   'connect_links_open',
   `WITH l AS (UPDATE connect_link SET opened_at = coalesce(opened_at, svc_now()),
      browser_hash = CASE WHEN single_use THEN coalesce(browser_hash, $2) END
-   WHERE token_hash = $1 AND expires_at > svc_now() AND (browser_hash IS NULL OR browser_hash = $2) RETURNING *)
+   WHERE token_hash = $1 AND expires_at > svc_now() AND (browser_hash IS NULL OR browser_hash = $2)
+     AND ($3::uuid IS NULL OR project_id = $3) RETURNING *)
    SELECT ${columns} FROM l ${joined}`,
 );
 const load = statement(
   'connect_links_load',
-  `SELECT l.id, l.project_id, p.name AS project_name, l.group_ref FROM connect_link l JOIN project p ON p.id = l.project_id
+  `SELECT l.id, l.project_id, p.name AS project_name, l.group_ref, l.key_id FROM connect_link l JOIN project p ON p.id = l.project_id
    WHERE l.id = ANY($1) AND l.expires_at > svc_now()`,
 );
 
@@ -101,6 +105,7 @@ export async function insertConnectLink(
     returnUrl,
     link.singleUse,
     link.expiresInSeconds,
+    link.keyId ?? null,
   ]);
   return row as ConnectLinkRow;
 }
@@ -121,13 +126,19 @@ export async function deleteConnectLink(
   return (await db.rows(remove, [projectId, id, groupRef ?? null])).length > 0;
 }
 
+interface Claim {
+  tokenHash: Buffer;
+  browserHash: Buffer;
+  /** Of the page that opens it; absent for pages of an older release. */
+  projectId?: string | undefined;
+}
+
 /** The link while it holds, if this browser may open it. */
 export async function claimConnectLink(
   db: Queryable,
-  tokenHash: Buffer,
-  browserHash: Buffer,
+  { tokenHash, browserHash, projectId }: Claim,
 ): Promise<ConnectLinkRow | undefined> {
-  return (await db.rows<ConnectLinkRow>(open, [tokenHash, browserHash]))[0];
+  return (await db.rows<ConnectLinkRow>(open, [tokenHash, browserHash, projectId ?? null]))[0];
 }
 
 export interface HoldingLink {
@@ -135,6 +146,7 @@ export interface HoldingLink {
   project_id: string;
   project_name: string;
   group_ref: string;
+  key_id: string | null;
 }
 
 export async function loadConnectLinks(db: Queryable, ids: string[]): Promise<Map<string, HoldingLink>> {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { actAs, assertReaches, record, type Reach } from '../../events/index.ts';
+import { actAs, assertReaches, currentActor, record, type Reach } from '../../events/index.ts';
 import { createCache } from '../../kit/cache.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { isId, newId } from '../../kit/ids.ts';
@@ -36,12 +36,15 @@ export interface ConnectLinks {
 interface Opening {
   link: string;
   browser: string;
+  projectId?: string;
   address: string;
   requestId: string;
 }
 
 export interface ConnectLinkDeps {
   ground: Pick<Ground, 'database' | 'publicUrl'>;
+  /** Whether the API key that made a link still may. */
+  keyHolds: (id: string) => Promise<boolean>;
   /** Later than this is made: the tokens answer by the links. */
   tokens: () => FrontendTokens;
   project: (id: string) => Promise<Project>;
@@ -69,7 +72,9 @@ export function createConnectLinks(deps: ConnectLinkDeps): ConnectLinks {
         const { groupRef, consumerRef } = whose;
         const details = { groupRef, consumerRef, integrationId, expiresInSeconds, singleUse };
         await record(tx, { projectId, action: 'connectLink.created', targetId: id, details });
-        const link = { id, tokenHash: hashOf(token), integrationId, ...whose };
+        const { kind, keyId } = currentActor();
+        const madeBy = kind === 'apiKey' ? { keyId } : {};
+        const link = { id, tokenHash: hashOf(token), integrationId, ...whose, ...madeBy };
         return store.insertConnectLink(tx, projectId, { ...link, returnUrl, singleUse, expiresInSeconds });
       });
       // Behind the #: a browser sends it to nobody, and no log has it.
@@ -95,19 +100,30 @@ export function createConnectLinks(deps: ConnectLinkDeps): ConnectLinks {
     open: (opening) => openLink(deps, opening),
     async holding(id) {
       const link = await cache.get(id);
+      if (link && !(await isAnsweredFor(deps, link))) return undefined;
       return link && { projectId: link.project_id, projectName: link.project_name, groupRef: link.group_ref };
     },
     close: () => cache.close(),
   };
 }
 
+/** A link ends with the API key that made it. */
+async function isAnsweredFor(
+  { keyHolds }: ConnectLinkDeps,
+  { key_id: keyId }: Pick<store.ConnectLinkRow, 'key_id'>,
+): Promise<boolean> {
+  return keyId === null || (await keyHolds(keyId));
+}
+
 async function openLink(
-  { ground, tokens, project }: ConnectLinkDeps,
-  { link, browser, address, requestId }: Opening,
+  deps: ConnectLinkDeps,
+  { link, browser, projectId: pageOf, address, requestId }: Opening,
 ): Promise<OpenedConnectLink> {
+  const { ground, tokens, project } = deps;
   const row = await ground.database.transaction(async (tx) => {
-    const claimed = await store.claimConnectLink(tx, hashOf(link), hashOf(browser));
-    if (!claimed) return undefined;
+    const claim = { tokenHash: hashOf(link), browserHash: hashOf(browser), projectId: pageOf };
+    const claimed = await store.claimConnectLink(tx, claim);
+    if (!claimed || !(await isAnsweredFor(deps, claimed))) return undefined;
     const { project_id: projectId, id, group_ref: groupRef, consumer_ref: consumerRef } = claimed;
     const actor = { kind: 'jwt' as const, keyId: id, groupRef, consumerRef, address, requestId };
     await actAs(actor, () => record(tx, { projectId, action: 'connectLink.opened', targetId: id }));

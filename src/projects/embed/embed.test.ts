@@ -125,6 +125,35 @@ describe('src/projects/embed', () => {
     expect((await open(late.text)).status).toBe(410);
   });
 
+  it('ends a link with the key that made it, and its tokens with it', async () => {
+    const { id: keyId, key } = await makeKey({});
+    const made = await harness.call(
+      'POST',
+      '/projects/default/connect-links',
+      { integration: 'crm', ...whose, singleUse: false },
+      { key },
+    );
+    const text = new URL(made.body.url).hash.slice(1);
+    const { token } = (await open(text)).body;
+    expect((await probe(token)).status).toBe(200);
+    expect((await harness.call('DELETE', `/projects/default/api-keys/${keyId}`)).status).toBe(204);
+    expect((await probe(token)).status).toBe(401);
+    expect((await open(text)).status).toBe(410);
+  });
+
+  it('opens a link on the page of its own project only', async () => {
+    const { text } = await makeLink({ singleUse: false });
+    const openAt = (projectId: string) =>
+      harness.call(
+        'POST',
+        '/connect-links:open',
+        { link: text, browser: browser('a'), projectId },
+        { key: null },
+      );
+    expect((await openAt(newId())).body.code).toBe('connect-link-over');
+    expect((await openAt(harness.projectId)).status).toBe(200);
+  });
+
   it('leads back to no other origin than those of the project', async () => {
     const link = { integration: 'crm', ...whose, returnUrl: 'https://app.example.com/settings' };
     const refused = await harness.call('POST', '/projects/default/connect-links', link);

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { createPageFiles } from '../../kit/http/built-pages.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
+import { isId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Projects } from '../projects.ts';
 import { connectPath } from './connect-links.ts';
@@ -26,7 +27,9 @@ export function connectPageRoutes(
       schema: { hide: true, params: Type.Object({ projectId: Type.String() }) },
       config: { scopes: 'public' },
       handler: async (request, reply) => {
-        const origins = await projects.originsOf(request.params.projectId);
+        // By its id alone, which nobody guesses: by its name a stranger would learn that it is there, and its origins.
+        const { projectId } = request.params;
+        const origins = await projects.originsOf(isId(projectId) ? projectId : '');
         reply.header('content-security-policy', policyFor(origins)).header('referrer-policy', 'no-referrer');
         return files.send(request, reply, 'index.html');
       },

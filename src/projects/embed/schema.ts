@@ -87,6 +87,12 @@ export const OpenConnectLinkRequest = Type.Object(
       maxLength: 100,
       description: 'A secret of this browser: a link for one use is opened again by the same one only.',
     }),
+    projectId: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'The project of the page: a link of another one does not open.',
+      }),
+    ),
   },
   { ...closed, title: 'OpenConnectLinkRequest' },
 );

@@ -23,6 +23,8 @@ export interface JwtKeys {
   get(projectId: string, id: string): Promise<JwtKey>;
   update(projectId: string, id: string, change: store.JwtKeyChange): Promise<JwtKey>;
   delete(projectId: string, id: string): Promise<void>;
+  /** Whether tokens that it signed are taken. */
+  holds(id: string): Promise<boolean>;
   /** After a change of what the keys of a project carry. */
   forgetProject(projectId: string): Promise<void>;
   close(): Promise<void>;
@@ -76,6 +78,7 @@ export function createJwtKeys(ground: Pick<Ground, 'database' | 'log'>): JwtKeys
       });
       return { kid: id };
     },
+    holds: async (id) => isId(id) && (await cache.get(id))?.active === true,
     list: (projectId, activeOnly) => store.listJwtKeys(database, projectId, activeOnly),
     get: async (projectId, id) => (await store.getJwtKey(database, projectId, id)) ?? absent(id),
     async update(projectId, id, change) {

@@ -4180,6 +4180,11 @@ export interface components {
             link: string;
             /** @description A secret of this browser: a link for one use is opened again by the same one only. */
             browser: string;
+            /**
+             * Format: uuid
+             * @description The project of the page: a link of another one does not open.
+             */
+            projectId?: string;
         };
         /** OpenedConnectLink */
         OpenedConnectLink: {

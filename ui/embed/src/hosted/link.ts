@@ -45,6 +45,11 @@ function takeLink(): string {
   return given;
 }
 
+/** The last part of the path. */
+function projectOfPage(): string {
+  return location.pathname.split('/').findLast((part) => part !== '') ?? '';
+}
+
 /** Throws the problem that svc answers. */
 export async function openLink(): Promise<OpenedLink> {
   const link = takeLink();
@@ -53,7 +58,7 @@ export async function openLink(): Promise<OpenedLink> {
     const answer = await fetch('/v1/connect-links:open', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ link: link === '' ? '-' : link, browser }),
+      body: JSON.stringify({ link: link === '' ? '-' : link, browser, projectId: projectOfPage() }),
     });
     const text = await answer.text();
     if (answer.ok) return JSON.parse(text) as OpenedConnectLink;

@@ -1,4 +1,4 @@
--- compatible: adds a table. The consumers that nodes of the release before keep meanwhile are kept here, too, by a trigger.
+-- compatible: adds a table, and a column that may be NULL. The consumers that nodes of the release before keep meanwhile are kept here, too, by a trigger.
 
 -- A person of a group. `consumer` did without the group, so that two groups with a person of one ref shared a name: it stays for
 -- nodes of the release before, and nothing else reads it.
@@ -21,3 +21,6 @@ SELECT c.project_id, c.group_ref, c.consumer_ref,
   k.created_at, k.updated_at
 FROM (SELECT DISTINCT project_id, group_ref, consumer_ref FROM connection) c
   JOIN consumer k ON k.project_id = c.project_id AND k.consumer_ref = c.consumer_ref;
+
+-- The API key that made a link, with which it ends; NULL for a link of a person, and for one from before.
+ALTER TABLE connect_link ADD COLUMN key_id text;
