@@ -234,7 +234,7 @@ export const variables = {
     name: 'SVC_RATE_LIMIT_PER_KEY',
     read: (value): number | undefined => (value === undefined ? undefined : integer(1, 100_000)(value)),
     about:
-      'How many requests a second each API key may make, over all nodes and surfaces, with as many at once after a second of rest; more are answered 429. The front-end tokens of a project count together. Without it there is no limit. All nodes must have the same.',
+      'How many requests a second each API key may make, over all nodes and surfaces, with as many at once after a second of rest; more are answered 429. The front-end tokens of a group count together. Without it there is no limit. All nodes must have the same.',
   }),
   auditKeepDays: variable({
     name: 'SVC_AUDIT_KEEP_DAYS',

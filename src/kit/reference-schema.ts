@@ -4,10 +4,11 @@ import { Type, type TString } from 'typebox';
 const pattern =
   '^[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$';
 const form = new RegExp(pattern, 'u');
+const mostCharacters = 255;
 
 /** An id that callers choose. */
 export function reference(description: string): TString {
-  return Type.String({ minLength: 1, maxLength: 255, pattern, description });
+  return Type.String({ minLength: 1, maxLength: mostCharacters, pattern, description });
 }
 
 /**
@@ -34,7 +35,8 @@ export function isShownName(text: string): boolean {
 }
 
 export function isReference(value: unknown): value is string {
-  return typeof value === 'string' && form.test(value) && value.isWellFormed();
+  if (typeof value !== 'string' || !form.test(value) || !value.isWellFormed()) return false;
+  return value.length <= mostCharacters || [...value].length <= mostCharacters;
 }
 
 /** What an issue says when a text does not fit the pattern. */

@@ -44,6 +44,7 @@ export { fieldNamed, timeTextOf } from './read.ts';
 export { sampleRead } from './sample.ts';
 export { ProviderInfo } from './schema.ts';
 export {
+  notAllowed,
   baseUrlOf,
   healthCheckUrlOf,
   providerUrl,

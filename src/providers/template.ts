@@ -44,17 +44,26 @@ function restOfHost(host: string, name: string): string | undefined {
   return rest;
 }
 
+/** What is wrong with a value of an input that takes few; undefined where nothing is. */
+export function notAllowed(
+  { allowedValues }: Pick<Forms, 'allowedValues'>,
+  name: string,
+  value: string,
+): string | undefined {
+  const allowed = allowedValues?.[name];
+  return allowed && !allowed.includes(value) ? `must be one of ${allowed.join(', ')}` : undefined;
+}
+
 function faultOf(name: string, value: string | undefined, forms: Forms, rest: string | undefined): Issue[] {
   const place = {
     in: 'body',
     name: name === 'workspace' ? 'providerWorkspaceRef' : `providerMetadata.${name}`,
   } as const;
   if (value === undefined || value === '') return [{ ...place, detail: needOf(name, forms) }];
-  const allowed = forms.allowedValues?.[name];
-  if (allowed)
-    return allowed.includes(value)
-      ? []
-      : [{ ...place, detail: `must be one of ${allowed.join(', ')}`, value }];
+  if (forms.allowedValues?.[name]) {
+    const detail = notAllowed(forms, name, value);
+    return detail === undefined ? [] : [{ ...place, detail, value }];
+  }
   const part = rest === undefined ? undefined : partBefore(rest, value);
   if (part !== undefined)
     return [{ ...place, detail: `must be the part before ${rest} alone: ${part}`, value }];

@@ -1,7 +1,8 @@
 import { currentActor } from '../../events/index.ts';
 import type { Ground } from '../../kit/ground.ts';
+import { refuse } from '../../kit/problem.ts';
 import type { Projects } from '../../projects/index.ts';
-import type { Catalog, Provider } from '../../providers/index.ts';
+import { notAllowed, type Catalog, type Provider } from '../../providers/index.ts';
 import { placeOf } from '../credentials/index.ts';
 import type { OAuthConnectRequest } from '../schema.ts';
 import type { ConnectionRow } from '../store.ts';
@@ -29,6 +30,7 @@ export async function beginConnect(
 ): Promise<string> {
   const provider = deps.catalog.get(request.provider);
   assertAuthorizes(provider);
+  assertAllowed(provider, request.providerMetadata);
   if (request.returnUrl !== undefined) await deps.projects.assertReturnUrl(projectId, request.returnUrl);
   return begin(deps, projectId, provider, {
     groupRef: request.groupRef,
@@ -40,6 +42,17 @@ export async function beginConnect(
     ...(request.providerAppId === undefined ? {} : { providerAppId: request.providerAppId }),
     providerMetadata: request.providerMetadata ?? {},
   });
+}
+
+/** Also an input that only the exchange of the code needs: the person is not sent to the provider in vain. */
+function assertAllowed(provider: Provider, metadata: OAuthConnectRequest['providerMetadata'] = {}): void {
+  const issues = Object.entries(metadata).flatMap(([input, { value }]) => {
+    const detail = notAllowed(provider, input, value);
+    return detail === undefined
+      ? []
+      : [{ in: 'body' as const, name: `providerMetadata.${input}`, detail, value }];
+  });
+  if (issues.length > 0) throw refuse(issues);
 }
 
 /** Starts the renewing of a connection in place; its credentials stay until the new ones are here. */

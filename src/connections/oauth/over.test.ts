@@ -132,4 +132,21 @@ describe('src/connections/oauth/over', () => {
     const unknown = await harness.call('GET', '/callbacks/v1/oauth?state=made-up&code=1');
     expect(unknown.text).toContain('does not hold any more');
   });
+
+  it('refuses an input that the provider does not allow before anybody is sent there', async () => {
+    await harness.projects.providerApps.create(harness.projectId, {
+      provider: 'zoho',
+      clientId: 'zo',
+      clientSecret: 'zo-secret',
+      scopes: ['ZohoCRM.modules.ALL'],
+    });
+    const providerMetadata = { zohoDomain: { value: 'evil.example', source: 'input' } };
+    const started = await start({ provider: 'zoho', providerMetadata });
+    expect(started).toMatchObject({
+      status: 400,
+      json: { code: 'invalid-request', issues: [{ name: 'providerMetadata.zohoDomain' }] },
+    });
+    const allowed = { zohoDomain: { value: 'zoho.eu', source: 'input' } };
+    expect((await start({ provider: 'zoho', providerMetadata: allowed })).status).toBe(200);
+  });
 });

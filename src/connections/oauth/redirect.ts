@@ -1,5 +1,5 @@
 import { problem } from '../../kit/problem.ts';
-import { providerUrl, type ConnectionPlace, type Provider } from '../../providers/index.ts';
+import { notAllowed, providerUrl, type ConnectionPlace, type Provider } from '../../providers/index.ts';
 import { captured } from '../credentials/index.ts';
 import type { ProviderMetadata } from '../schema.ts';
 
@@ -38,10 +38,8 @@ export function assertIssuer(provider: Provider, place: ConnectionPlace, iss: un
  * Reads the parameters that the provider's file names (QuickBooks' realmId, Zoho's accounts-server). Throws
  * credentials-rejected for a value that the file does not allow: it may say where the client's secret goes.
  */
-export function readRedirect(
-  { displayName: provider, oauth2Opts, allowedValues }: Provider,
-  query: CallbackQuery,
-): Redirected {
+export function readRedirect(file: Provider, query: CallbackQuery): Redirected {
+  const { displayName: provider, oauth2Opts } = file;
   const textOf = (param: string): string | undefined => {
     const value = query[param];
     return typeof value === 'string' && value !== '' ? value.slice(0, 2_000) : undefined;
@@ -50,7 +48,7 @@ export function readRedirect(
   for (const { param, name, displayName, capture, isWorkspace } of oauth2Opts?.callbackFields ?? []) {
     const value = captured(textOf(param), capture);
     if (!value) continue;
-    if (allowedValues?.[name]?.includes(value) === false)
+    if (notAllowed(file, name, value) !== undefined)
       throw problem('credentials-rejected', {
         detail: `The redirect named an address that is not one of ${provider}.`,
       });

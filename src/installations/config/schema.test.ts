@@ -83,4 +83,12 @@ describe('src/installations/config/schema', () => {
   ])('%s is refused by its path', (_title, content, name) => {
     expect(check(content, 'body').issues.map((issue) => issue.name)).toEqual([name]);
   });
+
+  it.each([
+    [36_500, []],
+    [36_501, ['read.objects.contacts.backfill.defaultPeriod.days']],
+  ])('a history of %i days', (days, names) => {
+    const { issues } = check(reading({ backfill: { defaultPeriod: { days } } }), 'body');
+    expect(issues.map(({ name }) => name)).toEqual(names);
+  });
 });

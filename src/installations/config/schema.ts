@@ -44,7 +44,9 @@ export type FieldFilter = Static<typeof FieldFilter>;
 
 export const Backfill = named('Backfill', {
   defaultPeriod: closed({
-    days: Type.Optional(Type.Integer({ minimum: 0, description: 'Days in the past; 0 means no backfill.' })),
+    days: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 36_500, description: 'Days in the past; 0 means no backfill.' }),
+    ),
     fullHistory: Type.Optional(Type.Boolean({ description: 'When true, all history; wins over `days`.' })),
   }),
   fieldFilters: Type.Optional(

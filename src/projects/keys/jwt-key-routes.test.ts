@@ -61,6 +61,10 @@ describe('src/projects/keys/jwt-key-routes', () => {
     ['lives longer than ten minutes', () => token({ exp: inSeconds(660) })],
     ['names no group', () => token({ claims: { consumerRef: 'c1' } })],
     ['names no consumer', () => token({ claims: { groupRef: 'g1' } })],
+    [
+      'names a group of more than 255 characters',
+      () => token({ claims: { groupRef: 'g'.repeat(256), consumerRef: 'c1' } }),
+    ],
     ['names an empty group', () => token({ claims: { groupRef: '', consumerRef: 'c1' } })],
     ['names a group that is no text', () => token({ claims: { groupRef: { $ne: 1 }, consumerRef: 'c1' } })],
     ['has no kid', () => token({ header: { kid: undefined } })],

@@ -161,7 +161,7 @@ function principalOf(payload: JWTPayload, { id, projectId, projectName }: Verify
   if (!isReference(groupRef) || !isReference(consumerRef)) {
     throw problem('unauthenticated', {
       detail:
-        'The claims `groupRef` and `consumerRef` must be texts, not empty, without white space around them and without control characters.',
+        'The claims `groupRef` and `consumerRef` must be texts of 1 to 255 characters, without white space around them and without control characters.',
       remedy: 'Sign it with the ids that your application gives its customer and the person there.',
     });
   }

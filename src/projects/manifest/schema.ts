@@ -32,7 +32,10 @@ export type ManifestField = Static<typeof ManifestField>;
 const Backfill = Type.Object(
   {
     defaultPeriod: Type.Object(
-      { days: Type.Optional(Type.Integer({ minimum: 0 })), fullHistory: Type.Optional(Type.Boolean()) },
+      {
+        days: Type.Optional(Type.Integer({ minimum: 0, maximum: 36_500 })),
+        fullHistory: Type.Optional(Type.Boolean()),
+      },
       closed,
     ),
   },

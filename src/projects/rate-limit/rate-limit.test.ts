@@ -64,12 +64,14 @@ describe('src/projects/rate-limit', () => {
     expect(harness.calls('rate_limit_spend') - before).toBe(1);
   });
 
-  it('counts each key by itself, and the tokens of a project together', async () => {
+  it('counts each key by itself, and the tokens of a group together', async () => {
     await pressFor(200, [harness.projects], caller('spent'));
     await harness.projects.admit(caller('fresh'), 'management');
     const tokens = Array.from({ length: 2 * perSecond }, async (_, at) =>
-      harness.projects.admit(caller(`signer-${at % 2}`, 'jwt'), 'management'),
+      harness.projects.admit({ ...caller(`signer-${at % 2}`, 'jwt'), groupRef: 'acme' }, 'management'),
     );
+    const other = { ...caller('signer-0', 'jwt'), groupRef: 'globex' };
+    await harness.projects.admit(other, 'management');
     const ends = await Promise.allSettled(tokens);
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(perSecond);
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Ground } from '../../kit/ground.ts';
 import { declareCounter } from '../../kit/metrics.ts';
 import { problem } from '../../kit/problem.ts';
@@ -96,9 +97,8 @@ export function createRateLimit(
   }
 
   return {
-    admit({ kind, keyId, projectId }, surface) {
-      // The tokens of a project share one budget, however many keys sign them.
-      const budget = kind === 'jwt' ? projectId : keyId;
+    admit(principal, surface) {
+      const budget = budgetOf(principal);
       const account = accountOf(accounts, budget);
       if (spend(account)) {
         if (isLow(account, slice)) ask(budget, account);
@@ -115,6 +115,13 @@ export function createRateLimit(
       await asking;
     },
   };
+}
+
+/** The tokens of a group share one budget, however many keys sign them: one customer does not shut out the others. */
+function budgetOf({ kind, keyId, projectId, groupRef = '' }: Principal): string {
+  if (kind !== 'jwt') return keyId;
+  // A ref is the builder's content; the table holds ids alone.
+  return createHash('sha256').update(`${projectId}/${groupRef}`).digest('base64url');
 }
 
 function spend(account: Account): boolean {
