@@ -9,7 +9,7 @@ const mostSize = 1_000;
 export const pageQuery = {
   pageSize: Type.Integer({ minimum: 1, maximum: mostSize, default: usualSize }),
   pageToken: Type.Optional(
-    Type.String({ maxLength: 200, description: '`nextPageToken` of the page before.' }),
+    Type.String({ maxLength: 240, description: '`nextPageToken` of the page before.' }),
   ),
 };
 

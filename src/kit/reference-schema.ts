@@ -5,6 +5,7 @@ const pattern =
   '^[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$';
 const form = new RegExp(pattern, 'u');
 const mostCharacters = 255;
+const fits = new RegExp(`^.{0,${mostCharacters}}$`, 'u');
 
 /** An id that callers choose. */
 export function reference(description: string): TString {
@@ -35,8 +36,7 @@ export function isShownName(text: string): boolean {
 }
 
 export function isReference(value: unknown): value is string {
-  if (typeof value !== 'string' || !form.test(value) || !value.isWellFormed()) return false;
-  return value.length <= mostCharacters || [...value].length <= mostCharacters;
+  return typeof value === 'string' && fits.test(value) && form.test(value) && value.isWellFormed();
 }
 
 /** What an issue says when a text does not fit the pattern. */

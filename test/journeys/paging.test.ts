@@ -163,4 +163,28 @@ describe('test/journeys/paging', () => {
     // The catalogue is a map by name; an operation keeps 1,000 lines at the most, and a config has 500 objects.
     expect(unpaged.toSorted()).toEqual(['listOperationLogs', 'listProviders', 'listReads']);
   });
+
+  it('a token is of one list with its filters, and of no other', async () => {
+    const tokenOf = async (path: string): Promise<string> =>
+      (await read<Page>(`${path}${path.includes('?') ? '&' : '?'}pageSize=1`)).pagination.nextPageToken ?? '';
+    const links = await tokenOf(`${base}/connect-links`);
+    const all = await tokenOf(`${base}/connections`);
+    const statusOf = async (path: string, token: string): Promise<number> =>
+      (await platform.call('GET', `${path}${path.includes('?') ? '&' : '?'}pageToken=${token}`)).status;
+    for (const path of [
+      'connections',
+      'installations',
+      'integrations/hubspot-crm/installations',
+      'events',
+      'audit-log',
+      'operations',
+      'destinations',
+    ])
+      expect([path, await statusOf(`${base}/${path}`, links)]).toEqual([path, 400]);
+    expect(await statusOf(`${base}/connections?groupRef=a`, all)).toBe(400);
+    expect(await statusOf(`${base}/connections`, all)).toBe(200);
+    expect(await statusOf(`${base}/connections?pageSize=3`, all)).toBe(200);
+    expect(await statusOf(`/projects/${platform.projectId}/connections`, all)).toBe(200);
+    expect(await statusOf(`${base}/connections`, all.slice(0, -1))).toBe(400);
+  });
 });

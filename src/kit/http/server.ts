@@ -20,6 +20,7 @@ import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { nulIssues } from './nul.ts';
+import { bindPageTokens } from './page-tokens.ts';
 import { tellFault } from './problem-answer.ts';
 import { requestWithinMs } from './request-time.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
@@ -115,6 +116,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   if (options.crossOrigin) server.register(cors, rulesFor(options.crossOrigin));
   refuseUnknownPaths(server, options);
   closeQueries(server);
+  bindPageTokens(server);
   server.addHook('preHandler', (request, _reply, done) => {
     if (request.isLarge) setImmediate(done);
     else done();
