@@ -17,12 +17,19 @@ type Described = Awaited<ReturnType<DescribeAbility['describe']>> | undefined;
 /** What the provider says of an object; undefined where it cannot be asked now. */
 export type Describe = (objectName: string) => Promise<Described>;
 
+/** No object is without fields: who says so gave no answer (`null`, `[]`). */
+function known(described: Described): Described {
+  if (!described || 'failure' in described) return described;
+  return Object.keys(described.object.fields).length === 0 ? undefined : described;
+}
+
 /** Describes each object once, whoever asks. */
 export function describedOnce({ describe }: Connector, client: ProviderClient): Describe {
   const answers = new Map<string, Promise<Described>>();
   return async (objectName) => {
     if (!describe) return undefined;
-    const answer = answers.get(objectName) ?? tolerant(() => describe.describe(client, objectName));
+    const answer =
+      answers.get(objectName) ?? tolerant(() => describe.describe(client, objectName)).then(known);
     answers.set(objectName, answer);
     return answer;
   };

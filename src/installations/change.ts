@@ -29,14 +29,14 @@ export async function changeInstallation(
   find: () => Promise<InstallationRow>,
   plan: (row: InstallationRow) => MaskedChange,
   options: { skipSampling: boolean },
-): Promise<InstallationRow> {
+): Promise<{ row: InstallationRow; warnings: { message: string }[] }> {
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const before = await find();
     const next = await prepare(deps, scope, before, plan(before), options);
     const row = await save(deps, scope, before, next);
     if (row) {
       forgetTarget(deps, scope, row);
-      return row;
+      return { row, warnings: next.warnings };
     }
   }
   throw problem('conflict', { detail: 'Other changes of the installation came first, several times.' });
@@ -46,6 +46,7 @@ interface Prepared {
   content: ConfigContent;
   connectionId: string;
   createdBy: string;
+  warnings: { message: string }[];
 }
 
 async function prepare(
@@ -73,18 +74,10 @@ async function prepare(
   const connectionId = isSwapped
     ? await chooseConnection(deps, { reach, groupRef: before.group_ref, provider }, change.connectionId)
     : before.connection_id;
-  if (!skipSampling) {
-    const previous = isSwapped ? undefined : before.content;
-    await verifyAtProvider(deps.connections, {
-      projectId,
-      provider,
-      connectionId,
-      content,
-      manifest,
-      previous,
-    });
-  }
-  return { content, connectionId, createdBy: change.createdBy ?? defaultCreatedBy };
+  const previous = isSwapped ? undefined : before.content;
+  const asked = { projectId, provider, connectionId, content, manifest, previous };
+  const warnings = skipSampling ? [] : await verifyAtProvider(deps.connections, asked);
+  return { content, connectionId, createdBy: change.createdBy ?? defaultCreatedBy, warnings };
 }
 
 function checkedShape(content: unknown): ConfigContent {

@@ -285,9 +285,10 @@ async function presentOne({ connections }: InstallationsDeps, row: InstallationR
 function presentChanged(
   deps: InstallationsDeps,
   { integration: { latestRevision } }: Scope,
-  row: InstallationRow,
+  { row, warnings }: Awaited<ReturnType<typeof changeInstallation>>,
 ): Promise<Installation> {
-  return presentSaved(deps, row, unaskedMappings(row.content, manifestFor(latestRevision, row)));
+  const unasked = unaskedMappings(row.content, manifestFor(latestRevision, row));
+  return presentSaved(deps, row, [...unasked, ...warnings]);
 }
 
 /** With what does not keep the config from being saved, and should be mended. */

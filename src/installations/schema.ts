@@ -58,7 +58,7 @@ export const Installation = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.Object({ message: Type.String() }, closed), {
         description:
-          'Only where it is made or changed: mappings of the config to names that the integration does not ask for; destinations that are not there or disabled; and, where it is made, objects of the integration that the account of the connection does not have.',
+          'Only where it is made or changed: mappings of the config to names that the integration does not ask for; destinations that are not there or disabled; that the provider could not be asked; and, where it is made, objects of the integration that the account of the connection does not have.',
       }),
     ),
   },

@@ -44,19 +44,28 @@ export async function verifyAtProvider(
   const configured = newObjects(asked).filter(({ path }) => !sampled.has(path));
   if (asked.previous && objects.length + samples.length + configured.length === 0) return [];
   const client = await tolerant(() => connections.client(asked.projectId, asked.connectionId));
-  if (!client) return [];
+  if (!client) return [unverified];
   const describe = describedOnce(connector, client);
   const names = configured.map(({ objectName }) => objectName);
   const unknown = await tolerant(() => findUnknownObjects(connector, client, describe, names));
   refuseObjects(configured, unknown ?? new Map());
-  await verifyFields(describe, objects);
-  await verifySamples(connector, client, describe, samples);
-  if (asked.previous) return [];
+  const areVerified = [
+    unknown !== undefined,
+    await verifyFields(describe, objects, connector),
+    await verifySamples(connector, client, describe, samples),
+  ].every(Boolean);
+  const warned = areVerified ? [] : [unverified];
+  if (asked.previous) return warned;
   const absences = await tolerant(() => findAbsences(connector, client, describe, asked.manifest));
   // An object that is read and written is named twice.
   const messages = new Set((absences ?? []).map(({ message }) => message));
-  return [...messages].map((message) => ({ message }));
+  return [...warned, ...[...messages].map((message) => ({ message }))];
 }
+
+const unverified = {
+  message:
+    'The provider did not answer: that its objects and fields are as the config names them was not verified. Save the config again later.',
+};
 
 interface ConfiguredObject {
   path: string;
@@ -98,7 +107,12 @@ function newlyNamed({ content, manifest, previous }: Verification): NamedObject[
     .filter((object) => object.fields.length > 0);
 }
 
-async function verifyFields(describe: Describe, objects: NamedObject[]): Promise<void> {
+/** Whether the provider could be asked for all of them. Throws config-invalid. */
+async function verifyFields(
+  describe: Describe,
+  objects: NamedObject[],
+  { describe: ability }: Connector,
+): Promise<boolean> {
   const names = [...new Set(objects.map((object) => object.objectName))];
   const answers = await Promise.all(names.map(async (name) => [name, await describe(name)] as const));
   const answerOf = new Map(answers);
@@ -116,28 +130,31 @@ async function verifyFields(describe: Describe, objects: NamedObject[]): Promise
     ];
   });
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
+  // Where a connector describes nothing, there is nothing to wait for.
+  return !ability || answers.every(([, answer]) => answer !== undefined && 'object' in answer);
 }
 
+/** The same for a record of each. Throws sample-read-failed. */
 async function verifySamples(
   { read }: Connector,
   client: ProviderClient,
   describe: Describe,
   samples: Sample[],
-): Promise<void> {
-  if (!read) return;
+): Promise<boolean> {
+  if (!read) return true;
   const failureOf = async ({ objectName, fields, filters }: Sample): Promise<Failure | undefined> => {
     const described = await describe(objectName);
     if (!described || 'failure' in described) return described?.failure;
     return tolerant(() => sampleRead(read, client, { object: described.object, fields, filters }));
   };
-  const failed = await Promise.all(
-    samples.map(async (sample) => {
-      const failure = await failureOf(sample);
-      return failure && isBadRequest(failure) ? [{ sample, failure }] : [];
-    }),
+  const tried = await Promise.all(
+    samples.map(async (sample) => ({ sample, failure: await failureOf(sample) })),
   );
-  const [first, ...others] = failed.flat();
-  if (!first) return;
+  const failed = tried.flatMap(({ sample, failure }) =>
+    failure && isBadRequest(failure) ? [{ sample, failure }] : [],
+  );
+  const [first, ...others] = failed;
+  if (!first) return tried.every(({ failure }) => failure === undefined);
   throw problem('sample-read-failed', {
     detail: `The provider refused to read ${first.sample.objectName}: ${first.failure.message}`,
     issues: [first, ...others].map(({ sample, failure }) => bodyIssue(sample.path, failure.message)),

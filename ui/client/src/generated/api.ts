@@ -3664,7 +3664,7 @@ export interface components {
             /** @description The last change of the config. */
             updateTime?: string;
             config: components["schemas"]["Config"];
-            /** @description Only where it is made or changed: mappings of the config to names that the integration does not ask for; destinations that are not there or disabled; and, where it is made, objects of the integration that the account of the connection does not have. */
+            /** @description Only where it is made or changed: mappings of the config to names that the integration does not ask for; destinations that are not there or disabled; that the provider could not be asked; and, where it is made, objects of the integration that the account of the connection does not have. */
             warnings?: {
                 message: string;
             }[];
