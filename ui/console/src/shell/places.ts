@@ -35,7 +35,7 @@ export const places: Readonly<Record<SearchHit['type'], Place>> = {
       list(`integrations/${encode(integrationId)}`, { tab: 'revisions', revision: id }),
   ],
   group: ['Group', ({ id }) => list('operations', { groupRef: id })],
-  consumer: ['Consumer', ({ id }) => list('connections', { consumerRef: id })],
+  consumer: ['Consumer', ({ id, groupRef = '' }) => list('connections', { groupRef, consumerRef: id })],
   event: ['Event', ({ name }) => list('events', { type: name })],
   topic: ['Topic', () => 'notifications'],
   proxyCall: [
