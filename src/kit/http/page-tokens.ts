@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  preHandlerHookHandler,
+  preSerializationHookHandler,
+} from 'fastify';
 import { badToken } from '../paging.ts';
 
 /** Stands between the place in a list and what the token is bound to; no place holds it, since it is in base64url. */
@@ -11,21 +16,29 @@ const boundCharacters = 12;
  * token of another list, or of the same under other filters, is refused before they see it.
  */
 export function bindPageTokens(server: Pick<FastifyInstance, 'addHook'>): void {
-  server.addHook('preHandler', (request, _reply, done) => {
-    const query = request.query as { pageToken?: string } | undefined;
-    if (query?.pageToken === undefined) return done();
-    const [place = '', bound] = query.pageToken.split(mark);
-    if (bound !== boundTo(request)) return done(badToken());
-    query.pageToken = place;
-    done();
-  });
-  server.addHook('preSerialization', (request, _reply, payload, done) => {
-    const { pagination } = Object(payload) as { pagination?: { nextPageToken?: string } };
-    if (pagination?.nextPageToken === undefined) return done(null, payload);
-    const nextPageToken = `${pagination.nextPageToken}${mark}${boundTo(request)}`;
-    done(null, Object.assign(payload as object, { pagination: { ...pagination, nextPageToken } }));
+  server.addHook('onRoute', (route) => {
+    const { properties } = Object(route.schema?.querystring) as { properties?: object };
+    if (!properties || !('pageToken' in properties)) return;
+    route.preHandler = [route.preHandler ?? []].flat().concat(takePlace);
+    route.preSerialization = [route.preSerialization ?? []].flat().concat(bindPlace);
   });
 }
+
+const takePlace: preHandlerHookHandler = (request, _reply, done) => {
+  const query = request.query as { pageToken?: string };
+  if (query.pageToken === undefined) return done();
+  const [place = '', bound] = query.pageToken.split(mark);
+  if (bound !== boundTo(request)) return done(badToken());
+  query.pageToken = place;
+  done();
+};
+
+const bindPlace: preSerializationHookHandler = (request, _reply, payload, done) => {
+  const { pagination } = Object(payload) as { pagination?: { nextPageToken?: string } };
+  if (pagination?.nextPageToken === undefined) return done(null, payload);
+  const nextPageToken = `${pagination.nextPageToken}${mark}${boundTo(request)}`;
+  done(null, Object.assign(payload as object, { pagination: { ...pagination, nextPageToken } }));
+};
 
 /** A project has an id and a name, and stands in the credentials anyhow; a page may have another size than the one before. */
 function boundTo({ routeOptions, params, query }: FastifyRequest): string {
