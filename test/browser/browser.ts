@@ -10,11 +10,19 @@ const installed = [
   'C:/Program Files/Google/Chrome/Application/chrome.exe',
 ];
 
+/** Of the arguments for a browser without a window these are left out: what keeps pages apart is part of what is tested. */
+const left = new Set([
+  '--single-process',
+  '--headless=shell',
+  '--disable-web-security',
+  '--allow-running-insecure-content',
+]);
+
 /** A real browser: the one that came with `npm ci` for Linux on x64, else one of the system. */
 export async function launchBrowser(): Promise<Browser> {
   if (process.platform === 'linux' && process.arch === 'x64') {
     chromium.setGraphicsMode = false;
-    const args = chromium.args.filter((arg) => arg !== '--single-process' && arg !== '--headless=shell');
+    const args = chromium.args.filter((arg) => !left.has(arg));
     return driver.launch({ executablePath: await chromium.executablePath(), args, headless: true });
   }
   const executablePath = process.env['CHROME_PATH'] ?? installed.find((path) => existsSync(path));
