@@ -1,3 +1,5 @@
+'use client';
+
 export { SvcProvider, type SvcProviderProps } from './provider.tsx';
 export type { GetToken, Person } from './tokens.ts';
 export {
