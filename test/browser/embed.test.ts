@@ -3,35 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { simulator } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { barriersOf } from './accessible.ts';
-import {
-  connectionDied,
-  fieldVanished,
-  manifestChanged,
-  providerDown,
-  signedOut,
-  slowNetwork,
-} from './embed/bad-input.ts';
-import { examplesShown } from './embed/examples.ts';
-import { historyChosen } from './embed/history.ts';
-import { everyKindTyped } from './embed/kinds.ts';
 import { salesforceInstalled } from './embed/salesforce.ts';
-import type { Walk } from './embed/steps.ts';
+import { walks } from './embed/walks.ts';
 import { consent, startWorld, type World } from './world.ts';
-
-const walks: readonly [title: string, walk: Walk][] = [
-  [
-    'shows one record as it is delivered and one write as it is sent, before anything is saved',
-    examplesShown,
-  ],
-  ['lets the customer choose how much of what exists is read at first', historyChosen],
-  ['connects with every kind of credentials that is typed', everyKindTyped],
-  ['tells that the builder asks for more, and keeps what was typed', manifestChanged],
-  ['connects again in the middle of a form, and goes on with it', connectionDied],
-  ['says that the provider is down while fields are loaded', providerDown],
-  ['says that something takes long', slowNetwork],
-  ['says that the session is over, and goes on with the next one', signedOut],
-  ['names a field that is not there any more', fieldVanished],
-];
 
 interface Installed {
   id: string;
@@ -172,7 +146,7 @@ describe('test/browser/embed', () => {
       'const open = window.open.bind(window); window.open = () => { window.open = open; return null; }; undefined',
     );
     await button(page, 'Connect HubSpot').click();
-    await button(page, 'Open the sign-in window').click();
+    await page.getByRole('link', { name: 'Open the sign-in window' }).click();
     await page.getByText('Connected to HubSpot').waitFor();
     expect(await button(page, 'Reconnect').isVisible()).toBe(true);
   });

@@ -116,28 +116,39 @@ export const signedOut: Walk = async (world) => {
 /** A field that was matched is deleted at the provider: it is named where it stood, and another one takes its place. */
 export const fieldVanished: Walk = async (world) => {
   const { hubspot } = world.platform;
-  const called = { name: 'called', label: 'Called', type: 'string', fieldType: 'text' };
-  const properties = [{ ...called, groupName: 'contactinformation' }];
+  const text = { type: 'string', fieldType: 'text', groupName: 'contactinformation' };
+  const properties = [
+    { ...text, name: 'called', label: 'Called' },
+    { ...text, name: 'shirt_size', label: 'Shirt size' },
+  ];
   await simulator(hubspot, 'POST', '/schema', { object: 'contacts', properties });
   const page = await connected(world, 'vanished');
   await page.getByLabel('Nickname').fill('called');
   await page.getByRole('option', { name: 'Called' }).click();
+  await page.getByRole('searchbox').fill('shirt');
+  await page.getByRole('checkbox', { name: /Shirt size/ }).check();
   await finish(page);
   await heading(page, 'All set').waitFor();
   const { accessToken } = await simulator<{ accessToken: string }>(hubspot, 'POST', '/tokens', {
     action: 'issue',
   });
-  const gone = await fetch(`${hubspot}/crm/v3/properties/contacts/called`, {
-    method: 'DELETE',
-    headers: { authorization: `Bearer ${accessToken}` },
-  });
-  expect(gone.status).toBe(204);
+  for (const { name } of properties) {
+    const gone = await fetch(`${hubspot}/crm/v3/properties/contacts/${name}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    expect(gone.status).toBe(204);
+  }
   await page.reload();
   await stepTo(page, 'Contacts');
   await page.getByText('The field “called” is not in your account any more').waitFor();
   await isAccessible(page);
   await page.getByLabel('Nickname').fill('last');
   await page.getByRole('option', { name: 'Last Name' }).click();
+  // What was chosen and is gone stays in sight, also when it is searched for, until it is left out.
+  await page.getByText('Not in your account any more: shirt_size').waitFor();
+  await page.getByRole('searchbox').fill('shirt');
+  await page.getByRole('checkbox', { name: /shirt_size.*not there any more/ }).uncheck();
   await button(page, 'Save changes').click();
   await page.getByText('Saved.').waitFor();
 };

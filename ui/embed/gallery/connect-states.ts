@@ -93,6 +93,13 @@ const connects: State[] = [
     walk: see('[role="alert"]'),
   }),
   connecting('connected', { answers: { ...oauth, connection }, walk: see('.svc-summary') }),
+  connecting('disconnect', {
+    answers: { ...oauth, connection },
+    walk: async (by) => {
+      await by.click('.svc-actions .svc-button-quiet');
+      await by.see('dialog[open]');
+    },
+  }),
   connecting('broken', { answers: { ...oauth, connection: broken }, walk: see('.svc-notice-warning') }),
 ];
 

@@ -301,6 +301,23 @@ const installeds: State[] = [
     answers: { ...oauth, revision: revisionOf(withoutPhone) },
     walk: openStep(3, see('.svc-issue')),
   }),
+  installed('a chosen field is gone', {
+    answers: {
+      ...oauth,
+      installation: installationOf({
+        ...content,
+        read: { objects: { contacts: { objectName: 'contacts', selectedFields: { shirt_size: true } } } },
+      }),
+    },
+    walk: openStep(3, see('.svc-notice-warning')),
+  }),
+  installed('uninstalled by somebody else', {
+    answers: { ...oauth, save: refused('installation-not-found', 404, 'There is no installation i1.') },
+    walk: async (by) => {
+      await changeDeletion(by);
+      await by.see('.svc-notice-warning');
+    },
+  }),
   installed('uninstall', {
     walk: async (by) => {
       await by.click('.svc-button-danger');

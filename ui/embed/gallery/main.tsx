@@ -116,7 +116,15 @@ function Stage({ state, look }: { state: State; look: Look }): ReactNode {
 function prepared(state: State): Pick<State, 'component' | 'props'> {
   window.fetch = (given, init) => answer(new Request(given, init), state.answers);
   window.open = () => (state.window === 'blocked' ? null : windowOf(state));
-  if (state.returned !== undefined) history.replaceState(null, '', state.returned);
+  if (state.returned !== undefined) {
+    // As the tab remembers it that left for the provider.
+    const whose = JSON.stringify(['https://svc.example.com', 'default', 'crm', 'acme', 'ada']);
+    sessionStorage.setItem(
+      'svc-connect-left',
+      JSON.stringify({ whose, provider: 'hubspot', mark: 'gallery' }),
+    );
+    history.replaceState(null, '', `${state.returned}&svcConnect=gallery`);
+  }
   return state;
 }
 

@@ -77,6 +77,36 @@ describe('ui/embed/package', () => {
     );
   }
 
+  it('begins each entry for clients, and is imported where React has no hooks', async () => {
+    const { exports } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
+      exports: Record<string, { default?: string }>;
+    };
+    for (const { default: file } of [exports['.'], exports['./hooks']].flatMap((one) => one ?? []))
+      expect(await readFile(join(app, 'node_modules/@svc/embed', file ?? ''), 'utf8')).toMatch(
+        /^'use client';/,
+      );
+    const code = `const names = async (from) => Object.keys(await import(from)).join();
+      console.log(await names('@svc/embed')); console.log(await names('@svc/embed/hooks'));`;
+    const asServer = ['--conditions', 'react-server', '--input-type=module', '-e', code];
+    expect(await run(app, process.execPath, asServer)).toBe(
+      await run(app, process.execPath, ['--input-type=module', '-e', code]),
+    );
+  });
+
+  it('has a page that names all that it exports', async () => {
+    const page = await readFile(join(root, 'docs/guides/embed.md'), 'utf8');
+    const named = async (file: string): Promise<string[]> => {
+      const text = await readFile(join(home, 'src', file), 'utf8');
+      return [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)]
+        .flatMap(([, names = '']) => names.split(','))
+        .map((name) => name.trim().replace(/^type /, ''))
+        .filter(Boolean);
+    };
+    const [all, hooks] = [await named('index.ts'), await named('hooks/index.ts')];
+    expect(all).toEqual(expect.arrayContaining(hooks));
+    expect(all.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
+  });
+
   it('is no larger than 60 KB for a browser, its hooks alone no larger than 15 KB', async () => {
     const all = await sizeOf(
       "export { ConnectProvider, ConnectionHealth, InstallIntegration, SvcProvider } from '@svc/embed'; import '@svc/embed/styles.css';",

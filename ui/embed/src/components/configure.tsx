@@ -40,9 +40,10 @@ export function Configure(props: ConfigureProps): ReactNode {
   }, [state.issues]);
   const ended = (saved: Installation | undefined): void => {
     if (!saved) return;
-    const told = isInstalled ? props.onUpdateSuccess : props.onInstallSuccess;
+    const isNew = installation?.id !== saved.id;
+    const told = isNew ? props.onInstallSuccess : props.onUpdateSuccess;
     told?.(saved.id, saved.config);
-    if (!isInstalled) {
+    if (isNew) {
       setDone(true);
       setStep(undefined);
     }
@@ -136,18 +137,25 @@ function Page({ step, state, ...props }: ConfigureProps & { step: Step; state: D
     );
   if (step === 'objects')
     return <ObjectsPanel {...{ revision, offered, draft, change }} provider={provider.displayName} />;
-  if (step === 'write') return <WritePanel {...{ revision, draft, edit, issuesAt }} />;
+  if (step === 'write') return <WritePanel {...{ revision, offered, draft, edit, issuesAt }} />;
   if (step === 'review')
     return (
       <>
         <p className="svc-intro">{t('reviewIntro')}</p>
-        <ReviewPanel {...{ revision, draft, offered, connection }} examples={props.exampleRecords} />
+        <ReviewPanel
+          {...{ revision, draft, offered, connection }}
+          examples={props.exampleRecords}
+          provider={provider.displayName}
+        />
       </>
     );
   const object = revision.content.read?.objects.find((one) => `read/${one.objectName}` === step);
   const canFilter = provider.support.search.operators.equals;
   return object ? <ReadPanel key={step} {...{ object, offered, canFilter, draft, edit, issuesAt }} /> : null;
 }
+
+const namesOf = (objects: readonly string[]): string =>
+  [...new Set(objects.map((at) => at.split('/').slice(1).join('/')))].join(', ');
 
 interface ToldProps {
   state: DraftState;
@@ -174,7 +182,21 @@ function Told({ state, t, save, onMine, onReconnect }: ToldProps): ReactNode {
           </>
         }
       >
-        {t('conflict', { objects: meeting.objects.map((at) => at.split('/').slice(1).join('/')).join(', ') })}
+        {t(meeting.isNew ? 'installedElsewhere' : 'conflict', { objects: namesOf(meeting.objects) })}
+      </Notice>
+    );
+  if (meeting.kind === 'uninstalled')
+    return (
+      <Notice
+        tone="warning"
+        actions={
+          <>
+            <Button onClick={() => void save()}>{t('install')}</Button>
+            <Button onClick={state.discard}>{t('discard')}</Button>
+          </>
+        }
+      >
+        {t('uninstalledElsewhere')}
       </Notice>
     );
   if (error && isConnectionOver(error) && onReconnect)
@@ -233,7 +255,7 @@ function Footer({ step, steps, state, isInstalled, go, save }: FooterProps): Rea
           {t('install')}
         </BusyButton>
       ) : (
-        <Button look="primary" onClick={() => go(steps[index + 1])}>
+        <Button look="primary" onClick={() => (state.check(step) ? go(steps[index + 1]) : undefined)}>
           {t('next')}
         </Button>
       )}

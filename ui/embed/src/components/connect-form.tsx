@@ -4,7 +4,8 @@ import { useSvc } from '../hooks/provider.tsx';
 import { authFormOf, planConnect, type CredentialField, type Typed } from '../state/credentials.ts';
 import { useText } from '../text/index.tsx';
 import { BusyButton, Button, Failure, Notice, TextField } from './ui.tsx';
-import { useOAuth, type Refusal } from './use-oauth.ts';
+import type { Refusal } from '../state/refusal.ts';
+import { useOAuth } from './use-oauth.ts';
 
 export interface ConnectFormProps {
   provider: ProviderInfo;
@@ -106,6 +107,8 @@ function Typing({ field, value, isMissing, said, docsUrl, onChange }: TypingProp
   );
 }
 
+const refusals = { denied: 'denied', failed: 'signInFailed' } as const;
+
 function OAuthNotice({
   oauth,
   refusal,
@@ -118,16 +121,31 @@ function OAuthNotice({
   const t = useText();
   const { state, open } = oauth;
   if (state.phase === 'failed') return <Failure error={state.error} />;
-  const refused = state.phase === 'refused' ? state : state.phase === 'idle' ? refusal : undefined;
-  if (refused)
-    return <Notice tone="bad">{refused.isDenied ? t('denied', { provider }) : refused.error}</Notice>;
+  const refused = state.phase === 'refused' ? state.refusal : state.phase === 'idle' ? refusal : undefined;
+  if (refused) return <Notice tone="bad">{t(refusals[refused], { provider })}</Notice>;
   if (state.phase === 'refused' || state.phase === 'idle') return null;
   if (state.phase === 'starting') return null;
-  const again = (
-    <Button onClick={() => open(state.url)}>
-      {t(state.phase === 'blocked' ? 'openWindow' : 'openAgain')}
-    </Button>
-  );
+  if (state.phase === 'blocked')
+    return (
+      <Notice
+        tone="warning"
+        actions={
+          // A link leads to a new tab where no window may be opened at all.
+          <a
+            className="svc-button svc-button-plain"
+            href={state.url}
+            target="_blank"
+            rel="noreferrer"
+            onClick={(event) => (open(state.url) ? event.preventDefault() : undefined)}
+          >
+            {t('openWindow')}
+          </a>
+        }
+      >
+        {t('popupBlocked')}
+      </Notice>
+    );
+  const again = <Button onClick={() => open(state.url)}>{t('openAgain')}</Button>;
   if (state.phase === 'waiting')
     return (
       <Notice tone="info" actions={again}>
@@ -136,7 +154,7 @@ function OAuthNotice({
     );
   return (
     <Notice tone="warning" actions={again}>
-      {t(state.phase === 'blocked' ? 'popupBlocked' : 'popupClosed')}
+      {t('popupClosed')}
     </Notice>
   );
 }

@@ -1,11 +1,13 @@
 import { useState, type ReactNode } from 'react';
 import type { Connection } from '@svc/client';
-import { useSvc } from '../hooks/provider.tsx';
+import { useSvc, useWhose } from '../hooks/provider.tsx';
 import { useConnection, useIntegration, useProviderInfo } from '../hooks/queries.ts';
 import { Root, useText, type Appearance } from '../text/index.tsx';
+import { Confirm } from './confirm.tsx';
 import { ConnectForm } from './connect-form.tsx';
 import { Button, Failure, Loading, Notice } from './ui.tsx';
-import { takeReturn } from './use-oauth.ts';
+import { useReturned } from './returning.ts';
+import { useFresh } from './use-fresh.ts';
 
 export interface ConnectProviderProps {
   /** Default: that of the integration. */
@@ -21,10 +23,11 @@ export interface ConnectProviderProps {
 
 /** Connects the group's account at a provider, and shows the connection that there is. */
 export function ConnectProvider({ appearance = {}, ...props }: ConnectProviderProps): ReactNode {
+  const whose = useWhose();
   return (
     <Root {...appearance}>
       <section className="svc-card">
-        <Connecting {...props} />
+        <Connecting key={whose} {...props} />
       </section>
     </Root>
   );
@@ -36,8 +39,9 @@ function Connecting(props: Omit<ConnectProviderProps, 'appearance'>): ReactNode 
   const { integration, error: absent } = useIntegration();
   const info = useProviderInfo(props.provider ?? integration?.provider);
   const known = useConnection(props.provider === undefined ? {} : { provider: props.provider });
-  const [returned] = useState(takeReturn);
+  const refusal = useReturned(info.provider?.name);
   const [isRenewing, setRenewing] = useState(false);
+  useFresh({ keys: ['connection'] });
   const failure = info.error ?? known.error ?? (props.provider === undefined ? absent : undefined);
   if (failure) return <Failure error={failure} onRetry={() => void store.refresh('')} />;
   if (!info.provider || known.isPending) return <Loading />;
@@ -54,7 +58,8 @@ function Connecting(props: Omit<ConnectProviderProps, 'appearance'>): ReactNode 
         name={info.provider.displayName}
         onRenew={() => setRenewing(true)}
         onGone={() => {
-          void known.refetch();
+          // What was set up on it is gone with it.
+          void Promise.all([known.refetch(), store.refresh('installation')]);
           props.onDisconnectSuccess?.(connection.id);
         }}
       />
@@ -69,7 +74,7 @@ function Connecting(props: Omit<ConnectProviderProps, 'appearance'>): ReactNode 
         provider={info.provider}
         renews={connection}
         returnUrl={returnUrlOf(props)}
-        refusal={returned && 'error' in returned ? returned : undefined}
+        refusal={refusal}
         onConnected={connected}
       />
     </div>
@@ -80,7 +85,8 @@ export function returnUrlOf({
   mode,
   returnUrl,
 }: Pick<ConnectProviderProps, 'mode' | 'returnUrl'>): string | undefined {
-  if (mode !== 'redirect') return undefined;
+  // A server renders nothing that leads away.
+  if (mode !== 'redirect' || typeof location === 'undefined') return undefined;
   return returnUrl ?? location.href.split('#', 1)[0];
 }
 
@@ -94,19 +100,27 @@ interface ConnectedProps {
 function Connected({ connection, name, onRenew, onGone }: ConnectedProps): ReactNode {
   const t = useText();
   const { svc } = useSvc();
-  const [error, setError] = useState<Error>();
+  const [state, setState] = useState<{ isPending: boolean; error?: Error }>({ isPending: false });
   const disconnect = (): void => {
-    svc.connections.delete(connection.id).then(onGone, setError);
+    setState({ isPending: true });
+    svc.connections
+      .delete(connection.id)
+      .then(onGone, (error: Error) => setState({ isPending: false, error }));
   };
   return (
     <div className="svc-stack">
       <ConnectionSummary connection={connection} name={name} />
-      {error ? <Failure error={error} /> : null}
       <div className="svc-actions">
         <Button onClick={onRenew}>{t('reconnect')}</Button>
-        <Button look="quiet" onClick={disconnect}>
-          {t('disconnect')}
-        </Button>
+        <Confirm
+          action={t('disconnect')}
+          title={t('disconnectTitle', { provider: name })}
+          text={t('disconnectText', { provider: name })}
+          look="quiet"
+          isPending={state.isPending}
+          error={state.error}
+          onConfirm={disconnect}
+        />
       </div>
     </div>
   );

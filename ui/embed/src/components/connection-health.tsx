@@ -1,9 +1,12 @@
 import { useState, type ReactNode } from 'react';
+import { useWhose } from '../hooks/provider.tsx';
 import { useConnection, useProviderInfo } from '../hooks/queries.ts';
 import { Root, useText, type Appearance } from '../text/index.tsx';
+import { useReturned } from './returning.ts';
 import { ConnectForm } from './connect-form.tsx';
 import { returnUrlOf } from './connect-provider.tsx';
 import { Button, Failure, Loading, Notice } from './ui.tsx';
+import { useFresh } from './use-fresh.ts';
 
 export interface ConnectionHealthProps {
   provider?: string;
@@ -17,9 +20,10 @@ export interface ConnectionHealthProps {
 
 /** Whether the connection works; where it does not, the way to connect again. */
 export function ConnectionHealth({ appearance = {}, ...props }: ConnectionHealthProps): ReactNode {
+  const whose = useWhose();
   return (
     <Root {...appearance}>
-      <Health {...props} />
+      <Health key={whose} {...props} />
     </Root>
   );
 }
@@ -35,18 +39,22 @@ function Health({
     asked === undefined ? {} : { provider: asked },
   );
   const info = useProviderInfo(connection?.provider);
+  const refusal = useReturned(connection?.provider);
   const [isRenewing, setRenewing] = useState(false);
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  useFresh({ every: true, keys: ['connection'] });
+  // An answer that fails once tells nothing of the connection that is known.
+  if (error && !connection) return <Failure error={error} onRetry={() => void refetch()} />;
   if (isPending) return quiet ? null : <Loading />;
   if (!connection) return quiet ? null : <Notice tone="info">{t('notConnected')}</Notice>;
   const name = info.provider?.displayName ?? connection.provider;
-  if (isRenewing && info.provider)
+  if ((isRenewing || refusal) && info.provider)
     return (
       <section className="svc-card">
         <ConnectForm
           provider={info.provider}
           renews={connection}
           returnUrl={returnUrlOf(way)}
+          refusal={refusal}
           onConnected={() => {
             setRenewing(false);
             void refetch();

@@ -1,18 +1,15 @@
-import {
-  useDeferredValue,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  type KeyboardEvent,
-  type ReactNode,
-} from 'react';
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { choosable, mostChosen } from '../state/questions.ts';
 import { useText } from '../text/index.tsx';
 import { matching, type Choice } from './field-picker.tsx';
 import { Button } from './ui.tsx';
 
 interface FieldListProps {
   choices: readonly Choice[];
+  /** Those that can only be left out. */
+  gone: readonly string[];
+  /** All that is chosen, in sight or not. */
+  chosen: readonly string[];
   isChosen: (value: string) => boolean;
   onChange: (values: readonly string[], chosen: boolean) => void;
 }
@@ -25,13 +22,15 @@ const spare = 4;
 const searchedFrom = 9;
 
 /** Fields to tick, found by typing. */
-export function FieldList({ choices, isChosen, onChange }: FieldListProps): ReactNode {
+export function FieldList({ choices, gone, chosen, isChosen, onChange }: FieldListProps): ReactNode {
   const t = useText();
   const [text, setText] = useState('');
-  const sought = useDeferredValue(text);
-  const found = useMemo(() => matching(choices, sought), [choices, sought]);
-  const names = found.map(({ value }) => value);
-  const isAll = found.length > 0 && names.every(isChosen);
+  const found = useMemo(() => matching(choices, text), [choices, text]);
+  const names = found.map(({ value }) => value).filter((name) => !gone.includes(name));
+  const next = choosable(names, chosen);
+  const isFull = next.length < names.filter((name) => !isChosen(name)).length;
+  // Nothing is left to be chosen: all of them are, or as many as may be.
+  const isAll = names.length > 0 && next.length === 0;
   return (
     <div className="svc-list">
       {choices.length < searchedFrom ? null : (
@@ -44,11 +43,23 @@ export function FieldList({ choices, isChosen, onChange }: FieldListProps): Reac
             value={text}
             onChange={(event) => setText(event.target.value)}
           />
-          <Button look="quiet" disabled={found.length === 0} onClick={() => onChange(names, !isAll)}>
+          <Button
+            look="quiet"
+            disabled={found.length === 0}
+            onClick={() =>
+              isAll
+                ? onChange(
+                    found.map(({ value }) => value),
+                    false,
+                  )
+                : onChange(next, true)
+            }
+          >
             {t(isAll ? 'chooseNone' : 'chooseAll')}
           </Button>
         </div>
       )}
+      {isFull && isAll ? <p className="svc-hint">{t('chosenMost', { count: mostChosen })}</p> : null}
       <Rows {...{ found, isChosen, onChange }} />
     </div>
   );
@@ -68,7 +79,7 @@ function Rows({
   found,
   isChosen,
   onChange,
-}: Omit<FieldListProps, 'choices'> & { found: readonly Choice[] }): ReactNode {
+}: Pick<FieldListProps, 'isChosen' | 'onChange'> & { found: readonly Choice[] }): ReactNode {
   const t = useText();
   const [top, setTop] = useState(0);
   const [active, setActive] = useState(0);

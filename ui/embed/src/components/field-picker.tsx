@@ -1,5 +1,5 @@
 import { Combobox, ComboboxItem, ComboboxList, ComboboxProvider } from '@ariakit/react';
-import { useDeferredValue, useId, useMemo, useState, type ReactNode } from 'react';
+import { useId, useMemo, useState, type FocusEvent, type ReactNode } from 'react';
 import { useText } from '../text/index.tsx';
 
 export interface Choice {
@@ -7,6 +7,8 @@ export interface Choice {
   label: string;
   /** Shown beside the label, such as the kind of a field. */
   note?: string | undefined;
+  /** By what it is found, too; default: its value. */
+  words?: string | undefined;
 }
 
 interface FieldPickerProps {
@@ -21,16 +23,20 @@ interface FieldPickerProps {
 /** More are never shown at once: a person types on. */
 const mostShown = 50;
 
-/** The choices that hold every word of the text, those that begin with it first. */
+/** The choices that hold every word of the text: first what is called so, then what begins with it. */
 export function matching(choices: readonly Choice[], text: string): Choice[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...choices];
-  const found = choices.filter(({ value, label }) => {
-    const hay = `${label} ${value}`.toLowerCase();
+  const found = choices.filter((choice) => {
+    const hay = `${choice.label} ${choice.words ?? choice.value}`.toLowerCase();
     return words.every((word) => hay.includes(word));
   });
-  const rank = ({ label, value }: Choice): number =>
-    label.toLowerCase().startsWith(words[0] ?? '') || value.toLowerCase().startsWith(words[0] ?? '') ? 0 : 1;
+  const whole = words.join(' ');
+  const rank = (choice: Choice): number => {
+    const names = [choice.label.toLowerCase(), (choice.words ?? choice.value).toLowerCase().trim()];
+    if (names.includes(whole)) return 0;
+    return names.some((name) => name.startsWith(words[0] ?? '')) ? 1 : 2;
+  };
   return found.toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -40,26 +46,22 @@ export function FieldPicker({ label, hint, choices, value, issue, onChange }: Fi
   const id = useId();
   const chosen = choices.find((choice) => choice.value === value);
   const shownValue = chosen?.label ?? value ?? '';
-  const [typed, setTyped] = useState<string>();
-  const [isOpen, setOpen] = useState(false);
-  const text = useDeferredValue(typed ?? '');
-  const close = (): void => {
-    setOpen(false);
-    setTyped(undefined);
-  };
+  const { typed, setTyped, isOpen, setOpen, leave } = useTyping();
   const choose = (next: string | undefined): void => {
     onChange(next);
-    close();
+    setOpen(false);
   };
   return (
-    <div className="svc-field svc-picker">
+    <div className="svc-field svc-picker" onBlur={leave}>
       <label className="svc-field-label" htmlFor={id}>
         {label}
       </label>
       {hint ? <p className="svc-hint">{hint}</p> : null}
       <ComboboxProvider
+        // Arrows stay among the choices: one of them is always taken with Enter.
+        includesBaseElement={false}
         open={isOpen}
-        setOpen={(open) => (open ? setOpen(true) : close())}
+        setOpen={setOpen}
         value={typed ?? shownValue}
         setValue={setTyped}
         selectedValue={value ?? ''}
@@ -86,12 +88,26 @@ export function FieldPicker({ label, hint, choices, value, issue, onChange }: Fi
               ×
             </button>
           )}
-          {isOpen ? <Options choices={choices} text={text} /> : null}
+          {isOpen ? <Options choices={choices} text={typed ?? ''} /> : null}
         </div>
       </ComboboxProvider>
       {issue ? <Issue id={`${id}-issue`} text={issue} /> : null}
     </div>
   );
+}
+
+/** What was typed and not chosen is no choice: where the list closes, the field shows again what is. */
+function useTyping() {
+  const [typed, setTyped] = useState<string>();
+  const [isOpen, setShown] = useState(false);
+  const setOpen = (open: boolean): void => {
+    setShown(open);
+    if (!open) setTyped(undefined);
+  };
+  const leave = (event: FocusEvent): void => {
+    if (!event.currentTarget.contains(event.relatedTarget)) setOpen(false);
+  };
+  return { typed, setTyped, isOpen, setOpen, leave };
 }
 
 function Issue({ id, text }: { id: string; text: string }): ReactNode {
@@ -116,7 +132,9 @@ function Options({ choices, text }: { choices: readonly Choice[]; text: string }
         >
           <bdi>{choice.label}</bdi>
           <span className="svc-muted">
-            <bdi>{choice.label === choice.value ? choice.note : choice.value}</bdi>
+            <bdi>
+              {choice.words !== undefined || choice.label === choice.value ? choice.note : choice.value}
+            </bdi>
           </span>
         </ComboboxItem>
       ))}

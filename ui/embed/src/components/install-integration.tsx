@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Connection, HydratedRevision } from '@svc/client';
-import { useSvc } from '../hooks/provider.tsx';
+import { useSvc, useWhose } from '../hooks/provider.tsx';
 import {
   useConnection,
   useInstallation,
@@ -15,37 +15,41 @@ import { returnUrlOf } from './connect-provider.tsx';
 import { Configure } from './configure.tsx';
 import type { InstalledProps, InstallIntegrationProps } from './props.ts';
 import { BusyButton, Button, Failure, Loading, Notice } from './ui.tsx';
-import { takeReturn } from './use-oauth.ts';
+import { useReturned } from './returning.ts';
+import { useFresh } from './use-fresh.ts';
 
 const noMappings: OfferedMappings = {};
 
 /** Connects, asks what is shared and how it is mapped, and installs; later the place to change all of it. */
 export function InstallIntegration({ appearance = {}, ...props }: InstallIntegrationProps): ReactNode {
+  const whose = useWhose();
   return (
     <Root {...appearance}>
-      <Installing {...props} />
+      <Installing key={whose} {...props} />
     </Root>
   );
 }
 
-function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNode {
-  const { store } = useSvc();
+function useKnown() {
   const { integration, ...asked } = useIntegration();
   const found = useInstallation();
   const known = useConnection();
   const info = useProviderInfo(integration?.provider);
-  const [returned] = useState(takeReturn);
+  const failure = asked.error ?? found.error ?? known.error ?? info.error;
+  return { integration, found, known, info, failure };
+}
+
+function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNode {
+  const { store } = useSvc();
+  const { integration, found, known, info, failure } = useKnown();
+  const refusal = useReturned(integration?.provider);
   const [isGone, setGone] = useState(false);
   const edited = useRef<Connection>(undefined);
+  const installed = useRef(false);
   useFresh();
-  const failure = asked.error ?? found.error ?? known.error ?? info.error;
-  const isKnown = integration && info.provider && !found.isPending && !known.isPending;
-  if (!isKnown || !info.provider)
-    return (
-      <section className="svc-card">
-        {failure ? <Failure error={failure} onRetry={() => void store.refresh('')} /> : <Loading />}
-      </section>
-    );
+  const isKnown = integration && !found.isPending && !known.isPending;
+  if (!isKnown || !info.provider) return <Awaited failure={failure} />;
+  installed.current ||= found.installation !== undefined;
   const connection = found.installation?.connection ?? known.connection;
   const isUsable =
     connection !== undefined && (connection.status !== 'bad_credentials' || found.installation !== undefined);
@@ -53,19 +57,26 @@ function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNo
   if (isUsable) edited.current = connection;
   else if (isGone) edited.current = undefined;
   const about = connection ?? edited.current;
+  const told = installed.current ? 'uninstalledElsewhere' : edited.current && 'connectionOver';
+  const gone = (id: string): void => {
+    setGone(true);
+    props.onUninstallSuccess?.(id);
+  };
+  const connected = (): void => {
+    setGone(false);
+    installed.current = false;
+    for (const key of ['connection', 'installation', 'revision']) void store.refresh(key);
+  };
   return (
     <>
       {isUsable ? null : (
         <Connecting
-          told={isGone ? 'uninstalled' : edited.current ? 'connectionOver' : undefined}
+          told={isGone ? 'uninstalled' : told}
           provider={info.provider}
           renews={connection}
           returnUrl={returnUrlOf(props)}
-          refusal={returned && 'error' in returned ? returned : undefined}
-          onConnected={() => {
-            setGone(false);
-            void Promise.all([known.refetch(), store.refresh('revision')]);
-          }}
+          refusal={refusal}
+          onConnected={connected}
         />
       )}
       {about && edited.current ? (
@@ -75,11 +86,8 @@ function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNo
             provider={info.provider}
             connection={about}
             installation={found.installation}
-            onRenewed={() => void Promise.all([known.refetch(), found.refetch(), store.refresh('revision')])}
-            onUninstallSuccess={(id) => {
-              setGone(true);
-              props.onUninstallSuccess?.(id);
-            }}
+            onRenewed={connected}
+            onUninstallSuccess={gone}
           />
         </div>
       ) : null}
@@ -87,9 +95,18 @@ function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNo
   );
 }
 
+function Awaited({ failure }: { failure: Error | undefined }): ReactNode {
+  const { store } = useSvc();
+  return (
+    <section className="svc-card">
+      {failure ? <Failure error={failure} onRetry={() => void store.refresh('')} /> : <Loading />}
+    </section>
+  );
+}
+
 interface ConnectingProps extends ConnectFormProps {
   /** Why there is no account. */
-  told: 'uninstalled' | 'connectionOver' | undefined;
+  told: 'uninstalled' | 'uninstalledElsewhere' | 'connectionOver' | undefined;
 }
 
 function Connecting({ told, ...form }: ConnectingProps): ReactNode {
@@ -114,6 +131,13 @@ function WithFields(props: InstalledProps): ReactNode {
   // What is installed can be paused, connected again and uninstalled in any case.
   const whole = failure === undefined ? revision : undefined;
   const shown = whole ?? seen.current ?? (props.installation ? revision : undefined);
+  const { store } = useSvc();
+  // Dead credentials are noticed by whoever asks with them first.
+  const isRefused = failure !== undefined || error !== undefined;
+  useEffect(() => {
+    if (!isRefused) return;
+    for (const key of ['connection', 'installation']) void store.refresh(key);
+  }, [isRefused, store]);
   useEffect(() => {
     if (failure !== undefined) return;
     if (isNewer) setTold(true);
@@ -164,17 +188,4 @@ function failureOf({ content }: HydratedRevision): string | undefined {
   const objects = [...(content.read?.objects ?? []), ...(content.write?.objects ?? [])];
   const failed = objects.flatMap(({ error }) => error ?? []);
   return objects.length > 0 && failed.length === objects.length ? failed[0] : undefined;
-}
-
-/** Looks again at what others may have changed, when the person comes back to the page. */
-function useFresh(): void {
-  const { store } = useSvc();
-  useEffect(() => {
-    const look = (): void => {
-      if (document.visibilityState !== 'visible') return;
-      for (const key of ['integration', 'installation', 'connection']) void store.refresh(key);
-    };
-    document.addEventListener('visibilitychange', look);
-    return () => document.removeEventListener('visibilitychange', look);
-  }, [store]);
 }

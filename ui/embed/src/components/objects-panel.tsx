@@ -68,12 +68,13 @@ export function ObjectsPanel({ revision, offered, draft, change, provider }: Obj
   );
 }
 
-type ReviewPanelProps = Omit<ExamplesProps, 'objectName'>;
+type ReviewPanelProps = Omit<ExamplesProps, 'objectName'> & { provider: string };
 
 /** What was chosen, object by object, with an example of each on request. */
-export function ReviewPanel(props: ReviewPanelProps): ReactNode {
+export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode {
   const t = useText();
   const { revision, draft } = props;
+  if (objectsOf(revision).length === 0) return <p className="svc-intro">{t('reviewProxy', { provider })}</p>;
   return (
     <ul className="svc-rows">
       {objectsOf(revision).map(({ objectName, displayName }) => {

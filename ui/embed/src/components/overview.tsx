@@ -1,13 +1,14 @@
-import { useRef, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import type { Connection, HydratedRevision, Installation, ProviderInfo } from '@svc/client';
 import { useDeleteInstallation } from '../hooks/mutations.ts';
 import { applyEdit } from '../state/draft.ts';
 import { isPaused } from '../state/save.ts';
 import { useText } from '../text/index.tsx';
+import { Confirm } from './confirm.tsx';
 import { ConnectForm } from './connect-form.tsx';
 import { ConnectionSummary } from './connect-provider.tsx';
 import { ReviewPanel } from './objects-panel.tsx';
-import { BusyButton, Button, Failure, Notice } from './ui.tsx';
+import { Button, Notice } from './ui.tsx';
 import type { ExamplesProps } from './examples.tsx';
 import type { DraftState } from './use-draft.ts';
 
@@ -64,7 +65,10 @@ export function Overview({
         />
       ) : null}
       {paused && !state.isChanged ? <Notice tone="info">{t('paused')}</Notice> : null}
-      <ReviewPanel {...{ revision, offered, examples, connection }} draft={state.draft} />
+      <ReviewPanel
+        {...{ revision, offered, examples, connection, draft: state.draft }}
+        provider={provider.displayName}
+      />
       <div className="svc-actions">
         {isBroken ? null : (
           <Button onClick={() => setRenewing(!isRenewing)}>{t(isRenewing ? 'cancel' : 'reconnect')}</Button>
@@ -72,12 +76,7 @@ export function Overview({
         {hasReads ? (
           <Button onClick={() => setPaused(paused)}>{t(paused ? 'resume' : 'pause')}</Button>
         ) : null}
-        <Uninstall
-          installation={installation}
-          provider={provider}
-          name={revision.content.displayName ?? revision.content.name}
-          onUninstalled={on.onUninstalled}
-        />
+        <Uninstall {...{ installation, provider, revision }} onUninstalled={on.onUninstalled} />
       </div>
     </div>
   );
@@ -86,35 +85,23 @@ export function Overview({
 interface UninstallProps {
   installation: Installation;
   provider: ProviderInfo;
-  name: string;
+  revision: HydratedRevision;
   onUninstalled: (installationId: string) => void;
 }
 
-function Uninstall({ installation, provider, name, onUninstalled }: UninstallProps): ReactNode {
+function Uninstall({ installation, provider, revision, onUninstalled }: UninstallProps): ReactNode {
   const t = useText();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const { content } = revision;
   const { deleteInstallation, isPending, error } = useDeleteInstallation();
   return (
-    <>
-      <Button look="danger" onClick={() => dialog.current?.showModal()}>
-        {t('uninstall')}
-      </Button>
-      <dialog ref={dialog} className="svc-dialog" aria-labelledby={`uninstall-${installation.id}`}>
-        <h2 id={`uninstall-${installation.id}`}>{t('uninstallTitle', { integration: name })}</h2>
-        <p>{t('uninstallText', { provider: provider.displayName })}</p>
-        {error ? <Failure error={error} /> : null}
-        <div className="svc-actions svc-actions-end">
-          <Button onClick={() => dialog.current?.close()}>{t('cancel')}</Button>
-          <BusyButton
-            look="danger"
-            busy={isPending}
-            busyText={t('installing')}
-            onClick={() => void deleteInstallation({ installation, onSuccess: onUninstalled })}
-          >
-            {t('uninstall')}
-          </BusyButton>
-        </div>
-      </dialog>
-    </>
+    <Confirm
+      action={t('uninstall')}
+      title={t('uninstallTitle', { integration: content.displayName ?? content.name })}
+      text={t('uninstallText', { provider: provider.displayName })}
+      look="danger"
+      isPending={isPending}
+      error={error}
+      onConfirm={() => void deleteInstallation({ installation, onSuccess: onUninstalled })}
+    />
   );
 }

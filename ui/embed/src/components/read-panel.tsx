@@ -1,4 +1,4 @@
-import { useId, useMemo, type ReactNode } from 'react';
+import { useId, useMemo, useRef, type ReactNode } from 'react';
 import type { ConfigContent, FieldMetadata, HydratedReadObject } from '@svc/client';
 import { readConfigOf, type Edit, type ReadEdit } from '../state/draft.ts';
 import {
@@ -6,6 +6,7 @@ import {
   fieldsOf,
   mappingQuestions,
   suggestedValues,
+  vanishedFields,
   type MappingQuestion,
   type OfferedMappings,
 } from '../state/questions.ts';
@@ -77,7 +78,7 @@ export function ReadPanel({
           ))}
         </section>
       ) : null}
-      <Chosen {...{ optional, config, set }} />
+      <Chosen {...{ object, optional, config, set }} />
       {canFilter && choices.length > 0 ? (
         <Filters filters={config?.fieldFilters ?? []} {...{ object, choices, set, issuesAt }} />
       ) : null}
@@ -86,14 +87,24 @@ export function ReadPanel({
   );
 }
 
-interface ChosenProps extends Pick<MappingProps, 'config' | 'set'> {
+interface ChosenProps extends Pick<MappingProps, 'object' | 'config' | 'set'> {
   optional: readonly Choice[];
 }
 
 /** What comes beside that, of the customer's choice. */
-function Chosen({ optional, config, set }: ChosenProps): ReactNode {
+function Chosen({ object, optional, config, set }: ChosenProps): ReactNode {
   const t = useText();
-  if (optional.length === 0) return null;
+  const vanished = vanishedFields(object, config);
+  // One that is left out stays in sight, so that it is seen to be.
+  const seen = useRef<readonly string[]>([]);
+  seen.current = [...new Set([...seen.current, ...vanished])];
+  const gone = seen.current;
+  const note = t('vanishedNote');
+  const choices = useMemo(
+    () => [...gone.map((value): Choice => ({ value, label: value, note })), ...optional],
+    [optional, note, gone.join('\n')],
+  );
+  if (choices.length === 0) return null;
   const chosen = optional.filter(({ value }) => config?.selectedFields?.[value]).length;
   return (
     <section className="svc-section">
@@ -101,8 +112,13 @@ function Chosen({ optional, config, set }: ChosenProps): ReactNode {
       <p className="svc-hint" aria-live="polite">
         {t('optionalIntro', { count: chosen, all: optional.length })}
       </p>
+      {vanished.length > 0 ? (
+        <Notice tone="warning">{t('vanishedChosen', { fields: vanished.join(', ') })}</Notice>
+      ) : null}
       <FieldList
-        choices={optional}
+        choices={choices}
+        gone={gone}
+        chosen={Object.keys(config?.selectedFields ?? {}).filter((name) => config?.selectedFields?.[name])}
         isChosen={(value) => config?.selectedFields?.[value] === true}
         onChange={(fieldNames, selected) => set({ kind: 'fields', fieldNames, selected })}
       />

@@ -78,6 +78,8 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void
 /** What a person can do about, in their words. */
 const sentences: Readonly<Partial<Record<string, TextKey>>> = {
   unreachable: 'offline',
+  'token-missing': 'tokenMissing',
+  'token-unavailable': 'tokenDown',
   'provider-unreachable': 'providerDown',
   'provider-rate-limited': 'providerBusy',
   'connection-bad-credentials': 'connectionOver',

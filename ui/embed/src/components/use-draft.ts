@@ -1,34 +1,21 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import {
-  SvcError,
-  type ConfigContent,
-  type Connection,
-  type HydratedRevision,
-  type Installation,
-} from '@svc/client';
-import { useCreateInstallation, useUpdateInstallation } from '../hooks/mutations.ts';
+import type { ConfigContent, Connection, HydratedRevision, Installation } from '@svc/client';
 import { useSvc } from '../hooks/provider.tsx';
 import { applyEdit, type Edit } from '../state/draft.ts';
 import { firstDraft, type OfferedMappings } from '../state/questions.ts';
-import { issuesAt, mergeDrafts, planSave, type FormIssue } from '../state/save.ts';
+import { differences, issuesOf } from '../state/save.ts';
+import { isOn, type Step } from '../state/wizard.ts';
+import { nothingTold, useSending, type Meeting, type Sent, type Told } from './use-sending.ts';
 
-/** What came of other people's changes. */
-export type Meeting =
-  | { kind: 'none' }
-  | { kind: 'merged' }
-  | { kind: 'conflict'; objects: string[]; theirs: Installation };
-
-export interface DraftState {
+export interface DraftState extends Told {
   draft: ConfigContent;
   isChanged: boolean;
   isSaving: boolean;
-  isSaved: boolean;
-  issues: readonly FormIssue[];
-  error: Error | undefined;
-  meeting: Meeting;
   edit: (edit: Edit) => void;
   change: (change: (draft: ConfigContent) => ConfigContent) => void;
   discard: () => void;
+  /** Whether nothing is wrong on a page of the form; what is, is shown. */
+  check: (step: Step) => boolean;
   /** The installation when everything was saved; otherwise nothing was, and `issues`, `error` or `meeting` say why. */
   save: () => Promise<Installation | undefined>;
   /** Of a conflict: mine is saved, theirs is taken over. */
@@ -51,15 +38,9 @@ export function useDraft(
   const { store } = useSvc();
   const [local, setLocal] = useState<Local>();
   const [told, setTold] = useTold(connection);
-  const [isSaving, setSaving] = useState(false);
   const send = useSending(revision, offered);
   const first = useMemo(() => firstDraft(revision, offered), [revision, offered]);
   const draft = local?.content ?? installation?.config.content ?? first;
-  useEffect(
-    () => setLocal((now) => (now?.base === undefined && installation ? undefined : now)),
-    [installation?.id],
-  );
-
   const change = useCallback(
     (by: (draft: ConfigContent) => ConfigContent) => {
       setLocal((now) => ({
@@ -70,17 +51,31 @@ export function useDraft(
     },
     [installation, first],
   );
-  const save = async (base: Installation | undefined, content: ConfigContent) => {
-    setSaving(true);
-    const sent = await send(base, content);
-    setSaving(false);
+  const [isSaving, save] = useSaving(send, (sent, content) => {
     setTold(sent);
-    if (sent.saved) setLocal(undefined);
-    return sent.saved;
-  };
+    if (sent.saved || isElsewhere(sent.meeting))
+      // What was entered stays, for an installation that is another one now, or that is to be made again.
+      setLocal(sent.saved ? undefined : { base: undefined, content });
+  });
+  useElsewhere(installation, isSaving ? undefined : local, (theirs, objects) => {
+    if (objects.length === 0) setLocal(undefined);
+    else setTold({ ...nothingTold, meeting: { kind: 'conflict', objects, theirs, isNew: true } });
+  });
   const discard = (): void => {
     setLocal(undefined);
     setTold(nothingTold);
+  };
+  const check = (step: Step): boolean => {
+    const issues = issuesOf(draft, revision, offered).filter(({ at }) => isOn(step, at));
+    setTold({ ...nothingTold, issues });
+    return issues.length === 0;
+  };
+  const decide = async (whose: 'mine' | 'theirs'): Promise<Installation | undefined> => {
+    if (told.meeting.kind !== 'conflict') return undefined;
+    if (whose === 'mine') return save(told.meeting.theirs, draft);
+    store.set('installation', told.meeting.theirs);
+    discard();
+    return undefined;
   };
   return {
     draft,
@@ -90,24 +85,43 @@ export function useDraft(
     change,
     edit: (edit) => change((content) => applyEdit(content, edit)),
     discard,
-    save: () => save(local ? local.base : installation, draft),
-    decide: async (whose) => {
-      if (told.meeting.kind !== 'conflict') return undefined;
-      const { theirs } = told.meeting;
-      if (whose === 'theirs') {
-        store.set('installation', theirs);
-        discard();
-        return undefined;
-      }
-      return save(theirs, draft);
-    },
+    check,
+    save: () => save(local && installation ? local.base : installation, draft),
+    decide,
   };
 }
 
-/** What the last attempt to save came to. */
-type Told = Pick<DraftState, 'issues' | 'error' | 'meeting' | 'isSaved'>;
-type Sent = Told & { saved?: Installation };
-const nothingTold: Told = { issues: [], error: undefined, meeting: { kind: 'none' }, isSaved: false };
+type Send = ReturnType<typeof useSending>;
+
+/** Sends, and tells what came of it. */
+function useSaving(
+  send: Send,
+  told: (sent: Sent, content: ConfigContent) => void,
+): [boolean, (base: Installation | undefined, content: ConfigContent) => Promise<Installation | undefined>] {
+  const [isSaving, setSaving] = useState(false);
+  const save = async (base: Installation | undefined, content: ConfigContent) => {
+    setSaving(true);
+    const sent = await send(base, content);
+    setSaving(false);
+    told(sent, content);
+    return sent.saved;
+  };
+  return [isSaving, save];
+}
+
+const isElsewhere = (meeting: Meeting): boolean =>
+  meeting.kind === 'uninstalled' || (meeting.kind === 'conflict' && meeting.isNew);
+
+/** Somebody else installed while this page was filled in: what was entered is kept until it is said whose holds. */
+function useElsewhere(
+  theirs: Installation | undefined,
+  mine: Local | undefined,
+  told: (theirs: Installation, objects: string[]) => void,
+): void {
+  useEffect(() => {
+    if (theirs && mine && !mine.base) told(theirs, differences(mine.content, theirs.config.content));
+  }, [theirs?.id]);
+}
 
 /** What was told of an account that is connected again does not hold any more. */
 function useTold(connection: Connection | undefined): [Told, (told: Told) => void] {
@@ -115,51 +129,4 @@ function useTold(connection: Connection | undefined): [Told, (told: Told) => voi
   const mark = `${connection?.id} ${connection?.status}`;
   useEffect(() => setTold(nothingTold), [mark]);
   return [told, setTold];
-}
-
-/** Sends a draft; where somebody else saved meanwhile, on what they left. */
-function useSending(
-  revision: HydratedRevision,
-  offered: OfferedMappings,
-): (base: Installation | undefined, content: ConfigContent) => Promise<Sent> {
-  const { svc, store, integration } = useSvc();
-  const { createInstallation } = useCreateInstallation();
-  const { updateInstallation } = useUpdateInstallation();
-
-  async function send(base: Installation | undefined, content: ConfigContent): Promise<Sent> {
-    const plan = planSave(content, base?.config.content, revision, offered);
-    if (plan.kind === 'refusal') return { ...nothingTold, issues: plan.issues };
-    if (plan.kind === 'nothing') return { ...nothingTold, ...(base ? { saved: base } : {}) };
-    let failure: Error | undefined;
-    const onError = (cause: Error): void => {
-      failure = cause;
-    };
-    const saved = base
-      ? await updateInstallation({ config: content, base, onError })
-      : await createInstallation({ config: content, onError });
-    if (saved) return { ...nothingTold, saved, isSaved: base !== undefined };
-    if (base && failure instanceof SvcError && failure.code === 'config-changed') return meet(base, content);
-    const said = failure instanceof SvcError ? issuesAt(failure.issues ?? []) : [];
-    const issues = said.filter(({ at }) => at !== 'form');
-    return { ...nothingTold, issues, error: issues.length === 0 ? failure : undefined };
-  }
-
-  async function meet(base: Installation, mine: ConfigContent): Promise<Sent> {
-    const theirs = await svc.installations.get({ integration, installationId: base.id });
-    const merge = mergeDrafts(base.config.content, mine, theirs.config.content);
-    if (merge.kind === 'conflict')
-      return { ...nothingTold, meeting: { kind: 'conflict', objects: merge.objects, theirs } };
-    const sent = await send(theirs, merge.content);
-    return sent.saved ? { ...sent, meeting: { kind: 'merged' } } : sent;
-  }
-  return async (base, content) => {
-    const sent = await send(base, content).catch((cause: unknown): Sent => ({
-      ...nothingTold,
-      error: cause as Error,
-    }));
-    // What keeps it from being saved may be that something else changed: the form then shows it.
-    if (sent.error || sent.issues.length > 0)
-      for (const key of ['integration', 'connection']) void store.refresh(key);
-    return sent;
-  };
 }

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Connection, ConnectionRequest } from '@svc/client';
-import { useSvc, type SvcContext } from '../hooks/provider.tsx';
+import { useSvc, whoseOf, type SvcContext } from '../hooks/provider.tsx';
+import { newMark, reasonOf, type Refusal } from '../state/refusal.ts';
+import { leaveFor } from './returning.ts';
 
 /** How far a sign-in at the provider is. */
 export type OAuthState =
@@ -10,14 +12,8 @@ export type OAuthState =
   | { phase: 'waiting'; url: string }
   | { phase: 'blocked'; url: string }
   | { phase: 'closed'; url: string }
-  | ({ phase: 'refused' } & Refusal)
+  | { phase: 'refused'; refusal: Refusal }
   | { phase: 'failed'; error: Error };
-
-/** Why a sign-in ended without a connection: in svc's words, and whether the person said no. */
-export interface Refusal {
-  error: string;
-  isDenied: boolean;
-}
 
 export interface SignIn {
   provider: string;
@@ -30,34 +26,46 @@ const windowForm = 'popup,width=600,height=720';
 /** A provider may cut the window off from its opener: then only svc knows how it ended. */
 const lookEveryMs = 2_000;
 
-/** Signs in in a window of its own, or in place of this page when `returnUrl` is given. */
+/** What a sign-in was begun with, and its window. */
+interface Flow {
+  signIn: SignIn;
+  /** The connections as they were, by id. */
+  before: ReadonlyMap<string, string>;
+  /** Each has a window of its own. Behind the last @ stands the page that hears it: the page at its end speaks to no other. */
+  name: string;
+  popup: Window | null;
+}
+
+/** Signs in in a window of its own, or in place of this page when `returnUrl` is given. `open` answers whether a window opened. */
 export function useOAuth(
   onConnected: (connection: Connection) => void,
   returnUrl?: string,
-): { state: OAuthState; start: (signIn: SignIn) => void; open: (url: string) => void; reset: () => void } {
+): { state: OAuthState; start: (signIn: SignIn) => void; open: (url: string) => boolean; reset: () => void } {
   const context = useSvc();
   const [state, setState] = useState<OAuthState>({ phase: 'idle' });
-  const popup = useRef<Window | null>(null);
-  const asked = useRef<{ signIn: SignIn; before: string }>(undefined);
+  const flow = useRef<Flow>(undefined);
   const done = useRef(onConnected);
   done.current = onConnected;
-
   const start = useCallback(
     (signIn: SignIn) => {
+      flow.current?.popup?.close();
+      const name = `svc-connect-${newMark()}@${location.origin}`;
       // Opened in the click itself, or browsers block it.
-      popup.current = returnUrl === undefined ? window.open('about:blank', 'svc-connect', windowForm) : null;
+      const popup = returnUrl === undefined ? window.open('about:blank', name, windowForm) : null;
+      const begun: Flow = { signIn, name, popup, before: new Map() };
+      flow.current = begun;
       setState({ phase: 'starting' });
       begin(context, signIn, returnUrl).then(
         ({ url, before }) => {
-          asked.current = { signIn, before };
+          begun.before = before;
+          if (flow.current !== begun) return undefined;
           if (returnUrl !== undefined) return location.assign(url);
-          if (!popup.current || popup.current.closed) return setState({ phase: 'blocked', url });
-          popup.current.location.href = url;
-          return setState({ phase: 'waiting', url });
+          if (popup && !popup.closed) popup.location.href = url;
+          return setState({ phase: !popup || popup.closed ? 'blocked' : 'waiting', url });
         },
         (error: Error) => {
-          popup.current?.close();
-          setState({ phase: 'failed', error });
+          popup?.close();
+          if (flow.current === begun) setState({ phase: 'failed', error });
         },
       );
     },
@@ -65,49 +73,51 @@ export function useOAuth(
   );
 
   const url = 'url' in state ? state.url : undefined;
-  const isOpen = state.phase === 'waiting' || state.phase === 'blocked' || state.phase === 'closed';
   useEffect(() => {
-    if (!isOpen || url === undefined || !asked.current) return undefined;
-    const { signIn, before } = asked.current;
-    return watch(context, signIn, before, {
-      popup: () => popup.current,
+    const watched = flow.current;
+    if (url === undefined || !watched) return undefined;
+    return watch(context, watched, {
       connected: (connection) => {
-        popup.current?.close();
+        watched.popup?.close();
         setState({ phase: 'idle' });
         done.current(connection);
       },
-      refused: (refusal) => setState({ phase: 'refused', ...refusal }),
-      closed: () => setState((now) => (now.phase === 'waiting' ? { phase: 'closed', url } : now)),
+      refused: (refusal) => setState({ phase: 'refused', refusal }),
+      closed: () => setState((now) => (now.phase === 'waiting' ? { ...now, phase: 'closed' } : now)),
     });
-  }, [context, isOpen, url]);
+  }, [context, url]);
 
-  const open = useCallback((link: string) => {
-    popup.current = window.open(link, 'svc-connect', windowForm);
-    if (popup.current) setState({ phase: 'waiting', url: link });
+  const open = useCallback((link: string): boolean => {
+    const popup = window.open(link, flow.current?.name, windowForm);
+    if (flow.current) flow.current.popup = popup;
+    if (popup) setState({ phase: 'waiting', url: link });
+    return popup !== null;
   }, []);
   const reset = useCallback(() => {
-    popup.current?.close();
+    flow.current?.popup?.close();
+    flow.current = undefined;
     setState({ phase: 'idle' });
   }, []);
   return { state, start, open, reset };
 }
 
-async function newest({ svc, groupRef }: SvcContext, provider: string): Promise<Connection | undefined> {
-  for await (const connection of svc.connections.list({ groupRef, provider })) {
-    if (connection.status !== 'bad_credentials') return connection;
-  }
-  return undefined;
-}
+const markOf = ({ status, updateTime, tokenIssueTime }: Connection): string =>
+  `${updateTime} ${tokenIssueTime} ${status === 'bad_credentials'}`;
 
-const markOf = (connection: Connection | undefined): string => `${connection?.id} ${connection?.updateTime}`;
+async function connectionsOf({ svc, groupRef }: SvcContext, provider: string): Promise<Connection[]> {
+  const found: Connection[] = [];
+  for await (const connection of svc.connections.list({ groupRef, provider })) found.push(connection);
+  return found;
+}
 
 async function begin(
   context: SvcContext,
   { provider, place, renews }: SignIn,
   returnUrl: string | undefined,
-): Promise<{ url: string; before: string }> {
+): Promise<{ url: string; before: Flow['before'] }> {
   const { svc, groupRef, groupName, consumerRef, consumerName } = context;
-  const before = markOf(await newest(context, provider));
+  const known = await connectionsOf(context, provider);
+  const before = new Map(known.map((connection) => [connection.id, markOf(connection)]));
   if (renews && returnUrl === undefined)
     return { before, url: await svc.connections.reconnectUrl(renews.id) };
   const workspace = renews?.providerWorkspaceRef;
@@ -119,13 +129,12 @@ async function begin(
     ...(consumerName === undefined ? {} : { consumerName }),
     ...(workspace === undefined ? {} : { providerWorkspaceRef: workspace }),
     ...place,
-    ...(returnUrl === undefined ? {} : { returnUrl }),
+    ...(returnUrl === undefined ? {} : { returnUrl: leaveFor(returnUrl, whoseOf(context), provider) }),
   });
   return { before, url };
 }
 
 interface Watcher {
-  popup(): Window | null;
   connected(connection: Connection): void;
   refused(refusal: Refusal): void;
   closed(): void;
@@ -133,31 +142,42 @@ interface Watcher {
 
 interface Told {
   eventType?: unknown;
-  data?: { connection?: string; error?: string; reason?: string };
+  data?: { connection?: string; reason?: string };
 }
 
 /** Hears the window, and asks svc beside it. Returns what ends the watch. */
-function watch(context: SvcContext, { provider }: SignIn, before: string, watcher: Watcher): () => void {
-  const { svc, baseUrl } = context;
+function watch(context: SvcContext, flow: Flow, watcher: Watcher): () => void {
+  const { signIn, before } = flow;
   let isOver = false;
+  const isItsOwn = (connection: Connection): boolean =>
+    connection.provider === signIn.provider &&
+    connection.status !== 'bad_credentials' &&
+    before.get(connection.id) !== markOf(connection) &&
+    (signIn.renews?.id === connection.id || connection.consumer.consumerRef === context.consumerRef);
+  /** Of a connection that the window named, or of those that there are. */
   const settle = async (id: string | undefined): Promise<void> => {
-    const found = id === undefined ? await newest(context, provider) : await svc.connections.get(id);
-    if (isOver || !found || (id === undefined && markOf(found) === before)) return;
+    const all = await connectionsOf(context, signIn.provider);
+    const found = all.find(
+      (connection) => (id === undefined || connection.id === id) && isItsOwn(connection),
+    );
+    if (isOver || !found) return;
     isOver = true;
     watcher.connected(found);
   };
-  const hear = ({ origin, data }: MessageEvent): void => {
-    if (isOver || origin !== new URL(baseUrl).origin) return;
+  const hear = ({ origin, source, data }: MessageEvent): void => {
+    // A window that closed as it spoke is no source any more.
+    const isFromIt = source === null ? flow.popup?.closed === true : source === flow.popup;
+    if (isOver || !isFromIt || origin !== new URL(context.baseUrl).origin) return;
     const { eventType, data: told } = Object(data) as Told;
     if (eventType === 'AUTHORIZATION_SUCCEEDED') settle(told?.connection).catch(() => undefined);
     if (eventType !== 'AUTHORIZATION_FAILED') return;
     isOver = true;
-    watcher.refused({ error: told?.error ?? '', isDenied: told?.reason === 'denied' });
+    watcher.refused(reasonOf(told?.reason));
   };
   const looking = setInterval(() => {
     if (isOver) return;
     settle(undefined).catch(() => undefined);
-    if (watcher.popup()?.closed) watcher.closed();
+    if (flow.popup?.closed) watcher.closed();
   }, lookEveryMs);
   addEventListener('message', hear);
   return () => {
@@ -165,15 +185,4 @@ function watch(context: SvcContext, { provider }: SignIn, before: string, watche
     clearInterval(looking);
     removeEventListener('message', hear);
   };
-}
-
-/** How a sign-in in place of the page ended, read from its address once; the address is cleaned. */
-export function takeReturn(): { connectionId: string } | Refusal | undefined {
-  const url = new URL(location.href);
-  const [connectionId, error] = [url.searchParams.get('connectionId'), url.searchParams.get('error')];
-  if (connectionId === null && error === null) return undefined;
-  const isDenied = url.searchParams.get('errorReason') === 'denied';
-  for (const name of ['connectionId', 'error', 'errorReason']) url.searchParams.delete(name);
-  history.replaceState(history.state, '', url);
-  return connectionId === null ? { error: error ?? '', isDenied } : { connectionId };
 }

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import type { FieldMetadata, FieldSetting, HydratedRevision, HydratedWriteObject } from '@svc/client';
 import { writeConfigOf, type WriteEdit } from '../state/draft.ts';
+import type { OfferedMappings } from '../state/questions.ts';
+import { ruledFields, rulesOf, type Rule } from '../state/rules.ts';
 import { issueText, IssueText, Toggle } from './ui.tsx';
 import { useText } from '../text/index.tsx';
 import { FieldPicker, type Choice as Field } from './field-picker.tsx';
@@ -8,10 +10,11 @@ import type { PanelProps } from './read-panel.tsx';
 
 interface WritePanelProps extends PanelProps {
   revision: HydratedRevision;
+  offered: OfferedMappings;
 }
 
 /** What may be written: deletion, and rules for single fields. */
-export function WritePanel({ revision, draft, edit, issuesAt }: WritePanelProps): ReactNode {
+export function WritePanel({ revision, offered, draft, edit, issuesAt }: WritePanelProps): ReactNode {
   const t = useText();
   const objects = (revision.content.write?.objects ?? []).filter(({ objectName }) =>
     writeConfigOf(draft, objectName),
@@ -21,7 +24,7 @@ export function WritePanel({ revision, draft, edit, issuesAt }: WritePanelProps)
     <div className="svc-stack">
       <p className="svc-intro">{t('writeIntro')}</p>
       {objects.map((object) => (
-        <WriteObject key={object.objectName} {...{ object, revision, draft, edit, issuesAt }} />
+        <WriteObject key={object.objectName} {...{ object, revision, offered, draft, edit, issuesAt }} />
       ))}
     </div>
   );
@@ -30,6 +33,7 @@ export function WritePanel({ revision, draft, edit, issuesAt }: WritePanelProps)
 function WriteObject({
   object,
   revision,
+  offered,
   draft,
   edit,
   issuesAt,
@@ -39,12 +43,17 @@ function WriteObject({
   const at = `write/${objectName}`;
   const config = writeConfigOf(draft, objectName);
   const set = (change: WriteEdit): void => edit({ on: 'write', object: objectName, set: change });
-  const settings = Object.entries(config?.selectedFieldSettings ?? {});
-  const fields = fieldsToWrite(revision, object);
-  const free = fields.filter(({ fieldName }) => !settings.some(([name]) => name === fieldName));
-  const choices = free.map(({ fieldName, displayName }): Field => ({
-    value: fieldName,
-    label: displayName,
+  const written = { revision, draft, objectName };
+  const rules = rulesOf(written, offered);
+  const ruled = new Set(rules.map(({ name, field }) => field?.fieldName ?? name));
+  const free = ruledFields(written, offered).filter(({ field }) => !ruled.has(field.fieldName));
+  const choices = free.map(({ name, field, matchedTo }): Field => ({
+    value: name,
+    label: field.displayName,
+    note: [field.fieldName, ...(matchedTo === undefined ? [] : [t('matchedTo', { name: matchedTo })])].join(
+      ' · ',
+    ),
+    words: `${field.fieldName} ${matchedTo ?? ''}`,
   }));
   return (
     <section className="svc-section svc-box">
@@ -58,19 +67,17 @@ function WriteObject({
         checked={config?.deletionSettings?.enabled === true}
         onChange={(enabled) => set({ kind: 'deletion', enabled })}
       />
-      {settings.map(([fieldName, one]) => (
-        <Rule
-          key={fieldName}
-          name={fieldName}
-          field={fields.find((field) => field.fieldName === fieldName)}
-          settings={one}
-          issue={issuesAt(`${at}/settings/${fieldName}`).map((issue) => issueText(issue, t))[0]}
+      {rules.map((rule) => (
+        <RuleCard
+          key={rule.name}
+          rule={rule}
+          issue={issuesAt(`${at}/settings/${rule.name}`).map((issue) => issueText(issue, t))[0]}
           set={set}
         />
       ))}
       {choices.length > 0 ? (
         <FieldPicker
-          key={settings.length}
+          key={rules.length}
           label={t('addRule')}
           choices={choices}
           value={undefined}
@@ -84,34 +91,15 @@ function WriteObject({
   );
 }
 
-/** Known of an object that is read, too. By the mapped name where the mapping of reading is inherited. */
-function fieldsToWrite(
-  { content }: HydratedRevision,
-  { objectName, inheritMapping }: HydratedWriteObject,
-): FieldMetadata[] {
-  const read = content.read?.objects.find((object) => object.objectName === objectName);
-  const all = Object.values(read?.allFieldsMetadata ?? {}).filter(({ readOnly }) => readOnly !== true);
-  if (!inheritMapping) return all;
-  const mapped = [...(read?.requiredFields ?? []), ...(read?.optionalFields ?? [])].flatMap(
-    ({ mapToName, mapToDisplayName }) =>
-      mapToName === undefined
-        ? []
-        : [{ fieldName: mapToName, displayName: mapToDisplayName ?? mapToName, valueType: 'other' as const }],
-  );
-  return [...mapped, ...all];
-}
-
 interface RuleProps {
-  name: string;
-  field: FieldMetadata | undefined;
-  settings: FieldSetting;
+  rule: Rule;
   issue: string | undefined;
   set: (change: WriteEdit) => void;
 }
 
-function Rule({ name, field, settings, issue, set }: RuleProps): ReactNode {
+function RuleCard({ rule, issue, set }: RuleProps): ReactNode {
   const t = useText();
-  const label = field?.displayName ?? name;
+  const { name, field, settings, label, matchedTo } = rule;
   const change = (part: FieldSetting): void =>
     set({ kind: 'settings', fieldName: name, settings: { ...settings, ...part } });
   const value = Object.values(settings.default ?? {})[0];
@@ -119,6 +107,12 @@ function Rule({ name, field, settings, issue, set }: RuleProps): ReactNode {
     <fieldset className="svc-rule">
       <legend>
         <bdi>{label}</bdi>
+        {matchedTo === undefined ? null : (
+          <span className="svc-muted">
+            {' '}
+            <bdi>{t('matchedTo', { name: matchedTo })}</bdi>
+          </span>
+        )}
       </legend>
       <Choice
         label={t('onCreate')}

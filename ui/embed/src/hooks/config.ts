@@ -11,10 +11,13 @@ import type {
 } from '@svc/client';
 import { applyEdit, readConfigOf, writeConfigOf, type ReadEdit, type WriteEdit } from '../state/draft.ts';
 import { fieldsOf } from '../state/questions.ts';
-import { useConnection, useInstallation, useRevision, type Answered } from './queries.ts';
+import { useWhose } from './provider.tsx';
+import { useConnection, useInstallation, useIntegration, useRevision, type Answered } from './queries.ts';
 
 /** What the integration reads and writes, with the fields of the connected account. */
 export interface Manifest extends Answered {
+  /** Whether there is an account whose fields can be told; undefined while nobody knows. Without one nothing is pending. */
+  isConnected: boolean | undefined;
   data: ReturnType<typeof useRevision>['revision'];
   getReadObjects(): HydratedReadObject[];
   getReadObject(objectName: string): {
@@ -40,8 +43,17 @@ const ofKind = (fields: HydratedField[] | undefined, kind: FieldKind = 'all'): H
 
 /** The latest revision of the integration. */
 export function useManifest(): Manifest {
-  const { connection } = useConnection();
-  const { revision: data, ...state } = useRevision(connection?.id);
+  const account = useConnection();
+  const isConnected = account.isSuccess ? account.connection !== undefined : undefined;
+  const { revision: data, ...asked } = useRevision(account.connection?.id);
+  const error = asked.error ?? account.error;
+  const state = {
+    ...asked,
+    error,
+    isConnected,
+    isError: error !== undefined,
+    isPending: asked.isPending && isConnected !== false && error === undefined,
+  };
   return useMemo(() => {
     const reads = data?.content.read?.objects ?? [];
     const writes = data?.content.write?.objects ?? [];
@@ -70,10 +82,12 @@ export function useManifest(): Manifest {
         };
       },
     };
-  }, [data, state.isFetching, state.error]);
+  }, [data, state.isFetching, state.isPending, isConnected, error]);
 }
 
 export interface LocalConfig {
+  /** Whether there is an account that it can be installed on; undefined while nobody knows. */
+  isConnected: boolean | undefined;
   draft: ConfigContent;
   get(): ConfigContent;
   setDraft(content: ConfigContent): void;
@@ -108,13 +122,23 @@ export interface LocalConfig {
 /** A config that is being edited; nothing of it is saved before `createInstallation` or `updateInstallation`. */
 export function useConfig(): LocalConfig {
   const { installation } = useInstallation();
-  const { connection } = useConnection();
+  const { integration } = useIntegration();
+  const { connection, isSuccess } = useConnection();
+  const whose = useWhose();
   const saved = installation?.config.content;
-  const provider = connection?.provider ?? '';
+  const provider = integration?.provider ?? connection?.provider ?? '';
   const empty = useMemo((): ConfigContent => ({ provider }), [provider]);
-  const [edited, setEdited] = useState<ConfigContent>();
-  const draft = edited ?? saved ?? empty;
-  return useLocalConfig(draft, setEdited, saved ?? empty);
+  const [edited, setEdited] = useState<{ whose: string; content: ConfigContent | undefined }>();
+  // What was edited for one customer is no other one's.
+  const own = edited?.whose === whose ? edited.content : undefined;
+  const setOwn = useCallback(
+    (change: (current: ConfigContent | undefined) => ConfigContent | undefined) =>
+      setEdited((now) => ({ whose, content: change(now?.whose === whose ? now.content : undefined) })),
+    [whose],
+  );
+  const config = useLocalConfig(own ?? saved ?? empty, setOwn, saved ?? empty);
+  const isConnected = isSuccess ? connection !== undefined : undefined;
+  return useMemo(() => ({ ...config, isConnected }), [config, isConnected]);
 }
 
 /** The same over a draft that somebody else keeps. */
@@ -122,7 +146,7 @@ export function useLocalConfig(
   draft: ConfigContent,
   setDraft: (change: (current: ConfigContent | undefined) => ConfigContent | undefined) => void,
   saved: ConfigContent,
-): LocalConfig {
+): Omit<LocalConfig, 'isConnected'> {
   const edit = useCallback(
     (change: Parameters<typeof applyEdit>[1]) => setDraft((current) => applyEdit(current ?? saved, change)),
     [setDraft, saved],

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
 import { SvcError, type ConfigContent, type Installation } from '@svc/client';
 import { masksOf, updateOf } from '../state/save.ts';
-import { useSvc } from './provider.tsx';
+import { useSvc, useWhose } from './provider.tsx';
 
 interface Ended<Value> {
   onSuccess?: (value: Value) => void;
@@ -17,30 +17,37 @@ export interface Mutation {
   errorMsg: string | undefined;
 }
 
+interface State {
+  whose: string;
+  phase: 'idle' | 'pending' | 'success' | 'error';
+  error?: Error;
+}
+
 function useMutation<Given, Value>(
   work: (given: Given) => Promise<Value>,
 ): [(given: Given & Ended<Value>) => Promise<Value | undefined>, Mutation] {
-  const [state, setState] = useState<{ phase: 'idle' | 'pending' | 'success' | 'error'; error?: Error }>({
-    phase: 'idle',
-  });
+  const whose = useWhose();
+  const [last, setState] = useState<State>({ whose, phase: 'idle' });
+  // How it ended for one customer says nothing to another.
+  const state: State = last.whose === whose ? last : { whose, phase: 'idle' };
   const run = useCallback(
     async (given: Given & Ended<Value>) => {
-      setState({ phase: 'pending' });
+      setState({ whose, phase: 'pending' });
       try {
         const value = await work(given);
-        setState({ phase: 'success' });
+        setState({ whose, phase: 'success' });
         given.onSuccess?.(value);
         return value;
       } catch (cause) {
         const error = cause as Error;
-        setState({ phase: 'error', error });
+        setState({ whose, phase: 'error', error });
         given.onError?.(error);
         return undefined;
       } finally {
         given.onSettled?.();
       }
     },
-    [work],
+    [work, whose],
   );
   const { phase, error } = state;
   return [

@@ -59,6 +59,13 @@ export function useSvc(): SvcContext {
   return value;
 }
 
+/** Another customer, person or integration is another text: what was told and entered is not theirs. */
+export function whoseOf({ baseUrl, project, integration, groupRef, consumerRef }: SvcContext): string {
+  return JSON.stringify([baseUrl, project, integration, groupRef, consumerRef]);
+}
+
+export const useWhose = (): string => whoseOf(useSvc());
+
 interface Reached {
   baseUrl: string;
   project: string;
@@ -71,7 +78,8 @@ interface Reached {
 const patience = { retries: 2, retryWithinMs: 6_000, timeoutMs: 30_000 };
 
 function connect({ baseUrl, project, apiKey, ...person }: Reached, getToken: GetToken): Frontend {
-  if (apiKey !== undefined) return createFrontend({ baseUrl, project, apiKey, ...patience });
+  const ask = hinting();
+  if (apiKey !== undefined) return createFrontend({ baseUrl, project, apiKey, ...patience, fetch: ask });
   const tokens = createTokens(getToken, person);
   return createFrontend({
     baseUrl,
@@ -80,14 +88,28 @@ function connect({ baseUrl, project, apiKey, ...person }: Reached, getToken: Get
     ...patience,
     // A token that ended early is asked for again, once; what was typed stays.
     fetch: async (url, sent) => {
-      const answer = await fetch(url, sent);
+      const answer = await ask(url, sent);
       if (answer.status !== 401) return answer;
       tokens.forget();
       const headers = new Headers(sent.headers);
       headers.set('authorization', `Bearer ${await tokens.get()}`);
-      return fetch(url, { ...sent, headers });
+      return ask(url, { ...sent, headers });
     },
   });
+}
+
+/** A browser does not tell a page why it got no answer: whoever builds the page reads what it may be, once. */
+function hinting(): (url: string, sent: RequestInit) => Promise<Response> {
+  let isTold = false;
+  return async (url, sent) =>
+    fetch(url, sent).catch((cause: unknown) => {
+      if (!isTold && cause instanceof TypeError && typeof location !== 'undefined' && navigator.onLine) {
+        isTold = true;
+        // oxlint-disable-next-line no-console -- Nothing else tells who builds the page.
+        console.warn(`@svc/embed: no answer; list ${location.origin} in allowedOrigins`);
+      }
+      throw cause;
+    });
 }
 
 /** What svc answers under a key; `undefined` as the key asks for nothing. */

@@ -6,7 +6,9 @@ export interface Person {
   consumerRef: string;
 }
 /** The token, or the token and when it ends, as `POST …/frontend-tokens` answers. */
-export type GetToken = (person: Person) => Promise<string | { token: string; expiresAt: string }>;
+export type GivenToken = string | { token: string; expiresAt?: string };
+/** Answers a token, or the answer of the builder's server as it came. */
+export type GetToken = (person: Person) => Promise<GivenToken | Response>;
 
 interface Held {
   token: Promise<string>;
@@ -21,9 +23,8 @@ const unknownLifeMs = 60_000;
 export function createTokens(getToken: GetToken, person: Person): { get(): Promise<string>; forget(): void } {
   let held: Held | undefined;
   async function ask(): Promise<string> {
-    const answer = await getToken(person).catch(refused);
-    const token = typeof answer === 'string' ? answer : answer.token;
-    const endsAt = typeof answer === 'string' ? endOf(token) : Date.parse(answer.expiresAt);
+    const { token, expiresAt } = givenIn(await given(getToken, person).catch(refused));
+    const endsAt = expiresAt === undefined ? endOf(token) : Date.parse(expiresAt);
     if (held) held.until = Number.isNaN(endsAt) ? Date.now() + unknownLifeMs : endsAt - aheadMs;
     return token;
   }
@@ -43,11 +44,37 @@ export function createTokens(getToken: GetToken, person: Person): { get(): Promi
   };
 }
 
+async function given(getToken: GetToken, person: Person): Promise<unknown> {
+  const answer = await getToken(person);
+  if (!(answer instanceof Response)) return answer;
+  const { ok, status } = answer;
+  if (!ok) throw Object.assign(new Error(`no token: ${status}`), { status });
+  return answer.json();
+}
+
+/** A fault of whoever built the page, not of who uses it. */
+function givenIn(answer: unknown): { token: string; expiresAt: string | undefined } {
+  const { token, expiresAt } =
+    typeof answer === 'string' ? { token: answer } : (Object(answer) as GivenParts);
+  if (typeof token === 'string' && token !== '')
+    return { token, expiresAt: typeof expiresAt === 'string' ? expiresAt : undefined };
+  const detail = 'getToken answered no token';
+  // oxlint-disable-next-line no-console -- Who uses the page can do nothing about it.
+  console.error(`@svc/embed: ${detail}`);
+  throw new SvcError({ code: 'token-missing', status: 401, detail });
+}
+
+interface GivenParts {
+  token?: unknown;
+  expiresAt?: unknown;
+}
+
 /** The builder's server gives no token: whoever was signed in there is not any more. A page without a network says so itself. */
 function refused(cause: unknown): never {
   if (cause instanceof TypeError || cause instanceof SvcError) throw cause;
-  const detail = cause instanceof Error ? cause.message : String(cause);
-  throw new SvcError({ code: 'unauthenticated', status: 401, detail, cause });
+  const { status, message } = Object(cause) as { status?: unknown; message?: unknown };
+  const code = Number(status) >= 500 ? 'token-unavailable' : 'unauthenticated';
+  throw new SvcError({ code, status: 401, detail: String(message ?? cause), cause });
 }
 
 /** The `exp` of a JWT, in milliseconds. */

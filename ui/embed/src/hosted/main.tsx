@@ -37,13 +37,17 @@ function Page(): ReactNode {
         </section>
       </Root>
     );
-  return <Opened opened={opened} />;
+  return <Opened opened={opened} onOver={setError} />;
 }
+
+/** A provider cannot be shown in a frame, nor does its cookie reach one: there it gets a window. */
+const mode = window.self === window.top ? 'redirect' : 'popup';
+
+const isOver = (error: Error): boolean => 'code' in error && error.code === 'connect-link-over';
 
 function Refused({ error, onRetry }: { error: Error; onRetry: () => void }): ReactNode {
   const t = useText();
-  if (!('code' in error) || error.code !== 'connect-link-over')
-    return <Failure error={error} onRetry={onRetry} />;
+  if (!isOver(error)) return <Failure error={error} onRetry={onRetry} />;
   return (
     <div className="svc-stack">
       <h2>{t('linkOver')}</h2>
@@ -55,9 +59,10 @@ function Refused({ error, onRetry }: { error: Error; onRetry: () => void }): Rea
   );
 }
 
-function Opened({ opened }: { opened: OpenedLink }): ReactNode {
+function Opened({ opened, onOver }: { opened: OpenedLink; onOver: (error: Error) => void }): ReactNode {
   const { project, token, expiresAt } = opened;
   const [first] = useState({ left: true });
+  const [isLogoBroken, setLogoBroken] = useState(false);
   const { logoUrl, accentColor, accentColorDark = accentColor } = project.branding;
   useEffect(() => {
     document.title = project.appName;
@@ -73,14 +78,22 @@ function Opened({ opened }: { opened: OpenedLink }): ReactNode {
     document.documentElement.toggleAttribute('data-branded', accentColor !== undefined);
   }, [project, accentColor, accentColorDark]);
   const getToken = async (): Promise<{ token: string; expiresAt: string }> => {
-    if (!first.left) return opened.renew();
+    if (!first.left)
+      return opened.renew().catch((error: Error) => {
+        if (isOver(error)) onOver(error);
+        throw error;
+      });
     first.left = false;
     return { token, expiresAt };
   };
   return (
     <>
       <header className="hosted-head">
-        {logoUrl ? <img src={logoUrl} alt={project.appName} /> : project.appName}
+        {logoUrl && !isLogoBroken ? (
+          <img src={logoUrl} alt={project.appName} onError={() => setLogoBroken(true)} />
+        ) : (
+          project.appName
+        )}
       </header>
       <SvcProvider
         baseUrl={location.origin}
@@ -93,7 +106,7 @@ function Opened({ opened }: { opened: OpenedLink }): ReactNode {
         {...(opened.consumerName === undefined ? {} : { consumerName: opened.consumerName })}
       >
         <InstallIntegration
-          mode="redirect"
+          mode={mode}
           returnUrl={returnUrl}
           backUrl={opened.returnUrl}
           appearance={{ ...language, appName: project.appName }}

@@ -69,14 +69,14 @@ function labelsOf(object: HydratedReadObject | undefined): Map<string, string> {
   return new Map(fields.map(({ fieldName, displayName }) => [fieldName.toLowerCase(), displayName]));
 }
 
-interface Written {
+export interface Written {
   revision: HydratedRevision;
   draft: ConfigContent;
   objectName: string;
 }
 
 /** What writes go through, from the builder's names: what the manifest fixes, and what the customer chose. */
-function mappingsOf({ revision, draft, objectName }: Written): Readonly<Record<string, string>> {
+export function mappingsOf({ revision, draft, objectName }: Written): Readonly<Record<string, string>> {
   const declared = revision.content.write?.objects.find((one) => one.objectName === objectName);
   const inherits = writeConfigOf(draft, objectName)?.inheritMapping ?? declared?.inheritMapping ?? false;
   if (!inherits) return {};

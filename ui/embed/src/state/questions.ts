@@ -5,6 +5,7 @@ import type {
   HydratedField,
   HydratedReadObject,
   HydratedRevision,
+  ReadObjectConfig,
 } from '@svc/client';
 import { applyEdit, readConfigOf } from './draft.ts';
 
@@ -69,6 +70,31 @@ export function choosableFields(object: HydratedReadObject): { fieldName: string
   return (object.optionalFields ?? []).flatMap(({ fieldName, displayName, mapToDisplayName }) =>
     fieldName === undefined ? [] : [{ fieldName, label: mapToDisplayName ?? displayName ?? fieldName }],
   );
+}
+
+/** Fields that were chosen and that the account does not have any more; none while nobody knows what it has. */
+export function vanishedFields(object: HydratedReadObject, config: ReadObjectConfig | undefined): string[] {
+  if (object.allFieldsMetadata === undefined) return [];
+  const known = new Set(Object.keys(object.allFieldsMetadata).map((name) => name.toLowerCase()));
+  const offered = new Set((object.optionalFields ?? []).map(({ fieldName }) => fieldName));
+  // A nested field stands in none of them: only svc knows.
+  return Object.entries(config?.selectedFields ?? {}).flatMap(([name, isChosen]) =>
+    isChosen && !name.startsWith('$') && !offered.has(name) && !known.has(name.toLowerCase()) ? [name] : [],
+  );
+}
+
+/** The most that a config may choose of one object. */
+export const mostChosen = 5_000;
+
+/** Of the names those that can be chosen beside what is chosen, in their order. */
+export function choosable(
+  names: readonly string[],
+  chosen: readonly string[],
+  most = mostChosen,
+): readonly string[] {
+  const all = new Set(chosen);
+  const fresh = names.filter((name) => !all.has(name));
+  return fresh.slice(0, Math.max(0, most - all.size));
 }
 
 const folded = (text: string): string =>

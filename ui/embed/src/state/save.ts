@@ -43,7 +43,12 @@ export function planSave(
   return updateMask.length === 0 ? { kind: 'nothing' } : { kind: 'update', updateMask, content: draft };
 }
 
-function issuesOf(draft: ConfigContent, revision: HydratedRevision, offered: OfferedMappings): FormIssue[] {
+/** What keeps a draft from being saved, as far as it is known here. */
+export function issuesOf(
+  draft: ConfigContent,
+  revision: HydratedRevision,
+  offered: OfferedMappings,
+): FormIssue[] {
   return (revision.content.read?.objects ?? []).flatMap((object) => {
     const config = readConfigOf(draft, object.objectName);
     if (!config || config.disabled) return [];
@@ -178,6 +183,15 @@ export function mergeDrafts(base: ConfigContent, mine: ConfigContent, theirs: Co
       ...(proxy ? { proxy } : {}),
     },
   };
+}
+
+/** Objects whose config differs, as `read/contacts`. */
+export function differences(mine: ConfigContent, theirs: ConfigContent): string[] {
+  return (['read', 'write'] as const).flatMap((action) => {
+    const [m, t] = [mine[action]?.objects ?? {}, theirs[action]?.objects ?? {}];
+    const keys = [...new Set([...Object.keys(t), ...Object.keys(m)])];
+    return keys.filter((key) => !same(m[key], t[key])).map((key) => `${action}/${key}`);
+  });
 }
 
 /** Where svc's issues stand in the form. */

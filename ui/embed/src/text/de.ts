@@ -15,6 +15,8 @@ export const de: Texts = {
   slow: 'Das dauert länger als sonst. Ihre Eingaben sind noch da.',
   fieldsFailed: 'Was Ihr Konto bei {provider} hat, konnte nicht geladen werden.',
   sessionOver: 'Ihre Sitzung ist abgelaufen. Melden Sie sich in {window} neu an; Ihre Eingaben sind noch da.',
+  tokenMissing: 'Diese Seite hat keinen Zugang bekommen. Das ist ein Fehler von {app}.',
+  tokenDown: '{app} antwortet zurzeit nicht. Versuchen Sie es etwas später noch einmal.',
   thisPage: 'dieser Seite',
   failed: 'Das hat nicht geklappt: {reason}',
   providerDown: 'Der verbundene Dienst antwortet zurzeit nicht. Ihre Eingaben sind noch da.',
@@ -36,10 +38,14 @@ export const de: Texts = {
   popupBlocked: 'Ihr Browser hat das Fenster blockiert.',
   openWindow: 'Anmeldefenster öffnen',
   denied: 'Der Zugriff auf {provider} wurde nicht erlaubt.',
+  signInFailed: '{provider} konnte nicht verbunden werden. Versuchen Sie es etwas später noch einmal.',
   popupClosed: 'Das Fenster wurde geschlossen, bevor die Verbindung stand.',
   connectedTo: 'Mit {provider} verbunden',
   account: 'Konto {account}',
   reconnect: 'Neu verbinden',
+  disconnectTitle: '{provider} trennen?',
+  disconnectText:
+    '{app} liest nichts mehr aus {provider} und schreibt nichts mehr hinein; was damit eingerichtet ist, wird deinstalliert. Was schon geteilt wurde, bleibt dort.',
   disconnect: 'Trennen',
   healthy: 'Die Verbindung funktioniert.',
   broken: 'Die Verbindung zu {provider} funktioniert nicht mehr. Verbinden Sie sich neu, um fortzufahren.',
@@ -81,6 +87,9 @@ export const de: Texts = {
   values: 'Werte von „{field}“ zuordnen',
   optionalFields: 'Weitere Felder',
   optionalIntro: 'Wählen Sie, was noch geteilt wird. {count} von {all} gewählt.',
+  vanishedChosen: 'Nicht mehr in Ihrem Konto: {fields}. Wählen Sie es ab.',
+  vanishedNote: 'nicht mehr vorhanden',
+  chosenMost: 'Mehr als {count} können nicht gewählt werden.',
   chooseAll: 'Alle gezeigten wählen',
   chooseNone: 'Alle gezeigten abwählen',
   search: 'Suchen',
@@ -102,6 +111,7 @@ export const de: Texts = {
   allowDeleteHint: 'Aus: Kein Datensatz dieser Art wird je gelöscht.',
   addRule: 'Regel für ein Feld hinzufügen',
   removeRule: 'Regel für {field} entfernen',
+  matchedTo: 'zugeordnet zu {name}',
   defaultValue: 'Wert, wenn keiner angegeben ist',
   onCreate: 'Bei neuen Datensätzen',
   onUpdate: 'Bei vorhandenen Datensätzen',
@@ -120,6 +130,7 @@ export const de: Texts = {
   summaryMapped: 'zugeordnet: {count}',
   deletesYes: 'darf löschen',
   deletesNo: 'löscht nie',
+  reviewProxy: '{app} ruft {provider} mit dieser Verbindung direkt auf. Es gibt nichts auszuwählen.',
   notShared: 'Nicht geteilt',
 
   exampleRead: 'Beispiel für das Gelesene',
@@ -152,8 +163,12 @@ export const de: Texts = {
   uninstall: 'Deinstallieren',
   uninstallTitle: '{integration} deinstallieren?',
   uninstallText:
-    '{app} liest nicht mehr aus {provider} und schreibt nicht mehr dorthin. Was schon geteilt wurde, bleibt dort.',
+    '{app} liest nichts mehr aus {provider} und schreibt nichts mehr hinein. Auch die Verbindung wird entfernt, wenn sonst nichts sie nutzt. Was schon geteilt wurde, bleibt dort.',
   uninstalled: 'Deinstalliert.',
+  uninstalledElsewhere:
+    'Jemand anderes hat es inzwischen deinstalliert. Was Sie eingegeben haben, ist noch da.',
+  installedElsewhere:
+    'Jemand anderes hat es inzwischen anders eingerichtet: {objects}. Welche Einstellungen sollen gelten?',
 
   merged: 'Jemand anderes hat die Einstellungen inzwischen geändert. Beide Änderungen wurden behalten.',
   conflict:

@@ -1,5 +1,5 @@
 /** A page of a builder's: what it shows and to whom stands in its address. */
-import { createElement, StrictMode, version, type ComponentType } from 'react';
+import { createElement, StrictMode, useState, version, type ComponentType, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ConnectionHealth, ConnectProvider, InstallIntegration, SvcProvider } from '@svc/embed';
 import '@svc/embed/styles.css';
@@ -12,10 +12,8 @@ const components: Record<string, ComponentType<object>> = {
   InstallIntegration,
 };
 
-const getToken = async (person: { groupRef: string; consumerRef: string }) => {
-  const answer = await fetch('/token', { method: 'POST', body: JSON.stringify(person) });
-  return (await answer.json()) as { token: string; expiresAt: string };
-};
+const getToken = async (person: { groupRef: string; consumerRef: string }): Promise<Response> =>
+  fetch('/token', { method: 'POST', body: JSON.stringify(person) });
 const fieldMapping = {
   contacts: [
     {
@@ -32,29 +30,67 @@ const theme = asked('theme', 'auto');
 document.documentElement.dir = asked('dir', 'ltr');
 document.body.style.background = theme === 'dark' ? '#0f1217' : '#eef0f4';
 
+/** What the page was told by a component, in order. */
+const told: unknown[] = [];
+Object.assign(window, { told });
+const hear =
+  (event: string) =>
+  (id: unknown): number =>
+    told.push([event, typeof id === 'object' && id !== null && 'id' in id ? id.id : id]);
+
+function Shown({ integration, groupRef }: { integration: string; groupRef: string }): ReactNode {
+  return (
+    <SvcProvider
+      baseUrl={asked('base')}
+      project={asked('project')}
+      getToken={getToken}
+      integration={integration}
+      groupRef={groupRef}
+      consumerRef={asked('consumer', 'ada')}
+    >
+      {createElement(components[asked('show', 'InstallIntegration')] ?? InstallIntegration, {
+        mode: asked('mode', 'popup'),
+        quiet: query.has('quiet'),
+        ...(query.has('mappings') ? { fieldMapping } : {}),
+        appearance: {
+          language: asked('language', 'en'),
+          theme,
+          direction: asked('dir', 'ltr'),
+          appName: 'Mailmonkey',
+        },
+        onInstallSuccess: hear('installed'),
+        onUpdateSuccess: hear('updated'),
+        onUninstallSuccess: hear('uninstalled'),
+        onConnectSuccess: hear('connected'),
+        onDisconnectSuccess: hear('disconnected'),
+      } as object)}
+    </SvcProvider>
+  );
+}
+
+/** One component, or two beside each other; another customer's on request. */
+function Page(): ReactNode {
+  const [groupRef, setGroup] = useState(asked('group'));
+  return (
+    <>
+      <h1 hidden>React {version}</h1>
+      {query.has('other') ? <button onClick={() => setGroup(asked('other'))}>Another customer</button> : null}
+      <div id="first">
+        <Shown integration={asked('integration')} groupRef={groupRef} />
+      </div>
+      {query.has('second') ? (
+        <div id="second">
+          <Shown integration={asked('second')} groupRef={groupRef} />
+        </div>
+      ) : null}
+    </>
+  );
+}
+
 const root = document.getElementById('root');
 if (root)
   createRoot(root).render(
     <StrictMode>
-      <h1 hidden>React {version}</h1>
-      <SvcProvider
-        baseUrl={asked('base')}
-        project={asked('project')}
-        getToken={getToken}
-        integration={asked('integration')}
-        groupRef={asked('group')}
-        consumerRef="ada"
-      >
-        {createElement(components[asked('show', 'InstallIntegration')] ?? InstallIntegration, {
-          mode: asked('mode', 'popup'),
-          ...(query.has('mappings') ? { fieldMapping } : {}),
-          appearance: {
-            language: asked('language', 'en'),
-            theme,
-            direction: asked('dir', 'ltr'),
-            appName: 'Mailmonkey',
-          },
-        } as object)}
-      </SvcProvider>
+      <Page />
     </StrictMode>,
   );

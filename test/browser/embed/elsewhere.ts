@@ -1,0 +1,83 @@
+import { expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import type { World } from '../world.ts';
+import { button, connected, heading, stepTo, type Walk } from './steps.ts';
+
+interface Installed {
+  id: string;
+  config: { content: { read: { objects: Record<string, { selectedFieldMappings?: object }> } } };
+}
+const all = '/projects/default/integrations/hubspot-crm/installations';
+
+async function installationOf({ platform }: World, group: string): Promise<Installed | undefined> {
+  return (await platform.call<Installed[]>('GET', `${all}?groupRef=${group}`)).body[0];
+}
+
+const finish = async (page: Page): Promise<void> => {
+  await stepTo(page, 'Review');
+  await button(page, 'Finish setup').click();
+};
+const toldOf = (page: Page): Promise<[event: string, id: string][]> => page.evaluate('window.told');
+
+/** Somebody else installs in another way, or what this page sent was done and its answer was lost. */
+export const answerLost: Walk = async (world) => {
+  const page = await connected(world, 'lost');
+  await page.route('**/installations', async (route) => {
+    if (route.request().method() === 'POST') await route.fetch();
+    await route.abort();
+  });
+  await finish(page);
+  await page.getByText('cannot be reached').waitFor();
+  await page.unrouteAll();
+  await button(page, 'Finish setup').click();
+  await heading(page, 'All set').waitFor();
+  expect(await toldOf(page)).toEqual([['installed', (await installationOf(world, 'lost'))?.id]]);
+};
+
+export const installedElsewhere: Walk = async (world) => {
+  const page = await connected(world, 'raced');
+  const content = {
+    provider: 'hubspot',
+    read: {
+      objects: { contacts: { objectName: 'contacts', selectedFieldMappings: { nickname: 'lastname' } } },
+    },
+  };
+  const made = await world.platform.call('POST', all, { groupRef: 'raced', config: { content } });
+  expect(made.status).toBe(201);
+  await finish(page);
+  await page.getByText('Somebody else set it up meanwhile').waitFor();
+  await stepTo(page, 'Contacts');
+  expect(await page.getByLabel('Nickname').inputValue()).toBe('First Name');
+  await button(page, 'Keep mine').click();
+  await page.getByText('Saved.').waitFor();
+  const { config } = (await installationOf(world, 'raced'))!;
+  expect(config.content.read.objects['contacts']?.selectedFieldMappings).toMatchObject({
+    nickname: 'firstname',
+  });
+};
+
+/** What was changed here is not lost when somebody else uninstalls: it is installed with it. */
+export const uninstalledElsewhere: Walk = async (world) => {
+  const page = await connected(world, 'gone');
+  await finish(page);
+  await heading(page, 'All set').waitFor();
+  await button(page, 'Change settings').click();
+  await stepTo(page, 'Contacts');
+  await page.getByLabel('Nickname').fill('last n');
+  await page.getByRole('option', { name: 'Last Name' }).click();
+  const before = (await installationOf(world, 'gone'))!;
+  expect((await world.platform.call('DELETE', `${all}/${before.id}`)).status).toBe(204);
+  await button(page, 'Save changes').click();
+  await page.getByText('Somebody else uninstalled it').first().waitFor();
+  // The connection went with it.
+  await button(page, 'Connect HubSpot').click();
+  await stepTo(page, 'Contacts');
+  expect(await page.getByLabel('Nickname').inputValue()).toBe('Last Name');
+  await finish(page);
+  await heading(page, 'All set').waitFor();
+  const after = (await installationOf(world, 'gone'))!;
+  expect(after.config.content.read.objects['contacts']?.selectedFieldMappings).toMatchObject({
+    nickname: 'lastname',
+  });
+  expect((await toldOf(page)).map(([event]) => event)).toEqual(['installed', 'installed']);
+};

@@ -1,0 +1,89 @@
+import { expect } from 'vitest';
+import { button, connected, heading, type Walk } from './steps.ts';
+
+/** By keys alone, and nobody is led past what is asked for. */
+export const pickedByKeys: Walk = async (world) => {
+  const page = await connected(world, 'keys-only');
+  const nickname = page.getByLabel('Nickname');
+  await page.getByRole('button', { name: 'Clear' }).first().click();
+  await nickname.focus();
+  await page.keyboard.type('job title');
+  await page.keyboard.press('Tab');
+  // Nothing was chosen: nothing stands there.
+  await expect.poll(() => nickname.inputValue()).toBe('');
+  await button(page, 'Continue').click();
+  await page.getByText('Choose a field.').waitFor();
+  await heading(page, 'Contacts: fields').waitFor();
+  await nickname.focus();
+  await page.keyboard.type('job title');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => nickname.inputValue()).toBe('Job Title');
+  await button(page, 'Continue').click();
+  await heading(page, 'Companies: fields').waitFor();
+};
+
+/** A page around that styles its own headings and labels leaves ours as they are. */
+export const hostStyles: Walk = async (world) => {
+  const page = await connected(world, 'styled', { theme: 'dark', dir: 'rtl' });
+  await page.addStyleTag({
+    content:
+      'h2, h3 { color: #111; text-transform: uppercase } label { text-transform: uppercase; color: #111 }',
+  });
+  const styleOf = async (selector: string, name: string): Promise<string> =>
+    page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${name}`);
+  for (const selector of ['.svc h2', '.svc h3', '.svc .svc-field-label']) {
+    expect(await styleOf(selector, 'color')).not.toBe('rgb(17, 17, 17)');
+    expect(await styleOf(selector, 'textTransform')).toBe('none');
+  }
+  expect(await styleOf('.svc-picker input', 'textAlign')).toBe('right');
+};
+
+/** A link that is taken back while its page is open. */
+export const linkEnded: Walk = async (world) => {
+  const path = '/projects/default/connect-links';
+  const { body } = await world.platform.call<{ id: string; url: string }>('POST', path, {
+    integration: 'hubspot-crm',
+    groupRef: 'ended',
+    consumerRef: 'ada',
+  });
+  const page = await (await world.browser.newContext({ locale: 'en-US' })).newPage();
+  page.setDefaultTimeout(10_000);
+  await page.goto(body.url);
+  await button(page, 'Connect HubSpot').waitFor();
+  expect((await world.platform.call('DELETE', `${path}/${body.id}`)).status).toBe(204);
+  await button(page, 'Connect HubSpot').click();
+  await heading(page, 'This link does not hold any more').waitFor();
+};
+
+/** Where the builder's server gives no token, it is told why. */
+export const noToken: Walk = async (world) => {
+  const page = await world.open({ group: 'no-token' });
+  await button(page, 'Connect HubSpot').waitFor();
+  for (const [answer, text] of [
+    [{ status: 403, body: 'signed out' }, 'Your session has ended'],
+    [
+      { status: 200, contentType: 'application/json', body: '{"error":"?"}' },
+      'This page was given no access',
+    ],
+    [{ status: 503, body: 'down' }, 'Mailmonkey does not answer at present'],
+  ] as const) {
+    await page.route('**/token', (route) => route.fulfill(answer));
+    await page.reload();
+    await page.getByText(text).waitFor();
+    await page.unrouteAll();
+  }
+};
+
+/** An integration that only calls the provider has nothing to choose, and says so. */
+export const onlyProxy: Walk = async (world) => {
+  const page = await world.open({ group: 'only-proxy', integration: 'by-key' });
+  await page.getByLabel('API key').fill('right');
+  await button(page, 'Connect Keyed').click();
+  await page.getByText('Mailmonkey calls Keyed directly').waitFor();
+  await button(page, 'Finish setup').click();
+  await heading(page, 'All set').waitFor();
+  await button(page, 'Change settings').click();
+  await button(page, 'Uninstall').click();
+  await page.getByText('The connection is removed, too').waitFor();
+};

@@ -1,0 +1,50 @@
+import {
+  connectionDied,
+  fieldVanished,
+  manifestChanged,
+  providerDown,
+  signedOut,
+  slowNetwork,
+} from './bad-input.ts';
+import { answerLost, installedElsewhere, uninstalledElsewhere } from './elsewhere.ts';
+import { examplesShown } from './examples.ts';
+import { anotherCustomer, deadOnArrival, disconnectAsks } from './health.ts';
+import { historyChosen } from './history.ts';
+import { everyKindTyped } from './kinds.ts';
+import { ruleForField } from './rules.ts';
+import { hostedInFrame, onlyItsOwnWindow, originNotListed, returnOfItsOwn, twoOnOnePage } from './sign-in.ts';
+import { hostStyles, linkEnded, noToken, onlyProxy, pickedByKeys } from './small.ts';
+import type { Walk } from './steps.ts';
+
+/** Every story, by what it shows. */
+export const walks: readonly [title: string, walk: Walk][] = [
+  [
+    'shows one record as it is delivered and one write as it is sent, before anything is saved',
+    examplesShown,
+  ],
+  ['lets the customer choose how much of what exists is read at first', historyChosen],
+  ['connects with every kind of credentials that is typed', everyKindTyped],
+  ['tells that the builder asks for more, and keeps what was typed', manifestChanged],
+  ['connects again in the middle of a form, and goes on with it', connectionDied],
+  ['says that the provider is down while fields are loaded', providerDown],
+  ['says that something takes long', slowNetwork],
+  ['says that the session is over, and goes on with the next one', signedOut],
+  ['names a field that is not there any more', fieldVanished],
+  ['has a rule stand for the field that was typed', ruleForField],
+  ['goes on as installed where the answer was lost', answerLost],
+  ['asks whose settings hold where somebody else installed', installedElsewhere],
+  ['installs with what was entered where somebody else uninstalled', uninstalledElsewhere],
+  ['hears its own window only', onlyItsOwnWindow],
+  ['connects two integrations on one page at the same time', twoOnOnePage],
+  ['takes from the address what its own sign-in brought back', returnOfItsOwn],
+  ['connects in a window where the page of a link stands in a frame', hostedInFrame],
+  ['is refused on a page that is not listed', originNotListed],
+  ['offers to connect again at once, and tells who looks', deadOnArrival],
+  ['shows nothing of one customer to another', anotherCustomer],
+  ['asks before it disconnects', disconnectAsks],
+  ['is filled in by keys, and leads nobody past what is asked for', pickedByKeys],
+  ['keeps its looks in a page that styles headings and labels', hostStyles],
+  ['says that the link ended while its page was open', linkEnded],
+  ['says why there is no token', noToken],
+  ['has nothing to choose where only the provider is called', onlyProxy],
+];
