@@ -49,7 +49,16 @@ export const linkEnded: Walk = async (world) => {
   });
   const page = await (await world.browser.newContext({ locale: 'en-US' })).newPage();
   page.setDefaultTimeout(10_000);
+  // A logo that is not there leaves the name.
+  await page.route('**/connect-links:open', async (route) => {
+    const answer = await route.fetch();
+    const opened = (await answer.json()) as { project: { branding: object } };
+    opened.project.branding = { ...opened.project.branding, logoUrl: 'https://logo.invalid/x.png' };
+    await route.fulfill({ response: answer, json: opened });
+  });
   await page.goto(body.url);
+  await page.getByText('Mailmonkey', { exact: true }).waitFor();
+  await page.unrouteAll();
   await button(page, 'Connect HubSpot').waitFor();
   expect((await world.platform.call('DELETE', `${path}/${body.id}`)).status).toBe(204);
   await button(page, 'Connect HubSpot').click();
@@ -73,6 +82,15 @@ export const noToken: Walk = async (world) => {
     await page.getByText(text).waitFor();
     await page.unrouteAll();
   }
+};
+
+/** A form of the builder's own learns that there is no account yet. */
+export const hooksUnconnected: Walk = async (world) => {
+  const page = await world.open({ group: 'unconnected', show: 'Hooks' });
+  const known = { isPending: false, isConnected: false, provider: 'hubspot', installable: false };
+  await expect
+    .poll(async () => JSON.parse((await page.locator('output').textContent()) ?? ''))
+    .toEqual(known);
 };
 
 /** An integration that only calls the provider has nothing to choose, and says so. */

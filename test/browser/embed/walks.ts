@@ -13,7 +13,7 @@ import { historyChosen } from './history.ts';
 import { everyKindTyped } from './kinds.ts';
 import { ruleForField } from './rules.ts';
 import { hostedInFrame, onlyItsOwnWindow, originNotListed, returnOfItsOwn, twoOnOnePage } from './sign-in.ts';
-import { hostStyles, linkEnded, noToken, onlyProxy, pickedByKeys } from './small.ts';
+import { hooksUnconnected, hostStyles, linkEnded, noToken, onlyProxy, pickedByKeys } from './small.ts';
 import type { Walk } from './steps.ts';
 
 /** Every story, by what it shows. */
@@ -46,5 +46,6 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['keeps its looks in a page that styles headings and labels', hostStyles],
   ['says that the link ended while its page was open', linkEnded],
   ['says why there is no token', noToken],
+  ['tells hooks that there is no account yet', hooksUnconnected],
   ['has nothing to choose where only the provider is called', onlyProxy],
 ];

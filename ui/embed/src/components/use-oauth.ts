@@ -23,7 +23,7 @@ export interface SignIn {
 }
 
 const windowForm = 'popup,width=600,height=720';
-/** A provider may cut the window off from its opener: then only svc knows how it ended. */
+/** A provider may cut the window off from its opener, as if it were closed: then only svc knows how it ended. */
 const lookEveryMs = 2_000;
 
 /** What a sign-in was begun with, and its window. */
@@ -175,9 +175,10 @@ function watch(context: SvcContext, flow: Flow, watcher: Watcher): () => void {
     watcher.refused(reasonOf(told?.reason));
   };
   const looking = setInterval(() => {
-    if (isOver) return;
+    // A window that is open speaks for itself.
+    if (isOver || flow.popup?.closed === false) return;
     settle(undefined).catch(() => undefined);
-    if (flow.popup?.closed) watcher.closed();
+    if (flow.popup) watcher.closed();
   }, lookEveryMs);
   addEventListener('message', hear);
   return () => {

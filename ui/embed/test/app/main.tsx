@@ -1,12 +1,28 @@
 /** A page of a builder's: what it shows and to whom stands in its address. */
 import { createElement, StrictMode, useState, version, type ComponentType, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ConnectionHealth, ConnectProvider, InstallIntegration, SvcProvider } from '@svc/embed';
+import {
+  ConnectionHealth,
+  ConnectProvider,
+  InstallIntegration,
+  SvcProvider,
+  useConfig,
+  useManifest,
+} from '@svc/embed';
 import '@svc/embed/styles.css';
 
 const query = new URLSearchParams(location.search);
 const asked = (name: string, otherwise = ''): string => query.get(name) ?? otherwise;
+/** What a builder's own form knows. */
+function Hooks(): ReactNode {
+  const { isPending, isConnected } = useManifest();
+  const config = useConfig();
+  const known = { isPending, isConnected, provider: config.get().provider, installable: config.isConnected };
+  return <output>{JSON.stringify(known)}</output>;
+}
+
 const components: Record<string, ComponentType<object>> = {
+  Hooks,
   ConnectProvider,
   ConnectionHealth,
   InstallIntegration,
