@@ -148,7 +148,7 @@ export const fieldVanished: Walk = async (world) => {
   // What was chosen and is gone stays in sight, also when it is searched for, until it is left out.
   await page.getByText('Not in your account any more: shirt_size').waitFor();
   await page.getByRole('searchbox').fill('shirt');
-  await page.getByRole('checkbox', { name: /shirt_size.*not there any more/ }).uncheck();
+  await page.getByRole('checkbox', { name: /shirt_size.*Not available/ }).uncheck();
   await button(page, 'Save changes').click();
   await page.getByText('Saved.').waitFor();
 };

@@ -7,7 +7,7 @@ import type {
 } from '../../client/src/index.ts';
 import { matching } from '../src/components/field-picker.tsx';
 import { choosable, vanishedFields } from '../src/state/questions.ts';
-import { markedUrl, returnedIn, type Left } from '../src/state/refusal.ts';
+import { cleaned, markedUrl, returnedIn, type Left } from '../src/state/refusal.ts';
 import { ruledFields, rulesOf } from '../src/state/rules.ts';
 
 const field = (fieldName: string, displayName: string, readOnly = false): FieldMetadata => ({
@@ -109,12 +109,10 @@ describe('ui/embed/return', () => {
 
   it('believes what a sign-in brings back that this tab left for, and cleans the address', () => {
     const refused = back('error=Call+me&errorReason=denied');
-    expect(returnedIn(refused, left, asked)).toEqual({
-      refusal: 'denied',
-      url: 'https://app.example.com/a?tab=1#top',
-    });
-    expect(returnedIn(back('connectionId=c1'), left, asked)?.refusal).toBeUndefined();
-    expect(returnedIn(back('error=Call+me&errorReason=made-up'), left, asked)?.refusal).toBe('failed');
+    expect(returnedIn(refused, left, asked)).toBe('denied');
+    expect(cleaned(refused)).toBe('https://app.example.com/a?tab=1#top');
+    expect(returnedIn(back('connectionId=c1'), left, asked)).toBe('connected');
+    expect(returnedIn(back('error=Call+me&errorReason=made-up'), left, asked)).toBe('failed');
   });
 
   it('leaves alone what anybody may have written', () => {

@@ -99,7 +99,7 @@ function Chosen({ object, optional, config, set }: ChosenProps): ReactNode {
   const seen = useRef<readonly string[]>([]);
   seen.current = [...new Set([...seen.current, ...vanished])];
   const gone = seen.current;
-  const note = t('vanishedNote');
+  const note = t('objectUnavailable');
   const choices = useMemo(
     () => [...gone.map((value): Choice => ({ value, label: value, note })), ...optional],
     [optional, note, gone.join('\n')],

@@ -1,6 +1,14 @@
 import { useEffect, useState } from 'react';
 import { useWhose } from '../hooks/provider.tsx';
-import { markedUrl, newMark, returnedIn, type Left, type Refusal } from '../state/refusal.ts';
+import {
+  cleaned,
+  markedUrl,
+  markName,
+  newMark,
+  returnedIn,
+  type Left,
+  type Refusal,
+} from '../state/refusal.ts';
 
 const key = 'svc-connect-left';
 
@@ -34,13 +42,11 @@ export function useReturned(provider: string | undefined): Refusal | undefined {
   useEffect(() => setAddress(location.href), []);
   useEffect(() => {
     if (provider === undefined || address === undefined) return;
-    const [left, asked] = [remembered(), { whose, provider }];
-    const returned = returnedIn(address, left, asked);
+    const returned = returnedIn(address, remembered(), { whose, provider });
     if (!returned) return;
     sessionStorage.removeItem(key);
-    const here = returnedIn(location.href, left, asked);
-    if (here) history.replaceState(history.state, '', here.url);
-    setRefusal(returned.refusal);
+    if (location.search.includes(markName)) history.replaceState(history.state, '', cleaned(location.href));
+    if (returned !== 'connected') setRefusal(returned);
   }, [whose, provider, address]);
   return refusal;
 }

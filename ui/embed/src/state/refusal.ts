@@ -20,7 +20,6 @@ export function newMark(): string {
 }
 
 export const markName = 'svcConnect';
-const outcome = ['connectionId', 'error', 'errorReason'] as const;
 
 /** The address to come back to. */
 export function markedUrl(returnUrl: string, mark: string): string {
@@ -29,30 +28,25 @@ export function markedUrl(returnUrl: string, mark: string): string {
   return url.toString();
 }
 
-export interface Returned {
-  /** Undefined when it is connected. */
-  refusal: Refusal | undefined;
-  /** The address without what svc put into it. */
-  url: string;
-}
-
-/** What an address brings back of a sign-in that was left for; undefined where it is of no such sign-in. */
+/** How the sign-in ended that was left for, as an address tells it; undefined where it is of no such sign-in. */
 export function returnedIn(
   address: string,
   left: Left | undefined,
   asked: Omit<Left, 'mark'>,
-): Returned | undefined {
-  const url = new URL(address);
+): 'connected' | Refusal | undefined {
+  const { searchParams } = new URL(address);
   const isOurs =
     left !== undefined &&
-    url.searchParams.get(markName) === left.mark &&
+    searchParams.get(markName) === left.mark &&
     left.whose === asked.whose &&
-    left.provider === asked.provider &&
-    outcome.some((name) => url.searchParams.has(name));
+    left.provider === asked.provider;
   if (!isOurs) return undefined;
-  const refusal = url.searchParams.has('connectionId')
-    ? undefined
-    : reasonOf(url.searchParams.get('errorReason'));
-  for (const name of [markName, ...outcome]) url.searchParams.delete(name);
-  return { refusal, url: url.toString() };
+  return searchParams.has('connectionId') ? 'connected' : reasonOf(searchParams.get('errorReason'));
+}
+
+/** The address without what svc put into it. */
+export function cleaned(address: string): string {
+  const url = new URL(address);
+  for (const name of [markName, 'connectionId', 'error', 'errorReason']) url.searchParams.delete(name);
+  return url.toString();
 }

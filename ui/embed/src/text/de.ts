@@ -88,7 +88,6 @@ export const de: Texts = {
   optionalFields: 'Weitere Felder',
   optionalIntro: 'Wählen Sie, was noch geteilt wird. {count} von {all} gewählt.',
   vanishedChosen: 'Nicht mehr in Ihrem Konto: {fields}. Wählen Sie es ab.',
-  vanishedNote: 'nicht mehr vorhanden',
   chosenMost: 'Mehr als {count} können nicht gewählt werden.',
   chooseAll: 'Alle gezeigten wählen',
   chooseNone: 'Alle gezeigten abwählen',

@@ -84,7 +84,6 @@ export const en = {
   optionalFields: 'More fields',
   optionalIntro: 'Choose what else is shared. {count} of {all} chosen.',
   vanishedChosen: 'Not in your account any more: {fields}. Leave it out.',
-  vanishedNote: 'not there any more',
   chooseAll: 'Choose all shown',
   chosenMost: 'No more than {count} can be chosen.',
   chooseNone: 'Clear all shown',
