@@ -32,7 +32,11 @@ export function useSending(
   const { createInstallation } = useCreateInstallation();
   const { updateInstallation } = useUpdateInstallation();
 
-  async function send(base: Installation | undefined, content: ConfigContent): Promise<Sent> {
+  async function send(
+    base: Installation | undefined,
+    content: ConfigContent,
+    isAgain = false,
+  ): Promise<Sent> {
     const plan = planSave(content, base?.config.content, revision, offered);
     if (plan.kind === 'refusal') return { ...nothingTold, issues: plan.issues };
     if (plan.kind === 'nothing') return { ...nothingTold, ...(base ? { saved: base } : {}) };
@@ -47,7 +51,7 @@ export function useSending(
     const code = failure instanceof SvcError ? failure.code : undefined;
     if (base && code === 'config-changed') return meet(base, content);
     if (base && code === 'installation-not-found') return uninstalled(store);
-    if (!base && code === 'already-exists') return found(content);
+    if (!base && code === 'already-exists' && !isAgain) return found(content);
     return refused(failure);
   }
 
@@ -60,7 +64,7 @@ export function useSending(
       return conflict(objects, theirs, true);
     }
     // It is gone by now.
-    return send(undefined, mine);
+    return send(undefined, mine, true);
   }
 
   async function meet(base: Installation, mine: ConfigContent): Promise<Sent> {
