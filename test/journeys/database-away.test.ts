@@ -94,34 +94,6 @@ describe('test/journeys/database-away', () => {
     60_000,
   );
 
-  it('who asks while the database is silent, under load, waits some seconds, and nobody does once it is known', async () => {
-    wire.cut('hang');
-    const startedAt = Date.now();
-    const waits: { after: number; took: number; answer: Answer<ProblemBody> }[] = [];
-    const asking: Promise<void>[] = [];
-    const ask = async (): Promise<void> => {
-      const after = Date.now() - startedAt;
-      const answer = await write({ mode: 'asynchronous' });
-      waits.push({ after, took: Date.now() - startedAt - after, answer });
-    };
-    while (Date.now() - startedAt < 11_000) {
-      asking.push(ask());
-      await sleep(25);
-    }
-    await Promise.all(asking);
-    for (const { answer } of waits) expectAway(answer);
-    const longest = (of: typeof waits): number => Math.max(...of.map(({ took }) => took));
-    expect(longest(waits)).toBeLessThan(11_000);
-    const later = waits.filter(({ after }) => after > 9_000);
-    expect(later.length).toBeGreaterThan(10);
-    expect(longest(later)).toBeLessThan(1_000);
-    wire.heal();
-    const healedAt = Date.now();
-    await untilReady();
-    expect(Date.now() - healedAt).toBeLessThan(3_000);
-    expect((await write()).status).toBe(200);
-  }, 60_000);
-
   it('a role that lost its rights is an outage like any other', async () => {
     const before = platform.said().length;
     const name = new URL(test.url).pathname.slice(1);
@@ -278,5 +250,34 @@ describe('test/journeys/database-away', () => {
       expect(await customer.settled(body.operationId ?? '', 30_000)).toMatchObject({ status: 'success' });
     const made = (await effects(platform.hubspot, 'contacts')).map(({ fields }) => String(fields?.['email']));
     expect(made.filter((address) => emails.includes(address)).sort()).toEqual(emails.sort());
+  }, 60_000);
+
+  // The last: what is told of so many requests leaves no room for what is told later.
+  it('who asks while the database is silent, under load, waits some seconds, and nobody does once it is known', async () => {
+    wire.cut('hang');
+    const startedAt = Date.now();
+    const waits: { after: number; took: number; answer: Answer<ProblemBody> }[] = [];
+    const asking: Promise<void>[] = [];
+    const ask = async (): Promise<void> => {
+      const after = Date.now() - startedAt;
+      const answer = await write({ mode: 'asynchronous' });
+      waits.push({ after, took: Date.now() - startedAt - after, answer });
+    };
+    while (Date.now() - startedAt < 11_000) {
+      asking.push(ask());
+      await sleep(25);
+    }
+    await Promise.all(asking);
+    for (const { answer } of waits) expectAway(answer);
+    const longest = (of: typeof waits): number => Math.max(...of.map(({ took }) => took));
+    expect(longest(waits)).toBeLessThan(11_000);
+    const later = waits.filter(({ after }) => after > 9_000);
+    expect(later.length).toBeGreaterThan(10);
+    expect(longest(later)).toBeLessThan(1_000);
+    wire.heal();
+    const healedAt = Date.now();
+    await untilReady();
+    expect(Date.now() - healedAt).toBeLessThan(3_000);
+    expect((await write()).status).toBe(200);
   }, 60_000);
 });
