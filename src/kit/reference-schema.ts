@@ -12,12 +12,13 @@ export function reference(description: string): TString {
   return Type.String({ minLength: 1, maxLength: mostCharacters, pattern, description });
 }
 
+const blank = '\\u00a0\\u1680\\u2000-\\u200f\\u202f\\u205f\\u2060\\u3000\\ufeff';
+const strange = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069';
 /**
  * Something is to be seen, and it stays on its line and among its neighbours: no control characters, ends of lines and overrides
- * of the direction in which text runs.
+ * of the direction in which text runs. Without a lookahead, which not every reader of the API's document knows.
  */
-const nameForm =
-  '^(?=.*[^\\s\\u200b-\\u200f\\u2060\\ufeff])[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$';
+const nameForm = `^[ ${blank}]*[^ ${blank}${strange}][^${strange}]*$`;
 
 const shownForm = new RegExp(nameForm);
 

@@ -7,7 +7,9 @@ import { everyPage } from './every-page.ts';
 import type { ConsoleWorld, Walk } from './world.ts';
 
 /** Each kind of text once, and as much of it as names hold. */
-const kinds = hostile.slice(0, 25).map((text) => text.replaceAll(/\p{Cc}/gu, '').trim());
+const kinds = hostile
+  .slice(0, 25)
+  .map((text) => text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, '').trim());
 
 interface Seen {
   ran: boolean;

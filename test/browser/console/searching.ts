@@ -85,7 +85,7 @@ async function oneOfEach(world: ConsoleWorld): Promise<Record<SearchHits['hits']
     connection: byId({ id: connectionId }, 'Connection', 'connections'),
     installation: byId({ id: installationId }, 'Installation', 'installations'),
     group: ['acme', 'Group', 'operations?groupRef=acme', 'Operations'],
-    consumer: ['acme-user', 'Consumer', 'connections?consumerRef=acme-user', 'acme'],
+    consumer: ['acme-user', 'Consumer', 'connections?groupRef=acme&consumerRef=acme-user', 'acme'],
     integration: ['hubspot-no', 'Integration', /^integrations\/[\da-f-]{36}$/, 'hubspot-no-proxy'],
     revision: [
       revision?.id ?? '',
