@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 import { compiled } from './scripts/child.ts';
@@ -17,13 +18,18 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  // As the pages are built: components are tested without a build of the client.
+  resolve: {
+    alias: [{ find: /^@svc\/client$/, replacement: join(import.meta.dirname, 'ui/client/src/index.ts') }],
+  },
   test: {
     include: ['{src,simulator,bench,scripts,test,ui}/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
     // A test of one room may meet the problems of any.
     setupFiles: ['src/problems.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Files wait for processes, clocks and browsers: two workers left a fifth to a third of two cores unused.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,

@@ -53,3 +53,5 @@ writeFileSync(
   join(embed, 'dist/src/styles.css'),
   `${tokens}${styles?.replace("@import './tokens.css';\n", '')}`,
 );
+// TypeScript takes no import without types, though only the bundler reads the file.
+writeFileSync(join(embed, 'dist/src/styles.css.d.ts'), 'export {};\n');

@@ -26,7 +26,7 @@ export const Branding = {
 export const connectingExamples = {
   Branding,
   CreateFrontendTokenRequest: { groupRef: 'acme', consumerRef: 'ada' },
-  FrontendToken: { token, expiresAt: at },
+  FrontendToken: { token, expiresAt: at, groupRef: 'acme', consumerRef: 'ada' },
   CreateConnectLinkRequest: linked,
   ConnectLink,
   OpenConnectLinkRequest: {

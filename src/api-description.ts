@@ -319,6 +319,7 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
     results: [{ operationId, retriedBy: requestId }],
     pagination: { done: true },
     retried: 1,
+    before: 0,
     refused: 0,
   },
   ...readingExamples,

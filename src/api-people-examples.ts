@@ -78,6 +78,7 @@ export const peopleExamples = {
     secret: 'JBSWY3DPEHPK3PXP',
     uri: 'otpauth://totp/svc:ada%40mailmonkey.example.com?issuer=svc&secret=JBSWY3DPEHPK3PXP',
   },
+  BeginSecondFactorRequest: { password: 'correct horse battery staple' },
   ConfirmSecondFactorRequest: { code: '123456' },
   RecoveryCodes: { recoveryCodes: ['k7mnp-2q4rs-9tvwx'] },
   VerifySecondFactorRequest: { code: '123456' },

@@ -235,10 +235,14 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
     onUnprepared: () =>
       log.warn('the pooler does not follow prepared statements: every statement is planned anew'),
   });
+  const masterKeys = await masterKeysOf(config, database).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
   return {
     database,
     log,
-    vault: createVault(await masterKeysOf(config, database)),
+    vault: createVault(masterKeys),
     egress: createEgress({
       allow: config.egressAllow,
       connectTimeoutMs: config.limits.connectMs,

@@ -33,6 +33,13 @@ describe('config', () => {
     });
   });
 
+  test('refuses an address of the database that is set and empty, and starts no embedded one instead', () => {
+    const refused = [expect.stringMatching(/^DATABASE_URL is set and empty; .*unset it/)];
+    for (const env of [{ DATABASE_URL: '' }, { DATABASE_URL: ' \t' }, { DATABASE_URL_FILE: '' }])
+      expect(issuesOf(env)).toEqual(refused);
+    expect(issuesOf({ SVC_EXTRA_CA: '' })).toEqual([]);
+  });
+
   test('reports every fault at once, each with the name of its variable', () => {
     const issues = issuesOf({
       SVC_PORT: 'x',

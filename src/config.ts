@@ -46,9 +46,10 @@ export const variables = {
   databaseUrl: variable({
     name: 'DATABASE_URL',
     secret: true,
+    ifEmpty: 'is set and empty; name a database, or unset it for an embedded one',
     read: postgresUrl,
     about:
-      'A PostgreSQL 15 or later, such as `postgres://user:password@host/name`. Its presence is production mode. Without it the process runs a PostgreSQL of its own under `SVC_DATA_DIR`.',
+      'A PostgreSQL 15 or later, such as `postgres://user:password@host/name`. Its presence is production mode. Without it the process runs a PostgreSQL of its own under `SVC_DATA_DIR`. Set and empty it ends the start.',
   }),
   databaseDirectUrl: variable({
     name: 'SVC_DATABASE_DIRECT_URL',
@@ -364,9 +365,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | undefined {
   const file = env[`${spec.name}_FILE`];
   const direct = env[spec.name];
+  if (spec.ifEmpty !== undefined && isEmpty(file ?? direct) && isEmpty(direct ?? file))
+    throw new Error(spec.ifEmpty);
   if (file && direct) throw new Error(`and ${spec.name}_FILE are both set; set one of them`);
   if (file) return readFileSync(file, 'utf8').trim();
   return direct === undefined || direct === '' ? spec.default : direct;
+}
+
+function isEmpty(given: string | undefined): boolean {
+  return given?.trim() === '';
 }
 
 /** The configuration in force as it may be shown: secrets only as set or not. */

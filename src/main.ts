@@ -11,7 +11,7 @@ import type { EmbeddedServer } from './kit/db/embedded/index.ts';
 import { watchLineage } from './kit/db/lineage.ts';
 import { isMigrated } from './kit/db/migrate.ts';
 import { describePlan, planMigration } from './kit/db/migration-plan.ts';
-import { untilDatabaseAnswers } from './kit/db/wait.ts';
+import { despiteOutages, untilDatabaseAnswers } from './kit/db/wait.ts';
 import { endingCertificates } from './kit/certificates.ts';
 import { createLog, type Logger } from './kit/log.ts';
 import { replaceOnUncaught } from './last-resort.ts';
@@ -151,17 +151,24 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
   const { url, embedded, name } = await prepareDatabase(config, log, { mustExist });
   if (embedded) running.embedded = embedded;
   const directUrl = config.databaseDirectUrl ?? url;
-  const waiting = (what: string) => (fault: string) =>
-    say(`waiting for ${what}: ${fault}`, { level: 'warn' });
   await untilDatabaseAnswers(directUrl, waiting('the database'));
   if (url !== directUrl) await untilDatabaseAnswers(url, waiting('the pooler of DATABASE_URL'));
   if (mustExist && !(await isMigrated(directUrl)))
     throw new Error(
       `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
     );
-  if (url !== directUrl) await assertSameDatabase(url, directUrl);
-  await migrateDatabase(directUrl, log);
+  if (url !== directUrl) await again(url, () => assertSameDatabase(url, directUrl));
+  await again(directUrl, () => migrateDatabase(directUrl, log));
   return { url, directUrl, name };
+}
+
+const waiting = (what: string) => (fault: string) => say(`waiting for ${what}: ${fault}`, { level: 'warn' });
+
+/** The same step, until the database stays for all of it. */
+function again<Value>(url: string, step: () => Promise<Value>): Promise<Value> {
+  const sayLost = (error: unknown): void =>
+    say(`the database went away during the start: ${reasonsOf(error).at(-1)}`, { level: 'warn' });
+  return despiteOutages(step, { url, sayLost, sayFault: waiting('the database') });
 }
 
 /** A configuration that is wrong is a finding, too. */
@@ -186,7 +193,7 @@ async function once(
   { directUrl, name }: Opened,
   log: Logger,
 ): Promise<void> {
-  if (role === 'migrate') await makeFirstKey(config, directUrl, say);
+  if (role === 'migrate') await again(directUrl, () => makeFirstKey(config, directUrl, say));
   if (role === 'operator-keys create') await createKey(directUrl, { ...given, in: name }, answer);
   if (role === 'people invite' || role === 'people reset')
     await printLink(config, directUrl, { kind: role, email: given.email, place: name }, answer);
@@ -203,16 +210,19 @@ async function serve(
   { url, directUrl, name }: Opened,
   running: Running,
 ): Promise<void> {
-  await untilResumed({ config, log, url: directUrl, role }, () => health.isStopping, say);
+  await again(directUrl, () =>
+    untilResumed({ config, log, url: directUrl, role }, () => health.isStopping, say),
+  );
   if (health.isStopping) return;
   if (role !== 'worker') {
-    await makeFirstKey(config, directUrl, say);
-    await makeFirstLink(config, directUrl, say);
+    await again(directUrl, () => makeFirstKey(config, directUrl, say));
+    await again(directUrl, () => makeFirstLink(config, directUrl, say));
   }
   for (const { says } of endingCertificates(config.extraCa)) log.warn(`SVC_EXTRA_CA: ${says}`);
   running.endTracing = await beginTracing(config, role, log);
-  running.app = await createApp(config, url, log);
-  await checkKeys(running.app);
+  const app = await again(url, () => createApp(config, url, log));
+  running.app = app;
+  await again(url, () => checkKeys(app));
   await assertReady(running.app.ground.database).catch((error: unknown) => {
     // A database that takes no changes may take them later.
     if (!(error instanceof Problem) || error.code === 'clock-wrong') throw error;

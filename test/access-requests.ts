@@ -111,7 +111,7 @@ const plainParameters = new Set(
   `action active code actionType consumerRef destructive dryRun error errorCategory error_description eventType excludeReadOnly
    flow format from healthStatus ifConfigId
    idempotency-key includeBody last-event-id includeCreds includeRefreshToken includeSecrets iss method object pageSize pageToken path
-   provider range refresh returnTo secret since skipSampling state status to type unresolved until`.split(
+   provider range refresh retry-failed returnTo secret since skipSampling state status to type unresolved until`.split(
     /\s+/,
   ),
 );
@@ -145,6 +145,7 @@ export const bodies: Record<string, (refs: Refs) => unknown> = {
   verifySecondFactor: () => ({ code: '000000' }),
   updatePerson: () => ({ name: 'walked' }),
   changePassword: () => ({ currentPassword: 'walked', newPassword: 'walked for a long time' }),
+  beginSecondFactor: () => ({ password: 'walked' }),
   confirmSecondFactor: () => ({ code: '000000' }),
   removeSecondFactor: () => ({ password: 'walked' }),
   createInvitation: () => ({ email: 'walked@example.com', role: 'viewer' }),

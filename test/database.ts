@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { openDatabase, type Database } from '../src/kit/db/database.ts';
-import { sqlState } from '../src/kit/db/faults.ts';
+import { originOf, sqlState } from '../src/kit/db/faults.ts';
 
 const insufficientPrivilege = '42501';
 
@@ -48,7 +48,7 @@ async function dropDatabase(url: string, name: string): Promise<void> {
     try {
       return await asAdmin(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     } catch (error) {
-      if (sqlState(error) !== insufficientPrivilege || tries === 50) throw error;
+      if (sqlState(originOf(error)) !== insufficientPrivilege || tries === 300) throw error;
       await wait(100);
     }
   }

@@ -12,6 +12,8 @@ export interface Forwarder {
   refuse(sqlStates: readonly string[], share: number): void;
   /** The next COMMIT is made there, and its answer is lost with the connection. */
   loseCommit(): void;
+  /** The next statement with this text does not arrive: its connection breaks. */
+  breakAt(text: string): void;
   /** How many connections were made. */
   count(): number;
   heal(): void;
@@ -34,7 +36,13 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   let state: 'open' | 'refuse' | 'hang' = 'open';
   let refuses: (() => string | undefined) | undefined;
   let losesCommit = false;
+  let breaking: Buffer | undefined;
   let count = 0;
+  const breaksNow = (chunk: Buffer): boolean => {
+    if (!breaking || !chunk.includes(breaking)) return false;
+    breaking = undefined;
+    return true;
+  };
   const losesNow = (chunk: Buffer): boolean => {
     if (!losesCommit || !chunk.includes(committed)) return false;
     losesCommit = false;
@@ -49,7 +57,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     const far = folder ? connect(join(folder, `.s.PGSQL.${port}`)) : connect(port, target.hostname);
     const wire = { near, far };
     wires.add(wire);
-    carry(wire, () => refuses?.(), losesNow);
+    carry(wire, () => refuses?.(), losesNow, breaksNow);
     if (state === 'hang') pause(wire);
     for (const [one, other] of [
       [near, far],
@@ -87,6 +95,9 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     loseCommit: () => {
       losesCommit = true;
     },
+    breakAt: (text) => {
+      breaking = Buffer.from(text);
+    },
     count: () => count,
     // Connections on the silent wire are broken.
     heal: () => {
@@ -107,10 +118,15 @@ function carry(
   { near, far }: Wire,
   refuses: () => string | undefined,
   isLost: (chunk: Buffer) => boolean,
+  isBroken: (chunk: Buffer) => boolean,
 ): void {
   let inTransaction = false;
   const take = statements();
   near.on('data', (chunk: Buffer) => {
+    if (isBroken(chunk)) {
+      near.resetAndDestroy();
+      return;
+    }
     for (const bytes of take(chunk)) {
       const sqlState = bytes.isStatement && !inTransaction ? refuses() : undefined;
       if (sqlState === undefined) far.write(bytes.all);

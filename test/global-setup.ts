@@ -13,20 +13,25 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The server of this run, and the migrated database to clone. */
     testServer: { url: string; template: string };
+    /** Where the command line is built when a test needs it: below `node_modules`, so that it finds its dependencies. */
+    testRun: { builtSvc: string };
   }
 }
 
 const migrations = join(import.meta.dirname, '../migrations');
 const folderPrefix = 'svc-test-';
+const builds = join(import.meta.dirname, '../node_modules/.cache');
 
 /** One server for the whole run (`DATABASE_URL`, or an embedded one in the temp folder) with a database to clone. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await removeBuilds(async (run) => run === process.pid || !(await isAlive(run)));
   const server = await openServer();
   const template = `svc_test_${await hashOfMigrations()}_${randomBytes(4).toString('hex')}`;
   const admin = openDatabase({ url: server.url, poolSize: 1, applicationName: 'svc test setup' });
   await admin.raw(`CREATE DATABASE ${template}`);
   await migrateDatabase(urlOfDatabase(server.url, template), createLog('warn'));
   project.provide('testServer', { url: server.url, template });
+  project.provide('testRun', { builtSvc: join(builds, `svc-cli-${process.pid}`) });
   return async () => {
     // Clones carry the template's name; those of workers that died are dropped here.
     const left = await admin.raw(`SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, [
@@ -36,6 +41,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       await admin.raw(`DROP DATABASE IF EXISTS ${String(datname)} WITH (FORCE)`);
     await admin.close();
     await server.stop();
+    await removeBuilds((run) => run === process.pid);
   };
 }
 
@@ -51,6 +57,15 @@ async function openServer(): Promise<{ url: string; stop(): Promise<void> }> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Removes what runs built that are over. */
+async function removeBuilds(isOver: (run: number) => boolean | Promise<boolean>): Promise<void> {
+  for (const name of await readdir(builds).catch(() => [])) {
+    const run = /^svc-cli-(\d+)/.exec(name)?.[1];
+    if (run !== undefined && (await isOver(Number(run))))
+      await rm(join(builds, name), { recursive: true, force: true });
+  }
 }
 
 /** A run that was killed leaves its server behind: the folder names the process that is gone. */

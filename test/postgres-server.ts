@@ -45,7 +45,7 @@ export async function createPostgres(bin: string, settings: readonly string[] = 
   const archive = join(home, 'archive');
   await appendFile(
     join(data, 'postgresql.conf'),
-    `archive_mode = on\narchive_command = 'cp %p ${archive}/%f'\nwal_level = replica\nhot_standby = on\n${settings.join('\n')}\n`,
+    `archive_mode = on\narchive_command = 'cp %p ${archive}/%f.part && mv ${archive}/%f.part ${archive}/%f'\nwal_level = replica\nhot_standby = on\n${settings.join('\n')}\n`,
   );
   const server = await serve(bin, home);
   await server.sql(`CREATE DATABASE ${database}`);

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { builtOnce, svc } from '../src/cli/run.fixture.ts';
 import { createEmptyDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 
@@ -24,7 +25,7 @@ export interface Starts {
   empty: () => Promise<TestDatabase>;
   /** Dropped after the test. */
   keep: (database: TestDatabase) => void;
-  /** The process as a service manager starts it: without a terminal, with nothing but these variables. It is killed after the test. */
+  /** The process as a service manager starts it, as it is installed: without a terminal, with nothing but these variables. It is killed after the test. */
   start: (
     given: Record<string, string>,
     args?: string[],
@@ -40,6 +41,7 @@ export function useStarts(): Starts {
   const databases: TestDatabase[] = [];
 
   beforeAll(async () => {
+    await builtOnce();
     folder = await mkdtemp(join(tmpdir(), 'svc-start-'));
   });
   afterEach(async () => {
@@ -56,7 +58,7 @@ export function useStarts(): Starts {
       databases.push(database);
       return database;
     },
-    async start(given, args = ['server'], command = [process.execPath, 'scripts/svc.mjs'], output = 'pipe') {
+    async start(given, args = ['server'], command = [process.execPath, svc], output = 'pipe') {
       const port = await freePort();
       const [file = '', ...before] = command;
       const child = spawn(file, [...before, ...args], {

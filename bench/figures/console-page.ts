@@ -88,7 +88,7 @@ async function openFilled(origin: string, count: number): Promise<Stage> {
   const stage = await startStage(origin, { role: 'api' });
   const database = openDatabase({ url: stage.databaseUrl, poolSize: 1, applicationName: 'svc bench' });
   const [moment] = await database.raw('SELECT left(svc_uuid_floor(now())::text, 14) AS first');
-  for (const insert of inserts(stage, String(moment?.['first'])))
+  for (const insert of inserts(stage, String(moment?.['first']), Math.min(100, count / pageSize)))
     for (let from = 1; from <= count; from += part)
       await database.raw(insert(from, Math.min(from + part - 1, count)));
   await settled(database);
@@ -104,8 +104,11 @@ async function settled(database: Database): Promise<void> {
 
 type Insert = (from: number, to: number) => string;
 
-/** A quarter of the operations failed, one in a hundred is unresolved; of the deliveries one in a hundred is dead. `first`: how all ids begin. */
-function inserts({ projectId, installationId }: Stage, first: string): Insert[] {
+/**
+ * A quarter of the operations failed, one in `rare` is unresolved; of the deliveries one in `rare` is dead: enough for a whole page, since one
+ * of few rows is no yardstick for it. `first`: how all ids begin.
+ */
+function inserts({ projectId, installationId }: Stage, first: string, rare: number): Insert[] {
   const id = `('${first}7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`;
   const rows = (from: number, to: number): string => `FROM generate_series(${from}, ${to}) n`;
   const ours = `'${projectId}', ${id}`;
@@ -118,17 +121,17 @@ function inserts({ projectId, installationId }: Stage, first: string): Insert[] 
       `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, errors, total, unknown)
       SELECT ${ours}, '${projectId}', '${installationId}', '${projectId}', 'write', '{"type":"create"}', 'contacts',
         CASE WHEN n % 4 = 0 THEN 'failure' ELSE 'success' END, CASE WHEN n % 4 = 0 THEN '[{"index":0,"category":"validation","retryable":false,"message":"refused"}]'::json END, 1,
-        CASE WHEN n % 100 = 0 THEN 1 ELSE 0 END ${rows(from, to)}`,
+        CASE WHEN n % ${rare} = 0 THEN 1 ELSE 0 END ${rows(from, to)}`,
     mark('failure', 4),
     mark('validation', 4),
-    mark('unresolved', 100),
+    mark('unresolved', rare),
     (from, to) =>
       `INSERT INTO message (project_id, id, operation_id, installation_id, group_ref, object, destination_id, page, slice, records, bytes, encoding, body, keys)
       SELECT ${ours}, ${id}, '${installationId}', 'g', 'contacts', '${projectId}', 0, 0, 1, 2, 0, '{}', '[]' ${rows(from, to)}`,
     (from, to) =>
       `INSERT INTO delivery (project_id, message_id, destination_id, status, ended, attempts, first_at, last_at)
       SELECT ${ours}, '${projectId}', s, s, 1, now(), now()
-      FROM (SELECT n, CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'delivered' END AS s ${rows(from, to)}) n`,
+      FROM (SELECT n, CASE WHEN n % ${rare} = 0 THEN 'failed' ELSE 'delivered' END AS s ${rows(from, to)}) n`,
     (from, to) =>
       `INSERT INTO proxy_log (project_id, id, integration_id, installation_id, connection_id, group_ref, provider, method, path, status, total_ms)
       SELECT ${ours}, '${projectId}', '${installationId}', '${projectId}', 'g', 'hubspot', CASE WHEN n % 2 = 0 THEN 'GET' ELSE 'POST' END,

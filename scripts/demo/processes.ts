@@ -38,6 +38,8 @@ export async function startStage(dataDir: string): Promise<Stage> {
       SVC_PROXY_PORT: String(proxyPort),
       SVC_PUBLIC_URL: base,
       SVC_LOG_LEVEL: 'warn',
+      // What keeps it from starting is shown to a person.
+      SVC_LOG_FORMAT: 'text',
       ...simulated({ hubspot: hubspot.url, salesforce: salesforce.url }, '127.0.0.1'),
     },
   });
@@ -50,8 +52,9 @@ export async function startStage(dataDir: string): Promise<Stage> {
     await Promise.all([hubspot.close(), salesforce.close()]);
   };
   await untilReady(base, platform).catch(async (error: unknown) => {
+    const said = child.exitCode === null ? '' : platform.said().trim();
     await close();
-    throw error;
+    throw said === '' ? error : new Error(said);
   });
   return {
     base,

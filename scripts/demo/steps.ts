@@ -10,6 +10,11 @@ interface Named {
   id: string;
   name: string;
 }
+interface App {
+  id: string;
+  provider: string;
+  clientId: string;
+}
 interface WriteAnswer {
   operationId: string;
   result: { recordId: string };
@@ -137,13 +142,7 @@ async function connectAndInstall(
   content: object,
 ): Promise<string> {
   await step(`register the ${provider} OAuth client`, async () => {
-    const redirectUris = [`${stage.base}/callbacks/v1/oauth`];
-    await fetch(`${stage[provider]}/__sim/apps`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...apps[provider], redirectUris }),
-    });
-    const app = await api.call<Named>('POST', `${at}/provider-apps`, { provider, ...apps[provider] });
+    const app = await registerClient(api, stage, at, provider);
     return [app, app.id];
   });
   await step(`connect ${groupRef} to ${provider} (OAuth)`, async () => {
@@ -175,6 +174,27 @@ async function connectAndInstall(
     const made = await api.call<Named>('POST', `${at}/integrations/${provider}-crm/installations`, body);
     return [made.id, made.id];
   });
+}
+
+/** At the simulator, which is new in each run, and at svc, which keeps the app of an earlier demo: that one gets the secret of this run. */
+async function registerClient(
+  api: Api,
+  stage: Stage,
+  at: string,
+  provider: 'hubspot' | 'salesforce',
+): Promise<App> {
+  const { clientId, ...rest } = apps[provider];
+  const redirectUris = [`${stage.base}/callbacks/v1/oauth`];
+  await fetch(`${stage[provider]}/__sim/apps`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ clientId, ...rest, redirectUris }),
+  });
+  const known = await api.call<App[]>('GET', `${at}/provider-apps`);
+  const own = known.find((one) => one.provider === provider && one.clientId === clientId);
+  if (!own) return api.call('POST', `${at}/provider-apps`, { provider, clientId, ...rest });
+  const change = { updateMask: ['clientSecret', 'scopes'], providerApp: rest };
+  return api.call('PATCH', `${at}/provider-apps/${own.id}`, change);
 }
 
 type Write = (integration: string, object: string, body: object) => Promise<WriteAnswer>;

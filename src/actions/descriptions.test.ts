@@ -42,6 +42,23 @@ describe('src/actions/write/descriptions', () => {
     expect(asked()).toBe(3);
   });
 
+  test('who needs what is younger asks again for what is older, once for all', async () => {
+    let now = 0;
+    const descriptions = createDescriptions(() => now);
+    const { connector: asks, asked } = connector([]);
+    const ask = (youngerThanMs?: number): Promise<Described> =>
+      descriptions.of('c1', 'contacts', asks, client, youngerThanMs);
+    await ask();
+    now = 4_999;
+    await ask(5_000);
+    expect(asked()).toBe(1);
+    now = 5_000;
+    await Promise.all([ask(5_000), ask(5_000)]);
+    now = 9_999;
+    await Promise.all([ask(5_000), ask()]);
+    expect(asked()).toBe(2);
+  });
+
   test('a failure is answered, and asked for again', async () => {
     const descriptions = createDescriptions(() => 0);
     const { connector: asks } = connector([{ failure }, problem('database-unavailable')]);

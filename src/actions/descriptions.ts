@@ -5,11 +5,13 @@ export type Described = { object: ObjectDescription } | { failure: Failure };
 
 /** Descriptions of objects by connection: which fields are unique changes rarely, and must be known without delay. */
 export interface Descriptions {
+  /** `youngerThanMs`: what is known for longer is asked for again. */
   of(
     connectionId: string,
     objectName: string,
     connector: Connector,
     client: ProviderClient,
+    youngerThanMs?: number,
   ): Promise<Described>;
 }
 
@@ -25,10 +27,10 @@ export function createDescriptions(now: () => number = () => performance.now()):
   }
 
   return {
-    of(connectionId, objectName, connector, client) {
+    of(connectionId, objectName, connector, client, youngerThanMs = keepMs) {
       const key = `${connectionId}/${objectName}`;
       const known = kept.get(key);
-      if (known && now() - known.at < keepMs) return known.described;
+      if (known && now() - known.at < youngerThanMs) return known.described;
       const described = describe(objectName, connector, client);
       kept.delete(key);
       kept.set(key, { described, at: now() });

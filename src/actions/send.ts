@@ -23,7 +23,7 @@ export function failureBeforeSend(error: unknown): Failure {
     return { category: 'internal', retryable: true, message };
   }
   if (!(error instanceof Problem)) throw error;
-  const isAuth = error.code === 'connection-bad-credentials';
+  const isAuth = error.code === 'connection-bad-credentials' || error.details.extra?.['category'] === 'auth';
   if (error.code === 'provider-rate-limited') {
     const retryAfterMs = (error.details.retryAfterSeconds ?? 1) * 1000;
     return { category: 'rateLimit', retryable: true, message: error.message, retryAfterMs };

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { exitCodes, Failure } from './failure.ts';
+import { readPiped } from './text-file.ts';
 
 /** What nobody else may see: asked for on a terminal, without an echo, or all that is piped in. */
 export function secretGiven(question: string): Promise<string> {
-  return process.stdin.isTTY ? askHidden(question) : text(process.stdin);
+  return process.stdin.isTTY ? askHidden(question) : readPiped();
 }
 
 async function askHidden(question: string): Promise<string> {

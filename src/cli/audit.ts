@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { AuditEntry, AuditFilter } from '../../ui/client/src/index.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { withNew } from './new-file.ts';
@@ -39,7 +38,9 @@ export async function exportAudit(
   const { format } = options;
   const pieces = (await connect(options)).audit.export({ format, ...spanOf(options) });
   if (path === undefined) {
-    for await (const piece of pieces) if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
+    // An error of the output ends the process, whoever waits.
+    for await (const piece of pieces)
+      if (!process.stdout.write(piece)) await new Promise((room) => process.stdout.once('drain', room));
     return;
   }
   await withNew(path, async (handle) => {

@@ -1,13 +1,15 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { freePort } from '../../test/free-port.ts';
 import { startPlatform, type Platform } from '../../test/platform.ts';
-import { openFolder, type Folder, type Ran } from './run.fixture.ts';
+import { openFolder, svc, type Folder, type Ran } from './run.fixture.ts';
 
 describe('cli/bad-input', () => {
   let test: TestDatabase;
@@ -149,4 +151,23 @@ describe('cli/bad-input', () => {
     expectSaid(ran, ['audit', 'export']);
     expect(existsSync(join(at.folder, 'log.ndjson'))).toBe(false);
   }, 30_000);
+
+  it.runIf(existsSync('/dev/full'))(
+    'an output that is full is told in one sentence',
+    async () => {
+      const { PATH = '' } = process.env;
+      const full = promisify(execFile)(
+        'sh',
+        ['-c', '"$0" "$1" keys list > /dev/full', process.execPath, svc],
+        {
+          env: { PATH, HOME: at.folder, SVC_API_URL: platform.base, SVC_API_KEY: platform.apiKey },
+        },
+      );
+      await expect(full).rejects.toMatchObject({
+        code: 1,
+        stderr: 'The output could not be written: the disk is full.\nMake room, or write it elsewhere.\n',
+      });
+    },
+    30_000,
+  );
 });

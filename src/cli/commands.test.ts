@@ -195,7 +195,7 @@ describe('cli/commands', () => {
     expect(canceled).toEqual({ code: 0, out: '2 operations canceled.\n', err: '' });
     await simulator(platform.hubspot, 'DELETE', '/faults');
     const counted = await run('operations', 'retry', ...found, '--dry-run', '--json');
-    expect(JSON.parse(counted.out)).toEqual({ count: 2, refused: 0, countIsComplete: true });
+    expect(JSON.parse(counted.out)).toEqual({ count: 2, before: 0, refused: 0, countIsComplete: true });
     expect(await created('found')).toBe(0);
     const retried = await run('operations', 'retry', ...found, '--yes', '--json');
     expect(retried.out.match(/"retriedBy"/g)).toHaveLength(2);
@@ -270,6 +270,11 @@ describe('cli/commands', () => {
     });
     const another = await at.run([...toContacts, '--run', '2'], { env: env(), input: linesOf(3, 'lines') });
     expect(another.err).toContain('0 lines written, 3 failed.');
+    const lines = linesOf(1, 'lines') + 'no\n'.repeat(30);
+    const bad = await at.run([...toContacts, '--concurrency', '1'], { env: env(), input: lines });
+    expect(bad.err).toMatch(
+      /\nline 21: .*\nOf further .*\nFailed, too: lines 22-31\. .*\n1 line written, 30 failed/,
+    );
   }, 60_000);
 
   it('a line that failed is written by the same command once what it failed of is mended', async () => {
@@ -356,24 +361,6 @@ describe('cli/commands', () => {
     150_000 + 300 * many,
   );
 
-  it('changes of one record are made in the order of their lines', async () => {
-    const { out } = await run(...toContacts, '--data', data('order@example.com'));
-    const { recordId } = (JSON.parse(out) as { result: { recordId: string } }).result;
-    const input = Array.from(
-      { length: 20 },
-      (_, n) => `${JSON.stringify({ id: recordId, firstname: `name ${n}` })}\n`,
-    ).join('');
-    const updated = await at.run([...toContacts, '--type', 'update', '--concurrency', '20'], {
-      env: env(),
-      input,
-    });
-    expect(updated).toMatchObject({ code: 0, err: '20 lines written, 0 failed.\n' });
-    const names = (await effects(platform.hubspot, 'contacts'))
-      .filter(({ kind, id }) => kind === 'update' && id === recordId)
-      .map(({ fields }) => fields['firstname']);
-    expect(names).toEqual(Array.from({ length: 20 }, (_, n) => `name ${n}`));
-  }, 60_000);
-
   it('a server that is away ends a command with one sentence and one remedy', async () => {
     const away = { ...env(), SVC_API_URL: `http://127.0.0.1:${await freePort()}` };
     for (const args of [['operations', 'get', 'x'], ['deploy'], [...toContacts, '--data', '{}']])
@@ -390,5 +377,8 @@ describe('cli/commands', () => {
     const list = ['operations', 'list', '--installation', customer.installationId, '--limit', '1000'];
     const cut = await at.run(list, { env: env(), started: (child) => child.stdout?.destroy() });
     expect(cut).toEqual({ code: 0, out: '', err: '' });
+    const audit = ['audit', 'export'];
+    const cutOff = await at.run(audit, { env: env(), started: (child) => child.stdout?.destroy() });
+    expect(cutOff).toEqual({ code: 0, out: '', err: '' });
   }, 30_000);
 });

@@ -96,23 +96,37 @@ async function examineKey(options: ConnectionOptions, project: string): Promise<
     const { api } = new Svc({ baseUrl: url, project, apiKey, retries: 0 });
     const path = { projectIdOrName: project };
     const { name } = await answerOf(api.GET('/v1/projects/{projectIdOrName}', { params: { path } }));
-    const keys = await answerOf(
-      api.GET('/v1/projects/{projectIdOrName}/api-keys', { params: { path } }),
-    ).catch((error: unknown) => error);
-    const isFull = !(keys instanceof Error);
-    return [
-      good('key', `it opens the project ${name}`),
-      isFull
-        ? good('scope', 'full: it may do everything in the project')
-        : warning(
-            'scope',
-            `it may not do everything: ${keys.message}`,
-            'Take a key of scope full to deploy and to manage keys.',
-          ),
-    ];
+    return [good('key', `it opens the project ${name}`), judgeScopes(await scopesOf(api, project, apiKey))];
   } catch (error) {
     return [judgeRefusal(error, project)];
   }
+}
+
+/** What the key may do, or why nobody who holds it is told. */
+async function scopesOf(
+  api: Svc['api'],
+  projectIdOrName: string,
+  apiKey: string,
+): Promise<readonly string[] | SvcError> {
+  const path = '/v1/projects/{projectIdOrName}/api-keys';
+  // One that an operator made up has no id in its text; svc derives one that begins so.
+  const [, id = 'given'] = /^svc_([0-9a-z]+)_/.exec(apiKey) ?? [];
+  const keys = await answerOf(api.GET(path, { params: { path: { projectIdOrName } } })).catch(
+    (error: unknown) => {
+      if (error instanceof SvcError && error.code === 'forbidden') return error;
+      throw error;
+    },
+  );
+  if (keys instanceof SvcError) return keys;
+  const all = Array.isArray(keys) ? keys : keys.results;
+  return all.find((one) => one.id.startsWith(id))?.scopes ?? [];
+}
+
+function judgeScopes(scopes: readonly string[] | SvcError): Finding {
+  if (!(scopes instanceof SvcError) && scopes.includes('full'))
+    return good('scope', `${scopes.join(', ')}: it may do everything in the project`);
+  const why = scopes instanceof SvcError ? scopes.detail : `it has ${scopes.join(', ')}.`;
+  return warning('scope', `it may not do everything: ${why}`, 'Take a key of scope full for the rest.');
 }
 
 function judgeRefusal(error: unknown, project: string): Finding {

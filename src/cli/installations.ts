@@ -1,20 +1,23 @@
-import type { ConfigContent, Installation } from '../../ui/client/src/index.ts';
+import { answerOf, type ConfigContent, type Installation, type Svc } from '../../ui/client/src/index.ts';
+import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { jsonFile } from './json-option.ts';
 import { say } from './output.ts';
 import { readColumns } from './reads.ts';
 import { pageSizeOf, sayList, sayOne, type ListOptions } from './rows.ts';
+import { wholeContent } from './whole-content.ts';
 
 /** `svc installations list`. */
 export async function listInstallations(
-  options: ListOptions & { integration?: string; group?: string },
+  options: ListOptions & { integration?: string; group?: string; health?: Installation['healthStatus'] },
 ): Promise<void> {
-  const { integration, group } = options;
+  const { integration, group, health } = options;
   const list = (await connect(options)).installations.list({
     ...pageSizeOf(options),
     ...(integration === undefined ? {} : { integration }),
     ...(group === undefined ? {} : { groupRef: group }),
+    ...(health === undefined ? {} : { healthStatus: health }),
   });
   await sayList(options, list, {
     id: ({ id }) => id,
@@ -53,12 +56,16 @@ export async function createInstallation(
   options: ConnectionOptions & { group: string; config?: string },
 ): Promise<void> {
   const svc = await connect(options);
-  const content =
-    options.config === undefined
-      ? await plainContent(svc, integration)
-      : ((await jsonFile('--config', options.config)) as ConfigContent);
-  const made = await svc.installations.create({ integration, groupRef: options.group, config: { content } });
-  say(options, made, lineOf(made));
+  const { group: groupRef, config } = options;
+  if (config !== undefined) {
+    const content = (await jsonFile('--config', config)) as ConfigContent;
+    const made = await svc.installations.create({ integration, groupRef, config: { content } });
+    return say(options, made, lineOf(made));
+  }
+  const { name, content } = await declaredBy(svc, integration);
+  const made = await svc.installations.create({ integration, groupRef, config: { content } });
+  const chosen = `  Without --config it has all that ${name} declares: ${partsOf(content)}.`;
+  say(options, made, `${lineOf(made)}\n${chosen}`);
 }
 
 interface UpdateOptions extends OneOptions {
@@ -95,17 +102,59 @@ export async function updateInstallation(installationId: string, options: Update
   say(options, changed, lineOf(changed));
 }
 
-/** What a config must say at least: which provider. */
-async function plainContent(
-  svc: Awaited<ReturnType<typeof connect>>,
-  integration: string,
-): Promise<ConfigContent> {
-  for await (const { id, name, provider } of svc.integrations.list())
-    if (name === integration || id === integration) return { provider };
-  throw new Failure(
-    `There is no integration ${integration} in the project ${svc.project}.`,
-    'Look for it with `svc integrations list`.',
+/** `svc installations delete`. */
+export async function deleteInstallation(
+  installationId: string,
+  options: OneOptions & { yes?: boolean },
+): Promise<void> {
+  const { integration } = options;
+  const svc = await connect(options);
+  const installation = await svc.installations.get({ integration, installationId });
+  const what = `the installation of ${integration} for ${installation.group.groupRef}`;
+  const connectionId = await lastUsed(svc, installation);
+  const goes =
+    connectionId === undefined ? '' : ` Its connection ${connectionId} goes, too: nothing else uses it.`;
+  await confirm(`This deletes ${what}. Nothing is read and written for it any more.${goes}`, options, {
+    without: 'pause its reads instead',
+    nothing: new Failure('Nothing was deleted.', 'To stop its reads for a time: svc reads pause.'),
+  });
+  await svc.installations.delete({ integration, installationId });
+  const gone = connectionId === undefined ? '' : `, and its connection ${connectionId}`;
+  say(
+    options,
+    { id: installationId, deleted: true, ...(connectionId === undefined ? {} : { connectionId }) },
+    `Deleted ${what}${gone}.`,
   );
+}
+
+/** The connection of an installation, if it is there and no other installation uses it: svc deletes it, too. */
+async function lastUsed(svc: Svc, { id, group, connection }: Installation): Promise<string | undefined> {
+  for await (const other of svc.installations.list({ groupRef: group.groupRef }))
+    if (other.id !== id && other.connection?.id === connection?.id) return undefined;
+  const found = svc.connections.list({ groupRef: group.groupRef });
+  for await (const one of found) if (one.id === connection?.id) return one.id;
+  return undefined;
+}
+
+/** A config with everything that the newest revision of an integration declares. */
+async function declaredBy(svc: Svc, integration: string): Promise<{ name: string; content: ConfigContent }> {
+  const path = { projectIdOrName: svc.project, integrationIdOrName: integration };
+  const one = '/v1/projects/{projectIdOrName}/integrations/{integrationIdOrName}';
+  const { name, latestRevision } = await answerOf(svc.api.GET(one, { params: { path } }));
+  return { name, content: wholeContent(latestRevision.content) };
+}
+
+function partsOf({ read, write, proxy }: ConfigContent): string {
+  const objects = (part: { objects?: object } | undefined): string =>
+    Object.keys(part?.objects ?? {})
+      .toSorted()
+      .join(', ');
+  const parts = [
+    ...(read ? [`reads ${objects(read)}`] : []),
+    ...(write ? [`writes ${objects(write)}`] : []),
+    ...(proxy?.enabled ? ['calls through the proxy'] : []),
+  ];
+  return parts.join('; ') || 'nothing';
 }
 
 function lineOf({ id, group, warnings = [] }: Installation): string {

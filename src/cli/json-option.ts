@@ -1,6 +1,5 @@
-import { text } from 'node:stream/consumers';
 import { exitCodes, Failure } from './failure.ts';
-import { readText } from './text-file.ts';
+import { readPiped, readText } from './text-file.ts';
 
 /** The object of an option: JSON, or `@file` with it, or `-` for what is piped in. */
 export async function jsonOption(
@@ -20,7 +19,7 @@ export async function jsonFile(option: string, given: string): Promise<Record<st
 
 /** The text that an option gives as it is, in a file (`@file`) or by the pipe (`-`). */
 export async function sourceOf(option: string, given: string): Promise<string> {
-  if (given === '-') return text(process.stdin);
+  if (given === '-') return readPiped();
   if (!given.startsWith('@')) return given;
   return readText(given.slice(1), `Name the file of ${option} behind its @.`);
 }

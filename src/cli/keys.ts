@@ -53,11 +53,14 @@ export async function createKey(options: CreateOptions): Promise<void> {
 export async function setKeyActive(
   apiKeyId: string,
   active: boolean,
-  options: ConnectionOptions,
+  { expires, ...options }: ConnectionOptions & { expires?: string },
 ): Promise<void> {
   const { api, project: projectIdOrName } = await connect(options);
   const params = { path: { projectIdOrName, apiKeyId } };
-  const body = { updateMask: ['active'], apiKey: { active } };
+  const body =
+    expires === undefined
+      ? { updateMask: ['active'], apiKey: { active } }
+      : { updateMask: ['active', 'expiresAt'], apiKey: { active, expiresAt: expires } };
   await sayOne(options, await answerOf(api.PATCH(one, { params, body })));
 }
 

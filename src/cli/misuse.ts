@@ -1,10 +1,19 @@
-import { Command, type HelpContext } from 'commander';
+import { Command, type HelpContext, type ParseOptionsResult } from 'commander';
 import { exitCodes, Failure } from './failure.ts';
 
 /** A command that says what is wrong with its words as every other failure is said. */
 export class Words extends Command {
   /** Of its help. */
   examples: readonly string[] = [];
+
+  #unknown: string | undefined;
+
+  /** An option that is mistyped is told before the one that is missing for it. */
+  override parseOptions(words: string[]): ParseOptionsResult {
+    const parsed = super.parseOptions(words);
+    this.#unknown = parsed.unknown[0];
+    return parsed;
+  }
 
   override createCommand(name?: string): Words {
     return new Words(name);
@@ -18,6 +27,11 @@ export class Words extends Command {
   }
 
   override error(message: string, { code = '' }: { code?: string } = {}): never {
+    const unknown = this.#unknown;
+    this.#unknown = undefined;
+    // What commander makes of it comes back here, with what may have been meant.
+    if (code === 'commander.missingMandatoryOptionValue' && unknown !== undefined)
+      (this as unknown as { unknownOption(option: string): never }).unknownOption(unknown);
     throw misuseOf(this, message, code);
   }
 }

@@ -276,10 +276,14 @@ describe('cli/nouns', () => {
     expect(await call('write_record', write)).toContain('--allow-writes');
     expect(await call('plan_write', { ...of, object: 'contacts' })).toContain('Correct it');
     expect(await call('get_operation', { operationId: 'x' })).toMatch(/x.*\n.+/);
+    expect(await call('get_operation', { operationId: '..' })).toContain('Correct the input');
+    expect(await call('plan_write', { ...write, type: 'upsert' })).toContain('upsertBy');
     await client.close();
     const allowed = await open('--allow-writes');
     const { operationId } = (await allowed.call('write_record', write)) as { operationId: string };
     expect(await allowed.call('get_operation', { operationId })).toMatchObject({ status: 'success' });
+    const upsert = { ...write, type: 'upsert', upsertBy: 'email' };
+    expect(await allowed.call('write_record', upsert)).toMatchObject({ result: { created: false } });
     const found = { ...of, object: 'contacts', field: 'email', value: 'model@example.com' };
     expect(await allowed.call('find_record', found)).toHaveProperty('results');
     await allowed.client.close();

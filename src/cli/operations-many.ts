@@ -15,6 +15,7 @@ type Filter = RetryOperationsRequest['filter'] & CancelOperationsRequest['filter
 interface Result {
   operationId: string;
   retriedBy?: string;
+  replayed?: true;
   refused?: { code: string; detail: string };
 }
 
@@ -77,27 +78,34 @@ export async function manyOperations(verb: 'retry' | 'cancel', options: ManyOpti
 
 interface Found {
   count: number;
+  /** It was done with them before. */
+  before: number;
   refused: number;
   countIsComplete: boolean;
 }
 
 async function countOf(svc: Svc, deed: Deed, filter: Filter): Promise<Found> {
-  const found: Found = { count: 0, refused: 0, countIsComplete: true };
-  for await (const { refused } of resultsOf(svc, deed, { filter, dryRun: true })) {
-    if (found.count + found.refused === mostCounted) return { ...found, countIsComplete: false };
-    found[refused ? 'refused' : 'count'] += 1;
+  const found: Found = { count: 0, before: 0, refused: 0, countIsComplete: true };
+  for await (const result of resultsOf(svc, deed, { filter, dryRun: true })) {
+    if (found.count + found.before + found.refused === mostCounted)
+      return { ...found, countIsComplete: false };
+    found[endOf(result)] += 1;
   }
   return found;
 }
 
 async function doAll(svc: Svc, deed: Deed, filter: Filter, options: ConnectionOptions): Promise<Found> {
-  const done: Found = { count: 0, refused: 0, countIsComplete: true };
+  const done: Found = { count: 0, before: 0, refused: 0, countIsComplete: true };
   for await (const result of resultsOf(svc, deed, { filter })) {
-    done[result.refused ? 'refused' : 'count'] += 1;
+    done[endOf(result)] += 1;
     if (options.json) say(options, result, '');
     else if (result.refused) tell(`${result.operationId}: ${result.refused.detail}`);
   }
   return done;
+}
+
+function endOf({ refused, replayed }: Result): 'count' | 'before' | 'refused' {
+  return refused ? 'refused' : replayed ? 'before' : 'count';
 }
 
 async function* resultsOf(
@@ -130,6 +138,6 @@ function manyOf({ count, countIsComplete }: Found): string {
   return `${countIsComplete ? '' : 'more than '}${counted(count, 'operation')}`;
 }
 
-function restOf({ refused }: Found, { goesOn }: Deed): string {
-  return refused === 0 ? '' : `, ${refused} ${goesOn}`;
+function restOf({ before, refused }: Found, { did, goesOn }: Deed): string {
+  return `${before === 0 ? '' : `, ${before} ${did} before`}${refused === 0 ? '' : `, ${refused} ${goesOn}`}`;
 }

@@ -1,4 +1,5 @@
-import type { Operation } from '../../ui/client/src/index.ts';
+import type { Operation, OperationRecord } from '../../ui/client/src/index.ts';
+import type { actionTypes } from '../operations/words-schema.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { filterOf, type FilterOptions } from './operation-filter.ts';
@@ -6,11 +7,20 @@ import { manyOperations, type ManyOptions } from './operations-many.ts';
 import { counted, say } from './output.ts';
 import { pageSizeOf, sayList, type ListOptions } from './rows.ts';
 
-interface OperationsOptions extends ListOptions, FilterOptions {}
+interface OperationsOptions extends ListOptions, FilterOptions {
+  action?: (typeof actionTypes)[number];
+  unresolved?: boolean;
+}
 
 /** `svc operations list`: those that are asked for, newest first. */
 export async function listOperations(options: OperationsOptions): Promise<void> {
-  const list = (await connect(options)).operations.find({ ...filterOf(options), ...pageSizeOf(options) });
+  const { action, unresolved } = options;
+  const list = (await connect(options)).operations.find({
+    ...filterOf(options),
+    ...(action === undefined ? {} : { actionType: action }),
+    ...(unresolved ? { unresolved } : {}),
+    ...pageSizeOf(options),
+  });
   await sayList(options, list, {
     id: ({ id }) => id,
     made: ({ createTime }) => createTime,
@@ -78,9 +88,16 @@ export async function operationRecords(id: string, options: ListOptions): Promis
     index: ({ index }) => index,
     reference: ({ reference }) => reference,
     record: ({ recordId }) => recordId,
-    outcome: ({ success, resolution }) => (success === undefined ? resolution : success ? 'done' : 'failed'),
+    outcome: outcomeOf,
     why: ({ errors }) => errors.map(({ category, message }) => `${category}: ${message}`),
   });
+}
+
+/** A resolution is what somebody said, and no outcome that svc saw. */
+function outcomeOf({ resolution, resolvedBy }: OperationRecord): string {
+  if (resolvedBy !== undefined) return `unknown, resolved as ${resolution}`;
+  const words = { applied: 'done', notApplied: 'failed', unknown: 'unknown', pending: 'pending' };
+  return words[resolution];
 }
 
 interface ResolveOptions extends ConnectionOptions {

@@ -6,6 +6,7 @@ import { command } from './declare/command.ts';
 import { declareCustomers } from './declare/customers.ts';
 import { declareDeliveries } from './declare/deliveries.ts';
 import { declareManifest } from './declare/manifest.ts';
+import { declareProviderApps } from './declare/provider-apps.ts';
 import { declareRecords } from './declare/records.ts';
 import { declareTransfer } from './declare/transfer.ts';
 import { Words } from './misuse.ts';
@@ -28,6 +29,7 @@ export function createProgram(): Command {
     .addHelpText('after', more)
     .exitOverride();
   declareManifest(program);
+  declareProviderApps(program);
   declareRecords(program);
   declareCustomers(program);
   declareDeliveries(program);

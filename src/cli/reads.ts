@@ -1,5 +1,6 @@
 import type { ReadState, ReadStatus } from '../../ui/client/src/index.ts';
-import { connect } from './connection.ts';
+import { connect, type ConnectionOptions } from './connection.ts';
+import { say } from './output.ts';
 import { pageSizeOf, sayList, type Columns, type ListOptions } from './rows.ts';
 
 /** How a read is, and why it is paused. */
@@ -41,4 +42,33 @@ export async function findReads(options: ListOptions & Filter): Promise<void> {
     delivered: ({ lastRun }) => lastRun?.delivered,
     'failed in a row': ({ failures }) => failures,
   });
+}
+
+interface PauseOptions extends ConnectionOptions {
+  integration: string;
+  object?: string[];
+  note?: string;
+}
+
+/** `svc reads pause` and `unpause`: of an installation, or of the objects that are named. */
+export async function setReadsPaused(
+  installationId: string,
+  verb: 'pause' | 'unpause',
+  options: PauseOptions,
+): Promise<void> {
+  const { integration, object: objects, note } = options;
+  await (
+    await connect(options)
+  ).reads[verb]({
+    integration,
+    installationId,
+    ...(objects === undefined ? {} : { objects }),
+    ...(note === undefined ? {} : { note }),
+  });
+  const what = objects?.join(', ') ?? 'All that is read';
+  say(
+    options,
+    { installationId, objects, paused: verb === 'pause' },
+    `${what}: ${verb === 'pause' ? 'paused. svc reads unpause lets it go on' : 'goes on'}.`,
+  );
 }

@@ -5,7 +5,7 @@ import { createProgram } from './program.ts';
 import { namesRequest, remedyOf } from './remedies.ts';
 
 /** No command does what their remedies ask for. */
-const withoutCommand = new Set(['provider-app-missing', 'secrets-not-made-here']);
+const withoutCommand = new Set(['secrets-not-made-here']);
 
 const told = (code: string, operationId?: string): string =>
   remedyOf({ code, remedy: problemKinds[code]?.remedy ?? '', operationId });
@@ -14,6 +14,11 @@ describe('cli/remedies', () => {
   it('names a command for each problem whose remedy is a request, where there is one', () => {
     const left = Object.keys(problemKinds).filter((code) => namesRequest(told(code)));
     expect(left.toSorted()).toEqual([...withoutCommand].toSorted());
+  });
+
+  it('names no member of an answer, which a shell does not show', () => {
+    const left = Object.keys(problemKinds).filter((code) => told(code).includes('`detail`'));
+    expect(left).toEqual([]);
   });
 
   it('names no command that there is not', () => {

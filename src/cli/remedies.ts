@@ -4,6 +4,9 @@ type Said = Pick<SvcError, 'code' | 'remedy' | 'operationId'> & Partial<Pick<Svc
 
 const atAddress = '--url, SVC_API_URL, or the one of `svc login`';
 
+export const settleUnknown =
+  'Look at `svc operations get`: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and say so with `svc operations resolve`.';
+
 /** What to do about a problem in a shell, where svc could only name a request, or said nothing. */
 const inShell: Readonly<Record<string, string>> = {
   unreachable: `Check that svc runs, and its address: ${atAddress}.`,
@@ -15,13 +18,14 @@ const inShell: Readonly<Record<string, string>> = {
   'installation-not-found':
     'Look for it with `svc installations list`, or make it with `svc installations create`.',
   'already-exists': 'Change it with `svc installations update`.',
+  'provider-app-missing':
+    'Tell of your OAuth app at the provider with `svc provider-apps create`; `svc provider-apps list` shows those that are known.',
   'ability-unsupported':
     'Leave the option away, or use a provider that supports it; `svc providers get` says which ones do.',
   'no-usable-connection':
     'Send the customer the link of `svc connections connect`, or of `svc connections reconnect` where one stopped working.',
   'connection-bad-credentials': 'Send the customer the link of `svc connections reconnect`.',
-  'outcome-unknown':
-    'Look at `svc operations get`: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and say so with `svc operations resolve`.',
+  'outcome-unknown': settleUnknown,
   'outcome-known': 'Resolve only records whose outcome is unknown: `svc operations records` tells them.',
   'outcome-unresolved':
     'Look at the records in the provider and settle them first with `svc operations resolve`.',
@@ -39,6 +43,7 @@ const inShell: Readonly<Record<string, string>> = {
 /** Which command tells what there is, by how svc says that something is not there. */
 const lists: Readonly<Record<string, string>> = {
   'API key': 'svc keys list',
+  'provider app': 'svc provider-apps list',
   connection: 'svc connections list',
   delivery: 'svc deliveries list',
   destination: 'svc destinations list',
@@ -53,6 +58,8 @@ const lists: Readonly<Record<string, string>> = {
 const inAnswer: readonly (readonly [RegExp, string])[] = [
   [/`issues`/, 'Correct that and run the command again.'],
   [/`provider\.message`/, 'Correct the record and run the command again.'],
+  [/named in `detail`/, 'Use a key that has one of the scopes named above.'],
+  [/`detail` names the limit/, 'Send less at once: the limit is named above.'],
   [/^The masks allowed /, 'Name a part such as read.objects.contacts or write.objects.'],
   [/`x-svc-\w/, 'Give --integration and --group, or --installation with the id of one.'],
 ];
@@ -75,12 +82,16 @@ export function namesRequest(remedy: string): boolean {
 export function remedyOf({ code, remedy, operationId, detail = '' }: Said): string {
   if (detail.startsWith('There is no project '))
     return 'Name the project of the API key: --project or SVC_PROJECT.';
+  if (code === 'already-exists' && detail.includes('provider app '))
+    return 'Change it with `svc provider-apps update`, or give another client id.';
+  if (code === 'connection-bad-credentials' && detail.includes('moved to another server'))
+    return 'Send it to the server that the project was moved to; `svc export --undo` uses the connections here again.';
   const own = inShell[code];
   if (own !== undefined && (always.has(code) || namesRequest(remedy)))
     return operationId === undefined
       ? own
       : own.replaceAll(/`(svc operations \w+)`/g, `\`$1 ${operationId}\``);
-  const [, thing = ''] = /(?:^There is| has) no (API key|\w+) /.exec(detail) ?? [];
+  const [, thing = ''] = /(?:^There is| has) no (API key|provider app|\w+) /.exec(detail) ?? [];
   if (lists[thing] !== undefined) return `Look for it with \`${lists[thing]}\`.`;
   return inAnswer.find(([member]) => member.test(remedy))?.[1] ?? remedy;
 }

@@ -1,27 +1,27 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 
-// Below node_modules, so that the built program finds its dependencies.
-const built = join(import.meta.dirname, '../../node_modules/.cache', `svc-cli-${process.pid}`);
+const { builtSvc } = inject('testRun');
 /** What `npm run build:cli` makes, as it would be installed. */
-export const svc = join(built, 'lib/begin.mjs');
+export const svc = join(builtSvc, 'lib/begin.mjs');
 let building: Promise<unknown> | undefined;
 
+/** Whoever needs it first in a run builds it. */
 export function builtOnce(): Promise<unknown> {
-  building ??= promisify(execFile)(process.execPath, ['scripts/node.mjs', 'scripts/build-cli.ts', built]);
+  building ??= existsSync(svc) ? Promise.resolve() : build();
   return building;
 }
 
-process.once('exit', () => rmSync(built, { recursive: true, force: true }));
-// A test process that is killed leaves its own behind.
-for (const name of existsSync(dirname(built)) ? readdirSync(dirname(built)) : []) {
-  const [, pid] = /^svc-cli-(\d+)$/.exec(name) ?? [];
-  if (pid !== undefined && !runs(Number(pid)))
-    rmSync(join(dirname(built), name), { recursive: true, force: true });
+async function build(): Promise<void> {
+  const own = `${builtSvc}-${process.pid}`;
+  await promisify(execFile)(process.execPath, ['scripts/node.mjs', 'scripts/build-cli.ts', own]);
+  // Another may have been quicker.
+  await rename(own, builtSvc).catch(() => rm(own, { recursive: true, force: true }));
 }
 
 export interface Ran {
@@ -31,7 +31,7 @@ export interface Ran {
 }
 
 interface RunOptions {
-  input?: string;
+  input?: string | Buffer;
   env?: Record<string, string>;
   started?: (child: ChildProcess) => void;
 }
@@ -67,11 +67,3 @@ export async function openFolder(files: Record<string, string> = {}) {
 }
 
 export type Folder = Awaited<ReturnType<typeof openFolder>>;
-
-function runs(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}

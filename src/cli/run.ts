@@ -1,4 +1,6 @@
 import { exitCodes } from './failure.ts';
+import { tell } from './output.ts';
+import { whyUnwritten } from './plain.ts';
 import { createProgram } from './program.ts';
 import { report } from './report.ts';
 
@@ -26,7 +28,12 @@ export async function runWords(words: readonly string[]): Promise<number | undef
 function listenToStreams(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      if (stream.listenerCount('error') === 1) process.exit(0);
+      if (error.code === 'EPIPE') {
+        if (stream.listenerCount('error') === 1) process.exit(0);
+        return;
+      }
+      if (stream === process.stdout)
+        tell(`The output could not be written: ${whyUnwritten(error)}.\nMake room, or write it elsewhere.`);
+      process.exit(exitCodes.refused);
     });
 }

@@ -1,26 +1,44 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile, writeFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { firstInvalidByte } from '../kit/utf8.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { whyUnread, whyUnwritten } from './plain.ts';
 
 /** The text of a file as editors of every system write it: with or without the mark of UTF-8. */
 export async function readText(path: string, remedy: string): Promise<string> {
-  const unread = (why: string, what = remedy): Failure =>
-    new Failure(`${named(path)} cannot be read: ${why}.`, what, exitCodes.usage);
   const bytes = await readFile(path).catch((error: unknown) => {
-    throw unread(whyUnread(error));
+    throw new Failure(`${named(path)} cannot be read: ${whyUnread(error)}.`, remedy, exitCodes.usage);
   });
+  return textIn(bytes, path);
+}
+
+/** All that is piped in, as text. */
+export async function readPiped(): Promise<string> {
+  return textIn(await buffer(process.stdin), 'What was piped in');
+}
+
+function textIn(bytes: Uint8Array, source: string): string {
   const strange = strangeText(bytes);
-  if (strange) throw unread(strange.why, strange.remedy);
+  if (strange)
+    throw new Failure(`${named(source)} cannot be read: ${strange.why}.`, strange.remedy, exitCodes.usage);
   return new TextDecoder().decode(bytes);
 }
 
 /** What keeps bytes from being text. */
-export function strangeText(bytes: Uint8Array): { why: string; remedy: string } | undefined {
-  const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
-    return { why: 'it is UTF-16 text', remedy: 'Save it as UTF-8.' };
+function strangeText(bytes: Uint8Array): { why: string; remedy: string } | undefined {
+  if (isUtf16(bytes)) return { why: 'it is UTF-16 text', remedy: 'Save it as UTF-8.' };
   if (bytes.includes(0)) return { why: 'it is no text', remedy: 'Name a text file.' };
-  return undefined;
+  if (isUtf8(bytes)) return undefined;
+  return {
+    why: `it is not UTF-8: byte ${firstInvalidByte(bytes)} (from 0)`,
+    remedy: 'Save it as UTF-8.',
+  };
+}
+
+/** By the mark that it begins with: two bytes that UTF-8 never has. */
+export function isUtf16([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
 /** Puts text into a file, in place of what was there. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, install } from '../../test/customer.ts';
+import { deploy, fault, install } from '../../test/customer.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { startPlatform, type Platform } from '../../test/platform.ts';
 import { openFolder, type Folder, type Ran } from './run.fixture.ts';
@@ -79,12 +79,28 @@ describe('cli/transfer', () => {
   }, 60_000);
 
   it('export --move is taken back by export --undo', async () => {
+    await fault(from.hubspot, { method: 'POST', path: '/companies', fault: { kind: 'hang' }, times: 1 });
+    const waits = [
+      'write',
+      'hubspot-crm',
+      'companies',
+      '-g',
+      'acme',
+      '-m',
+      'asynchronous',
+      '-d',
+      '{"name":"x"}',
+    ];
+    expect((await run(from, waits)).code).toBe(0);
     const moved = await run(from, ['export', 'moved.svc', '--move', '--yes']);
     expect(moved).toMatchObject({ code: 0, err: expect.stringContaining('svc export --undo') as string });
+    expect(moved.err).toContain('1 operation is unfinished and will fail');
     expect(moved.out).toMatch(
       /^default is in moved\.svc: .*connections 1, .*Only its passphrase opens it\.\n$/,
     );
-    expect((await write(from)).err).toContain('moved to another server');
+    const { err } = await write(from);
+    expect(err).toContain('moved to another server');
+    expect(err).toMatch(/\nSend it to the server .*`svc export --undo`.*\n$/);
     expect(await run(from, ['export', '--undo'])).toMatchObject({
       code: 0,
       out: '1 connection of default used here again.\n',

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { Export, Import, ImportRequest } from '../../ui/client/src/index.ts';
+import type { Export, Import, ImportRequest, Svc } from '../../ui/client/src/index.ts';
 import { secretGiven } from './ask-secret.ts';
 import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
@@ -29,15 +29,20 @@ export async function exportProject(path: string, options: ExportOptions): Promi
     return;
   }
   const { move = false } = options;
-  if (move)
+  if (move) {
+    const unfinished = await unfinishedOf(svc);
+    if (options.yes && unfinished !== undefined) tell(unfinished);
     await confirm(
-      `With --move, no connection of ${svc.project} is used on this server from then on.`,
+      [`With --move, no connection of ${svc.project} is used on this server from then on.`, unfinished]
+        .filter(Boolean)
+        .join(' '),
       options,
       {
         without: 'leave out --move',
         nothing: new Failure('Nothing was exported.', 'Without --move the connections are used on here.'),
       },
     );
+  }
   const passphrase = await passphraseGiven(true);
   const made = await withNew(path, async (handle) => {
     if (move) tell(`If this is interrupted: ${undoing}.`);
@@ -46,6 +51,23 @@ export async function exportProject(path: string, options: ExportOptions): Promi
     return exported;
   });
   sayExport(options, path, made);
+}
+
+const mostCounted = 1_000;
+
+/** What a move ends that was accepted, in words; nothing where nothing is under way. */
+async function unfinishedOf(svc: Svc): Promise<string | undefined> {
+  let count = 0;
+  for await (const _ of svc.operations.find({ status: 'in_progress', pageSize: 100 })) {
+    count += 1;
+    if (count === mostCounted) break;
+  }
+  if (count === 0) return undefined;
+  const told =
+    count === mostCounted
+      ? `${mostCounted} operations or more are`
+      : `${counted(count, 'operation')} ${count === 1 ? 'is' : 'are'}`;
+  return `${told} unfinished and will fail: wait until \`svc operations list --status in_progress\` is empty.`;
 }
 
 function sayExport(options: ConnectionOptions, path: string, { file, warnings }: Export): void {

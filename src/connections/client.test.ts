@@ -55,6 +55,19 @@ describe('src/connections/client', () => {
     expect(seen).toEqual(['Bearer 1', 'Bearer 2']);
   });
 
+  test('tells of a call the headers that are sent with it, but the credential', async () => {
+    const told: unknown[] = [];
+    const client = clientThat(() => undefined);
+    const headers = { 'X-Own': 'a', Authorization: 'Bearer mine' };
+    await client.send({ method: 'POST', path: '/', body: {}, headers }, undefined, ({ request }) =>
+      told.push(request.headers),
+    );
+    await client.send({ method: 'GET', path: '/' }, undefined, ({ request }) => told.push(request.headers));
+    const posted = { accept: 'application/json', 'content-type': 'application/json', 'x-own': 'a' };
+    const gotten = { accept: 'application/json' };
+    expect(told).toEqual([posted, posted, gotten, gotten]);
+  });
+
   test('does not repeat it when the time to send was over by then', async () => {
     let mayStillSend = true;
     const client = clientThat(() => {

@@ -1,7 +1,8 @@
 import type { Ground } from '../kit/ground.ts';
 import { sendHttp, type HttpAnswer, type HttpRequest, type HttpResult } from '../kit/http/client.ts';
+import { newId } from '../kit/ids.ts';
 import { declareLatency } from '../kit/metrics.ts';
-import type { ProviderClient, ProviderRequest } from '../providers/index.ts';
+import type { ProviderClient, ProviderExchange, ProviderRequest } from '../providers/index.ts';
 import type { Credential } from './credentials/index.ts';
 
 export const providerCalls = declareLatency(
@@ -24,9 +25,10 @@ export interface ClientDeps {
 /** Speaks to a provider as one connection. Throws only for credentials that do not work or cannot be had; never for an answer. */
 export function createProviderClient(deps: ClientDeps): ProviderClient {
   return {
-    async send(request, maySend) {
+    async send(request, maySend, told) {
+      const call: Call = { request, maySend, told };
       const credential = await deps.credential();
-      const first = await sendOnce(deps, credential, request, maySend);
+      const first = await sendOnce(deps, credential, call);
       if (!isUnauthorized(first)) {
         if ('answer' in first && first.answer.status < 400) deps.markWorking();
         return first;
@@ -34,7 +36,9 @@ export function createProviderClient(deps: ClientDeps): ProviderClient {
       // A 401 is known not to have been applied, so one repetition is safe.
       const renewed = await deps.renew(credential.generation);
       if (renewed.generation === credential.generation) return first;
-      const second = await sendOnce(deps, renewed, request, maySend);
+      const second = await sendOnce(deps, renewed, call);
+      // Throws when the new one is dead, too.
+      if (isUnauthorized(second)) await deps.renew(renewed.generation);
       if ('answer' in second && second.answer.status < 400) deps.markWorking();
       return second;
     },
@@ -45,19 +49,31 @@ function isUnauthorized(result: HttpResult): boolean {
   return 'answer' in result && result.answer.status === 401;
 }
 
+interface Call {
+  request: ProviderRequest;
+  maySend: (() => boolean) | undefined;
+  told: ((exchange: ProviderExchange) => void) | undefined;
+}
+
 async function sendOnce(
   { ground, provider, ...deps }: ClientDeps,
   credential: Credential,
-  request: ProviderRequest,
-  maySend: (() => boolean) | undefined,
+  { request, maySend, told }: Call,
 ): Promise<HttpResult> {
   if (hasDotSegment(request.path)) return outside;
   const done = providerCalls.in(ground.metrics).startTimer({ provider });
+  const [id, startedAt] = [newId(), performance.now()];
   const result = await sendHttp(ground.egress, toHttp(credential, request), {
     timeoutMs: ground.limits.providerCallMs,
     maySend,
   });
   done({ outcome: 'answer' in result ? `${Math.floor(result.answer.status / 100)}xx` : result.fault.kind });
+  told?.({
+    id,
+    request: withoutCredential(credential, request),
+    result,
+    totalMs: performance.now() - startedAt,
+  });
   if ('answer' in result) deps.observe(result.answer);
   return result;
 }
@@ -83,14 +99,24 @@ function toHttp(credential: Credential, request: ProviderRequest): HttpRequest {
   return {
     method: request.method,
     url: addQuery(`${credential.origin}${credential.basePath}${request.path}`, credential.query),
-    headers: {
-      accept: 'application/json',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...lowerCased(request.headers),
-      ...lowerCased(credential.headers),
-    },
+    headers: { ...ownHeaders(request), ...lowerCased(credential.headers) },
     ...(body === undefined ? {} : { body }),
   };
+}
+
+function ownHeaders({ headers, body }: ProviderRequest): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...lowerCased(headers),
+  };
+}
+
+/** As it is sent, with all that is the same whoever sends it. */
+function withoutCredential(credential: Credential, request: ProviderRequest): ProviderRequest {
+  const secret = Object.keys(lowerCased(credential.headers));
+  const told = Object.entries(ownHeaders(request)).filter(([name]) => !secret.includes(name));
+  return { ...request, headers: Object.fromEntries(told) };
 }
 
 /** One spelling of each name, so that a forwarded header cannot stand beside the credential's. */

@@ -54,6 +54,7 @@ export const portableConnections: readonly Portable[] = [
       refresh_lease_until: held,
       keep_alive_at: held,
       unauthorized_at: 'it is about the token in place there',
+      refused_since: 'it is about the token in place there',
       moved_at: 'it is not moved away from where it comes in',
     },
     sealed: { column: 'credentials', place: sealedCredentials.place, shape: SealedSecrets },

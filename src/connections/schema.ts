@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { reference, shownName } from '../kit/reference-schema.ts';
 import { ProviderApp } from '../projects/schema.ts';
+import { connectionStatuses } from './words-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const ref = (description: string) => Type.String({ minLength: 1, maxLength: 255, description });
@@ -63,7 +64,6 @@ const authSchemes = [
 export const AuthScheme = Type.Enum([...authSchemes]);
 export type AuthScheme = (typeof authSchemes)[number];
 
-const connectionStatuses = ['created', 'working', 'bad_credentials'] as const;
 export const ConnectionStatus = Type.Enum([...connectionStatuses]);
 export type ConnectionStatus = Static<typeof ConnectionStatus>;
 

@@ -34,6 +34,8 @@ export interface ConnectionRow {
   expires_in_ms: number | null;
   /** How long ago a 401 asked for the access token in place; null when something else did. */
   unauthorized_ms_ago: number | null;
+  /** A renewed access token was refused, and no call was accepted since. */
+  is_refused: boolean;
   created_at: Date;
   updated_at: Date;
   group_name: string;
@@ -55,7 +57,7 @@ const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref,
   c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, c.moved_at IS NOT NULL AS is_moved, c.provider_metadata, c.scopes, c.credentials,
   c.generation::float8 AS generation, c.xmin::text AS version, c.access_issued_at, c.access_expires_at,
   (extract(epoch FROM c.access_expires_at - svc_now()) * 1000)::float8 AS expires_in_ms,
-  (extract(epoch FROM svc_now() - c.unauthorized_at) * 1000)::float8 AS unauthorized_ms_ago, c.created_at, c.updated_at,
+  (extract(epoch FROM svc_now() - c.unauthorized_at) * 1000)::float8 AS unauthorized_ms_ago, c.refused_since IS NOT NULL AS is_refused, c.created_at, c.updated_at,
   g.name AS group_name, g.created_at AS group_created_at, g.updated_at AS group_updated_at,
   k.name AS consumer_name, k.created_at AS consumer_created_at, k.updated_at AS consumer_updated_at,
   a.client_id AS app_client_id, a.external_ref AS app_external_ref, a.scopes AS app_scopes, a.metadata AS app_metadata,
@@ -124,7 +126,7 @@ const replace = statement(
      provider_metadata = $7, scopes = $8, credentials = $9, status = $10,
      access_issued_at = svc_now() - $11::float8 * interval '1 ms', access_expires_at = svc_now() + $12::float8 * interval '1 ms',
      generation = generation + 1, status_detail = NULL, moved_at = NULL, refresh_lease = NULL, refresh_lease_until = NULL,
-     unauthorized_at = NULL,
+     unauthorized_at = NULL, refused_since = NULL,
      updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 RETURNING id`,
 );
@@ -160,8 +162,8 @@ const remove = statement(
 
 const markWorking = statement(
   'connections_mark_working',
-  `UPDATE connection SET status = 'working', updated_at = svc_now()
-   WHERE project_id = $1 AND id = $2 AND status = 'created'`,
+  `UPDATE connection SET status = 'working', refused_since = NULL, updated_at = svc_now()
+   WHERE project_id = $1 AND id = $2 AND (status = 'created' OR (status = 'working' AND refused_since IS NOT NULL))`,
 );
 
 // One death, one event: who finds it dead already changes nothing.

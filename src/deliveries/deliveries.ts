@@ -15,6 +15,7 @@ import type { MappedFields } from './outgoing.ts';
 import { replayKind } from './replay/kind.ts';
 import { createReplays, type Replays } from './replay/replays.ts';
 import { sendTest } from './send-test.ts';
+import { endDestinationFailing } from './store/destinations.ts';
 import type { DestinationTest } from './schema.ts';
 
 /** A destination as those see it who send there. */
@@ -119,7 +120,9 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
       const row = await destinations.get(projectId, nameOrId);
       const details = { name: row.name };
       await record(database, { projectId, action: 'destination.tested', targetId: row.id, details });
-      return sendTest({ ground, kinds }, row);
+      const told = await sendTest({ ground, kinds }, row);
+      if (told.success) await endDestinationFailing(database, row);
+      return told;
     },
     onQueued: (listener) => void listeners.add(listener),
     announce,

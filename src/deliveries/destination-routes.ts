@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
-import { listOrPageOf, optionalPageQuery } from '../kit/paging-schema.ts';
+import { listOrPageOf } from '../kit/paging-schema.ts';
 import { listOrPage } from '../kit/paging.ts';
 import { requireSecrets, type Principal, type Projects } from '../projects/index.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -10,6 +10,7 @@ import { kinds } from './kinds.ts';
 import {
   DeleteDestinationQuery,
   destinationSchemas,
+  DestinationsQuery,
   DestinationTest,
   RotateDestinationRequest,
 } from './schema.ts';
@@ -86,15 +87,16 @@ function collection(server: HttpServer, deps: DeliveryRouteDeps): void {
       summary: 'List destinations, newest first',
       tags,
       params: ProjectParams,
-      querystring: Type.Object(optionalPageQuery, closed),
+      querystring: DestinationsQuery,
       response: { 200: listOrPageOf(Destination) },
     },
     config: reading,
     handler: async ({ principal, params, query }, reply) => {
       const { projectId } = deps.projects.confine(principal, params.projectIdOrName);
+      const { state, ...page } = query;
       const found = await listOrPage(
-        query,
-        (slice) => destinations.list(projectId, slice),
+        page,
+        (slice) => destinations.list(projectId, state === undefined ? slice : { ...slice, state }),
         (rows) => rows.map((row) => presentFor(principal, row)),
       );
       return sendList(reply, found);
@@ -216,7 +218,8 @@ function switches(server: HttpServer, deps: DeliveryRouteDeps): void {
       response: { 200: Destination },
     },
     config: mending,
-    handler: async (request) => presentDestination(await destinations.enable(...placeOf(deps, request))),
+    handler: async (request) =>
+      presentFor(request.principal, await destinations.enable(...placeOf(deps, request))),
   });
   server.route({
     method: 'POST',
@@ -231,7 +234,8 @@ function switches(server: HttpServer, deps: DeliveryRouteDeps): void {
       response: { 200: Destination },
     },
     config: mending,
-    handler: async (request) => presentDestination(await destinations.disable(...placeOf(deps, request))),
+    handler: async (request) =>
+      presentFor(request.principal, await destinations.disable(...placeOf(deps, request))),
   });
 }
 

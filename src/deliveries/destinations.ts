@@ -23,7 +23,7 @@ type Row = store.DestinationRow;
 
 /** Where a builder wants things delivered: made, changed, switched. Every function throws not-found for what the project has not. */
 export interface Destinations {
-  list(projectId: string, slice?: Slice): Promise<Row[]>;
+  list(projectId: string, slice?: Slice & { state?: store.DestinationState }): Promise<Row[]>;
   get(projectId: string, nameOrId: string): Promise<Row>;
   create(projectId: string, request: CreateDestinationRequest): Promise<Row>;
   update(projectId: string, nameOrId: string, request: UpdateDestinationRequest): Promise<Row>;
@@ -85,7 +85,7 @@ function switches(deps: DestinationDeps): Pick<Destinations, 'enable' | 'disable
         // Whoever asks for this has mended it: what waits for a later attempt is tried now.
         await hurry(tx, projectId, row.id);
         await replayDeadLetters(tx, projectId, row.id);
-        if (!changed) return row;
+        if (!changed || row.status === 'active') return changed ?? row;
         await pause(tx, projectId, row.id, false);
         await record(tx, {
           projectId,
@@ -118,12 +118,12 @@ async function disable(
   row: Row,
   { reason, isTold }: { reason: string; isTold: boolean },
 ): Promise<Row | undefined> {
-  const { project_id: projectId, id, name, type, metadata } = row;
+  const { project_id: projectId, id, name, type } = row;
   const changed = await store.setDestinationStatus(tx, keyOfRow(row), 'disabled', reason);
   if (!changed) return undefined;
   await pause(tx, projectId, id, true);
   // That of another kind may be a credential, as Slack's is.
-  const url = type === 'webhook' ? { url: metadata['url'] } : {};
+  const url = type === 'webhook' ? { url: withoutSecrets(row)['url'] } : {};
   const data = { projectId, destinationId: id, destinationName: name, ...url, reason };
   await record(tx, {
     projectId,
@@ -295,9 +295,10 @@ async function changing(
   return after;
 }
 
-/** Since when nothing succeeded there, in milliseconds. */
-export function failingForMs({ failing_since: since }: Pick<Row, 'failing_since'>): number {
-  return since ? Date.now() - since.getTime() : 0;
+/** For how long nothing succeeded there, in milliseconds; whoever enables or changes it gives it all of the time anew. */
+export function failingForMs(row: Pick<Row, 'failing_since' | 'updated_at'>): number {
+  const { failing_since: since, updated_at: changed } = row;
+  return since ? Date.now() - Math.max(since.getTime(), changed.getTime()) : 0;
 }
 
 export function keyOf(projectId: string, nameOrId: string): store.DestinationKey {

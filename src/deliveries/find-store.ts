@@ -68,13 +68,3 @@ export async function countDead(db: Queryable, projectId: string, most: number):
   const [row] = await db.rows<{ count: number }>(ended, [projectId, most]);
   return row?.count ?? 0;
 }
-
-const disabled = statement(
-  'destinations_disabled',
-  `SELECT count(*)::int AS count FROM destination WHERE project_id = $1 AND status = 'disabled'`,
-);
-
-export async function countDisabled(db: Queryable, projectId: string): Promise<number> {
-  const [row] = await db.rows<{ count: number }>(disabled, [projectId]);
-  return row?.count ?? 0;
-}

@@ -12,4 +12,5 @@ export { replayRoutes } from './replay/routes.ts';
 export { sealedDestinationColumns } from './secrets.ts';
 export { deliveryMetrics } from './metrics.ts';
 export { eraseMessages } from './store/erase.ts';
-export { countDead, countDisabled, findDeliveries } from './find-store.ts';
+export { countDead, findDeliveries } from './find-store.ts';
+export { countDestinations } from './store/destinations.ts';

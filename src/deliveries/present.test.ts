@@ -23,6 +23,11 @@ describe('src/deliveries/present', () => {
       { url: 'https://a.example/hook', headers: { authorization: '…' } },
     ],
     ['webhook', { url: 'https://a.example/hook' }, { url: 'https://a.example/hook' }],
+    [
+      'webhook',
+      { url: 'https://ada:pw@a.example/hook?code=s3cret&sig=a=b&empty=&s3cret#x' },
+      { url: 'https://…@a.example/hook?code=…&sig=…&empty=&…' },
+    ],
     ['slack', { url: 'https://hooks.slack.com/services/T0/B0/s3cret' }, { url: 'https://hooks.slack.com/…' }],
   ])(
     'shows what is secret in the metadata of a %s to who may see secrets alone',

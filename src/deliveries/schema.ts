@@ -2,7 +2,7 @@ import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { EventTypeName } from '../events/schema.ts';
 import { optionalBody } from '../kit/optional-body-schema.ts';
 import { shownAs } from '../kit/document-schema.ts';
-import { pageOf, pageQuery } from '../kit/paging-schema.ts';
+import { optionalPageQuery, pageOf, pageQuery } from '../kit/paging-schema.ts';
 import { UpdateMask } from '../kit/update-mask-schema.ts';
 import { destinationNameForm } from '../projects/manifest/schema.ts';
 import { deliveryStatuses } from './words-schema.ts';
@@ -84,6 +84,19 @@ function destinationSchema<Kind extends TSchema, Members extends TSchema>(
     { ...closed, title: 'Destination', description: 'Where a builder wants things delivered.' },
   );
 }
+
+export const DestinationsQuery = Type.Object(
+  {
+    state: Type.Optional(
+      Type.Enum(['active', 'failing', 'disabled'], {
+        description:
+          '`failing`: active, and nothing succeeded there since a failure (`failingSince`). `active`: active, and not failing.',
+      }),
+    ),
+    ...optionalPageQuery,
+  },
+  closed,
+);
 
 const RotateOptions = Type.Object(
   {

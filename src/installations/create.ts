@@ -8,13 +8,8 @@ import { destinationIssues } from './config/destination-issues.ts';
 import { chooseConnection, requireUsable } from './connection.ts';
 import { enter, forgetTarget, type IntegrationPlace, type InstallationsDeps } from './scope.ts';
 import type { CreateInstallationRequest } from './schema.ts';
-import {
-  heldConnection,
-  insertInstallation,
-  listInstallations,
-  readInstallation,
-  type InstallationRow,
-} from './store.ts';
+import { heldConnection, insertInstallation, readInstallation, type InstallationRow } from './store.ts';
+import { listInstallations } from './list-store.ts';
 import { toldOf } from './told-store.ts';
 import { unaskedMappings } from './config/unasked-mappings.ts';
 import { verifyAtProvider } from './verify.ts';

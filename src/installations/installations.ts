@@ -40,13 +40,8 @@ import type {
   Proposal,
   UpdateInstallationRequest,
 } from './schema.ts';
-import {
-  areInstalled,
-  deleteInstallationsOf,
-  listConfigs,
-  listInstallations,
-  type InstallationRow,
-} from './store.ts';
+import { areInstalled, deleteInstallationsOf, listConfigs, type InstallationRow } from './store.ts';
+import { listInstallations } from './list-store.ts';
 import { mappedFieldsOf, type DeliveredObject } from './mapped-fields.ts';
 import { installedReads, type InstalledReads } from './reads.ts';
 import { toldOf } from './told-store.ts';

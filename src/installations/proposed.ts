@@ -8,7 +8,7 @@ import { chooseConnection } from './connection.ts';
 import { manifestFor } from './manifest-for.ts';
 import type { Proposal } from './schema.ts';
 import { enter, type IntegrationPlace, type InstallationsDeps } from './scope.ts';
-import { listInstallations } from './store.ts';
+import { listInstallations } from './list-store.ts';
 import type { Target } from './targets.ts';
 
 /** An installation as it would be with a config that nobody saved. */

@@ -24,13 +24,9 @@ interface Wording {
 }
 
 /** The problem that a failure at a provider amounts to, for a caller who asked it something and waits. */
-export function problemOfFailure(
-  { category, message, provider, retryAfterMs, refusedHere }: Failure,
-  { what, invalid, remedies = {} }: Wording,
-): Problem {
-  const code = refusedHere
-    ? 'egress-refused'
-    : ((category === 'validation' ? invalid : undefined) ?? codes[category]);
+export function problemOfFailure(failure: Failure, { what, invalid, remedies = {} }: Wording): Problem {
+  const { message, provider, retryAfterMs } = failure;
+  const code = codeOf(failure, invalid);
   const remedy = remedies[code];
   return problem(code, {
     detail: `${what}: ${message}`,
@@ -38,4 +34,14 @@ export function problemOfFailure(
     ...(provider ? { provider } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
   });
+}
+
+function codeOf(
+  { category, retryable, refusedHere }: Failure,
+  invalid: ProblemCode | undefined,
+): ProblemCode {
+  if (refusedHere) return 'egress-refused';
+  // A renewed token that is refused for now.
+  if (category === 'auth' && retryable) return 'provider-unreachable';
+  return (category === 'validation' ? invalid : undefined) ?? codes[category];
 }

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import { Connection, Group } from '../connections/schema.ts';
 import { maskLength, maxMasks } from '../kit/update-mask-schema.ts';
 import { ConfigContent, PartialConfigContent } from './config/schema.ts';
+import { healthStatuses } from './words-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = Type.String({ description: 'RFC 3339, UTC.' });
@@ -45,7 +46,7 @@ export const Installation = Type.Object(
     projectId: Type.String(),
     integrationId: Type.String(),
     group: Group,
-    healthStatus: Type.Enum(['healthy', 'unhealthy'], {
+    healthStatus: Type.Enum([...healthStatuses], {
       description:
         '`unhealthy`: the connection has bad credentials or is gone, or at least half of the operations of late failed, and more than one.',
     }),

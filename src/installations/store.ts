@@ -1,7 +1,6 @@
 import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
-import type { Slice } from '../kit/paging.ts';
 import type { ConnectionStatus } from '../connections/schema.ts';
 import type { ConfigContent } from './config/schema.ts';
 
@@ -38,29 +37,20 @@ export const isUnhealthy = `(k.status IS NULL OR k.status = 'bad_credentials'
 
 export type OperationStatus = 'success' | 'failure' | 'in_progress';
 
-const columns = `n.project_id, n.id, n.integration_id, n.group_ref, n.connection_id, k.status AS connection_status,
+export const columns = `n.project_id, n.id, n.integration_id, n.group_ref, n.connection_id, k.status AS connection_status,
   n.last_operation_status, ${isUnhealthy} AS unhealthy, n.created_by, n.created_at, n.updated_at, n.config_id, c.revision_id,
   c.created_by AS config_created_by, c.created_at AS config_created_at, c.content,
   coalesce(g.name, n.group_ref) AS group_name, coalesce(g.created_at, n.created_at) AS group_created_at,
   coalesce(g.updated_at, n.created_at) AS group_updated_at`;
 
-const tables = `installation n
-  JOIN config c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
+/** Of an installation `n`, what else stands in its row. */
+export const joined = `JOIN config c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
   LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
   LEFT JOIN connection k ON k.project_id = n.project_id AND k.id = n.connection_id`;
 
-const list = statement(
-  'installations_list',
-  `SELECT ${columns} FROM ${tables}
-   WHERE n.project_id = $1 AND ($2::uuid IS NULL OR n.integration_id = $2) AND ($3::text IS NULL OR n.group_ref = $3)
-     AND ($4::uuid IS NULL OR n.id < $4) AND ($6::text IS NULL OR n.group_ref = $6)
-     AND ($7::boolean IS NULL OR ${isUnhealthy} = $7)
-   ORDER BY n.id DESC LIMIT $5`,
-);
-
 const read = statement(
   'installations_read',
-  `SELECT ${columns} FROM ${tables}
+  `SELECT ${columns} FROM installation n ${joined}
    WHERE n.project_id = $1 AND n.id = $2 AND ($3::text IS NULL OR n.group_ref = $3)`,
 );
 
@@ -127,30 +117,6 @@ const endOperations = statement(
    WHERE project_id = $1 AND id = $2 AND (last_operation_status IS DISTINCT FROM $3 OR $5::float8 > 0
      OR recent_failures > 0.01 OR recent_operations < 9.9)`,
 );
-
-export interface InstallationFilter {
-  integrationId?: string | undefined;
-  groupRef?: string | undefined;
-  unhealthy?: boolean | undefined;
-}
-
-/** Newest first. */
-export function listInstallations(
-  db: Queryable,
-  reach: Reach,
-  { integrationId, groupRef, unhealthy }: InstallationFilter,
-  { beforeId = null, limit = null }: Slice = {},
-): Promise<InstallationRow[]> {
-  return db.rows<InstallationRow>(list, [
-    reach.projectId,
-    integrationId ?? null,
-    groupRef ?? null,
-    beforeId,
-    limit,
-    reach.groupRef ?? null,
-    unhealthy ?? null,
-  ]);
-}
 
 export async function readInstallation(
   db: Queryable,

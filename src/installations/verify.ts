@@ -14,6 +14,7 @@ import { namedFields, unknownFieldIssues, type NamedObject } from './config/name
 import { entryOf } from './config/objects.ts';
 import { samplesOf, type Sample } from './config/sampling.ts';
 import type { ConfigContent } from './config/schema.ts';
+import { unanswered, warningsOf, type Unverified } from './unverified.ts';
 import { findAbsences, findUnknownObjects } from './unknown-names.ts';
 
 /** What is verified. `previous` is the config in force and counts as checked; absent on create and for another connection. */
@@ -44,28 +45,22 @@ export async function verifyAtProvider(
   const configured = newObjects(asked).filter(({ path }) => !sampled.has(path));
   if (asked.previous && objects.length + samples.length + configured.length === 0) return [];
   const client = await tolerant(() => connections.client(asked.projectId, asked.connectionId));
-  if (!client) return [unverified];
+  if (!client) return [unanswered];
   const describe = describedOnce(connector, client);
   const names = configured.map(({ objectName }) => objectName);
   const unknown = await tolerant(() => findUnknownObjects(connector, client, describe, names));
   refuseObjects(configured, unknown ?? new Map());
-  const areVerified = [
-    unknown !== undefined,
-    await verifyFields(describe, objects, connector),
-    await verifySamples(connector, client, describe, samples),
-  ].every(Boolean);
-  const warned = areVerified ? [] : [unverified];
+  const unverified = [
+    ...(await verifyFields(describe, objects, connector)),
+    ...(await verifySamples(connector, client, describe, samples)),
+  ];
+  const warned = unknown === undefined && unverified.length === 0 ? [unanswered] : warningsOf(unverified);
   if (asked.previous) return warned;
   const absences = await tolerant(() => findAbsences(connector, client, describe, asked.manifest));
   // An object that is read and written is named twice.
   const messages = new Set((absences ?? []).map(({ message }) => message));
   return [...warned, ...[...messages].map((message) => ({ message }))];
 }
-
-const unverified = {
-  message:
-    'The provider did not answer: that its objects and fields are as the config names them was not verified. Save the config again later.',
-};
 
 interface ConfiguredObject {
   path: string;
@@ -107,12 +102,12 @@ function newlyNamed({ content, manifest, previous }: Verification): NamedObject[
     .filter((object) => object.fields.length > 0);
 }
 
-/** Whether the provider could be asked for all of them. Throws config-invalid. */
+/** Those of which the provider did not tell. Throws config-invalid. */
 async function verifyFields(
   describe: Describe,
   objects: NamedObject[],
   { describe: ability }: Connector,
-): Promise<boolean> {
+): Promise<Unverified[]> {
   const names = [...new Set(objects.map((object) => object.objectName))];
   const answers = await Promise.all(names.map(async (name) => [name, await describe(name)] as const));
   const answerOf = new Map(answers);
@@ -131,7 +126,10 @@ async function verifyFields(
   });
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
   // Where a connector describes nothing, there is nothing to wait for.
-  return !ability || answers.every(([, answer]) => answer !== undefined && 'object' in answer);
+  if (!ability) return [];
+  return answers.flatMap(([objectName, answer]) =>
+    answer && 'object' in answer ? [] : [{ objectName, failure: answer?.failure }],
+  );
 }
 
 /** The same for a record of each. Throws sample-read-failed. */
@@ -140,8 +138,8 @@ async function verifySamples(
   client: ProviderClient,
   describe: Describe,
   samples: Sample[],
-): Promise<boolean> {
-  if (!read) return true;
+): Promise<Unverified[]> {
+  if (!read) return [];
   const failureOf = async ({ objectName, fields, filters }: Sample): Promise<Failure | undefined> => {
     const described = await describe(objectName);
     if (!described || 'failure' in described) return described?.failure;
@@ -154,7 +152,8 @@ async function verifySamples(
     failure && isBadRequest(failure) ? [{ sample, failure }] : [],
   );
   const [first, ...others] = failed;
-  if (!first) return tried.every(({ failure }) => failure === undefined);
+  if (!first)
+    return tried.flatMap(({ sample: { objectName }, failure }) => (failure ? [{ objectName, failure }] : []));
   throw problem('sample-read-failed', {
     detail: `The provider refused to read ${first.sample.objectName}: ${first.failure.message}`,
     issues: [first, ...others].map(({ sample, failure }) => bodyIssue(sample.path, failure.message)),

@@ -3,7 +3,7 @@ import { refuse, type Problem } from './problem.ts';
 import { usualSize, type OptionalPageQuery, type Page } from './paging-schema.ts';
 
 /** Above every id. */
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** The part of a list by falling id that a store is asked for. Both absent: all of it. */
 export interface Slice {

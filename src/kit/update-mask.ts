@@ -52,7 +52,8 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
   );
 }
 
-function valueAt(resource: unknown, segments: readonly string[]): unknown {
+/** What the segments lead to; undefined where they lead nowhere. */
+export function valueAt(resource: unknown, segments: readonly string[]): unknown {
   let value = resource;
   for (const segment of segments) {
     if (

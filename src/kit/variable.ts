@@ -5,6 +5,8 @@ export interface Variable<Value> {
   /** Shown in the documentation; `read` gets undefined when the variable is absent and has no default. */
   default?: string;
   secret?: boolean;
+  /** What is wrong with it when it is set and empty; any other variable is then as if it were absent. */
+  ifEmpty?: string;
   read(text: string | undefined): Value;
 }
 

@@ -24,7 +24,7 @@ export { operationRoutes } from './routes.ts';
 export type { BacklogRow } from './backlog.ts';
 export { createReader, type WrittenOperation } from './read.ts';
 export type { ReadDetails } from './store/read.ts';
-export { isUnresolved } from './resolve.ts';
+export { isNotDone, isUnresolved } from './resolve.ts';
 export { countedOf, type Ended, type LogEntry, type Settlement, type StoredOutcome } from './settlement.ts';
 export {
   placeOf,

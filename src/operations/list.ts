@@ -1,7 +1,7 @@
 import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { firstIdAt, isId } from '../kit/ids.ts';
-import { badToken, readToken, tokenOf } from '../kit/paging.ts';
+import { badToken, lastId, readToken, tokenOf } from '../kit/paging.ts';
 import type { OperationQuery } from './schema.ts';
 import { pickOperations, walk, type OperationFilter, type Walk } from './store/lists.ts';
 import type { OperationRow } from './store/read.ts';
@@ -11,7 +11,6 @@ const mostLookedAt = 2_000;
 const fewest = 50;
 
 const firstId = '00000000-0000-0000-0000-000000000000';
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const lastSeq = '9223372036854775807';
 
 /** Where a list goes on. */

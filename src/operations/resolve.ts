@@ -42,6 +42,11 @@ export function isUnresolved({ outcome, resolution }: Known): boolean {
   return outcome?.kind === 'unknown' && resolution === null;
 }
 
+/** Known not to be done, as its attempt ended or as somebody said. */
+export function isNotDone({ outcome, resolution }: Known): boolean {
+  return outcome?.kind === 'notApplied' || resolution?.resolution === 'notApplied';
+}
+
 function planNamed(
   named: readonly Resolution[],
   records: readonly Known[],

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { pageOf, pageQuery } from '../kit/paging-schema.ts';
-import { categories, statuses } from './words-schema.ts';
+import { actionTypes, categories, statuses } from './words-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const time = (description: string) => Type.String({ description: `${description} RFC 3339, UTC.` });
@@ -36,7 +36,11 @@ const Retry = Type.Object(
   {
     attempts: Type.Integer({ description: 'Attempts whose end is known.' }),
     lastAttempt: Type.Optional(time('When the last attempt ended.')),
-    nextAttempt: Type.Optional(time('When the next attempt is due.')),
+    nextAttempt: Type.Optional(
+      time(
+        'When the next attempt is due; it is later while the provider takes no calls of the connection (`rateBudget.closedUntil`).',
+      ),
+    ),
   },
   closed,
 );
@@ -150,7 +154,7 @@ export const operationFilter = {
   ),
   groupRef: Type.Optional(Type.String()),
   installationId: Type.Optional(Type.String()),
-  actionType: Type.Optional(Type.Enum(['write', 'read'])),
+  actionType: Type.Optional(Type.Enum([...actionTypes])),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'Accepted at this time or later.' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'Accepted before this time.' })),
 };

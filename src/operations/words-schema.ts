@@ -11,4 +11,6 @@ export const categories = [
   'internal',
 ] as const;
 
+export const actionTypes = ['write', 'read'] as const;
+
 export const statuses = ['in_progress', 'success', 'failure'] as const;

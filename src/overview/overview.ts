@@ -1,6 +1,6 @@
 import { countPausedReads } from '../actions/read/index.ts';
 import { closedBudgets, countBadConnections } from '../connections/index.ts';
-import { countDead, countDisabled } from '../deliveries/index.ts';
+import { countDead, countDestinations } from '../deliveries/index.ts';
 import { readActivity } from '../events/index.ts';
 import { countUnhealthy } from '../installations/index.ts';
 import type { Database } from '../kit/db/database.ts';
@@ -43,7 +43,8 @@ async function attentionOf(database: Database, projectId: string): Promise<Atten
     ['badConnections', countBadConnections(database, projectId, mostCounted), { status: 'bad_credentials' }],
     ['unhealthyInstallations', countUnhealthy(database, projectId), { healthStatus: 'unhealthy' }],
     ['deadLetters', countDead(database, projectId, mostCounted), { status: 'failed' }],
-    ['disabledDestinations', countDisabled(database, projectId), {}],
+    ['disabledDestinations', countDestinations(database, projectId, 'disabled'), { state: 'disabled' }],
+    ['failingDestinations', countDestinations(database, projectId, 'failing'), { state: 'failing' }],
     ['pausedReads', countPausedReads(database, projectId, mostCounted), { status: 'paused' }],
   ];
   const all = await Promise.all(

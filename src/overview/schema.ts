@@ -71,6 +71,7 @@ export const attentionKinds = [
   'unhealthyInstallations',
   'deadLetters',
   'disabledDestinations',
+  'failingDestinations',
   'pausedReads',
 ] as const;
 

@@ -8,6 +8,7 @@ import type { SignedInPerson } from '../projects/index.ts';
 import { problem } from '../kit/problem.ts';
 import type { People } from './people.ts';
 import {
+  BeginSecondFactorRequest,
   NewSecondFactor,
   PasswordChange,
   PersonUpdate,
@@ -115,12 +116,18 @@ function secondFactor(server: HttpServer, { account }: People): void {
     schema: {
       operationId: 'beginSecondFactor',
       summary: 'Set up a second factor',
-      description: 'Nothing asks for it until a code was confirmed.',
+      description:
+        'Nothing asks for it until a code was confirmed. `password` is the one that you have: a session alone may not shut you out. Who has none leaves it out.',
       tags,
+      body: BeginSecondFactorRequest,
       response: { 201: NewSecondFactor },
     },
     config,
-    handler: async (request, reply) => reply.code(201).send(await account.beginSecondFactor(whoOf(request))),
+    handler: async (request, reply) => {
+      const password = request.body?.password;
+      const begun = await account.beginSecondFactor(whoOf(request), password, visitorOf(request));
+      return reply.code(201).send(begun);
+    },
   });
   server.route({
     method: 'POST',

@@ -20,7 +20,11 @@ export interface Account {
   rename(who: SignedInPerson, name: string | null): Promise<void>;
   /** Throws sign-in-refused and password-unfit. */
   changePassword(who: SignedInPerson, change: PasswordChange, visitor: Visitor): Promise<void>;
-  beginSecondFactor(who: SignedInPerson): Promise<NewSecondFactor>;
+  beginSecondFactor(
+    who: SignedInPerson,
+    password: string | undefined,
+    visitor: Visitor,
+  ): Promise<NewSecondFactor>;
   confirmSecondFactor(who: SignedInPerson, code: string, visitor: Visitor): Promise<string[]>;
   removeSecondFactor(who: SignedInPerson, password: string | undefined, visitor: Visitor): Promise<void>;
 }
@@ -28,17 +32,6 @@ export interface Account {
 export function createAccount(deps: SignInDeps): Account {
   const { ground, sessions, passwords } = deps;
   const { database } = ground;
-
-  /** Asked for again before what would let somebody else in. Who has no password proved themselves elsewhere. */
-  async function prove(
-    { id, email }: SignedInPerson,
-    password: string | undefined,
-    visitor: Visitor,
-  ): Promise<void> {
-    const person = await persons.findPerson(database, id);
-    if (person?.password === null) return;
-    await checkPassword(deps, email, password ?? '', visitor);
-  }
 
   /** Changes how somebody signs in, is written down in each of their projects, and ends their other sessions. */
   async function secure(
@@ -70,25 +63,40 @@ export function createAccount(deps: SignInDeps): Account {
       await sessions.forgetPerson(id);
     },
     async changePassword(who, { currentPassword, newPassword }, visitor) {
-      await prove(who, currentPassword, visitor);
+      await prove(deps, who, currentPassword, visitor);
       await assertFit(database, newPassword, who.email);
       const hash = await passwords.hash(newPassword);
       await secure(who, { password: 'changed' }, (tx) => persons.setPersonPassword(tx, who.id, hash));
     },
-    beginSecondFactor: (who) => beginSecondFactor(ground, who),
+    async beginSecondFactor(who, password, visitor) {
+      await prove(deps, who, password, visitor);
+      return beginSecondFactor(ground, who);
+    },
     async confirmSecondFactor(who, code, visitor) {
       const { codes, keep } = await confirmSecondFactor(ground, who.id, code, visitor);
       await secure(who, { secondFactor: 'set up' }, keep);
       return codes;
     },
     async removeSecondFactor(who, password, visitor) {
-      await prove(who, password, visitor);
+      await prove(deps, who, password, visitor);
       await secure(who, { secondFactor: 'removed' }, async (tx) => {
         if (!(await deleteSecondFactor(tx, who.id)))
           throw problem('not-found', { detail: 'There is no second factor.' });
       });
     },
   };
+}
+
+/** Asked for again before what would let somebody else in, or shut its owner out. Who has no password proved themselves elsewhere. */
+async function prove(
+  deps: SignInDeps,
+  { id, email }: SignedInPerson,
+  password: string | undefined,
+  visitor: Visitor,
+): Promise<void> {
+  const person = await persons.findPerson(deps.ground.database, id);
+  if (person?.password === null) return;
+  await checkPassword(deps, email, password ?? '', visitor);
 }
 
 /** How somebody signs in concerns each of their projects. */

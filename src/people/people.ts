@@ -90,7 +90,7 @@ export function createPeople(given: PeopleDeps): People {
       const hash = await deleteSession(database, personId, sessionId);
       if (hash !== undefined) sessions.forget([hash]);
     },
-    whoIs: async (headers) => presentSession(await sessions.require(headers, true)),
+    whoIs: async (headers) => presentSession(await sessions.requireNow(headers)),
     lookAt: (token) => lookAt(deps, token),
     accept: async (request, visitor, headers) => {
       const current = await sessions.require(headers, false).catch(() => undefined);

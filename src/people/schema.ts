@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { optionalBody } from '../kit/optional-body-schema.ts';
 import { shownName } from '../kit/reference-schema.ts';
 import { Scope } from '../projects/schema.ts';
 
@@ -265,7 +266,10 @@ export const VerifyRequest = Type.Object(
 );
 export type VerifyRequest = Static<typeof VerifyRequest>;
 
-export const ProvePassword = Type.Object(
-  { password: Type.Optional(TypedPassword) },
-  { ...closed, title: 'RemoveSecondFactorRequest', description: '`password` is left out by who has none.' },
-);
+const proof = { password: Type.Optional(TypedPassword) };
+export const BeginSecondFactorRequest = optionalBody(Type.Object(proof, closed), 'BeginSecondFactorRequest');
+export const ProvePassword = Type.Object(proof, {
+  ...closed,
+  title: 'RemoveSecondFactorRequest',
+  description: '`password` is left out by who has none.',
+});

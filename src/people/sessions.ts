@@ -39,6 +39,8 @@ export interface Sessions {
   open(db: Queryable, personId: string, visitor: Visitor, pending: boolean): Promise<Opened>;
   /** Of the cookie, while it holds and is not pending; it rests on where nobody attends. Throws unauthenticated. */
   require(headers: IncomingHttpHeaders, isUnattended: boolean): Promise<store.SessionRecord>;
+  /** The same where nobody attends, read now: a change that somebody just heard of may be younger than the cache. */
+  requireNow(headers: IncomingHttpHeaders): Promise<store.SessionRecord>;
   /** The one that waits for its second factor, read now. */
   pending(headers: IncomingHttpHeaders): Promise<store.SessionRecord | undefined>;
   /** Read now, for the answer to who opened it. */
@@ -73,6 +75,15 @@ export function createSessions(ground: PeopleGround): Sessions {
   const forget = (hashes: readonly string[]): void => {
     for (const hash of hashes) cache.invalidate(hash);
   };
+  async function require(headers: IncomingHttpHeaders, isUnattended: boolean): Promise<store.SessionRecord> {
+    const token = cookie.read(headers);
+    if (token === undefined) throw over('Nobody is signed in.');
+    const session = await cache.get(hexOf(token));
+    if (!session) throw over('The session is over, or was ended.');
+    if (session.pending) throw over('The second factor is still to come.');
+    if (!isUnattended) uses.note(session.id);
+    return session;
+  }
   return {
     cookie,
     async open(db, personId, { address, userAgent, cookie: sent }, pending) {
@@ -84,14 +95,11 @@ export function createSessions(ground: PeopleGround): Sessions {
       await store.insertSession(db, { ...made, address, userAgent: userAgent?.slice(0, 400) });
       return { token, cookie: cookie.keep(token, life) };
     },
-    async require(headers, isUnattended) {
+    require,
+    requireNow(headers) {
       const token = cookie.read(headers);
-      if (token === undefined) throw over('Nobody is signed in.');
-      const session = await cache.get(hexOf(token));
-      if (!session) throw over('The session is over, or was ended.');
-      if (session.pending) throw over('The second factor is still to come.');
-      if (!isUnattended) uses.note(session.id);
-      return session;
+      if (token !== undefined) cache.expire(hexOf(token));
+      return require(headers, true);
     },
     async pending(headers) {
       const token = cookie.read(headers);

@@ -18,7 +18,13 @@ export async function principalOfVisit(
   if (method !== 'GET' && method !== 'HEAD') assertOwnPage(headers, publicUrl);
   else if (provenanceOf(headers, publicUrl) === 'foreign') return undefined;
   const session = await sessions.require(headers, isUnattended);
-  return project === undefined ? nowhere(session) : inProject(session, project);
+  if (project === undefined) return nowhere(session);
+  // It may have been made, or have got its name, since the session was read.
+  return (
+    inProject(session, project) ??
+    inProject(await sessions.requireNow(headers), project) ??
+    absent(session, project)
+  );
 }
 
 function personOf({ person_id: id, id: sessionId, email, projects }: SessionRecord) {
@@ -37,22 +43,24 @@ function nowhere(session: SessionRecord): Principal {
   };
 }
 
-function inProject(session: SessionRecord, idOrName: string): Principal {
+function inProject(session: SessionRecord, idOrName: string): Principal | undefined {
   const wanted = idOrName.toLowerCase();
   const found = session.projects.find(({ id, name }) => id === wanted || name.toLowerCase() === wanted);
-  if (!found) {
-    const detail = `There is no project ${idOrName.slice(0, 255)} for ${session.email}.`;
-    throw problem('not-found', {
-      detail,
-      remedy: 'Check the id or name in the path; an owner of the project invites.',
-    });
-  }
-  return {
-    kind: 'person',
-    keyId: session.person_id,
-    projectId: found.id,
-    projectName: found.name,
-    scopes: scopesOf[found.role],
-    person: personOf(session),
-  };
+  return (
+    found && {
+      kind: 'person',
+      keyId: session.person_id,
+      projectId: found.id,
+      projectName: found.name,
+      scopes: scopesOf[found.role],
+      person: personOf(session),
+    }
+  );
+}
+
+function absent({ email }: SessionRecord, idOrName: string): never {
+  throw problem('not-found', {
+    detail: `There is no project ${idOrName.slice(0, 255)} for ${email}.`,
+    remedy: 'Check the id or name in the path; an owner of the project invites.',
+  });
 }

@@ -64,6 +64,10 @@ describe('src/providers/catalog', () => {
         batchWrite: { create: { supported: true, defaultRecordLimit: 100 }, delete: { supported: false } },
       },
     });
+    // Salesforce asks which account itself; Jira's addresses need it.
+    const isAccountNeeded = (name: string) =>
+      providerInfo(catalog.get(name)).oauth2Opts?.explicitWorkspaceRequired;
+    expect(['salesforce', 'jira'].map(isAccountNeeded)).toEqual([false, true]);
     expect(providerInfo(catalog.get('docusign'))).toMatchObject({
       postAuthInfoNeeded: true,
       metadata: { input: [], postAuthentication: [{ name: 'server' }, { name: 'accountId' }] },

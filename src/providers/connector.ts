@@ -12,10 +12,23 @@ export interface ProviderRequest {
 
 /**
  * Sends with the connection's credential. A 401 was already answered by one refresh and one repetition. `maySend` is asked
- * right before the first byte of each; false withholds it.
+ * right before the first byte of each; false withholds it. `told` hears each with its answer, the repeated one, too.
  */
 export interface ProviderClient {
-  send(request: ProviderRequest, maySend?: () => boolean): Promise<HttpResult>;
+  send(
+    request: ProviderRequest,
+    maySend?: () => boolean,
+    told?: (exchange: ProviderExchange) => void,
+  ): Promise<HttpResult>;
+}
+
+/** One request, without the credential, and its answer, or why there is none. */
+export interface ProviderExchange {
+  request: ProviderRequest;
+  result: HttpResult;
+  /** A UUIDv7 of the moment at which it began. */
+  id: string;
+  totalMs: number;
 }
 
 export type WriteKind = 'create' | 'update' | 'delete' | 'upsert';

@@ -11,6 +11,7 @@ export type {
   DescribeAbility,
   ObjectDescription,
   ProviderClient,
+  ProviderExchange,
   ProviderRequest,
   ReadAbility,
   ReadAssociationsAbility,

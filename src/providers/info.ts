@@ -64,9 +64,11 @@ function publicCustom({
 }
 
 function publicOauth2(opts: NonNullable<Provider['oauth2Opts']>): Oauth2Info {
-  return Object.fromEntries(
+  const shown = Object.fromEntries(
     Object.entries(opts).filter(([name]) => name in Oauth2Info.properties),
   ) as Oauth2Info;
+  // Where signing in starts without an account, nobody has to name one.
+  return { ...shown, explicitWorkspaceRequired: opts.explicitWorkspaceRequired && !opts.withoutWorkspace };
 }
 
 /** What a provider supports, computed from its connector; every provider can be proxied. */

@@ -43,7 +43,12 @@ describe('src/providers/token-error', () => {
     ['close', 401, { error: 'invalid_client' }, 'config'],
     ['close', 400, '{"error":"invalid_grant"}', 'revoked'],
     ['close', 400, '{"error":"temporarily_unavailable"}', 'transient'],
-    ['close', 400, {}, 'config'],
+    ['close', 400, { error: 'unheard_of' }, 'config'],
+    ['close', 400, {}, 'transient'],
+    ['close', 401, {}, 'transient'],
+    ['close', 403, { message: 'Forbidden' }, 'transient'],
+    ['close', 404, { status: 404, error: 'Not Found', path: '/token' }, 'transient'],
+    ['hubspot', 401, { status: 'error', message: 'internal error' }, 'transient'],
     ['close', 400, '', 'transient'],
   ])('of %s, %i %j means %s', (name, status, body, expected) => {
     expect(judgeTokenError(catalog.get(name), status, body)).toBe(expected);

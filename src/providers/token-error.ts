@@ -1,10 +1,11 @@
+import { STATUS_CODES } from 'node:http';
 import type { Provider } from './provider.ts';
 import { isObject, objectFrom, valueAt } from './answer.ts';
 import type { TokenErrorRule } from './declaration/schema.ts';
 
 /**
  * What a refused token call means. `revoked`: the customer must connect again. `config`: the builder's client is wrong,
- * the connection may be fine. `transient`: try again later.
+ * the connection may be fine. `transient`: try again later, as nothing is known of the credentials.
  */
 export type TokenErrorMeaning = 'revoked' | 'config' | 'transient';
 
@@ -21,8 +22,14 @@ export function judgeTokenError(provider: Provider, status: number, body: unknow
   const parsed = typeof body === 'string' ? (objectFrom(body) ?? formFrom(body)) : body;
   if (!isObject(parsed)) return 'transient';
   const rule = [...(provider.tokenErrors ?? []), ...standard].find((one) => fits(one, parsed));
+  if (rule) return rule.means;
   // An unknown error does not change the customer's connection.
-  return rule?.means ?? 'config';
+  return hasErrorCode(status, parsed) ? 'config' : 'transient';
+}
+
+/** Without an error code (RFC 6749, 5.2) somebody before the token endpoint may have answered. A gateway's `error` repeats the status. */
+function hasErrorCode(status: number, { error }: Record<string, unknown>): boolean {
+  return typeof error === 'string' && error.toLowerCase() !== STATUS_CODES[status]?.toLowerCase();
 }
 
 function fits(rule: TokenErrorRule, body: Record<string, unknown>): boolean {

@@ -85,6 +85,16 @@ export function testUpserts(name: string, start: () => Promise<UpsertFixture>): 
       ]);
     });
 
+    it('tells the id of a record that is there, when nothing but its field is sent', async () => {
+      const record = keyed('There');
+      const [made] = await write(callOf([record]));
+      const { key } = record;
+      for (const allOrNone of [false, true])
+        expect(await write(callOf([{ key, fields: { [at.upsertBy]: key } }], allOrNone))).toMatchObject([
+          { kind: 'applied', recordId: (made as { recordId: string }).recordId, created: false },
+        ]);
+    });
+
     it('takes values that would not stand in a path', async () => {
       for (const key of ['a/b?c#d%e@upsert.example', '..', `O'Hara ${++count}@upsert.example`]) {
         if (at.upsertBy === 'email' && !/^\S+@/.test(key)) continue;

@@ -13,6 +13,7 @@ import {
   tokenAndBudgetShown,
   twoChangeOneConfig,
 } from './console/customers.ts';
+import { waitingSent } from './console/failing.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
 import { askedBeforeLeaving } from './console/leaving.ts';
@@ -48,12 +49,14 @@ import { hitOfEachType } from './console/searching.ts';
 import { deliveryReplayed, destinationMade } from './console/sending.ts';
 import {
   againAboveAForm,
+  awayWhileIdle,
   inAndOut,
   invitedByALink,
   secondFactor,
   serverAway,
   signedInElsewhere,
 } from './console/signing-in.ts';
+import { countedAsListed, nothingCutOff, timesGoOn, whoseItIs } from './console/supporting.ts';
 import { startConsole, type ConsoleWorld, type Walk } from './console/world.ts';
 
 /** In this order: one after the other sees what those before it did. */
@@ -75,6 +78,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['leads from a connection and a read to their work, and shows rate budgets', workAndBudgetsShown],
   ['makes a destination, tries it, and shows and rotates its key', destinationMade],
   ['tells events, and sends again what was sent, after a count', deliveryReplayed],
+  ['counts a destination that refuses, and sends what waits there once it is mended', waitingSent],
   ['lets people in and out', inAndOut],
   ['asks for the password again above a form, and keeps what was typed', againAboveAForm],
   ['lets somebody in who was invited by a link', invitedByALink],
@@ -108,7 +112,12 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['keeps nobody from the other pages of a project', openToAll],
   ['shows names and records of hostile texts, and runs nothing of them', hostileShown],
   ['takes hostile texts in every field', hostileTyped],
+  ['says whose an operation is, and what becomes of writes with dead credentials', whoseItIs],
+  ['lets times go on', timesGoOn],
+  ['leads from what is counted to as many in a list', countedAsListed],
+  ['cuts off nothing on a small screen', nothingCutOff],
   ['says that the server is away, and goes on when it is back', serverAway],
+  ['says so to who does nothing, and stays where it is when a page cannot be loaded', awayWhileIdle],
 ];
 const dist = join(import.meta.dirname, '../../ui/console/dist');
 

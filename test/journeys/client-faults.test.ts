@@ -230,7 +230,10 @@ describe('test/journeys/client-faults', () => {
       return { status: answer.status, body: JSON.parse(answer.body.toString()) as ProblemBody };
     };
     const refused = await send(latin('M\xfcller'));
-    expect(refused).toMatchObject({ status: 400, body: { code: 'malformed-json' } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: 'malformed-json', remedy: expect.stringContaining('UTF-8') },
+    });
     expect(refused.body.detail).toContain(`byte ${latin('M').indexOf('"M') + 2} `);
     const unpaired = await customer.write<ProblemBody>('contacts', {
       type: 'create',

@@ -95,14 +95,21 @@ describe('test/journeys/commands', () => {
     expect(demo.said()).toMatch(/svc could not start: .*a-file/);
   }, 60_000);
 
-  it('Ctrl+C ends the demo with all that it started', async () => {
+  it('the demo runs again over what it left, one beside it says in sentences why it cannot, and Ctrl+C ends all of it', async () => {
     const SVC_DATA_DIR = await folderOf('demo');
+    const first = run(['scripts/demo/main.ts', '--exit'], { SVC_DATA_DIR });
+    expect([await first.ended, first.said()]).toEqual([0, expect.stringContaining('Done in')]);
     const demo = run(['scripts/demo/main.ts'], { SVC_DATA_DIR });
-    await expect.poll(demo.said, { timeout: 90_000, interval: 200 }).toContain('Stop with Ctrl+C');
+    await expect.poll(demo.said, { timeout: 90_000, interval: 200 }).toMatch(/Stop with Ctrl\+C|✗/);
+    expect(demo.said()).not.toContain('✗');
+    const beside = run(['scripts/demo/main.ts', '--exit'], { SVC_DATA_DIR });
+    expect(await beside.ended).toBe(1);
+    expect(beside.said()).toMatch(/svc could not start: .*\n/);
+    expect(beside.said()).not.toMatch(/[{}]|"level"|process ended/);
     demo.interrupt();
     expect([await demo.ended, demo.said()]).toEqual([0, expect.not.stringContaining('The platform ended')]);
     expect(await serversOf(SVC_DATA_DIR)).toEqual([]);
-  }, 120_000);
+  }, 180_000);
 
   it('a signal that comes twice at once, as from npm and from the terminal, stops the platform in order', async () => {
     const SVC_DATA_DIR = await folderOf('platform');

@@ -86,6 +86,41 @@ describe('test/journeys/destinations', () => {
     });
   });
 
+  it('shows what its address holds of secrets to who may see them alone, and does not take it back without them', async () => {
+    const receiver = await at.receive();
+    const url = `${receiver.url}?token=s3cret`;
+    const shown = `${receiver.url}?token=…`;
+    const made = await at.must(
+      at.call<Destination>('POST', '/destinations', { name: 'hidden', type: 'webhook', metadata: { url } }),
+    );
+    expect(made.metadata).toEqual({ url });
+    const { key } = await at.must(
+      at.call<{ key: string }>('POST', '/api-keys', { label: 'support', scopes: ['read', 'remediate'] }),
+    );
+    for (const [method, path] of [
+      ['GET', '/destinations/hidden'],
+      ['POST', '/destinations/hidden:disable'],
+      ['POST', '/destinations/hidden:enable'],
+    ] as const) {
+      const seen = await at.must(at.call<Destination>(method, path, undefined, { key }));
+      expect([path, seen.metadata]).toEqual([path, { url: shown }]);
+    }
+    const back = { updateMask: ['metadata.url'], destination: { metadata: { url: shown } } };
+    const refused = await at.call<Problem>('PATCH', '/destinations/hidden', back);
+    expect([refused.status, refused.body.issues?.[0]?.name]).toEqual([400, 'metadata.url']);
+    const moved = `${receiver.url}/moved?token=s3cret2`;
+    const change = { updateMask: ['metadata.url'], destination: { metadata: { url: moved } } };
+    expect((await at.must(at.call<Destination>('PATCH', '/destinations/hidden', change))).metadata).toEqual({
+      url: moved,
+    });
+    const told = await at.test.database.raw(
+      `SELECT details::text AS details FROM audit_log WHERE target_id = $1`,
+      [made.id],
+    );
+    expect(JSON.stringify(told)).toContain('token=…');
+    expect(JSON.stringify(told)).not.toContain('s3cret');
+  });
+
   it('is tried with a message of its own, and what the other side said is the answer', async () => {
     const receiver = await at.receive();
     const made = await at.create('tried', receiver.url);

@@ -267,6 +267,15 @@ describe('test/journeys/doctor', () => {
         'key good',
         'scope good',
       ]);
+      for (const scope of ['read', 'develop']) {
+        const { body } = await platform.call<{ key: string }>('POST', '/projects/default/api-keys', {
+          label: scope,
+          scopes: [scope],
+        });
+        const less = await doctor(['doctor'], { ...builder, SVC_API_KEY: body.key });
+        expect(less.code).toBe(0);
+        expect(less.out).toMatch(new RegExp(`scope: it may not do everything: it has ${scope}\\.`));
+      }
       const stranger = await doctor(['doctor'], { ...builder, SVC_API_KEY: 'x'.repeat(40) });
       expect(stranger.code).toBe(3);
       expect(stranger.out).toContain('FAULT    key:');

@@ -6,7 +6,13 @@ import { startPlatform, type Platform } from '../platform.ts';
 interface Exchange {
   id: string;
   attempt: number;
-  request: { method: string; path: string; body?: string; bytes: number };
+  request: {
+    method: string;
+    path: string;
+    headers?: Record<string, string>;
+    body?: string;
+    bytes: number;
+  };
   answer?: { status: number; headers: Record<string, string>; body?: string; bytes: number };
   fault?: string;
   totalMs: number;
@@ -72,9 +78,14 @@ describe('test/journeys/exchanges', () => {
     const [sent] = await exchangesOf(one.body.operationId, 1);
     expect(sent).toMatchObject({
       attempt: 1,
-      request: { method: 'POST', path: expect.stringContaining('/companies') as string },
+      request: {
+        method: 'POST',
+        path: expect.stringContaining('/companies') as string,
+        headers: { accept: 'application/json', 'content-type': 'application/json' },
+      },
       answer: { status: 201, headers: { 'content-type': expect.stringContaining('json') as string } },
     });
+    expect(sent?.request.headers).not.toHaveProperty('authorization');
     expect(sent?.request.body).toContain('"name":"Ada & Co"');
     expect(sent?.request.bytes).toBe(Buffer.byteLength(sent?.request.body ?? ''));
     expect(sent?.answer?.body).toContain(`"id":"${one.body.result?.recordId}"`);
@@ -96,6 +107,47 @@ describe('test/journeys/exchanges', () => {
     expect(silent).not.toHaveProperty('answer');
     expect(silent?.fault).toMatch(/^timeout: /);
     expect(silent?.totalMs).toBeGreaterThan(1_000);
+  });
+
+  it('shows the request that was answered 401, beside the one with a new token, or without it', async () => {
+    await fault(platform.hubspot, { path: '/companies', fault: { kind: 'status', status: 401 }, times: 1 });
+    const one = await hubspot.write('companies', company('Renewed'));
+    const statuses = async (operationId: string, atLeast: number) =>
+      (await exchangesOf(operationId, atLeast)).map(({ answer }) => answer?.status);
+    expect(await statuses(one.body.operationId, 2)).toEqual([401, 201]);
+    await fault(platform.hubspot, { path: '/companies', fault: { kind: 'status', status: 401 }, times: 1 });
+    await fault(platform.hubspot, {
+      path: '/token',
+      fault: { kind: 'status', status: 400, body: { error: 'invalid_grant', message: 'The grant is over.' } },
+    });
+    const two = await hubspot.write('companies', company('Dead', { mode: 'asynchronous' }));
+    await hubspot.settled(two.body.operationId, 20_000);
+    const found = await exchangesOf(two.body.operationId, 1);
+    expect(found.map(({ request, answer }) => [request.path, answer?.status])).toEqual([
+      [expect.stringContaining('/companies'), 401],
+    ]);
+    expect(JSON.stringify(await test.database.raw('SELECT * FROM exchange'))).not.toContain('grant');
+  });
+
+  it('shows the requests for metadata that failed before a write', async () => {
+    await fault(platform.hubspot, {
+      path: '/properties',
+      fault: { kind: 'status', status: 503 },
+      times: 2,
+    });
+    // What may have been created is looked for, which takes knowing the fields that are unique.
+    await fault(platform.hubspot, {
+      path: '/objects/contacts',
+      fault: { kind: 'status', status: 503 },
+      times: 1,
+    });
+    const record = { email: `described-${count}@example.com` };
+    const { body } = await hubspot.write('contacts', { type: 'create', mode: 'asynchronous', record });
+    await hubspot.settled(body.operationId, 30_000);
+    const found = await exchangesOf(body.operationId, 2);
+    const metadata = found.filter(({ request }) => request.path.includes('/properties'));
+    expect(metadata.map(({ answer }) => answer?.status)).toContain(503);
+    expect(metadata.map(({ answer }) => answer?.status)).not.toContain(200);
   });
 
   it('keeps no token that the connections have', async () => {

@@ -58,6 +58,8 @@ describe('test/journeys/log', () => {
       await platform.call('POST', path, '{', {}),
       await platform.call('GET', '/projects', undefined, { key: null }),
       await platform.call('GET', '/nowhere'),
+      await platform.call('GET', '/projects/%ff'),
+      await platform.call('GET', `/projects/${'a'.repeat(600)}`),
       await platform.call('GET', `/projects/${platform.projectId}/operations/none`),
     ])
       given.push(answer.headers.get('x-request-id'));

@@ -120,7 +120,7 @@ describe('test/journeys/overview', () => {
 
   it('looks by indexes alone', async () => {
     const names =
-      /^(events_find|projects_find|projects_find_named|connections_find_any|connections_find_named|connections_bad|connections_closed|installations_find|members_find|operations_find_any|operations_find_by_record|operations_count_marked|operations_oldest_queued|deliveries_find_any|deliveries_find_by_record|deliveries_find_named|deliveries_count_ended|destinations_disabled|proxy_log_find|reads_paused|activity_read)$/;
+      /^(events_find|projects_find|projects_find_named|connections_find_any|connections_find_named|connections_bad|connections_closed|installations_find|members_find|operations_find_any|operations_find_by_record|operations_count_marked|operations_oldest_queued|deliveries_find_any|deliveries_find_by_record|deliveries_find_named|deliveries_count_ended|destinations_count|proxy_log_find|reads_paused|activity_read)$/;
     const statements = declaredStatements().filter(({ name }) => names.test(name));
     expect(statements.length).toBe(21);
     const client = new Client({ connectionString: test.url });
@@ -189,11 +189,22 @@ describe('test/journeys/overview', () => {
       `INSERT INTO budget (project_id, connection_id, closed_until, locked_out) VALUES ($1, $2, now() + interval '1 minute', false)`,
       [platform.projectId, acme.connectionId],
     );
+    for (const [name, state] of [
+      ['refuses', `failing_since = now()`],
+      ['refuses-too', `failing_since = now()`],
+      ['off', `failing_since = now(), status = 'disabled'`],
+    ] as const) {
+      const metadata = { url: 'https://hooks.example.com/' };
+      await platform.call('POST', '/projects/default/destinations', { name, type: 'webhook', metadata });
+      await test.database.raw(`UPDATE destination SET ${state} WHERE name = $1`, [name]);
+    }
     const { attention, closedBudgets } = await overview();
     expect(attention.map(({ kind, count: much }) => [kind, much])).toEqual([
       ['unknownOutcomes', 1],
       ['badConnections', 1],
       ['unhealthyInstallations', 1],
+      ['disabledDestinations', 1],
+      ['failingDestinations', 2],
       ['pausedReads', 1],
     ]);
     expect(closedBudgets).toEqual([
@@ -207,15 +218,17 @@ describe('test/journeys/overview', () => {
       unknownOutcomes: 'operations',
       badConnections: 'connections',
       unhealthyInstallations: 'installations',
+      disabledDestinations: 'destinations',
+      failingDestinations: 'destinations',
     };
     for (const [kind, list] of Object.entries(lists)) {
-      const { filter = {} } = attention.find((one) => one.kind === kind) ?? {};
+      const { filter = {}, count: much } = attention.find((one) => one.kind === kind) ?? {};
       const query = new URLSearchParams({ ...filter, pageSize: '10' }).toString();
       const { body } = await platform.call<{ results: unknown[] }>(
         'GET',
         `/projects/default/${list}?${query}`,
       );
-      expect([kind, body.results.length]).toEqual([kind, 1]);
+      expect([kind, body.results.length]).toEqual([kind, much]);
     }
     // What was mended needs nobody any more.
     await platform.call('POST', `/projects/default/operations/${lost.body.operationId}:resolve`, {

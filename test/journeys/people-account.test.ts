@@ -134,7 +134,14 @@ describe('test/journeys/people-account', () => {
   describe('the second factor', () => {
     it('is asked for after the password, with a token of its own; a code holds once; recovery codes hold once', async () => {
       const ada = await joinAs(platform, 'ada@example.com', 'viewer');
-      const begun = await ada.call<{ secret: string; uri: string }>('POST', '/person/second-factor');
+      for (const proof of [undefined, {}, { password: 'wrong' }]) {
+        const refused = await ada.call<Problem>('POST', '/person/second-factor', proof);
+        expect([refused.status, refused.body['code']]).toEqual([401, 'sign-in-refused']);
+      }
+      expect(await test.database.raw('SELECT FROM second_factor')).toEqual([]);
+      const begun = await ada.call<{ secret: string; uri: string }>('POST', '/person/second-factor', {
+        password,
+      });
       expect(begun.body.uri).toContain('otpauth://totp/svc:ada');
       const { secret } = begun.body;
       const stored = await test.database.raw(
@@ -180,7 +187,8 @@ describe('test/journeys/people-account', () => {
 
     it('is not guessed: attempts are slowed, also with a new session', async () => {
       const eve = await joinAs(platform, 'eve@example.com', 'viewer');
-      const { secret } = (await eve.call<{ secret: string }>('POST', '/person/second-factor')).body;
+      const { secret } = (await eve.call<{ secret: string }>('POST', '/person/second-factor', { password }))
+        .body;
       await eve.call('POST', '/person/second-factor:confirm', { code: codeNow(secret, -30_000) });
       const codes: unknown[] = [];
       for (let guess = 0; guess < 7; guess += 1) {

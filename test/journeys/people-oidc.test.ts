@@ -2,7 +2,7 @@ import { TOTP, Secret } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startOidcServer, type OidcServer } from '../oidc-server.ts';
-import { becomeOwner, joinAs, openBrowser, type Browser } from '../people.ts';
+import { becomeOwner, joinAs, openBrowser, password, type Browser } from '../people.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
 type Body = Record<string, unknown>;
@@ -102,7 +102,8 @@ describe('test/journeys/people-oidc', () => {
 
   it('who has a password and was invited by that address is the same person; no second factor of svc is asked for', async () => {
     const ada = await joinAs(platform, 'ada@example.com', 'developer');
-    const { secret } = (await ada.call<{ secret: string }>('POST', '/person/second-factor')).body;
+    const { secret } = (await ada.call<{ secret: string }>('POST', '/person/second-factor', { password }))
+      .body;
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
     expect((await ada.call('POST', '/person/second-factor:confirm', { code })).status).toBe(200);
     elsewhere.accounts['ada'] = { email: 'ada@example.com', email_verified: true };

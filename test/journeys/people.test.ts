@@ -122,4 +122,23 @@ describe('test/journeys/people', () => {
       ]);
     }
   });
+
+  it('who is signed in is told of a change at once, by each node', async () => {
+    const second = await startPlatform({ databaseUrl: test.url, beside: platform });
+    const elsewhere = openBrowser(second.base);
+    elsewhere.setCookie(owner.cookie());
+    const names = async (): Promise<string[]> => {
+      const { body } = await elsewhere.call<{ projects: { name: string }[] }>('GET', '/session');
+      return body.projects.map(({ name }) => name);
+    };
+    let before = 'second';
+    for (const name of ['renamed', 'renamed-again', 'second']) {
+      expect(await names()).toContain(before);
+      const change = { updateMask: ['name'], project: { name } };
+      expect((await owner.call('PATCH', `/projects/${before}`, change)).status).toBe(200);
+      expect(await names()).toContain(name);
+      before = name;
+    }
+    await second.stop();
+  });
 });

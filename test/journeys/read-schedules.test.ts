@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { connect, fault, simulator, type ProblemBody } from '../customer.ts';
+import { connect, fault, requestsOf, simulator, type ProblemBody } from '../customer.ts';
 import { ReadWorld } from '../read-world.ts';
 
 describe('test/journeys/read-schedules', () => {
@@ -124,6 +124,53 @@ describe('test/journeys/read-schedules', () => {
     await world.pass(6);
     expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
   }, 60_000);
+
+  it.each([
+    ['waits', { kind: 'status', status: 403, body: { category: 'MISSING_SCOPES', message: 'no rights' } }],
+    ['asks for a page', { kind: 'delay', ms: 3_000 }],
+  ])(
+    'a history that %s ends with its object, which is read once when it is added again',
+    async (_, slow) => {
+      const url = world.first.hubspot;
+      const before = (await requestsOf(url)).at(-1)?.seq ?? 0;
+      await fault(url, { path: '/objects/companies?limit', times: 50, fault: slow });
+      const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
+      const at = await world.customer({ read: { objects: { companies } } }, 'hubspot-crm', {
+        skipSampling: true,
+      });
+      const backfill = async () => (await world.stateOf(at, 'companies'))?.backfill?.operationId;
+      const first = await world.until('the backfill', backfill);
+      await world.until('a request', async () =>
+        (await requestsOf(url, before)).some(({ path }) => path.includes('/objects/companies?limit')),
+      );
+      const save = async (objects: object): Promise<void> => {
+        const body = {
+          updateMask: ['config.content'],
+          installation: { config: { content: { provider: 'hubspot', read: { objects } } } },
+        };
+        const saved = await world.first.call('PATCH', `${world.place(at)}?skipSampling=true`, body);
+        expect([saved.status, saved.text]).toEqual([200, saved.text]);
+        await world.stateOf(at, 'companies');
+      };
+      await save({});
+      await save({ companies });
+      await simulator(url, 'DELETE', '/faults');
+      const second = await world.until('another backfill', async () => {
+        const id = await backfill();
+        return id !== first && id;
+      });
+      expect(await at.settled(first)).toMatchObject({
+        status: 'failure',
+        result: expect.stringContaining('not configured to be read any more'),
+      });
+      await world.pass(6);
+      const { metadata, status } = await world.delivered(at, second);
+      expect(status).toBe('success');
+      const entries = world.receiver.entries({ groupRef: at.groupRef, readType: 'backfill' });
+      expect(entries).toHaveLength(metadata.read.emitted);
+    },
+    60_000,
+  );
 
   it('goes on with a history as soon as the customer has connected again', async () => {
     await fault(world.first.hubspot, {

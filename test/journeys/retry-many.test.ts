@@ -4,8 +4,9 @@ import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
 interface Page {
-  results: { operationId: string; retriedBy?: string; refused?: { code: string } }[];
+  results: { operationId: string; retriedBy?: string; replayed?: true; refused?: { code: string } }[];
   retried: number;
+  before: number;
   refused: number;
   pagination: { done: boolean; nextPageToken?: string };
 }
@@ -61,15 +62,17 @@ it('what a filter finds is retried once, however often and by however many it is
   expect(dry.body.results[1]).not.toHaveProperty('retriedBy');
   expect(await acme.operation(companies[0] ?? '')).not.toHaveProperty('retriedBy');
   const [first, same] = await Promise.all([retry({ filter }), retry({ filter })]);
-  expect(first.body).toMatchObject({ retried: 2, refused: 1 });
-  expect(same.body).toEqual(first.body);
+  expect(first.body.retried + same.body.retried).toBe(2);
+  expect(first.body.before + same.body.before).toBe(2);
+  const by = (answer: typeof first) => answer.body.results.map(({ retriedBy }) => retriedBy);
+  expect(by(same)).toEqual(by(first));
   for (const { operationId, retriedBy } of first.body.results.slice(1)) {
     expect(await acme.settled(retriedBy ?? '')).toMatchObject({ status: 'failure', retryOf: operationId });
     expect(await acme.operation(operationId)).toMatchObject({ retriedBy });
   }
   // What was made by it has failed by now, and is found by the next request.
   const next = await retry({ filter, dryRun: true });
-  expect(next.body).toMatchObject({ retried: 4, refused: 1 });
+  expect(next.body).toMatchObject({ retried: 2, before: 2, refused: 1 });
   expect(next.body.results.slice(2).map(({ retriedBy }) => typeof retriedBy)).toEqual([
     'undefined',
     'string',

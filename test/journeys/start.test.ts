@@ -138,6 +138,24 @@ describe('test/journeys/start', () => {
     }
   }, 90_000);
 
+  it.each(['CREATE TABLE', 'lineage_read', 'api_key (', 'COMMIT'])(
+    'goes on when the database goes away in the middle of its start, at %s',
+    async (at) => {
+      const wire = await startForwarder((await empty()).url);
+      // The last is made there, and the node does not hear of it.
+      if (at === 'COMMIT') wire.loseCommit();
+      else wire.breakAt(at);
+      const node = await start({ DATABASE_URL: wire.url, SVC_BOOTSTRAP_API_KEY: 'k'.repeat(40) });
+      try {
+        await ready(node);
+        expect(node.said()).toMatch(/the database went away during the start: ./);
+      } finally {
+        await wire.close();
+      }
+    },
+    90_000,
+  );
+
   it('says what the database answered when it cannot start', async () => {
     const { url: DATABASE_URL, database } = await empty();
     const name = new URL(DATABASE_URL).pathname.slice(1);

@@ -61,6 +61,44 @@ describe('test/journeys/write-authorization', () => {
     expect(await requestsOf(platform.hubspot)).toHaveLength(before);
   });
 
+  it('a token endpoint that refuses without a reason is a provider that is away: nothing was sent, and it may pass', async () => {
+    const other = await install(platform, 'hubspot-crm', 'unexplained');
+    const saidBefore = platform.said().length;
+    const token = { path: '/oauth/2026-03/token', times: 1, fault: { kind: 'status', status: 401 } };
+    const create = (more = {}) =>
+      other.write<ProblemBody>('contacts', { type: 'create', record: { email: email() }, ...more });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    await fault(platform.hubspot, token);
+    expect(await create()).toMatchObject({
+      status: 502,
+      body: { code: 'provider-unreachable', retryable: true, detail: expect.stringContaining('status 401') },
+    });
+    await fault(platform.hubspot, token);
+    const queued = await create({ mode: 'asynchronous' });
+    expect(await other.settled(queued.body.operationId ?? '')).toMatchObject({ status: 'success' });
+    expect(await create()).toMatchObject({ status: 200 });
+    expect(platform.said().slice(saidBefore)).not.toContain('"level":50');
+  });
+
+  it('some seconds of 401 pass: the connection stays, a queued write is done, and a synchronous one may be repeated', async () => {
+    const other = await install(platform, 'hubspot-crm', 'glitch');
+    const create = (more = {}) =>
+      other.write<ProblemBody>('contacts', { type: 'create', record: { email: email() }, ...more });
+    for (const [path, times] of [
+      ['/crm/v3/objects/contacts', 4],
+      ['/integrations/v1/me', 1],
+    ] as const)
+      await fault(platform.hubspot, { path, times, fault: { kind: 'status', status: 401 } });
+    expect(await create()).toMatchObject({
+      status: 502,
+      body: { code: 'provider-unreachable', category: 'auth', retryable: true },
+    });
+    const queued = await create({ mode: 'asynchronous' });
+    expect(await other.settled(queued.body.operationId ?? '')).toMatchObject({ status: 'success' });
+    const connection = await platform.call('GET', `/projects/default/connections/${other.connectionId}`);
+    expect(connection.body).toMatchObject({ status: 'working' });
+  });
+
   it('a create of unknown outcome waits for the customer to connect again, and is looked for then', async () => {
     const other = await install(platform, 'hubspot-crm', 'revoked-while-unknown');
     const contacts = { method: 'POST', path: '/crm/v3/objects/contacts' };

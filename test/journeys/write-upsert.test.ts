@@ -195,6 +195,33 @@ describe('test/journeys/write-upsert', () => {
     });
   });
 
+  it('goes by a property that became unique a moment ago, and a wrong one costs no request each time', async () => {
+    const customer = await install(platform, 'hubspot-crm', 'late-unique');
+    const upsert = () =>
+      customer.write<Body>('contacts', {
+        type: 'upsert',
+        upsertBy: 'cust_no',
+        record: { cust_no: `c${++count}`, firstname: 'Ada' },
+      });
+    expect(await upsert()).toMatchObject({ status: 422, body: { code: 'not-unique' } });
+    const property = { name: 'cust_no', type: 'string', fieldType: 'text', hasUniqueValue: true };
+    await simulator(platform.hubspot, 'POST', '/schema', { object: 'contacts', properties: [property] });
+    const { result, requests } = await during(platform.hubspot, async () => {
+      const statuses: number[] = [];
+      await expect
+        .poll(async () => statuses[statuses.push((await upsert()).status) - 1], { timeout: 10_000 })
+        .toBe(200);
+      return statuses;
+    });
+    expect(result.length).toBeGreaterThan(10);
+    // What describes the object is asked for once.
+    expect(requests.map(({ path }) => path).toSorted()).toEqual([
+      '/crm-object-schemas/v3/schemas/contacts',
+      '/crm/v3/objects/contacts/batch/upsert',
+      '/crm/v3/properties/contacts',
+    ]);
+  }, 20_000);
+
   it('field settings that differ for creating and updating hold by what stands there', async () => {
     const settings = {
       jobtitle: { writeOnCreate: 'never' },

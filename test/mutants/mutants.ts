@@ -1,4 +1,5 @@
 import { mutantsOfMessages } from './mutants-of-messages.ts';
+import { mutantsOfRetries } from './mutants-of-retries.ts';
 import type { Mutant } from './sources.ts';
 
 const autoBatchSql = 'migrations/functions/09-write.sql';
@@ -343,8 +344,8 @@ const findOperations = statement(`,
     changes: [
       {
         file: 'src/connections/refresh/keeper.ts',
-        find: 'return found.isResting() ? found.credential() : refreshPast(',
-        replace: 'return refreshPast(',
+        find: '|| found.isResting()) return confirm(key, found);',
+        replace: ') return confirm(key, found);',
       },
       {
         file: 'src/connections/refresh/refresher.ts',
@@ -378,4 +379,5 @@ const findOperations = statement(`,
     tests: ['src/projects/keys/jwt-key-routes.test.ts'],
   },
   ...mutantsOfMessages,
+  ...mutantsOfRetries,
 ];

@@ -106,6 +106,13 @@ async function foreignToken(platform: Platform): Promise<{ REFRESH: string }> {
   return { REFRESH: JSON.stringify(body).match(/"refreshToken":(?:\{[^}]*"token":)?"([^"]+)"/)?.[1] ?? '' };
 }
 
+/** The blocks that no test follows. */
+const besides = pages.flatMap((page) =>
+  blocksIn(page)
+    .filter(({ language }) => language !== 'sh')
+    .filter(({ language }) => !(page in elsewhere && /^(bash|ts|js|python)$/.test(language)))
+    .map(({ language, line, text }) => ({ page, language, line, text })),
+);
 const isCommand = ({ language }: Block): boolean => language === 'sh' || language === 'bash';
 
 describe('test/pages/pages', () => {
@@ -129,20 +136,10 @@ describe('test/pages/pages', () => {
     expect(await readFile(path, 'utf8')).toContain(by);
   });
 
-  it('what pages show besides is sound', async () => {
-    const faults: string[] = [];
-    for (const page of pages)
-      for (const { language, line, text } of blocksIn(page)) {
-        if (language === 'sh' || (page in elsewhere && /^(bash|ts|js|python)$/.test(language))) continue;
-        const look = looks[language];
-        if (!look)
-          faults.push(`${page}:${line}: nothing looks at "${language}"; test/pages/sound.ts says what does`);
-        else
-          await (async () => look(text, test.url))().catch((error: Error) =>
-            faults.push(`${page}:${line}: ${error.message}`),
-          );
-      }
-    expect(faults).toEqual([]);
+  it.each(besides)('what $page shows in line $line is sound', async ({ language, text }) => {
+    const look = looks[language];
+    expect(look, `nothing looks at "${language}"; test/pages/sound.ts says what does`).toBeDefined();
+    await look?.(text, test.url);
   });
 
   it.each(Object.entries(guides))(

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { drainingResponse, rememberConnections } from '../../kit/http/draining.ts';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { breakageOn, endAfter, watchConnections } from '../../kit/http/broken-connection.ts';
-import { headersWithinMs } from '../../kit/http/request-time.ts';
+import { patience } from '../../kit/http/request-time.ts';
 import { callersTrace } from '../../kit/http/traced-requests.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
@@ -39,7 +39,7 @@ export function createProxyServer(
   const server: Server = createServer({
     ServerResponse: drainingResponse(() => server.listening),
     keepAliveTimeout: 65_000,
-    headersTimeout: headersWithinMs,
+    ...patience,
     // A body that is streamed on may take as long as the call; see readCallBody for one that is not.
     requestTimeout: 0,
     // We answer it with a problem.

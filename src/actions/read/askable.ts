@@ -30,6 +30,8 @@ export async function askable(
   { projectId, connectionId, provider }: Asked,
   objectName: string,
   priority: Parameters<Connections['budget']['waitMs']>[2],
+  /** Of the client that asks for metadata. */
+  watch: (client: ProviderClient) => ProviderClient = (client) => client,
 ): Promise<{ ready: Askable } | { not: NotNow }> {
   const connector = connectorOf(provider);
   if (!connector?.read) {
@@ -40,7 +42,7 @@ export async function askable(
   await connections.budget.ready();
   const waitMs = (): number => connections.budget.waitMs(projectId, connectionId, priority);
   if (waitMs() > 0) return { not: { waitMs: waitMs() } };
-  const described = await descriptionsOf(connections).of(connectionId, objectName, connector, client);
+  const described = await descriptionsOf(connections).of(connectionId, objectName, connector, watch(client));
   if ('failure' in described) return { not: described };
   return { ready: { read: connector.read, client, object: described.object, waitMs } };
 }

@@ -53,24 +53,26 @@ async function followInstallation(
   const objects = target ? effectiveReadObjects(target) : [];
   const now = await timeOf(tx);
   const wanted = objects.flatMap((object) => wantedFeeds(object, installationId, now));
-  await keepOnly(tx, place, wanted);
-  if (objects.length === 0) return [];
+  const dropped = await keepOnly(tx, place, wanted);
   const lanes: string[] = [];
-  for (const { objectName, kind, startedAt, isNew } of await upsert(tx, place, wanted)) {
+  const feeds = objects.length === 0 ? [] : await upsert(tx, place, wanted);
+  for (const { objectName, kind, startedAt, isNew } of feeds) {
     const object = objects.find((one) => one.objectName === objectName);
     if (isNew && object && kind === 'records')
       lanes.push(...(await beginHistory(tx, place, object, startedAt)));
   }
-  return target && (await wakeRuns(tx, target)) ? [...lanes, target.connectionId] : lanes;
+  return target && (await wakeRuns(tx, target, dropped)) ? [...lanes, target.connectionId] : lanes;
 }
 
-/** Lets what rests look again whether it may go on. Answers whether something does. */
+/** Lets what rests look again whether it may go on, and what lost its feed end. Answers whether something does. */
 export async function wakeRuns(
   tx: Queryable,
   { projectId, installationId, connectionId }: Target,
+  dropped: readonly string[] = [],
 ): Promise<boolean> {
   const feeds = await list(tx, projectId, installationId);
-  const runs = feeds.flatMap(({ lastRunId, backfillId }) => [lastRunId ?? [], backfillId ?? []].flat());
+  const named = feeds.flatMap(({ lastRunId, backfillId }) => [lastRunId ?? [], backfillId ?? []].flat());
+  const runs = [...named, ...dropped];
   return runs.length > 0 && hurryWork(tx, { projectId, laneId: connectionId }, runs);
 }
 

@@ -72,6 +72,7 @@ export async function prepare(
   const asked = effectiveReadObjectNamed(target, run.objectName);
   const place = placeIn(target);
   if (!asked) return { place, held: ended(`${run.objectName} is not configured to be read any more`) };
+  if (run.isDropped) return { place, held: ended(droppedWords(run)) };
   if (rests(run, asked)) return { place, held: { waitMs: restMs } };
   const destination = await destinationOf(deps.deliveries, projectId, asked);
   if ('held' in destination) return { place, ...destination };
@@ -94,6 +95,12 @@ export function placeIn({ provider, connectionId, groupRef }: Target): Place {
 }
 
 const ended = (message: string): Held => ({ failure: { category: 'notFound', retryable: false, message } });
+
+function droppedWords({ objectName, type }: Run): string {
+  return type === 'associations'
+    ? `associations of ${objectName} were not asked for any more; where they are again, another run compares them`
+    : `${objectName} was not configured to be read any more; since it is again, another run reads it`;
+}
 
 /** A read that somebody asked for goes on; what comes by itself rests. */
 function rests({ type, isPaused }: Run, { disabled, declared }: EffectiveReadObject): boolean {
@@ -132,11 +139,14 @@ async function readyFor(
   { operationId, objectName, type, failures }: Run,
 ): Promise<Askable | { held: Held }> {
   try {
-    const found = await askable(deps, target, objectName, priorityOf[type]);
-    if ('not' in found) return { held: found.not };
     const { projectId, groupRef } = target;
     const of = { projectId, operationId, groupRef, attempt: failures + 1, withGoodAnswers: false };
-    return { ...found.ready, client: deps.operations.exchangeLog.watch(found.ready.client, of) };
+    const { exchangeLog } = deps.operations;
+    const found = await askable(deps, target, objectName, priorityOf[type], (client) =>
+      exchangeLog.watch(client, of, 'failed'),
+    );
+    if ('not' in found) return { held: found.not };
+    return { ...found.ready, client: exchangeLog.watch(found.ready.client, of) };
   } catch (error) {
     return { held: { failure: failureBeforeSend(error) } };
   }

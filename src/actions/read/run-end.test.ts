@@ -20,6 +20,7 @@ const run: Run = {
   failingMs: 0,
   told: [],
   isPaused: false,
+  isDropped: false,
 };
 const item = (given: Partial<Run> = {}): RunningItem => ({
   projectId: 'p',

@@ -111,7 +111,8 @@ function underWay(
  * Only the customer can mend it, or the operator, and history is read once: it goes on at its page when that is done. A
  * scheduled run ends instead, since the next one reads what it did not.
  */
-function waitsForCustomer({ type }: Run, { category }: Failure): boolean {
+function waitsForCustomer({ type }: Run, { category, retryable }: Failure): boolean {
+  if (category === 'auth' && retryable) return false;
   return type === 'backfill' && (category === 'auth' || category === 'permission');
 }
 

@@ -132,6 +132,8 @@ function problemOf(failure: Failure, operationId: string): Problem | undefined {
   };
   if (unreadable) return problem('credentials-unreadable', details);
   if (refusedHere) return problem('egress-refused', details);
+  // A renewed token that is refused for now.
+  if (category === 'auth' && retryable) return problem('provider-unreachable', details);
   const code = timedOut ? 'provider-timeout' : problemCodes[category];
   return code && problem(code, details);
 }

@@ -30,8 +30,11 @@ const RetriedOperation = Type.Object(
     operationId: Type.String(),
     retriedBy: Type.Optional(
       Type.String({
-        description: 'The operation that writes the failed records again; missing in a dry run.',
+        description: 'The operation that writes the failed records again; of a dry run, where there is one.',
       }),
+    ),
+    replayed: Type.Optional(
+      Type.Literal(true, { description: 'They were written again before; nothing was done now.' }),
     ),
     refused: refusedOf('Why it is not written again.'),
   },
@@ -43,8 +46,9 @@ const RetriedOperations = Type.Object(
   {
     ...pageOf(RetriedOperation).properties,
     retried: Type.Integer({
-      description: 'Of this page: written again, now or before; in a dry run, those that would be.',
+      description: 'Of this page: written again now; in a dry run, those that would be.',
     }),
+    before: Type.Integer({ description: 'Of this page: written again before.' }),
     refused: Type.Integer(),
   },
   { ...closed, title: 'RetriedOperations' },
@@ -85,7 +89,9 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
           retryOne(deps, reach, one, dryRun ? undefined : hours),
         );
         const refused = results.filter((one) => one.refused).length;
-        return { results, pagination: page.pagination, retried: results.length - refused, refused };
+        const before = results.filter((one) => one.replayed).length;
+        const retried = results.length - refused - before;
+        return { results, pagination: page.pagination, retried, before, refused };
       },
     });
   };
@@ -98,10 +104,12 @@ async function retryOne(
   { id: operationId, retriedBy }: Operation,
   hours: number | undefined,
 ): Promise<RetriedOperation> {
-  if (retriedBy !== undefined) return { operationId, retriedBy };
+  if (retriedBy !== undefined) return { operationId, retriedBy, replayed: true };
   const end = await orRefused(async () => {
     const planned = await planFor(deps, await deps.operations.written(reach, operationId));
-    return hours === undefined ? {} : { retriedBy: (await accept(deps, planned, hours)).operationId };
+    if (hours === undefined) return {};
+    const { operationId: by, replayed } = await accept(deps, planned, hours);
+    return { retriedBy: by, ...(replayed ? { replayed } : {}) };
   });
   return { operationId, ...end };
 }

@@ -1,12 +1,17 @@
-import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { optionalBody } from '../../kit/optional-body-schema.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { record } from '../../events/index.ts';
 import type { Target } from '../../installations/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
-import { isUnresolved, type RecordPayload, type WrittenOperation } from '../../operations/index.ts';
+import {
+  isNotDone,
+  isUnresolved,
+  type RecordPayload,
+  type WrittenOperation,
+} from '../../operations/index.ts';
 import { refuseDead } from '../target.ts';
+import { keyOfRetry } from './accept/again.ts';
 import { planAgain } from './prepare/plan.ts';
 import { orderKeysOf } from './prepare/prepare.ts';
 import { WriteAccepted } from './schema.ts';
@@ -77,9 +82,7 @@ export function planRetry({
     const detail = `Of unknown outcome: record ${unresolved.join(', ')}.`;
     return { refusal: problem('outcome-unresolved', { detail, extra: { records: unresolved } }) };
   }
-  const failed = records.filter(
-    ({ outcome, resolution }) => outcome?.kind === 'notApplied' || resolution?.resolution === 'notApplied',
-  );
+  const failed = records.filter(isNotDone);
   if (operation.actionType !== 'write' || failed.length === 0)
     return { refusal: problem('nothing-to-retry') };
   return { records: failed.map(({ payload }) => payload) };
@@ -134,7 +137,6 @@ export async function accept(
     records,
     deadlineSeconds: deadlineHours * 3600,
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
-    // Ours, not a caller's.
-    key: { principal: 'retry', key: id, hash: createHash('sha256').update(id).digest(), forever: true },
+    key: keyOfRetry(id),
   });
 }

@@ -7,8 +7,10 @@ import {
   toProblem,
   type HttpServer,
 } from '../../kit/http/server.ts';
-import type { KeyClaim } from '../../operations/index.ts';
+import { refuse } from '../../kit/problem.ts';
+import type { WrittenOperation } from '../../operations/index.ts';
 import { acceptQueued } from './accept/accept.ts';
+import { repetitionOf, type Repetition } from './accept/again.ts';
 import { answerWrite, warningsOf, withErrors } from './answer.ts';
 import { dryRun } from './send/dry-run.ts';
 import {
@@ -17,9 +19,12 @@ import {
   rendered,
   replay,
   replayInstead,
+  type Asking,
   type WriteAnswer,
 } from './accept/idempotency.ts';
+import { modeOf } from './prepare/mode.ts';
 import { intakeOf, prepareWrite, type ReceivedWrite } from './prepare/prepare.ts';
+import { accept, planFor } from './retry.ts';
 import { WriteRequest, WriteResponse, writeFailures } from './schema.ts';
 import { readyToSend } from './send/send.ts';
 import type { WriteDeps } from './writes.ts';
@@ -37,6 +42,12 @@ const headers = Type.Object({
       pattern: '^[!-~]{1,255}$',
       description:
         'The same request with the same key is done once, also after a lost answer; kept for 7 days, per API key. A repetition gets the first answer with the header `Idempotent-Replayed: true`. A dry run ignores it.',
+    }),
+  ),
+  'retry-failed': Type.Optional(
+    Type.Enum(['true'], {
+      description:
+        'Beside an `Idempotency-Key`: where the key stands for a write that failed, and nothing of it was done or may have been, it is written again, in an operation that stands in place of the failed one (`retryOf`). Otherwise the first answer is the answer.',
     }),
   ),
 });
@@ -64,9 +75,10 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
       bodyLimit: deps.ground.limits.bodyBytes,
       handler: async (request, reply) => {
         const { principal, body, id } = request;
-        const claim = body.dryRun ? undefined : claimOf(request);
-        const answer = await write(deps, request, claim, id).catch((refusal: unknown) =>
-          replayInstead(deps.operations, principal.projectId, claim, refusal, id),
+        const repetition = body.dryRun ? {} : await claimedBy(deps, request);
+        const asking = { requestId: id, mode: modeOf(body) };
+        const answer = await write(deps, request, repetition, asking).catch((refusal: unknown) =>
+          replayInstead(deps.operations, principal.projectId, repetition.claim, refusal, asking),
         );
         return answerWith(request, reply, answer);
       },
@@ -74,32 +86,57 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
   };
 }
 
+/** What the request is accepted under. */
+async function claimedBy(
+  { operations }: WriteDeps,
+  request: Parameters<typeof claimOf>[0],
+): Promise<Partial<Repetition>> {
+  const claim = claimOf(request);
+  if (request.headers['retry-failed'] === undefined) return claim ? { claim } : {};
+  if (claim) return repetitionOf(operations, request.principal.projectId, claim);
+  throw refuse([
+    { in: 'header', name: 'retry-failed', detail: 'belongs to an Idempotency-Key, and there is none' },
+  ]);
+}
+
 async function write(
   deps: WriteDeps,
   request: ReceivedWrite,
-  claim: KeyClaim | undefined,
-  requestId: string,
+  { claim, retryOf }: Partial<Repetition>,
+  asking: Asking,
 ): Promise<WriteAnswer> {
   const prepared = await prepareWrite(deps, request);
   const { target, plan } = prepared;
   if (request.body.dryRun)
     return { status: 200, body: { plan: dryRun(plan, target.provider), ...warningsOf(plan) } };
   if (plan.mode === 'asynchronous') {
+    // Of a batch that gathered, the records of others are written again with it.
+    if (retryOf) return acceptAgain(deps, retryOf, plan.deadlineSeconds / 3600);
     const { operationId, ...others } = await acceptQueued(deps, prepared, claim);
     return { status: 200, body: { operationId, ...warningsOf(plan) }, ...others };
   }
   const answerOf = answeringOnce((operationId, outcomes) =>
-    rendered(answerWrite(plan, operationId, outcomes), requestId),
+    rendered(answerWrite(plan, operationId, outcomes), asking.requestId),
   );
   const send = await readyToSend(deps, prepared);
   const { operationId, outcomes, earlier } = await deps.writes.perform(
-    intakeOf(prepared, claim),
+    intakeOf(prepared, claim, retryOf?.operation.id),
     send,
-    answerOf,
+    // A key that is kept for ever keeps no answer: that is made of the operation.
+    claim?.forever ? undefined : answerOf,
   );
   return earlier
-    ? replay(deps.operations, target.projectId, earlier, requestId)
+    ? replay(deps.operations, target.projectId, earlier, asking)
     : answerOf(operationId, outcomes);
+}
+
+async function acceptAgain(
+  deps: WriteDeps,
+  written: WrittenOperation,
+  deadlineHours: number,
+): Promise<WriteAnswer> {
+  const { operationId, ...others } = await accept(deps, await planFor(deps, written), deadlineHours);
+  return { status: 200, body: { operationId }, ...others };
 }
 
 function answerWith(request: FastifyRequest, reply: FastifyReply, answer: WriteAnswer): FastifyReply {

@@ -85,15 +85,17 @@ function declareKeys(keys: Command): void {
     .option('-g, --group <ref>', 'for what belongs to that group alone', filled)
     .option('--expires <time>', 'until when', time)
     .action(async (options) => (await import('../keys.ts')).createKey(options));
-  for (const [verb, about] of [
-    ['disable', 'let nobody in by a key, for the time being'],
-    ['enable', 'let a disabled key in again'],
-  ] as const)
-    calling(keys, verb, about, `svc keys ${verb} 0192f0c1-…`)
-      .argument('<key>', 'its id', named)
-      .action(async (id: string, options: object) =>
-        (await import('../keys.ts')).setKeyActive(id, verb === 'enable', options),
-      );
+  calling(keys, 'disable', 'let nobody in by a key, for the time being', 'svc keys disable 0192f0c1-…')
+    .argument('<key>', 'its id', named)
+    .action(async (id: string, options: object) =>
+      (await import('../keys.ts')).setKeyActive(id, false, options),
+    );
+  calling(keys, 'enable', 'let a disabled key, or one that expired, in again', 'svc keys enable 0192f0c1-…')
+    .argument('<key>', 'its id', named)
+    .option('--expires <time>', 'until when, from now on', time)
+    .action(async (id: string, options: { expires?: string }) =>
+      (await import('../keys.ts')).setKeyActive(id, true, options),
+    );
   calling(keys, 'delete', 'delete a key', 'svc keys delete 0192f0c1-… --yes')
     .argument('<key>', 'its id', named)
     .option('-y, --yes', 'do not ask before that')

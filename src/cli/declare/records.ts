@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { categories, statuses } from '../../operations/words-schema.ts';
+import { actionTypes, categories, statuses } from '../../operations/words-schema.ts';
 import type { WriteOptions } from '../write/options.ts';
 import { calling, filled, inOrder, listing, named, several, time, uuid, visible, whole } from './command.ts';
 
@@ -86,7 +86,13 @@ function declareOperations(operations: Command): void {
       'operations, newest first',
       'svc operations list --status failure --group acme',
       'svc operations list --category providerDown --from 2026-11-22',
-    ).addOption(new Option('--status <status>').choices(statuses)),
+    )
+      .addOption(new Option('--status <status>').choices(statuses))
+      .addOption(new Option('--action <action>', 'what was done').choices(actionTypes))
+      .option(
+        '--unresolved',
+        'with a record of unknown outcome; svc operations resolve says what became of it',
+      ),
   ).action(async (options) => (await import('../operations.ts')).listOperations(options));
   calling(operations, 'get', 'an operation', 'svc operations get 0192f0c1-…')
     .argument('<operation>', itsId, named)

@@ -2,12 +2,12 @@ import { newBrowser } from '../../../simulator/browser.ts';
 import {
   answerOf,
   type CreateDestinationRequest,
-  type CreateInstallationRequest,
   type Svc,
   type SvcError,
 } from '../../../ui/client/src/index.ts';
 import type { Manifest, ManifestIntegration } from '../../projects/manifest/schema.ts';
 import { Failure } from '../failure.ts';
+import { wholeContent } from '../whole-content.ts';
 import type { LocalPlatform } from './platform.ts';
 
 /** What a builder registers at a provider; the simulators take any. */
@@ -105,38 +105,8 @@ export async function installAll(
   groupRef: string,
 ): Promise<void> {
   for await (const one of svc.installations.list({ integration, groupRef })) if (one.id) return;
-  const content = contentOf(declared);
+  const content = wholeContent(declared);
   await svc.installations.create({ integration, groupRef, config: { content } });
   for (const { objectName, mapToName } of declared.read?.objects ?? [])
     await svc.reads.start({ integration, object: mapToName ?? objectName, groupRef });
-}
-
-type Content = CreateInstallationRequest['config']['content'];
-
-/** What a customer would choose in a form: all objects, and for each field of the builder the one that is offered first. */
-function contentOf({ provider, read, write, proxy }: Omit<ManifestIntegration, 'name'>): Content {
-  const reading = (read?.objects ?? []).map((object) => {
-    const fields = [...(object.requiredFields ?? []), ...(object.optionalFields ?? [])];
-    const selected = fields.flatMap(({ fieldName }) => (fieldName === undefined ? [] : [[fieldName, true]]));
-    const mapped = fields.flatMap(({ fieldName, mapToName, default: first }) =>
-      fieldName === undefined && mapToName !== undefined && first !== undefined ? [[mapToName, first]] : [],
-    );
-    const { objectName } = object;
-    return [
-      objectName,
-      {
-        objectName,
-        selectedFields: Object.fromEntries(selected) as Record<string, boolean>,
-        selectedFieldMappings: Object.fromEntries(mapped) as Record<string, string>,
-        ...(object.optionalFieldsAuto === 'all' ? { selectedFieldsAuto: 'all' as const } : {}),
-      },
-    ] as const;
-  });
-  const writing = (write?.objects ?? []).map(({ objectName }) => [objectName, { objectName }] as const);
-  return {
-    provider,
-    ...(reading.length > 0 ? { read: { objects: Object.fromEntries(reading) } } : {}),
-    ...(writing.length > 0 ? { write: { objects: Object.fromEntries(writing) } } : {}),
-    ...(proxy?.enabled ? { proxy: { enabled: true } } : {}),
-  };
 }

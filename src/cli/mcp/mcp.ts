@@ -57,8 +57,10 @@ async function called(tool: Tool, input: Record<string, unknown>) {
     return { content: [{ type: 'text' as const, text: JSON.stringify(answer) }] };
   } catch (error) {
     const failure = error instanceof SvcError ? failureOf(error) : error;
-    if (!(failure instanceof Failure)) throw error;
-    return failed(failure.message, failure.remedy);
+    if (failure instanceof Failure) return failed(failure.message, failure.remedy);
+    // What cannot stand in a path or a header.
+    if (error instanceof TypeError) return failed(`${error.message}.`, 'Correct the input of the tool.');
+    throw error;
   }
 }
 

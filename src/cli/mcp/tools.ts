@@ -25,7 +25,8 @@ const Record = Type.Object(
     integration,
     groupRef,
     object,
-    type: Type.Union([Type.Literal('create'), Type.Literal('update'), Type.Literal('delete')]),
+    type: Type.Union(['create', 'update', 'upsert', 'delete'].map((type) => Type.Literal(type))),
+    upsertBy: Type.Optional(text('Of an upsert: the field whose values the provider keeps unique.')),
     record: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Its fields; `id` names one that is there.',
     }),
@@ -122,8 +123,7 @@ function looking(svc: Svc, options: ConnectionOptions): Tool[] {
       description: 'What a write would send to the provider. Sends nothing.',
       input: Record,
       writes: false,
-      run: (of: Of<typeof Record>) =>
-        svc.write({ ...of, record: of.record as Fields & { id: string }, dryRun: true }),
+      run: (of: Of<typeof Record>) => svc.write({ ...asked(of), dryRun: true }),
     },
     {
       name: 'provider_get',
@@ -149,12 +149,18 @@ function writing(svc: Svc): Tool[] {
   return [
     {
       name: 'write_record',
-      description: 'Creates, updates or deletes a record at the customer; plan_write shows it before.',
+      description:
+        'Creates, updates, upserts or deletes a record at the customer; plan_write shows it before.',
       input: Record,
       writes: true,
-      run: (of: Of<typeof Record>) => svc.write({ ...of, record: of.record as Fields & { id: string } }),
+      run: (of: Of<typeof Record>) => svc.write(asked(of)),
     },
   ];
+}
+
+/** As the client takes a create, whatever the type is: what belongs together is for the server to check. */
+function asked(of: Of<typeof Record>) {
+  return of as Omit<typeof of, 'type' | 'record' | 'upsertBy'> & { type: 'create'; record: Fields };
 }
 
 /** More than a model can read; svc itself has pages. */

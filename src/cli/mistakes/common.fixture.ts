@@ -10,8 +10,10 @@ export interface Least {
 }
 
 const samples: Readonly<Record<string, string>> = {
+  app: '$APP',
   as: 'applied',
   connection: '$CONNECTION',
+  credentials: '{}',
   delivery: '$OPERATION',
   destination: 'inbox',
   events: 'connection.error',
@@ -37,6 +39,7 @@ const more: Readonly<Record<string, string>> = {
   'destinations create': '--address https://example.com/hooks',
   'destinations update': '--address https://example.com/hooks',
   'installations update': '--config object.json',
+  'provider-apps update': '--client-id x',
   'operations cancel': '--group nobody',
   'operations retry': '$OPERATION',
 };

@@ -33,7 +33,7 @@ const ofInstallations = [
 ] as const;
 
 export const ofCustomers: Mistakes = {
-  'connections list': [...lists, [2, '--status healthy'], [2, '--provider']],
+  'connections list': [...lists, [2, '--status healthy'], [2, '--health unhealthy'], [2, '--provider']],
   'connections get': notThat,
   'connections connect': [
     [2, 'hubspot'],
@@ -48,7 +48,33 @@ export const ofCustomers: Mistakes = {
     [2, 'hubspot --group'],
   ],
   'connections reconnect': notThat,
-  'installations list': [...lists, [1, '-i hubspot'], [1, '-i $INSTALLATION'], [2, '--status healthy']],
+  'connections generate': [
+    [2, 'hubspot --group acme'],
+    [2, 'hubspot --group acme --credentials'],
+    [2, 'hubspot --group acme --credentials secret'],
+    [2, 'hubspot --group acme --credentials ""'],
+    [2, 'hubspot --group acme --credentials @nowhere.json'],
+    [2, 'hubspot --group acme --credentials @array.json'],
+    [2, 'hubspot --group acme --api-key secret'],
+    [1, `hubspot --group acme --credentials '{"apiKey":"secret"}'`],
+    [1, `hubspt --group acme --credentials '{"apiKey":"secret"}'`],
+    [1, `iterable --group acme --credentials '{"api_key":"secret"}'`],
+    [1, `iterable --group acme --credentials {}`],
+    [2, `iterable --group "" --credentials '{"apiKey":"secret"}'`],
+  ],
+  'connections delete': [
+    ...notThat.map(([code, words]) => [code, `${words} --yes`] as const),
+    [2, '$CONNECTION'],
+    [2, '$CONNECTION', { input: 'y\n' }],
+    [2, '$CONNECTION --force'],
+  ],
+  'installations list': [
+    ...lists,
+    [1, '-i hubspot'],
+    [1, '-i $INSTALLATION'],
+    [2, '--status healthy'],
+    [2, '--health bad'],
+  ],
   'installations get': ofInstallations,
   'installations reads': [...ofInstallations, [2, '$INSTALLATION -i hubspot-crm --limit x']],
   'installations create': [
@@ -82,6 +108,24 @@ export const ofCustomers: Mistakes = {
     [1, '$INSTALLATION -i hubspot-crm --config object.json --part contacts'],
     [1, '$INSTALLATION -i hubspot-crm --config object.json --part config.content.write'],
     [2, '$INSTALLATION -i hubspot-crm --group acme --config object.json'],
+  ],
+  'installations delete': [
+    ...ofInstallations.map(([code, words]) => [code, `${words} --yes`] as const),
+    [2, '$INSTALLATION -i hubspot-crm'],
+    [2, '$INSTALLATION -i hubspot-crm', { input: 'y\n' }],
+    [2, '$INSTALLATION -i hubspot-crm --force'],
+  ],
+  'reads pause': [
+    ...ofInstallations,
+    [1, '$INSTALLATION -i hubspot-crm --object contactz'],
+    [2, '$INSTALLATION -i hubspot-crm --objects contacts'],
+    [2, '$INSTALLATION -i hubspot-crm --note ""'],
+    [2, '$INSTALLATION contacts -i hubspot-crm'],
+  ],
+  'reads unpause': [
+    ...ofInstallations,
+    [1, '$INSTALLATION -i hubspot-crm --object contactz'],
+    [2, '$INSTALLATION -i hubspot-crm --note x'],
   ],
   'reads list': [
     ...lists,

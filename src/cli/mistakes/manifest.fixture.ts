@@ -7,6 +7,7 @@ const unreadable = [
   [2, 'folder'],
   [2, 'svc.yaml/'],
   [2, 'utf16.yaml'],
+  [2, 'latin1.yaml'],
   [2, 'picture.png'],
   [2, 'https://example.com/svc.yaml'],
 ] as const;

@@ -13,10 +13,18 @@ import { ofDeliveries } from './deliveries.fixture.ts';
 import { runHere } from './here.fixture.ts';
 import { ofManifests } from './manifest.fixture.ts';
 import { wordsOf, type Mistake, type Mistakes } from './mistake.fixture.ts';
+import { ofProviderApps } from './provider-apps.fixture.ts';
 import { ofRecords } from './records.fixture.ts';
 import { openWorld, type World } from './world.fixture.ts';
 
-const own: Mistakes = { ...ofManifests, ...ofRecords, ...ofCustomers, ...ofDeliveries, ...ofAccess };
+const own: Mistakes = {
+  ...ofManifests,
+  ...ofProviderApps,
+  ...ofRecords,
+  ...ofCustomers,
+  ...ofDeliveries,
+  ...ofAccess,
+};
 const all = leastOf(createProgram());
 const groups = [...new Set(all.map(({ path }) => path.split(' ')[0] ?? ''))];
 /** What they find is their result, and stands on the output. */
@@ -80,12 +88,16 @@ describe('cli/mistakes', () => {
         '',
       );
     const changes = await effects(world.platform.hubspot);
-    const installations = await list('installations');
+    const idsIn = (text: string): string[] =>
+      [...text.matchAll(/"(id|connectionId|revisionId)":"[^"]*"/g)].map(([id]) => id);
     return {
       files: await Promise.all(hashes),
-      things: await Promise.all(['api-keys', 'destinations', 'notifications', 'integrations'].map(list)),
+      things: await Promise.all(
+        ['api-keys', 'destinations', 'notifications', 'integrations', 'provider-apps'].map(list),
+      ),
       // How healthy one is goes by its last operation, which may be a mistake.
-      installations: [...installations.matchAll(/"(id|connectionId|revisionId)":"[^"]*"/g)].map(([id]) => id),
+      installations: idsIn(await list('installations')),
+      connections: idsIn(await list('connections')),
       changes: changes.length,
     };
   }

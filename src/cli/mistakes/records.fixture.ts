@@ -32,6 +32,7 @@ const filters = [
 export const ofRecords: Mistakes = {
   write: [
     [2, 'hubspot-crm contacts --data {}'],
+    [2, 'hubspot-crm contacts --grp acme --data {}'],
     [2, `${write} acme --data {}`],
     [1, `${write} --data '{"nonsense":1}'`],
     [1, `contacts hubspot-crm --group acme --data '{"email":"a@example.com"}'`],
@@ -45,10 +46,12 @@ export const ofRecords: Mistakes = {
     [2, `${write} --data '[{"email":"a@example.com"}]'`],
     [2, `${write} --data @single.json`],
     [2, `${write} --data @array.json`],
+    [2, `${write} --data @latin1.json`],
     [2, `${write} --data @nowhere.json`],
     [2, `${write} --data email=ada@example.com`],
     [1, `${write} --type update --data '{"email":"a@example.com"}'`],
     [1, `${write} --type delete --data '{"email":"a@example.com"}'`],
+    [1, `${write} --type delete --file ids.ndjson`],
     [2, `${write} --type upsert --data {}`],
     [2, `${write} --type insert --data {}`],
     [2, `${write} --by email --data {}`],
@@ -67,6 +70,7 @@ export const ofRecords: Mistakes = {
     [2, `${write} --file blank.ndjson`],
     [1, `${write} --file bom.json`],
     [2, `${write} --file utf16.json`],
+    [1, `${write} --file latin1.ndjson`],
     [1, `${write} --file comma.ndjson`],
     [2, `${write} --file contacts.csv`],
     [1, `${write} --file single.json`],

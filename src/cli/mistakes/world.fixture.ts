@@ -64,6 +64,10 @@ async function populate(platform: Platform): Promise<Record<string, string>> {
     updateMask: ['active'],
     apiKey: { active: false },
   });
+  const apps = await platform.call<{ results: { id: string }[] }>(
+    'GET',
+    '/projects/default/provider-apps?pageSize=1',
+  );
   const destination = await post('/destinations', {
     name: 'inbox',
     type: 'webhook',
@@ -79,6 +83,7 @@ async function populate(platform: Platform): Promise<Record<string, string>> {
     INSTALLATION: customer.installationId,
     OPERATION: written.body.operationId,
     DESTINATION: destination['id'] ?? '',
+    APP: apps.body.results[0]?.id ?? '',
     KEYID: reader['id'] ?? '',
     READER: reader['key'] ?? '',
     WRITER: writer['key'] ?? '',

@@ -1,10 +1,11 @@
 import { exitCodes, Failure } from '../failure.ts';
+import { isUtf16 } from '../text-file.ts';
 
 const lines = 'a JSON object in each line';
 
 /** Throws where the first line shows that no line is going to be a record: then none is sent. */
-export function refuseStrange(first: string, file?: string): void {
-  const strange = strangenessOf(first, file === undefined ? '' : ` ${file} > lines.ndjson`);
+export function refuseStrange(bytes: Buffer, file?: string): void {
+  const strange = strangenessOf(bytes, file === undefined ? '' : ` ${file} > lines.ndjson`);
   if (strange)
     throw new Failure(
       `${file ?? 'What was piped in'} ${strange.is}, and svc write takes ${lines}.`,
@@ -13,9 +14,9 @@ export function refuseStrange(first: string, file?: string): void {
     );
 }
 
-function strangenessOf(first: string, into: string): { is: string; remedy: string } | undefined {
-  // UTF-16 begins with two bytes that UTF-8 never has.
-  if (first.startsWith('\uFFFD\uFFFD')) return { is: 'is UTF-16 text', remedy: 'Save it as UTF-8.' };
+function strangenessOf(bytes: Buffer, into: string): { is: string; remedy: string } | undefined {
+  if (isUtf16(bytes)) return { is: 'is UTF-16 text', remedy: 'Save it as UTF-8.' };
+  const first = bytes.toString().trim();
   if (first.startsWith('['))
     return { is: 'is a JSON array', remedy: `Make lines of it, such as by jq -c '.[]'${into}` };
   if (first === '{')

@@ -1,14 +1,18 @@
 import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import type { Fields, Svc } from '../../../ui/client/src/index.ts';
 import { addressOf, connect } from '../connection.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { jsonOption } from '../json-option.ts';
 import { say } from '../output.ts';
 import { whyUnread } from '../plain.ts';
-import { readLines } from './lines.ts';
+import { asKnown } from './ground.ts';
+import { readLines, type KeyGround } from './lines.ts';
 import { requestOf, type Target, type WriteOptions } from './options.ts';
 import { send } from './send.ts';
-import { writeLines } from './write-lines.ts';
+import { writeLines, type Destination } from './write-lines.ts';
+
+const patience = { retries: 6, retryWithinMs: 60_000, fetch: send };
 
 /** `svc write`: one record of `--data`, or one for each line of a file or of what is piped in. */
 export async function write(integration: string, object: string, options: WriteOptions): Promise<void> {
@@ -30,8 +34,8 @@ export async function write(integration: string, object: string, options: WriteO
     throw usage('--dry-run and --idempotency-key are for one record', 'Give the record with --data.');
   if (file === undefined && process.stdin.isTTY)
     throw usage('There is no record to write', 'Give --data, --file, or pipe lines of JSON in.');
-  const svc = await connect(options, { retries: 6, retryWithinMs: 60_000, fetch: send });
   const { project } = await addressOf(options);
+  let to: Destination = { svc: await connect(options, patience), target };
   const { run } = options;
   const ground = {
     project,
@@ -43,8 +47,18 @@ export async function write(integration: string, object: string, options: WriteO
     mode,
     ...(run === undefined ? {} : { run }),
   };
-  const input = await inputOf(file);
-  const lines = await writeLines(svc, target, (signal) => readLines(input, ground, signal, file), options);
+  const { input, bytes } = await inputOf(file);
+  const groundOf = async (signal: AbortSignal): Promise<KeyGround> => {
+    const known = await asKnown(to.svc, ground, signal);
+    to = {
+      svc:
+        known.project === project ? to.svc : await connect({ ...options, project: known.project }, patience),
+      target: { ...target, integration: known.integration, object: known.object },
+    };
+    return known;
+  };
+  const linesUntil = (signal: AbortSignal) => readLines(input, groundOf, signal, file);
+  const lines = await writeLines(() => to, linesUntil, options, bytes);
   if (lines === 0)
     throw usage(
       `There is no record to write in ${file ?? 'what was piped in'}`,
@@ -59,18 +73,21 @@ async function writeOne(svc: Svc, target: Target, record: Fields, options: Write
   say(options, answer, JSON.stringify(answer, null, 2));
 }
 
-async function inputOf(file: string | undefined) {
-  if (file === undefined || file === '-') return process.stdin;
+/** What holds the lines, and how many bytes that are. */
+async function inputOf(file: string | undefined): Promise<{ input: Readable; bytes?: number }> {
+  if (file === undefined || file === '-') return { input: process.stdin };
   const unread = (why: string): Failure =>
     usage(`${file} cannot be read: ${why}`, 'Name a file with a JSON object in each line.');
   const handle = await open(file).catch((error: unknown) => {
     throw unread(whyUnread(error));
   });
-  if ((await handle.stat()).isDirectory()) {
+  const found = await handle.stat();
+  if (found.isDirectory()) {
     await handle.close();
     throw unread('it is a folder');
   }
-  return handle.createReadStream();
+  // A pipe that has a name is as long as it is written to.
+  return { input: handle.createReadStream(), ...(found.isFile() ? { bytes: found.size } : {}) };
 }
 
 function usage(message: string, remedy: string): Failure {

@@ -74,6 +74,14 @@ export function deadCredentials(of: string, why: string | null | undefined, isMo
   });
 }
 
+/** The refusal of a call whose access token was renewed just now and is not taken: that may pass. */
+export function refusedForNow({ id }: Pick<ConnectionRow, 'id'>, { displayName }: Provider): Problem {
+  return problem('provider-unreachable', {
+    detail: `${displayName} refuses the access token of connection ${id} although it gave a new one; nothing was done.`,
+    extra: { category: 'auth' },
+  });
+}
+
 /** What helps where an export took the connection to another server. */
 export const takeBack =
   'Send it to the server that the project was moved to. Or end its use there and take the connections back here: POST …/exports:undo, or `svc export --undo`.';

@@ -4,6 +4,7 @@ export {
   credentialOf,
   deadCredentials,
   refreshMarginMs,
+  refusedForNow,
   restMs,
   takeBack,
   type Credential,

@@ -109,7 +109,7 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, key: FlowKey): Pr
       { problem: error.code, provider: flow?.request.provider, detail: error.message },
       'an OAuth flow ended without a connection',
     );
-    const refused = { reason: query.error === 'access_denied' ? 'denied' : 'failed' } as const;
+    const refused = { reason: reasonOf(error, query) };
     const told = asSentence(error.message);
     if (flow)
       await recordRefusal(deps.ground.database, flow, { ...refused, detail: told }).catch(ignored(deps));
@@ -120,6 +120,14 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, key: FlowKey): Pr
       ...(await ofFlow(deps, flow)),
     };
   }
+}
+
+/** A renewal that was signed in to another account than its own. */
+const otherAccount = { reason: 'otherAccount' };
+
+function reasonOf({ details }: Problem, query: CallbackQuery): 'denied' | 'failed' | 'otherAccount' {
+  if (details.extra === otherAccount) return 'otherAccount';
+  return query.error === 'access_denied' ? 'denied' : 'failed';
 }
 
 const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
@@ -255,6 +263,7 @@ function workspaceOf(
   if (request.connectionId !== undefined && known !== undefined && found !== undefined && known !== found) {
     throw problem('credentials-rejected', {
       detail: `You signed in to another account of ${provider.displayName} than the one that is connected.`,
+      extra: otherAccount,
     });
   }
   return found ?? known;

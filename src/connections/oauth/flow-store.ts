@@ -68,20 +68,22 @@ const open = statement(
 
 const isOpen = statement(
   'oauth_flows_is_open',
-  `SELECT FROM oauth_flow WHERE state_hash = $1 AND expires_at > svc_now()`,
+  `SELECT FROM oauth_flow WHERE state_hash = $1 AND used_at IS NULL AND expires_at > svc_now()`,
 );
 
-// Of two answers with one state, one finds it. It expires with that: a node of an older release looks at nothing else.
+// Of two answers with one state, one finds it: the other may have begun before it expired. It expires with that, because a node of an
+// older release looks at nothing else.
 const take = statement(
   'oauth_flows_take',
   `UPDATE oauth_flow SET used_at = svc_now(), expires_at = svc_now() WHERE state_hash = $1 AND expires_at > svc_now()
-     AND browser_hash = $2
+     AND used_at IS NULL AND browser_hash = $2
    RETURNING project_id, request, code_verifier`,
 );
 
 const findEnded = statement(
   'oauth_flows_find_ended',
-  `SELECT project_id, request, used_at IS NOT NULL AS used FROM oauth_flow WHERE state_hash = $1 AND expires_at <= svc_now()`,
+  `SELECT project_id, request, used_at IS NOT NULL AS used FROM oauth_flow
+   WHERE state_hash = $1 AND (used_at IS NOT NULL OR expires_at <= svc_now())`,
 );
 
 function verifierPlace(projectId: string, hash: Buffer): string {

@@ -345,7 +345,7 @@ describe('connections/oauth', () => {
     const url = await harness.call('PATCH', `/v1/projects/default/connections/${hub.id}:oauth-update`);
     const page = await harness.call('GET', await harness.visit(url.text));
     expect(page.status).toBe(400);
-    expect(messageIn(page.text).data.error).toContain('another account');
+    expect(messageIn(page.text).data.reason).toBe('otherAccount');
   });
 
   it('refuses to connect a provider in the browser that takes a key', async () => {

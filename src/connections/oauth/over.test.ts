@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
+import { statement } from '../../kit/db/statement.ts';
 import { control, createHarness, type Harness } from '../harness.fixture.ts';
 
 describe('src/connections/oauth/over', () => {
@@ -62,11 +63,32 @@ describe('src/connections/oauth/over', () => {
     expect(unknown).toMatchObject({ status: 400, text: expect.stringContaining('does not hold any more') });
   });
 
-  it('gives a link to one of two answers that come at once', async () => {
+  it('gives a link to one of two answers that come at once, whichever began first', async () => {
+    const { database } = harness.ground;
     const callback = await harness.visit((await start({ groupRef: 'twice' })).text);
-    const answers = await Promise.all([harness.call('GET', callback), harness.call('GET', callback)]);
-    expect(answers.filter(({ text }) => text.includes('This link was used already'))).toHaveLength(1);
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400]);
+    const waiting = async (): Promise<unknown> => {
+      const [row] = await database.raw(
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      return row?.['n'];
+    };
+    const answers: ReturnType<Harness['call']>[] = [];
+    await database.transaction(async (tx) => {
+      await tx.rows(statement('test_hold', 'SELECT FROM oauth_flow FOR UPDATE'));
+      answers.push(harness.call('GET', callback));
+      await expect.poll(waiting).toBe(1);
+      // The one that takes its turn later began earlier.
+      await harness.shiftClock('-5 seconds');
+      answers.push(harness.call('GET', callback));
+      await expect.poll(waiting).toBe(2);
+    });
+    const [first, second] = await Promise.all(answers);
+    await harness.shiftClock('5 seconds');
+    expect(first?.status).toBe(200);
+    expect([second?.status, second?.text]).toEqual([
+      400,
+      expect.stringContaining('This link was used already'),
+    ]);
   });
 
   it('records why nobody was connected, and to whom that happened', async () => {

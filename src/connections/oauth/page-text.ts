@@ -3,6 +3,7 @@ export type PageKind =
   | 'connected'
   | 'denied'
   | 'failed'
+  | 'otherAccount'
   | 'used'
   | 'expired'
   | 'unknown'
@@ -26,6 +27,10 @@ const en: Catalogue = {
   failed: [
     'Not connected',
     '{provider} could not be connected to {app}. Nothing was changed. Please try again; if that does not help, ask {app}.',
+  ],
+  otherAccount: [
+    'Not connected',
+    'You signed in to another account of {provider} than the one that is connected to {app}. Nothing was changed. Begin again in {app}, and sign in to that one.',
   ],
   used: [
     'This link was used already',
@@ -56,6 +61,10 @@ const de: Catalogue = {
   failed: [
     'Nicht verbunden',
     '{provider} konnte nicht mit {app} verbunden werden. Es wurde nichts geändert. Bitte versuchen Sie es noch einmal; hilft das nicht, fragen Sie bei {app} nach.',
+  ],
+  otherAccount: [
+    'Nicht verbunden',
+    'Sie haben sich bei einem anderen Konto von {provider} angemeldet als dem, das mit {app} verbunden ist. Es wurde nichts geändert. Beginnen Sie in {app} von vorn, und melden Sie sich bei jenem an.',
   ],
   used: [
     'Dieser Link wurde schon verwendet',

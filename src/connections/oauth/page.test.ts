@@ -4,7 +4,15 @@ import { flowPage, returnTo, type PageOptions } from './page.ts';
 
 const hostile = `</script><script>alert(1)</script>"'><img src=x onerror=alert(1)>\u2028{provider}`;
 const failed = (
-  reason: 'denied' | 'failed' | 'used' | 'expired' | 'unknown' | 'takenBack' | 'otherBrowser',
+  reason:
+    | 'denied'
+    | 'failed'
+    | 'used'
+    | 'expired'
+    | 'unknown'
+    | 'takenBack'
+    | 'otherBrowser'
+    | 'otherAccount',
 ) => ({ eventType: 'AUTHORIZATION_FAILED', data: { error: 'It said no.', reason } }) as const;
 const given: PageOptions = {
   message: failed('denied'),
@@ -19,6 +27,7 @@ describe('src/connections/oauth/page', () => {
   it.each([
     ['denied', 'Mailmonkey was not given access to HubSpot. Nothing was changed.'],
     ['failed', 'HubSpot could not be connected to Mailmonkey.'],
+    ['otherAccount', 'You signed in to another account of HubSpot'],
     ['used', 'A link connects an account once.'],
     ['expired', 'A link holds for ten minutes. Begin again in Mailmonkey.'],
     ['unknown', 'It was used, has expired, or is not whole.'],

@@ -3,7 +3,7 @@ import { isId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Projects } from '../../projects/index.ts';
 import type { Catalog } from '../../providers/index.ts';
-import { badCredentials, canRenew, placeOf, type Credential } from '../credentials/index.ts';
+import { badCredentials, canRenew, placeOf, refusedForNow, type Credential } from '../credentials/index.ts';
 import { checkHealth } from '../proof/index.ts';
 import type { ConnectionKey } from '../store.ts';
 import { createHeldCache, holdRow, type Held, type HeldCache } from './held.ts';
@@ -26,7 +26,10 @@ export interface Keeper extends Marks {
   usable(key: ConnectionKey): Promise<Held>;
   /** Throws connection-bad-credentials, and what a refresh throws when there is nothing left to use. */
   credential(key: ConnectionKey): Promise<Credential>;
-  /** After a 401 with this generation: a newer one, or the same when the 401 is not about the age of the credentials. */
+  /**
+   * After a 401 with this generation: a newer one, or the same when the 401 is not about the age of the credentials. Throws
+   * provider-unreachable, too, while a renewed one is refused and that may pass.
+   */
   renew(key: ConnectionKey, generation: number): Promise<Credential>;
   /** Renews whatever is left of the token's life; does nothing for what has no token endpoint. */
   refresh(key: ConnectionKey): Promise<void>;
@@ -36,7 +39,7 @@ export interface Keeper extends Marks {
   close(): Promise<void>;
 }
 
-/** After a refresh ahead of time, or a health check that passed, the next one waits this long. */
+/** After a refresh ahead of time, or a health check that told something, the next one waits this long. */
 const pauseMs = 10_000;
 
 export function createKeeper(deps: KeeperDeps): Keeper {
@@ -92,8 +95,8 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     async renew(key, generation) {
       const found = await usable(key);
       if (found.row.generation > generation) return found.credential();
-      if (!canRenew(found.secrets())) return confirm(key, found);
-      return found.isResting() ? found.credential() : refreshPast(key, generation, '401');
+      if (!canRenew(found.secrets()) || found.isResting()) return confirm(key, found);
+      return refreshPast(key, generation, '401');
     },
     async refresh(key) {
       const found = await usable(key);
@@ -110,24 +113,36 @@ async function heldIn(cache: HeldCache, key: ConnectionKey): Promise<Held> {
   return found;
 }
 
-/** Decides about a 401 for what cannot be renewed: that one call may be refused for another reason, the health check tells. */
+/**
+ * Decides about a 401 for what cannot be renewed, or was just now for another 401: that one call may be refused for another reason, the
+ * health check tells. Where there is none, only what cannot be renewed is condemned. What can be renewed is condemned when that lasts:
+ * the provider gave the token that it refuses.
+ */
 function createConfirm(
   { ground, catalog }: KeeperDeps,
   marks: Marks,
 ): (key: ConnectionKey, held: Held) => Promise<Credential> {
   const proven = createPauses();
+  const refused = createPauses();
   return async (key, held) => {
     const { row } = held;
     const name = `${key.join('/')} ${row.generation}`;
     if (proven.isOn(name)) return held.credential();
     const provider = catalog.get(row.provider);
+    if (refused.isOn(name)) throw refusedForNow(row, provider);
     const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
     const health = await checkHealth(ground, provider, place, held.credential());
-    if (health.kind === 'works' || health.kind === 'unsure') {
+    const isRenewed = canRenew(held.secrets());
+    if (health.kind !== 'rejected' && (health.kind !== 'untested' || isRenewed)) {
+      if (health.kind === 'works' && row.is_refused) marks.markWorking(key);
       proven.start(name);
       return held.credential();
     }
     const detail = health.kind === 'rejected' ? health.message : 'The provider answered 401.';
+    if (isRenewed && !(await marks.markRefused(key, row.generation))) {
+      refused.start(name);
+      throw refusedForNow(row, provider);
+    }
     await marks.markBad(key, row.generation, detail);
     throw badCredentials({ id: row.id, status_detail: detail });
   };

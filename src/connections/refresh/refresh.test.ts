@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { control, createHarness, tokenRequests, type Harness } from '../harness.fixture.ts';
@@ -108,10 +108,10 @@ describe('connections/refresh', () => {
   it('refreshes once, and passes the 401 on, when it comes back with the new token: whoever calls, on whichever node', async () => {
     const id = await connect('salesforce');
     const fault = { kind: 'status', status: 401 };
-    await control(salesforce.url, 'faults', { path: '/services/data', times: 1_000, fault });
+    await control(salesforce.url, 'faults', { path: '/sobjects', times: 1_000, fault });
     const clients = [await first.client(harness.projectId, id), await second.client(harness.projectId, id)];
     const call = async (client: (typeof clients)[number] | undefined) => {
-      const result = await client?.send({ method: 'GET', path: '/services/data/v60.0/limits' });
+      const result = await client?.send({ method: 'GET', path: '/services/data/v60.0/sobjects' });
       return result && 'answer' in result && result.answer.status;
     };
     for (let round = 0; round < 20; round += 1) expect(await call(clients[round % 2])).toBe(401);
@@ -127,6 +127,83 @@ describe('connections/refresh', () => {
     await expect.poll(() => call(clients[0]), { timeout: 5_000 }).toBe(200);
     await harness.shiftClock('-61 seconds');
     expect(await tokenRequests(salesforce.url, 'refresh_token')).toBe(2);
+  });
+
+  describe('a renewed token that is refused, too', () => {
+    const later = { code: 'provider-unreachable', retryable: true, details: { extra: { category: 'auth' } } };
+    const dead = { code: 'connection-bad-credentials' };
+    const client = async (node: Connections, id: string) => {
+      const made = await node.client(harness.projectId, id);
+      return () => made.send({ method: 'GET', path: '/services/data/v60.0/limits' });
+    };
+    const refuse = () =>
+      control(salesforce.url, 'faults', {
+        path: '/services/data',
+        times: 1_000,
+        fault: { kind: 'status', status: 401 },
+      });
+    const heal = () => fetch(`${salesforce.url}/__sim/faults`, { method: 'DELETE' });
+    let shiftedS = 0;
+    const pass = async (seconds: number): Promise<void> => {
+      shiftedS += seconds;
+      await harness.shiftClock(`${seconds} seconds`);
+    };
+    afterEach(async () => {
+      await pass(-shiftedS);
+    });
+    /** Calls until the row in memory is read again. */
+    const ends = (send: () => Promise<unknown>) =>
+      expect.poll(() => send().catch((error: unknown) => error), { timeout: 10_000 });
+
+    it('is condemned when the refusals last for two minutes, whichever nodes see them', async () => {
+      const id = await connect('salesforce');
+      await refuse();
+      const [one, other] = [await client(first, id), await client(second, id)];
+      for (const send of [one, one, other, other]) await expect(send()).rejects.toMatchObject(later);
+      expect(await tokenRequests(salesforce.url, 'refresh_token')).toBe(1);
+      expect(await statusOf(id)).toBe('created');
+      await pass(70);
+      await ends(async () => {
+        await expect(other()).rejects.toMatchObject(later);
+        return tokenRequests(salesforce.url, 'refresh_token');
+      }).toBe(2);
+      await pass(40);
+      await expect(one()).rejects.toMatchObject(later);
+      expect(await tokenRequests(salesforce.url, 'refresh_token')).toBe(2);
+      expect(await statusOf(id)).toBe('created');
+      await pass(30);
+      await ends(one).toMatchObject(dead);
+      expect(await statusOf(id)).toBe('bad_credentials');
+    });
+
+    it('is forgotten when a call is accepted in between', async () => {
+      const id = await connect('salesforce');
+      await refuse();
+      const [one, other] = [await client(first, id), await client(second, id)];
+      await expect(one()).rejects.toMatchObject(later);
+      await heal();
+      await ends(async () => {
+        expect(await other()).toMatchObject({ answer: { status: 200 } });
+        return statusOf(id);
+      }).toBe('working');
+      await pass(150);
+      await refuse();
+      await ends(async () => {
+        await expect(one()).rejects.toMatchObject(later);
+        return tokenRequests(salesforce.url, 'refresh_token');
+      }).toBe(2);
+      expect(await statusOf(id)).toBe('created');
+    });
+
+    it('is condemned at once when the token endpoint refuses', async () => {
+      const id = await connect('salesforce');
+      await refuse();
+      const send = await client(first, id);
+      await expect(send()).rejects.toMatchObject(later);
+      await control(salesforce.url, 'tokens', { action: 'revoke' });
+      await pass(70);
+      await ends(send).toMatchObject(dead);
+    });
   });
 
   it('stores a new pair although another node took the lease over and was refused the old one', async () => {

@@ -39,6 +39,14 @@ const commit = statement(
    RETURNING ${told}`,
 );
 
+// The first refusal stays: what is between it and the last one decides.
+const refuse = statement(
+  'connections_refused',
+  `UPDATE connection SET refused_since = coalesce(refused_since, svc_now())
+   WHERE project_id = $1 AND id = $2 AND generation = $3::float8::bigint AND status <> 'bad_credentials'
+   RETURNING (extract(epoch FROM svc_now() - refused_since) * 1000)::float8 AS lasts_ms`,
+);
+
 /** True when the caller may refresh this generation until the lease ends. With `restMs`: unless a 401 asked for the token less than that ago. */
 export async function takeRefreshLease(
   db: Queryable,
@@ -64,6 +72,16 @@ export async function releaseRefreshLease(
   fence: string,
 ): Promise<void> {
   await db.rows(giveBack, [projectId, id, fence]);
+}
+
+/** How long renewed tokens have been refused; undefined when newer credentials are in place, or these are condemned. */
+export async function noteRefusal(
+  db: Queryable,
+  [projectId, id]: ConnectionKey,
+  generation: number,
+): Promise<number | undefined> {
+  const [row] = await db.rows<{ lasts_ms: number }>(refuse, [projectId, id, generation]);
+  return row?.lasts_ms;
 }
 
 export interface Refreshed {

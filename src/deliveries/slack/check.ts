@@ -1,4 +1,5 @@
 import type { Issue } from '../../kit/problem.ts';
+import { hidden, hiddenFault } from '../hidden.ts';
 import type { CheckContext } from '../kind.ts';
 import type { SlackMetadata } from './schema.ts';
 
@@ -15,6 +16,7 @@ function faultOf(text: string, { isAllowed }: CheckContext): string | undefined 
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol))
     return 'must be the URL of an incoming webhook, such as https://hooks.slack.com/services/T000/B000/XXXX';
+  if (text.includes(hidden)) return hiddenFault;
   if (url.username !== '' || url.password !== '' || url.hash !== '')
     return 'must hold no user, no password and no fragment: write it as Slack shows it';
   const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));

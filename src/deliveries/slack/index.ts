@@ -1,4 +1,5 @@
 import { sendHttp, type HttpAnswer } from '../../kit/http/client.ts';
+import { hidden } from '../hidden.ts';
 import { refusedBy, unanswered } from '../http-outcome.ts';
 import type { DeclaredKind, Delivered, DestinationKind } from '../kind.ts';
 import { checkSlack } from './check.ts';
@@ -20,7 +21,7 @@ export const slack: DeclaredKind = {
   // Who has the address writes into the channel.
   withoutSecrets: (metadata) => ({
     ...metadata,
-    url: `${new URL(String(metadata['url'])).origin}/…`,
+    url: `${new URL(String(metadata['url'])).origin}/${hidden}`,
   }),
 };
 

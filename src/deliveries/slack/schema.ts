@@ -6,7 +6,7 @@ export const SlackMetadata = Type.Object(
       minLength: 1,
       maxLength: 2_048,
       description:
-        'The URL of an incoming webhook of Slack. Whoever may read the destination sees it, and can post with it.',
+        'The URL of an incoming webhook of Slack, by which anybody can post. It is shown to the scopes `full` and `develop` alone, others see its host.',
       examples: ['https://hooks.slack.com/services/T000/B000/XXXX'],
     }),
   },

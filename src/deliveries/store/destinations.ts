@@ -3,6 +3,8 @@ import { statement } from '../../kit/db/statement.ts';
 import type { Slice } from '../../kit/paging.ts';
 
 export type DestinationStatus = 'active' | 'disabled';
+/** Whether what is sent there arrives: `failing` is active, and nothing succeeded there since a failure. */
+export type DestinationState = 'active' | 'failing' | 'disabled';
 
 export interface DestinationRow {
   project_id: string;
@@ -26,6 +28,8 @@ const columns = `d.project_id, d.id, d.name, d.type, d.metadata, d.secrets, d.st
   svc_keeps(d.project_id, 'messages') AS keeps_delivered, svc_kept_from(d.project_id, 'messages') AS kept_from,
   d.created_at, d.updated_at`;
 
+const state = `CASE WHEN d.status = 'active' AND d.failing_since IS NOT NULL THEN 'failing' ELSE d.status END`;
+
 // One look-up for each way to be known: with both in one condition all destinations of the project are read for every key.
 const load = statement(
   'destinations_load',
@@ -40,7 +44,12 @@ const load = statement(
 const list = statement(
   'destinations_list',
   `SELECT ${columns} FROM destination d
-  WHERE d.project_id = $1 AND ($2::uuid IS NULL OR d.id < $2) ORDER BY d.id DESC LIMIT $3`,
+  WHERE d.project_id = $1 AND ($2::uuid IS NULL OR d.id < $2) AND ($4::text IS NULL OR $4 = ${state})
+  ORDER BY d.id DESC LIMIT $3`,
+);
+const count = statement(
+  'destinations_count',
+  `SELECT count(*)::int AS count FROM destination d WHERE d.project_id = $1 AND $2 = ${state}`,
 );
 const insert = statement(
   'destination_insert',
@@ -58,9 +67,13 @@ const update = statement(
 );
 const setStatus = statement(
   'destination_set_status',
-  `UPDATE destination d SET status = $3, reason = $4, updated_at = svc_now(),
-    failing_since = CASE WHEN $3 = 'disabled' THEN d.failing_since END
-  WHERE d.project_id = $1 AND d.id = $2 AND d.status <> $3 RETURNING ${columns}`,
+  `UPDATE destination d SET status = $3, reason = $4, updated_at = svc_now()
+  WHERE d.project_id = $1 AND d.id = $2 AND (d.status <> $3 OR $3 = 'active') RETURNING ${columns}`,
+);
+const endFailing = statement(
+  'destination_end_failing',
+  `UPDATE destination SET failing_since = NULL
+  WHERE project_id = $1 AND id = $2 AND status = 'active' AND failing_since IS NOT NULL`,
 );
 const remove = statement(
   'destination_delete',
@@ -91,9 +104,18 @@ export function loadDestinations(
 export function listDestinations(
   db: Queryable,
   projectId: string,
-  { beforeId = null, limit = null }: Slice = {},
+  { beforeId = null, limit = null, state: wanted = null }: Slice & { state?: DestinationState | null } = {},
 ): Promise<DestinationRow[]> {
-  return db.rows(list, [projectId, beforeId, limit]);
+  return db.rows(list, [projectId, beforeId, limit, wanted]);
+}
+
+export async function countDestinations(
+  db: Queryable,
+  projectId: string,
+  wanted: DestinationState,
+): Promise<number> {
+  const [row] = await db.rows<{ count: number }>(count, [projectId, wanted]);
+  return row?.count ?? 0;
 }
 
 export type DestinationValues = Pick<
@@ -126,7 +148,7 @@ export async function updateDestination(
   )[0];
 }
 
-/** Undefined when there is none, or it was so already. Whoever is enabled begins anew. */
+/** Undefined when there is none, or it was disabled already. Enabling one that is active begins the time anew for which it may fail. */
 export async function setDestinationStatus(
   tx: Queryable,
   { projectId, id }: { projectId: string; id: string },
@@ -134,6 +156,14 @@ export async function setDestinationStatus(
   reason: string | null,
 ): Promise<DestinationRow | undefined> {
   return (await tx.rows<DestinationRow>(setStatus, [projectId, id, status, reason]))[0];
+}
+
+/** Something was taken there. */
+export async function endDestinationFailing(
+  db: Queryable,
+  { project_id, id }: DestinationRow,
+): Promise<void> {
+  await db.rows(endFailing, [project_id, id]);
 }
 
 /** How many deliveries wait for it; undefined when there is none. */

@@ -1,5 +1,6 @@
 import { hopByHop } from '../../kit/http/hop-by-hop.ts';
 import type { Issue } from '../../kit/problem.ts';
+import { hidden, hiddenFault } from '../hidden.ts';
 import type { CheckContext } from '../kind.ts';
 import type { WebhookMetadata } from './schema.ts';
 
@@ -33,6 +34,7 @@ function issue(name: string, detail: string): Issue {
 function urlFault(text: string, { production, isAllowed }: CheckContext): string | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be a URL such as https://app.example.com/hooks';
+  if (text.includes(hidden)) return hiddenFault;
   if (url.username !== '' || url.password !== '')
     return 'must hold no user and no password; put an Authorization header into metadata.headers';
   if (url.hash !== '') return 'must hold no fragment, which is never sent';

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { sendHttp, type HttpAnswer } from '../../kit/http/client.ts';
+import { hidden, withoutSecretsOfUrl } from '../hidden.ts';
 import { refusedBy, unanswered } from '../http-outcome.ts';
 import type { DeclaredKind, Delivered, DestinationKind, OpenDestination, OutgoingMessage } from '../kind.ts';
 import { checkWebhook } from './check.ts';
@@ -19,11 +20,12 @@ const shape = { type: 'webhook', metadata: WebhookMetadata, secrets: WebhookSecr
 export const webhook: DeclaredKind = {
   ...shape,
   create: () => createWebhook(),
-  // Such as an Authorization.
+  // Such as an Authorization, or a token in the query.
   withoutSecrets: (metadata) => {
+    const shown = { ...metadata, url: withoutSecretsOfUrl(String(metadata['url'])) };
     const { headers } = metadata;
-    if (typeof headers !== 'object' || headers === null) return metadata;
-    return { ...metadata, headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '…'])) };
+    if (typeof headers !== 'object' || headers === null) return shown;
+    return { ...shown, headers: Object.fromEntries(Object.keys(headers).map((name) => [name, hidden])) };
   },
 };
 

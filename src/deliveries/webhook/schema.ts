@@ -7,7 +7,8 @@ export const WebhookMetadata = Type.Object(
     url: Type.String({
       minLength: 1,
       maxLength: 2_048,
-      description: 'Where messages are posted to. HTTPS.',
+      description:
+        'Where messages are posted to. HTTPS. The values of its query are shown to the scopes `full` and `develop` alone.',
       examples: ['https://app.example.com/hooks/svc'],
     }),
     headers: Type.Optional(

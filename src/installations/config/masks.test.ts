@@ -86,6 +86,40 @@ describe('installations/config/masks', () => {
     expect(refusal.details.remedy).toContain('config.content.write.objects.*');
   });
 
+  it('§4.4 updateMask: a mask below an object that is not in the config is refused with the one that adds it', () => {
+    const part = changing({
+      write: {
+        objects: {
+          'deal.a': { objectName: 'deal.a', deletionSettings: { enabled: true } },
+          company: { objectName: 'company', deletionSettings: { enabled: true } },
+        },
+      },
+    });
+    const below = (name: string): string => `config.content.write.objects.${name}.deletionSettings`;
+    const refusal = refusalOf([below('company'), below('deal\\.a')], part);
+    expect(refusal).toMatchObject({
+      status: 400,
+      code: 'invalid-request',
+      details: {
+        issues: [
+          {
+            name: 'updateMask[1]',
+            detail: expect.stringContaining('`config.content.write.objects.deal\\.a`'),
+            value: below('deal\\.a'),
+          },
+        ],
+      },
+    });
+    const whole = ['config.content.write.objects.deal\\.a', below('deal\\.a')];
+    const named = ['config.content.write.objects.deal\\.a.objectName', below('deal\\.a')];
+    for (const mask of [whole, named, whole.toReversed(), named.toReversed()])
+      expect(change(mask, part).content).toMatchObject({
+        write: {
+          objects: { 'deal.a': { objectName: 'deal.a', deletionSettings: { enabled: true } } },
+        },
+      });
+  });
+
   it('§4.4 updateMask: a mask without a value is refused', () => {
     expect(refusalOf(['config.content.read.objects.contact'], changing({}))).toMatchObject({ status: 400 });
   });

@@ -1,8 +1,11 @@
 import { Draft } from '../../kit/draft.ts';
-import { readMask, splitMaskPath } from '../../kit/update-mask.ts';
+import { refuse, type Issue } from '../../kit/problem.ts';
+import { readMask, splitMaskPath, valueAt } from '../../kit/update-mask.ts';
 import type { UpdateInstallationRequest } from '../schema.ts';
 
 const deepestMember = 4;
+/** Segments of a mask on a whole object: `config.content.write.objects.contacts`. */
+const objectDepth = 5;
 const underObject = (action: string) =>
   Array.from(
     { length: deepestMember + 1 },
@@ -29,7 +32,7 @@ export interface MaskedChange {
   createdBy: string | undefined;
 }
 
-/** The content with the masked parts replaced; a mask on an object replaces its whole config. */
+/** The content with the masked parts replaced; a mask on an object replaces its whole config. Throws invalid-request. */
 export function applyMasks(
   content: unknown,
   { updateMask, installation }: UpdateInstallationRequest,
@@ -42,7 +45,20 @@ export function applyMasks(
     else if (second === 'createdBy') change.createdBy = installation.config?.createdBy;
     else change.content = withValue(draft, change.content, path, value);
   }
+  const issues = updateMask.flatMap((mask, index) => issueBelowNothing(change.content, mask, index));
+  if (issues.length > 0) throw refuse(issues);
   return change;
+}
+
+/** A mask on members of an object makes the object where there is none; without its name it is no config. */
+function issueBelowNothing(changed: unknown, mask: string, index: number): Issue[] {
+  const path = splitMaskPath(mask);
+  const place = path.slice(0, objectDepth);
+  if (path.length <= objectDepth || valueAt(changed, [...place.slice(2), 'objectName']) !== undefined)
+    return [];
+  const whole = place.map((segment) => segment.replace(/[\\.:]/g, String.raw`\$&`)).join('.');
+  const detail = `is of an object that the config does not have; to add the object, name all of it: \`${whole}\``;
+  return [{ in: 'body', name: `updateMask[${index}]`, detail, value: mask }];
 }
 
 /** A copy with the value at the path; objects that are missing on the way are made. */

@@ -71,6 +71,12 @@ export function isOutage(error: unknown): boolean {
   return (isDatabaseAway(error) || isRefused(error)) && !passingStates.test(sqlState(originOf(error)) ?? '');
 }
 
+/** Whether the connection ended, or none could be had: what waits for the database to answer may go on then. */
+export function isLost(error: unknown): boolean {
+  const state = sqlState(originOf(error));
+  return isDatabaseAway(error) && (state === undefined || /^(08...|57P0[1-5]|53300)$/.test(state));
+}
+
 /** Whether the database takes no changes: a replica, or set so. */
 export function isReadOnly(error: unknown): boolean {
   // A replica does not tell its place in the log either.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { connectionSettings } from './database.ts';
-import { isDatabaseAway } from './faults.ts';
+import { isDatabaseAway, isLost } from './faults.ts';
 import { faultOfVersion } from './examine.ts';
 
 const pauseMs = 500;
@@ -18,6 +18,27 @@ export async function untilDatabaseAnswers(url: string, sayFault: (fault: string
       saidAt = performance.now();
     }
     await sleep(pauseMs);
+  }
+}
+
+/** Takes a step of the start again when the database goes away in it. The step leaves nothing behind that a second one minds. */
+export async function despiteOutages<Value>(
+  step: () => Promise<Value>,
+  {
+    url,
+    sayLost,
+    sayFault,
+  }: { url: string; sayLost: (why: unknown) => void; sayFault: (fault: string) => void },
+): Promise<Value> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      sayLost(error);
+    }
+    await sleep(pauseMs);
+    await untilDatabaseAnswers(url, sayFault);
   }
 }
 

@@ -7,6 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { parseExactly } from '../exact-json.ts';
 import { parseJson } from '../json.ts';
 import { problem, refuse, type Problem } from '../problem.ts';
+import { firstInvalidByte } from '../utf8.ts';
 import { JsonOutline } from './json-outline.ts';
 
 declare module 'fastify' {
@@ -129,6 +130,7 @@ function textOf(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw problem('malformed-json', {
     detail: `The body is not UTF-8: byte ${firstInvalidByte(bytes)} (from 0).`,
+    remedy: 'Send text in UTF-8; a file is saved as UTF-8 first.',
   });
 }
 
@@ -166,23 +168,6 @@ function mayHoldOddTexts(text: string): boolean {
     text.includes('__proto__') ||
     (text.includes('\\u') && ['\\u00', '\\ud', '\\uD'].some((escape) => text.includes(escape)))
   );
-}
-
-/** The place of the first byte that is no part of a character. */
-function firstInvalidByte(bytes: Buffer): number {
-  const step = 1024;
-  let at = 0;
-  for (let end = step; end < bytes.length; end = at + step) {
-    while ((bytes[end] ?? 0) >> 6 === 0b10 && end > at) end -= 1;
-    if (end === at || !isUtf8(bytes.subarray(at, end))) break;
-    at = end;
-  }
-  for (;;) {
-    const first = bytes[at] ?? 0;
-    const size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (at >= bytes.length || !isUtf8(bytes.subarray(at, at + size))) return at;
-    at += size;
-  }
 }
 
 /** Keys named `__proto__`, and halves of surrogate pairs, which cannot be kept or passed on as they are. */

@@ -10,6 +10,7 @@ describe('src/kit/http/hidden', () => {
     ['a key that was cut at its end', key.slice(0, 30)],
     ['a key that was cut at its beginning', key.slice(3)],
     ['a key in capitals', key.toUpperCase()],
+    ['a key of one’s own in hexadecimal digits', '4f1c9be07d2a58e36b90c1d4a7f2e8305c6b9d1e2f3a4b5c'],
     ['a long text that is no id', 'sk-live-AbCdEfGhIjKlMnOpQrStUvWxYz0123'],
   ])('takes out %s, whole, encoded and cut', (_name, secret) => {
     for (const segment of [secret, secret.replaceAll('_', '%5F')]) {
@@ -39,6 +40,7 @@ describe('src/kit/http/hidden', () => {
   it.each([
     '0190a5d4-7d3c-7a2b-8c1d-2e3f4a5b6c7d',
     'hubspot-crm',
+    '100000000000000000042',
     'My_Very_Long_Custom_Object_Name_of_Ours__c',
     'batch-upsert-of-all-the-integrations',
   ])('leaves %s', (segment) => {

@@ -16,7 +16,8 @@ function looksKey(text: string): boolean {
 }
 
 function looksRandom(text: string): boolean {
-  return text.length >= 30 && !isId(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
+  if (text.length < 30 || isId(text) || !/\d/.test(text)) return false;
+  return /^[\da-f]+$/i.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text));
 }
 
 function readable(segment: string): string {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patienceWithHeaders } from '../../../test/slow-headers.ts';
 import { createLog } from '../log.ts';
 import { problem } from '../problem.ts';
 import { createHttpServer, type HttpServer } from './server.ts';
@@ -48,6 +49,7 @@ describe('kit/http/server', () => {
       schema: { querystring },
       handler: async (request) => request.query,
     });
+    server.get('/of/:id', async () => ({}));
     server.get('/fault', async () => {
       throw new Error('a secret detail of ours');
     });
@@ -57,6 +59,26 @@ describe('kit/http/server', () => {
     await server.ready();
   });
   afterAll(() => server.close());
+
+  test('says what is wrong with a path that no route can read', async () => {
+    const detailOf = async (url: string) => (await server.inject({ method: 'GET', url })).json<Body>().detail;
+    expect(await detailOf('/of/%ff')).toBe('The path is not a valid URL path.');
+    expect(await detailOf(`/of/${'a'.repeat(513)}`)).toBe(
+      'A segment of the path is longer than 512 characters.',
+    );
+  });
+
+  test(
+    'ends a connection within seconds of the time that its headers have',
+    { timeout: 40_000 },
+    async () => {
+      const other = createHttpServer({ log: createLog('silent'), bodyLimitBytes: 1, trustedProxies: [] });
+      await other.ready();
+      expect(other.server.headersTimeout).toBe(30_000);
+      expect(await patienceWithHeaders(other.server, 100)).toBeLessThan(10_000);
+      await other.close();
+    },
+  );
 
   async function post(
     payload: string,

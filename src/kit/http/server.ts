@@ -22,7 +22,8 @@ import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { nulIssues } from './nul.ts';
 import { bindPageTokens } from './page-tokens.ts';
 import { tellFault } from './problem-answer.ts';
-import { requestWithinMs } from './request-time.ts';
+import { patience, requestWithinMs } from './request-time.ts';
+import { buildSerializer } from './serializer.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
 /** A Fastify instance whose handlers take their types from the TypeBox schemas of the route. */
@@ -63,6 +64,8 @@ declare module 'fastify' {
   }
 }
 
+/** Of a path, in characters. */
+const longestSegment = 512;
 const yearSeconds = 365 * 24 * 3600;
 /** Private, not stored, and no page to a browser, unless the route says otherwise. */
 const onEveryAnswer = {
@@ -87,12 +90,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     childLoggerFactory: (parent) => parent,
     // A hook of ours answers with a problem.
     http: {
+      ...patience,
       requireHostHeader: false,
       ServerResponse: drainingResponse(() => made.listener?.listening !== false),
     },
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, { headers, log: options.log }),
     frameworkErrors: (error, request, reply) => {
       const answer = reply.headers({ ...headers, 'x-request-id': request.id });
+      tellUnrouted(options.log, request, answer);
       // A path that cannot be read has no route either.
       if (options.unknownPath?.isTaken(request)) void options.unknownPath.answer(request, answer);
       else void sendProblem(request, answer, toProblem(error));
@@ -101,8 +106,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     genReqId: () => newId(),
     requestIdHeader: false,
-    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 512 },
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: longestSegment },
     requestTimeout: requestWithinMs,
+    schemaController: { compilersFactory: { buildSerializer } },
     // A hook of ours answers with a problem while stopping.
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -128,6 +134,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     done();
   });
   return server;
+}
+
+/** The line of a request that the router refused: no hook runs for it. */
+function tellUnrouted(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const { id: requestId, method, ip } = request;
+  reply.raw.once('finish', () => {
+    const { statusCode: status } = reply;
+    log.info({ requestId, method, route: 'none', status, ip, ...request.about }, 'refused');
+  });
 }
 
 const noQuery = { type: 'object', properties: {}, additionalProperties: false } as const;
@@ -226,6 +241,10 @@ function problemOfFramework(error: unknown, request?: FastifyRequest): Problem |
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return problem('unsupported-media-type', { ...mediaTypeOf(request), cause: error });
     case 'FST_ERR_MAX_PARAM_LENGTH':
+      return problem('invalid-request', {
+        detail: `A segment of the path is longer than ${longestSegment} characters.`,
+        cause: error,
+      });
     case 'FST_ERR_BAD_URL':
       return problem('invalid-request', { detail: 'The path is not a valid URL path.', cause: error });
     default:

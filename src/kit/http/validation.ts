@@ -19,6 +19,12 @@ const common = {
 const exact = addFormats(new Ajv2020({ ...common, coerceTypes: false }));
 const coercing = addFormats(new Ajv2020({ ...common, coerceTypes: 'array' }));
 
+/** Compiles when it is asked first: most schemas of a process are never used, and a start would wait for all of them. */
+function compiledOnce(ajv: Ajv2020, schema: object): () => ValidateFunction {
+  let validate: ValidateFunction | undefined;
+  return () => (validate ??= ajv.compile(schema));
+}
+
 const places = { body: 'body', params: 'path', querystring: 'query', headers: 'header' } as const;
 
 /** The first things wrong, and how many more there are. */
@@ -41,12 +47,14 @@ export function validatorCompiler({
   httpPart,
 }: FastifyRouteSchemaDef<FastifySchema>): (data: unknown) => { value: unknown } | { error: Error } {
   const ajv = httpPart === 'body' ? exact : coercing;
-  const validate = ajv.compile(schema as object);
+  const compiled = compiledOnce(ajv, schema);
   const place = places[(httpPart ?? 'body') as keyof typeof places] ?? 'body';
-  return (data) =>
-    validate(data) || (plainNumbers(data, validate) && validate(data))
+  return (data) => {
+    const validate = compiled();
+    return validate(data) || (plainNumbers(data, validate) && validate(data))
       ? { value: data }
       : { error: new ValidationFailure(issuesFrom(validate, place)) };
+  };
 }
 
 /** Fifteen digits fit a double whatever they are. */
@@ -85,8 +93,11 @@ export function issuesOf(error: unknown): FoundIssues | undefined {
 
 /** The faults of a value as Ajv reports them, without those of single branches of a union. */
 export function compileFaults(schema: object): (value: unknown) => readonly ErrorObject[] {
-  const validate = exact.compile(schema);
-  return (value) => (validate(value) ? [] : (validate.errors ?? []).filter(isNoBranch));
+  const compiled = compiledOnce(exact, schema);
+  return (value) => {
+    const validate = compiled();
+    return validate(value) ? [] : (validate.errors ?? []).filter(isNoBranch);
+  };
 }
 
 /** Where in the value the error is: the keys and indexes, as text. */
@@ -101,9 +112,11 @@ export function segmentsOf(instancePath: string): string[] {
 export function compileCheck(
   schema: object,
 ): (value: unknown, place: Issue['in'], root?: string) => FoundIssues {
-  const validate = exact.compile(schema);
-  return (value, place, root = '') =>
-    validate(value) ? { issues: [], more: 0 } : issuesFrom(validate, place, root);
+  const compiled = compiledOnce(exact, schema);
+  return (value, place, root = '') => {
+    const validate = compiled();
+    return validate(value) ? { issues: [], more: 0 } : issuesFrom(validate, place, root);
+  };
 }
 
 /** Words only the issues that are shown: a body may have tens of thousands. */

@@ -1,15 +1,17 @@
 import { createBatchWriter } from '../../kit/batch-writer.ts';
 import type { PartitionedTable } from '../../kit/db/partitions.ts';
 import type { Ground } from '../../kit/ground.ts';
-import { newId } from '../../kit/ids.ts';
-import type { ProviderClient } from '../../providers/index.ts';
-import { rowOf, type Exchange, type ExchangeOf, type ExchangeRow } from './exchange.ts';
+import type { ProviderClient, ProviderExchange } from '../../providers/index.ts';
+import { rowOf, type ExchangeOf, type ExchangeRow } from './exchange.ts';
 import { insertExchanges } from './store.ts';
 
 /** Keeps what was sent to providers for operations, and what they answered. Writes in batches, off the path. */
 export interface ExchangeLog {
-  /** The client, whose calls are kept from now on as exchanges of the operation. */
-  watch(client: ProviderClient, of: ExchangeOf): ProviderClient;
+  /**
+   * The client, whose calls are kept from now on as exchanges of the operation: each request that it sends, also one that it repeats.
+   * `failed`: only those that did not succeed, of what is asked beside the work.
+   */
+  watch(client: ProviderClient, of: ExchangeOf, which?: 'all' | 'failed'): ProviderClient;
   /** Writes what remains, if the database answers. */
   close(): Promise<void>;
 }
@@ -46,24 +48,27 @@ export function createExchangeLog(
   });
   if (keepDays === 0) return { watch: (client) => client, close: () => writer.close() };
   return {
-    watch: (client, of) => watched(client, (exchange) => writer.add(rowOf({ ...of, ...exchange }))),
+    watch: (client, of, which = 'all') =>
+      watched(client, (exchange) => {
+        if (which === 'failed' && succeeded(exchange)) return;
+        writer.add(rowOf({ ...of, ...exchange }));
+      }),
     close: () => writer.close(),
   };
 }
 
 /** What never left, because a lease or a budget kept it back, is no exchange. */
-function watched(
-  client: ProviderClient,
-  note: (exchange: Omit<Exchange, keyof ExchangeOf>) => void,
-): ProviderClient {
+function watched(client: ProviderClient, note: (exchange: ProviderExchange) => void): ProviderClient {
   return {
-    async send(request, maySend) {
-      const id = newId();
-      const startedAt = performance.now();
-      const result = await client.send(request, maySend);
-      if ('answer' in result || result.fault.sent || result.fault.kind === 'connect')
-        note({ id, request, result, totalMs: performance.now() - startedAt });
-      return result;
-    },
+    send: (request, maySend, told) =>
+      client.send(request, maySend, (exchange) => {
+        told?.(exchange);
+        const { result } = exchange;
+        if ('answer' in result || result.fault.sent || result.fault.kind === 'connect') note(exchange);
+      }),
   };
+}
+
+function succeeded({ result }: ProviderExchange): boolean {
+  return 'answer' in result && result.answer.status < 400;
 }

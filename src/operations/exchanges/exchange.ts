@@ -1,6 +1,5 @@
-import type { HttpResult } from '../../kit/http/client.ts';
 import { timeOf } from '../../kit/ids.ts';
-import type { ProviderRequest } from '../../providers/index.ts';
+import type { ProviderExchange } from '../../providers/index.ts';
 import type { OperationExchange } from '../schema.ts';
 import { storable } from '../store/text.ts';
 
@@ -14,14 +13,7 @@ export interface ExchangeOf {
   withGoodAnswers: boolean;
 }
 
-/** One request to a provider and its answer, or why there is none. The credential is not in it: the client adds it below. */
-export interface Exchange extends ExchangeOf {
-  /** A UUIDv7 of the moment at which it began. */
-  id: string;
-  request: ProviderRequest;
-  result: HttpResult;
-  totalMs: number;
-}
+export type Exchange = ExchangeOf & ProviderExchange;
 
 /** As it is kept. */
 export interface ExchangeRow {

@@ -48,7 +48,8 @@ export function createFrontendTokens(
   return {
     make(claims) {
       const token = frontendTokenPrefix + vault.seal(claims, place).toString('base64url');
-      return { token, expiresAt: new Date(claims.expiresAt).toISOString() };
+      const { groupRef, consumerRef } = claims;
+      return { token, expiresAt: new Date(claims.expiresAt).toISOString(), groupRef, consumerRef };
     },
     async authenticate(token) {
       const { by, id, groupRef, consumerRef, expiresAt } = read(token);

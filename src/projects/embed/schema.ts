@@ -25,6 +25,8 @@ export const FrontendToken = Type.Object(
   {
     token: Type.String({ description: 'Sent as `Authorization: Bearer` by the page; kept nowhere.' }),
     expiresAt: time('When it stops to hold.'),
+    groupRef: Type.String({ description: 'Whom it is for: the page compares it with whom it shows.' }),
+    consumerRef: Type.String(),
   },
   { ...closed, title: 'FrontendToken' },
 );

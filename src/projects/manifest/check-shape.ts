@@ -71,8 +71,14 @@ function worded(error: ErrorObject, path: Path): Finding {
 }
 
 function unknownKey(key: string, { properties = {} }: Schema, path: Path): Finding {
-  const suggestion = didYouMean(key, Object.keys(properties));
+  const suggestion = didYouMean(key, Object.keys(properties)) ?? whereItBelongs(key, properties);
   return failed('unknown-key', [...path, key], 'is not a known key', suggestion);
+}
+
+/** A key that was written one level too high. */
+function whereItBelongs(key: string, properties: object): string | undefined {
+  const [name] = Object.entries(properties).find(([, schema]) => key in (schema.properties ?? {})) ?? [];
+  return name && `Write it below ${name}`;
 }
 
 function notOneOf(allowed: readonly unknown[], value: unknown, path: Path): Finding {

@@ -92,7 +92,13 @@ integrations:
     });
 
     it('a text whose line breaks were cut', () => {
-      expect(readYaml(sound.replaceAll('\n', '')).findings[0]?.suggestion).toContain('--data-binary');
+      for (const text of [sound, `# Ours.\n${sound}`]) {
+        const [finding] = readYaml(text.replaceAll('\n', '')).findings;
+        expect(finding).toMatchObject({
+          message: expect.stringMatching(/^the whole text is one line/),
+          suggestion: expect.stringContaining('-d cuts'),
+        });
+      }
     });
 
     it('what has no words of its own is told in the words of the parser', () => {

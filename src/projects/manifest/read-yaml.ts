@@ -10,7 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { failed, type Finding, type Path } from './finding.ts';
-import { yamlFault } from './yaml-faults.ts';
+import { lineBreaksKept, yamlFault } from './yaml-faults.ts';
 
 /** A manifest's text as values, with the place of every key and value. */
 export interface YamlSource {
@@ -53,7 +53,7 @@ export function readYaml(text: string): YamlSource {
     offsets.set('[]', offset);
     return refused(failed('yaml-syntax', [], message, suggestion));
   }
-  if (document.contents === null || isNothing(document.contents)) return refused(empty);
+  if (document.contents === null || isNothing(document.contents)) return refused(emptyBy(text));
   const unfolding: Unfolding = { offsets, findings: [], anchors: new Map(), nodes: 0 };
   try {
     const value = unfold(document.contents, [], unfolding);
@@ -64,12 +64,17 @@ export function readYaml(text: string): YamlSource {
   }
 }
 
-const empty = failed(
-  'yaml-empty',
-  [],
-  'the manifest is empty, or holds nothing but comments',
-  'Check the path of the file: curl sends nothing where --data-binary @svc.yaml names none',
-);
+/** A manifest whose line breaks were cut is all one comment where it begins with one. */
+function emptyBy(text: string): Finding {
+  if (/^\s*#[^\r\n]*integrations:[^\r\n]*$/.test(text))
+    return failed('yaml-empty', [], 'the whole text is one line, and a comment', lineBreaksKept);
+  return failed(
+    'yaml-empty',
+    [],
+    'the manifest is empty, or holds nothing but comments',
+    'Check the path of the file: curl sends nothing where --data-binary @svc.yaml names none',
+  );
+}
 
 function isNothing(contents: Node): boolean {
   return isScalar(contents) && contents.value === null;

@@ -7,6 +7,9 @@ interface YamlFault {
   offset: number;
 }
 
+export const lineBreaksKept =
+  'Send it as it is: curl --data-binary @svc.yaml keeps line breaks, -d cuts them';
+
 /** Words the parser's error by its code and by what stands in its line. */
 export function yamlFault(text: string, error: YAMLParseError): YamlFault {
   const offset = error.pos[0];
@@ -17,10 +20,7 @@ export function yamlFault(text: string, error: YAMLParseError): YamlFault {
     offset: at,
   });
   if (!/[\r\n]/.test(text.trim()) && error.code === 'BLOCK_AS_IMPLICIT_KEY')
-    return worded(
-      'the whole text is one line',
-      'Send it as it is: curl --data-binary @svc.yaml keeps line breaks, -d cuts them',
-    );
+    return worded('the whole text is one line', lineBreaksKept);
   const space = missingSpace(line.text);
   if (space) return worded(`there is no space after ${space.after}`, `Write ${space.meant}`, line.start);
   switch (error.code as string) {

@@ -176,9 +176,17 @@ function merge(
   };
 }
 
-/** The rules of an app: its provider exists, and a HubSpot app says its scopes. */
+/** The rules of an app: people agree to it at its provider, and a HubSpot app says its scopes. */
 function check({ provider, scopes = [] }: { provider: string; scopes?: string[] }, catalog: Catalog): void {
-  catalog.get(provider);
+  const { displayName, oauth2Opts } = catalog.get(provider);
+  if (!oauth2Opts?.grantType.startsWith('authorizationCode'))
+    throw refuse([
+      {
+        in: 'body',
+        name: 'provider',
+        detail: `is ${provider}: ${displayName} has no page where people agree to an app; each account is connected with credentials of its own`,
+      },
+    ]);
   if (provider !== 'hubspot' || scopes.length > 0) return;
   throw refuse([
     { in: 'body', name: 'scopes', detail: 'is required for HubSpot: the scopes set at the app there' },

@@ -171,6 +171,19 @@ describe('src/projects/provider-apps/routes', () => {
     expect([status, body.code]).toEqual([422, 'provider-unknown']);
   });
 
+  it('refuses a provider whose accounts are connected without an app', async () => {
+    for (const provider of ['iterable', 'marketo']) {
+      const { status, body } = await create({ clientId: 'no-app', provider });
+      expect([status, body.issues?.[0]]).toEqual([
+        400,
+        { in: 'body', name: 'provider', detail: expect.stringContaining('credentials of its own') as string },
+      ]);
+    }
+    const turned = { updateMask: ['provider'], providerApp: { provider: 'iterable' } };
+    const { id } = (await create({ clientId: 'turned', provider: 'salesforce' })).body;
+    expect((await harness.call('PATCH', `${path}/${id}`, turned)).status).toBe(400);
+  });
+
   it('deletes, and does not know what is not of the project', async () => {
     const { id } = (await create({ clientId: 'deleted' })).body;
     const { key } = (await harness.call('POST', '/projects', { name: 'other' })).body.apiKey;

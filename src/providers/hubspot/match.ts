@@ -41,7 +41,7 @@ export function judgeBatch(call: WriteCall, body: JsonObject, status: number): R
   });
   const unmatched = matchByValue(call, outcomes, strayResults);
   const left = call.records.map((_record, index) => index).filter((index) => !outcomes.has(index));
-  const rest = outcomeOfRest(call, left.length, unmatched.length, strayErrors);
+  const rest = outcomeOfRest(call, left.length, unmatched, strayErrors);
   return call.records.map((_record, index) => outcomes.get(index) ?? rest);
 }
 
@@ -130,16 +130,22 @@ function identifyingProperties(call: WriteCall): string[] {
   return names.sort((left, right) => rank(left) - rank(right));
 }
 
-/** Outcomes of records without an entry: known where the counts leave no choice, else unknown. */
+/**
+ * Outcomes of records without an entry: known where the counts leave no choice, else unknown. The result of a record that is
+ * alone is its own: HubSpot echoes what it changed, which may be nothing that tells the record.
+ */
 function outcomeOfRest(
   call: WriteCall,
   left: number,
-  results: number,
+  results: readonly JsonObject[],
   errors: readonly Failure[],
 ): RecordOutcome {
   const [error] = errors;
-  if (left === results && errors.length === 0) return { kind: 'applied' };
-  if (results === 0 && error && left === errors.length) {
+  if (left === results.length && errors.length === 0) {
+    const [own] = call.records.length === 1 ? results : [];
+    return (own && appliedFrom(own)) ?? { kind: 'applied' };
+  }
+  if (results.length === 0 && error && left === errors.length) {
     const message = [...new Set(errors.map((one) => one.message))].join('; ');
     return { kind: 'notApplied', failure: { ...error, message } };
   }

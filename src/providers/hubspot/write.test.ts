@@ -118,6 +118,20 @@ describe('src/providers/hubspot/write', () => {
     ]);
   });
 
+  it('one result belongs to the one record of an upsert, whatever it echoes; two belong to none', () => {
+    const record = { key: 'a@x.co', fields: { email: 'a@x.co', phone: '(1) 2' } };
+    const upsert = call('upsert', [record], { upsertBy: 'email' });
+    const [own, other] = ['1', '2'].map((id) => shown(id, { phone: '12' }, { new: false }));
+    expect(write.judge(upsert, answer(200, { results: [own] }))).toMatchObject([
+      { kind: 'applied', recordId: '1', created: false },
+    ]);
+    for (const body of [{ results: [own, other] }, { results: [own], errors: [{ message: 'bad' }] }])
+      expect(write.judge(upsert, answer(207, body))).toMatchObject([{ kind: 'unknown' }]);
+    expect(write.judge(upsert, answer(200, { results: [{ properties: {} }] }))).toEqual([
+      { kind: 'applied' },
+    ]);
+  });
+
   it('does not know of a record that the answer leaves out', () => {
     const results = [shown('1', { email: 'a@x.co' })];
     expect(

@@ -23,6 +23,11 @@ export const copiedAsCurl: Walk = async ({ platform, customer, open }) => {
     .toContain(
       `-X 'POST' '${catalogue.body['hubspot']?.baseURL}''/crm/v3/objects/companies' \\\n  -H 'Authorization: Bearer '"$TOKEN" \\\n`,
     );
+  // As it was sent: without them curl says that the body is a form, and that it takes anything.
+  expect(await copied()).toContain(
+    `-H 'accept: application/json' \\\n  -H 'content-type: application/json' \\\n`,
+  );
+  expect(await copied()).not.toContain('Content-Type:');
   expect(await copied()).toContain(String.raw`"O'\''Neill & $HOME"`);
   await page.getByRole('button', { name: 'Copy', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Retry as curl' }).click();

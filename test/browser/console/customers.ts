@@ -126,13 +126,12 @@ export async function tokenAndBudgetShown({ platform, open }: ConsoleWorld): Pro
   ).body;
   const known = async (): Promise<Known> =>
     (await platform.call<Known>('GET', `/projects/default/connections/${id}`)).body;
-  const write = (mode: string): Promise<unknown> =>
-    platform.call('POST', '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts', {
-      groupRef: 'readers',
-      type: 'create',
-      mode,
-      record: { email: `${mode}@readers.example` },
-    });
+  const write = (mode: string) =>
+    platform.call<{ operationId: string }>(
+      'POST',
+      '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts',
+      { groupRef: 'readers', type: 'create', mode, record: { email: `${mode}@readers.example` } },
+    );
   await write('synchronous');
   const page = await open(`/projects/default/connections/${id}`);
   const token = fact(page, 'Access token');
@@ -148,16 +147,21 @@ export async function tokenAndBudgetShown({ platform, open }: ConsoleWorld): Pro
     .waitFor();
   await fault(platform.hubspot, {
     path: '/contacts',
-    fault: { kind: 'status', status: 429, body: { message: 'Too many.' }, headers: { 'retry-after': '5' } },
+    fault: { kind: 'status', status: 429, body: { message: 'Too many.' }, headers: { 'retry-after': '40' } },
     times: 1,
   });
   await write('asynchronous');
   await expect.poll(async () => (await known()).rateBudget).toHaveProperty('closedUntil');
-  await page.reload();
+  // It is read again by itself.
   await fact(page, 'Rate budget')
     .getByText(/^Reached: nothing queued is sent until /)
-    .waitFor();
+    .waitFor({ timeout: 25_000 });
   expect(await barriers(page)).toEqual([]);
+  const { body } = await write('asynchronous');
+  await page.goto(`${platform.base}/projects/default/operations/${body.operationId}`);
+  await fact(page, 'Next attempt')
+    .getByText(/^in .+, once the limit of the provider is over$/)
+    .waitFor();
   await page.close();
 }
 

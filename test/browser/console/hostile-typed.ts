@@ -157,6 +157,12 @@ async function typedElsewhere(world: ConsoleWorld, page: Page, all: Typist): Pro
   await page.goto(`${platform.base}/account`);
   await page.getByRole('button', { name: 'Add a second factor' }).click();
   await all.into(dialog);
+  await dialog.getByRole('button', { name: 'Go on' }).click();
+  await page.locator('.field-issue').or(dialog.getByRole('alert')).first().waitFor();
+  await dialog.getByLabel('Password').fill(first.password);
+  await dialog.getByRole('button', { name: 'Go on' }).click();
+  await dialog.getByRole('img', { name: /QR code/ }).waitFor();
+  await all.into(dialog);
   await dialog.getByRole('button', { name: 'Add it' }).click();
   await page.locator('.field-issue').or(dialog.getByRole('alert')).first().waitFor();
   await page.goto(`${at}/deploy`);

@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 import { expect } from 'vitest';
-import { barriers, first, type ConsoleWorld } from './world.ts';
+import { barriers, enterAs, first, type ConsoleWorld } from './world.ts';
 
 /** Signs in with the wrong password and the right one, is led back to where one wanted to go, and out again. */
 export async function inAndOut({ open, stranger, welcome }: ConsoleWorld): Promise<void> {
@@ -43,10 +43,14 @@ export async function againAboveAForm({ open, stranger }: ConsoleWorld): Promise
   await context.clearCookies();
   await page.getByRole('button', { name: 'Make the project' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
+  const behind = page.locator('form').filter({ hasText: 'Make the project' });
+  await behind.getByText('Your session has ended.').waitFor();
+  expect(await page.locator('body').textContent()).not.toContain('X-Api-Key');
   await again.getByLabel('Password').fill(first.password);
   expect(await barriers(page)).toEqual([]);
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.waitFor({ state: 'hidden' });
+  expect(await page.getByRole('alert').count()).toBe(0);
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('typed-with-care');
   await page.getByRole('button', { name: 'Make the project' }).click();
   await page.getByRole('heading', { name: 'typed-with-care is there' }).waitFor();
@@ -71,10 +75,36 @@ export async function serverAway({ platform, customer, open }: ConsoleWorld): Pr
   await page.close();
 }
 
+/** Who touches nothing is told, too; a page whose code is not here yet comes once the server is back, in the same document. */
+export async function awayWhileIdle(world: ConsoleWorld): Promise<void> {
+  const { platform, open } = world;
+  const { context } = await enterAs(world, 'viewer', 'idle@roles.example');
+  const page = await open('/projects/default/operations', context);
+  await page.getByRole('row').nth(1).waitFor();
+  await page.evaluate('window.isSame = true');
+  platform.process().kill('SIGKILL');
+  const banner = page.getByText('This page goes on by itself');
+  await banner.waitFor();
+  await page.getByRole('link', { name: 'Events', exact: true }).click();
+  await page.waitForURL('**/events');
+  await expect.poll(() => banner.isVisible()).toBe(true);
+  await platform.restart();
+  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
+  await banner.waitFor({ state: 'hidden' });
+  expect(await page.evaluate('window.isSame')).toBe(true);
+  await context.close();
+}
+
 /** A second factor is set up by its secret, asked for at the next sign-in, and taken away again. */
 export async function secondFactor({ open, stranger }: ConsoleWorld): Promise<void> {
   const page = await open('/account');
   await page.getByRole('button', { name: 'Add a second factor' }).click();
+  await page.getByLabel('Password').fill('not the password');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText(/do not belong together/).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByLabel('Password').fill(first.password);
+  await page.getByRole('button', { name: 'Go on' }).click();
   await page.getByRole('img', { name: /QR code/ }).waitFor();
   expect(await barriers(page)).toEqual([]);
   const secret = (await page.getByRole('region', { name: 'Secret' }).textContent()) ?? '';

@@ -129,7 +129,10 @@ export async function answerOf<Data>(
   if (isAnswer(error)) return error;
   const problem = readProblem(JSON.stringify(error), response.status);
   const replayed = isReplayed(response);
-  throw problem ? new SvcError({ ...problem, replayed }) : unexpected(response.url, response.status, null);
+  const requestId = response.headers.get('x-request-id');
+  throw problem
+    ? new SvcError({ ...(requestId === null ? {} : { requestId }), ...problem, replayed })
+    : unexpected(response.url, response.status, null);
 }
 
 /** A success whose body is not what it says: a page of something else that answers at the address. */

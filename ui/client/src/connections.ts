@@ -1,13 +1,18 @@
 import { answerOf, onlyPage, type CallOptions, type Calls } from './calls.ts';
-import type { Connection, ConnectionPage, ConnectionRequest, OAuthConnectRequest } from './generated/api.ts';
-import { listOf, type List, type PageQuery } from './pages.ts';
+import type {
+  Connection,
+  ConnectionPage,
+  ConnectionRequest,
+  OAuthConnectRequest,
+  operations,
+} from './generated/api.ts';
+import { listOf, type List } from './pages.ts';
+
+type Query = NonNullable<operations['listConnections']['parameters']['query']>;
 
 export interface Connections {
-  /** Newest first. */
-  list(
-    of?: { provider?: string; groupRef?: string; consumerRef?: string } & PageQuery,
-    options?: CallOptions,
-  ): List<Connection>;
+  /** Newest first; all that is asked for holds. */
+  list(of?: Query, options?: CallOptions): List<Connection>;
   get(connectionId: string, options?: CallOptions): Promise<Connection>;
   /** The link that a person of the customer opens to connect an account; it holds for ten minutes. */
   connectUrl(request: Omit<OAuthConnectRequest, 'projectIdOrName'>, options?: CallOptions): Promise<string>;

@@ -3,9 +3,12 @@ import type {
   CreateInstallationRequest,
   Installation,
   InstallationPage,
+  operations,
   UpdateInstallationRequest,
 } from './generated/api.ts';
-import { listOf, type List, type PageQuery } from './pages.ts';
+import { listOf, type List } from './pages.ts';
+
+type Query = NonNullable<operations['listInstallationsForProject']['parameters']['query']>;
 
 /** An installation by its integration and its id. */
 export interface InstallationRef {
@@ -20,10 +23,7 @@ interface Sampling {
 
 export interface Installations {
   /** Newest first; of all integrations unless one is named. */
-  list(
-    of?: { integration?: string; groupRef?: string } & PageQuery,
-    options?: CallOptions,
-  ): List<Installation>;
+  list(of?: { integration?: string } & Query, options?: CallOptions): List<Installation>;
   get(ref: InstallationRef, options?: CallOptions): Promise<Installation>;
   create(
     request: { integration: string } & Sampling & CreateInstallationRequest,
@@ -47,9 +47,13 @@ export function installationsOf({ api, projectIdOrName }: Calls): Installations 
   const samplingOf = (skipSampling: boolean | undefined) =>
     skipSampling === undefined ? {} : { query: { skipSampling } };
   return {
-    list: ({ integration: integrationId, groupRef, ...first } = {}, options = {}) =>
+    list: ({ integration: integrationId, groupRef, healthStatus, ...first } = {}, options = {}) =>
       listOf(async (page) => {
-        const query = { ...page, ...(groupRef === undefined ? {} : { groupRef }) };
+        const query = {
+          ...page,
+          ...(groupRef === undefined ? {} : { groupRef }),
+          ...(healthStatus === undefined ? {} : { healthStatus }),
+        };
         const answer =
           integrationId === undefined
             ? api.GET('/v1/projects/{projectIdOrName}/installations', {

@@ -6,6 +6,7 @@ import type {
   OperationExchange,
   OperationLog,
   OperationRecord,
+  operations,
   ResolvedRecords,
   ResolveOperationRequest,
   RetriedOperations,
@@ -15,6 +16,8 @@ import type {
 } from './generated/api.ts';
 import { listOf, type List, type PageQuery } from './pages.ts';
 import { pause } from './pause.ts';
+
+type Query = NonNullable<operations['listOperationsForProject']['parameters']['query']>;
 
 export interface Operations {
   get(operationId: string, options?: CallOptions): Promise<Operation>;
@@ -26,7 +29,7 @@ export interface Operations {
     options?: CallOptions,
   ): List<Operation>;
   /** Of all installations; all that is asked for holds. Newest first, but what is `in_progress`, which comes in the order of its queue. */
-  find(query?: RetryOperationsRequest['filter'] & PageQuery, options?: CallOptions): List<Operation>;
+  find(query?: Query, options?: CallOptions): List<Operation>;
   /** What became of each record of a write. */
   records(operationId: string, query?: PageQuery, options?: CallOptions): List<OperationRecord>;
   logs(operationId: string, options?: CallOptions): Promise<OperationLog[]>;

@@ -41,6 +41,8 @@ export class SvcError extends Error {
   readonly category: WriteFailure['category'] | undefined;
   /** The failures of the records of a write. */
   readonly errors: readonly Partial<WriteFailure>[];
+  /** Of a write: under which it was sent. With it, the same request may be sent again whatever became of this one. */
+  idempotencyKey: string | undefined;
 
   constructor(init: ProblemInit) {
     const { code, status, detail = 'svc did not say why', remedy = '', requestId, errors = [] } = init;
@@ -98,13 +100,18 @@ export function readProblem(text: string, status: number): ProblemInit | undefin
 }
 
 /** What answered was not svc, or not in a way that can be read. */
-export function unexpected(url: string, status: number, type: string | null, cause?: unknown): SvcError {
+export function unexpected(
+  url: string,
+  status: number,
+  type: string | null,
+  more: Pick<Partial<ProblemInit>, 'cause' | 'remedy' | 'retryable'> = {},
+): SvcError {
   return new SvcError({
     code: 'unexpected-answer',
     status,
     detail: `${new URL(url).origin} answered ${status} with ${type ?? 'no content type'}, which svc does not do.`,
     remedy: 'Check `baseUrl`, and what stands between.',
-    cause,
+    ...more,
   });
 }
 

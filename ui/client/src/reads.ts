@@ -12,13 +12,19 @@ import type {
 } from './generated/api.ts';
 import type { InstallationRef } from './installations.ts';
 import { listOf, type List } from './pages.ts';
+import type { AnyIntegrations, FilterNameOf, IntegrationOf, IntegrationsShape, ReadOf } from './shape.ts';
 
 type Query = NonNullable<operations['listReadsForProject']['parameters']['query']>;
 
-export interface Reads {
+type Filter<M extends IntegrationsShape, I extends IntegrationOf<M>, O extends ReadOf<M, I>> = Omit<
+  SearchRequest['fieldFilters'][number],
+  'fieldName'
+> & { fieldName: FilterNameOf<M[I]['read'][O]> };
+
+export interface Reads<M extends IntegrationsShape = AnyIntegrations> {
   /** Reads an object of a group now; its records go to the destination of the object. */
-  start(
-    request: { integration: string; object: string } & Omit<ReadRequest, 'mode'>,
+  start<I extends IntegrationOf<M>>(
+    request: { integration: I; object: ReadOf<M, I> } & Omit<ReadRequest, 'mode'>,
     options?: CallOptions,
   ): Promise<ReadAccepted>;
   /** Schedule, last and next run of each object of an installation. */
@@ -33,8 +39,8 @@ export interface Reads {
   pause(of: InstallationRef & NonNullable<PauseReadsRequest>, options?: CallOptions): Promise<void>;
   unpause(of: InstallationRef & NonNullable<PauseReadsRequest>, options?: CallOptions): Promise<void>;
   /** Records at the provider, by what their fields hold. */
-  search(
-    request: { integration: string; groupRef: string } & SearchRequest,
+  search<I extends IntegrationOf<M>, O extends ReadOf<M, I>>(
+    request: { integration: I; groupRef: string; objectName: O; fieldFilters: Filter<M, I, O>[] },
     options?: CallOptions,
   ): Promise<SearchResult>;
 }
@@ -42,7 +48,7 @@ export interface Reads {
 const installation =
   '/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}';
 
-export function readsOf(calls: Calls): Reads {
+export function readsOf<M extends IntegrationsShape = AnyIntegrations>(calls: Calls): Reads<M> {
   const { api, projectIdOrName } = calls;
   const at = ({ integration: integrationId, installationId }: InstallationRef) => ({
     projectIdOrName,

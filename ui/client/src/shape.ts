@@ -34,6 +34,17 @@ export type IntegrationOf<M extends IntegrationsShape> = keyof M & string;
 export type WrittenOf<M extends IntegrationsShape, I extends IntegrationOf<M>> = keyof M[I]['write'] & string;
 export type ReadOf<M extends IntegrationsShape, I extends IntegrationOf<M>> = keyof M[I]['read'] & string;
 
+/** How a filter may name a field of what is read: as the provider does, or as the builder does, who may have put it into levels. */
+export type FilterNameOf<Of extends { fields: object; mappedFields: object }> =
+  | (keyof Of['fields'] & string)
+  | NameWithin<Of['mappedFields']>;
+
+type NameWithin<Names extends object> = {
+  [Name in keyof Names & string]:
+    | Name
+    | (NonNullable<Names[Name]> extends object ? `${Name}.${string}` | `$['${Name}']${string}` : never);
+}[keyof Names & string];
+
 interface MessageOf<Provider, Name, One> {
   action: string;
   projectId: string;

@@ -32,7 +32,7 @@ export class Svc<M extends IntegrationsShape = AnyIntegrations> {
   readonly integrations: Integrations;
   readonly installations: Installations;
   readonly connections: Connections;
-  readonly reads: Reads;
+  readonly reads: Reads<M>;
   readonly deliveries: Deliveries;
   readonly transfer: Transfer;
   readonly audit: Audit;
@@ -49,7 +49,7 @@ export class Svc<M extends IntegrationsShape = AnyIntegrations> {
     this.integrations = integrationsOf(calls);
     this.installations = installationsOf(calls);
     this.connections = connectionsOf(calls);
-    this.reads = readsOf(calls);
+    this.reads = readsOf<M>(calls);
     this.deliveries = deliveriesOf(calls);
     this.transfer = transferOf(calls);
     this.audit = auditOf(calls);

@@ -23,6 +23,7 @@ export interface TransportOptions {
 }
 
 const keyHeader = 'idempotency-key';
+export const retryFailedHeader = 'retry-failed';
 const firstPauseMs = 250;
 const longestPauseMs = 8_000;
 
@@ -36,7 +37,9 @@ export interface Answer {
 }
 
 /** An answer, or what kept it from coming. */
-type Attempt = (Answer & { problem: ProblemInit | undefined }) | { lost: SvcError };
+type Attempt =
+  | (Answer & { problem: ProblemInit | undefined })
+  | { lost: SvcError; retryAfter?: string | null };
 
 /**
  * Sends a request, and sends it again where that does nothing twice: where the answer says `retryable`, and where the answer of
@@ -48,19 +51,21 @@ export function createTransport(
   const { retries = 4, retryWithinMs = 60_000 } = options;
   return async (url, first) => {
     const endAt = Date.now() + retryWithinMs;
-    const key = first.headers.get(keyHeader);
     let call = first;
     for (let made = 1; ;) {
       const attempt = await attemptOnce(url, call, options);
       if (!mayRepeat(call, attempt)) return settled(attempt);
+      const isKept = 'response' in attempt && isReplayed(attempt.response) && isSpent(attempt.problem);
+      // A server of an earlier release answers so for as long as it keeps the key.
+      if (isKept && call.headers.has(retryFailedHeader)) return settled(attempt);
       // What is kept of an earlier call was no attempt: nothing was sent for it.
-      if (!(isKept(attempt) && isSpent(attempt.problem))) {
+      if (!isKept) {
         const pauseMs = pauseAfter(attempt, made);
         if (made > retries || Date.now() + pauseMs > endAt) return settled(attempt);
         await pause(pauseMs, first.signal);
         made += 1;
       }
-      call = nextOf(call, key, attempt);
+      call = nextOf(call, attempt);
     }
   };
 }
@@ -83,15 +88,25 @@ async function attemptOnce(url: string, call: Call, options: TransportOptions): 
     if (response.ok && isLines(type)) return { response, problem: undefined };
     const text = await response.text();
     const problem = response.ok ? undefined : readProblem(text, response.status);
-    if (!response.ok && !problem) throw unexpected(url, response.status, type);
-    return { response, text, problem };
+    if (response.ok || problem) return { response, text, problem };
+    if (!isOfOneBetween(response.status)) throw unexpected(url, response.status, type);
+    const lost = unexpected(url, response.status, type, {
+      ...ofLost(call),
+      remedy: `Check \`baseUrl\`, and what stands between; ${lookFirst}`,
+    });
+    return { lost, retryAfter: response.headers.get('retry-after') };
   } catch (cause) {
     call.signal?.throwIfAborted();
     if (cause instanceof SvcError) throw cause;
-    return { lost: unreachable(url, cause) };
+    return { lost: unreachable(url, cause, call) };
   } finally {
     clearTimeout(limit);
   }
+}
+
+/** What a proxy in front of svc says while svc is away or slow; whether svc did what was asked is not known. */
+function isOfOneBetween(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408;
 }
 
 /** What may be too long to be held whole. */
@@ -99,15 +114,20 @@ function isLines(type: string | null): boolean {
   return type !== null && /^(application\/x-ndjson|text\/csv)\b/.test(type);
 }
 
-function unreachable(url: string, cause: unknown): SvcError {
+const lookFirst = 'of a write, look its operation up before you repeat it without its key.';
+
+/** Of a call whose answer was lost: only reading may be repeated by whoever does not know its key. */
+const ofLost = ({ method }: Call) => ({ retryable: method === 'GET' });
+
+function unreachable(url: string, cause: unknown, call: Call): SvcError {
   const why =
     cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : '';
   return new SvcError({
     code: 'unreachable',
     status: 0,
     detail: `${new URL(url).origin} gave no answer${why === '' ? '' : `: ${why}`}.`,
-    remedy:
-      'Check `baseUrl` and that svc runs; of a write, look its operation up before you repeat it without its key.',
+    remedy: `Check \`baseUrl\` and that svc runs; ${lookFirst}`,
+    ...ofLost(call),
     cause,
   });
 }
@@ -124,7 +144,8 @@ function settled(attempt: Attempt): Answer {
 
 /** What the answer asks for, otherwise exponential with full jitter. */
 function pauseAfter(attempt: Attempt, made: number): number {
-  const asked = 'lost' in attempt ? null : attempt.response.headers.get('retry-after');
+  const asked =
+    'lost' in attempt ? (attempt.retryAfter ?? null) : attempt.response.headers.get('retry-after');
   const backoffMs = Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** made);
   const askedMs =
     asked === null ? 0 : /^\d+$/.test(asked) ? Number(asked) * 1_000 : Date.parse(asked) - Date.now();
@@ -132,19 +153,14 @@ function pauseAfter(attempt: Attempt, made: number): number {
 }
 
 /**
- * The same request under the same key. Where the key already stands for an operation that failed, svc would answer with that failure for
- * ever; the next attempt then takes the key that follows it, so that a caller who starts again with his own key walks the same way.
+ * The same request under the same key. Where the key already stands for an operation that failed, svc would answer with that failure for as
+ * long as it is kept; asked to, it writes again in place of that operation, if nothing of it was done.
  */
-function nextOf(call: Call, first: string | null, attempt: Attempt): Call {
-  const key = call.headers.get(keyHeader);
-  if (key === null || 'lost' in attempt || !isSpent(attempt.problem)) return call;
+function nextOf(call: Call, attempt: Attempt): Call {
+  if (!call.headers.has(keyHeader) || 'lost' in attempt || !isSpent(attempt.problem)) return call;
   const headers = new Headers(call.headers);
-  headers.set(keyHeader, nextKey(first ?? key, key));
+  headers.set(retryFailedHeader, 'true');
   return { ...call, headers };
-}
-
-function isKept(attempt: Attempt): attempt is Extract<Attempt, Answer> {
-  return 'response' in attempt && isReplayed(attempt.response);
 }
 
 /** Whether an answer is the one that an earlier request got under the same key. */
@@ -154,9 +170,4 @@ export function isReplayed({ headers }: Response): boolean {
 
 function isSpent(problem: ProblemInit | undefined): boolean {
   return problem?.operationId !== undefined && problem.code !== 'idempotency-key-in-flight';
-}
-
-function nextKey(first: string, current: string): string {
-  const number = current === first ? 2 : Number(current.slice(first.length + 1)) + 1;
-  return `${first}.${number}`;
 }

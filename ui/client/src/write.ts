@@ -1,15 +1,14 @@
-import { answerOf, onlyPage, type CallOptions, type Calls } from './calls.ts';
+import { answerOf, type CallOptions, type Calls } from './calls.ts';
 import type {
   Association,
   BatchWritten,
-  RecordWritten,
   WriteAccepted,
   WritePlanned,
   WriteRequest,
 } from './generated/api.ts';
-import { SvcError } from './problem.ts';
 import type { IntegrationOf, IntegrationsShape, WrittenOf } from './shape.ts';
-import { isReplayed } from './transport.ts';
+import { SvcError } from './problem.ts';
+import { retryFailedHeader } from './transport.ts';
 
 type Kind = WriteRequest['type'];
 export type Mode = NonNullable<WriteRequest['mode']>;
@@ -18,8 +17,8 @@ export interface WriteOptions extends CallOptions {
   /** Stands for this write, for 7 days; a new one is made unless given. With the same key and the same request it is done once. */
   idempotencyKey?: string;
   /**
-   * Where the key stands for a write that has failed, it is tried anew, under `<key>.2` and so on; otherwise that failure is the answer as
-   * long as the key is kept. What may have been done is never tried anew.
+   * Where the key stands for a write that failed, and nothing of it was done or may have been, it is written again, in an operation that
+   * stands in place of the failed one; otherwise that failure is the answer as long as the key is kept.
    */
   retryFailed?: boolean;
 }
@@ -91,72 +90,41 @@ type Sent = Pick<WriteRequest, 'type' | 'groupRef'> & { integration: string; obj
 
 /** Sends a single write. Where the provider refuses the record it is thrown as a `SvcError`. */
 export async function sendWrite(calls: Calls, request: Sent, options: WriteOptions = {}): Promise<unknown> {
-  return send(calls, request, options, (answered) => answerOf(answered));
+  return once(options, (given) => answerOf(post(calls, request, given)));
 }
 
 /** Sends a batch. A batch of which no record was done is answered like one of which some were. */
 export async function sendBatch(calls: Calls, request: Sent, options: WriteOptions = {}): Promise<unknown> {
-  return send(calls, request, options, (answered) => answerOf<unknown>(answered, isBatch));
+  return once(options, (given) => answerOf<unknown>(post(calls, request, given), isBatch));
 }
 
-async function send(
-  calls: Calls,
-  request: Sent,
-  options: WriteOptions,
-  answer: (answered: ReturnType<typeof post>) => Promise<unknown>,
+/** Sends under a key, which stands in what is thrown. */
+async function once(
+  { idempotencyKey = crypto.randomUUID(), ...options }: WriteOptions,
+  write: (options: WriteOptions & { idempotencyKey: string }) => Promise<unknown>,
 ): Promise<unknown> {
-  const { idempotencyKey: first = crypto.randomUUID(), retryFailed = false } = options;
-  for (let number = 1; ; number++) {
-    const answered = post(calls, request, options, number === 1 ? first : `${first}.${number}`);
-    try {
-      const said = await answer(answered);
-      if (!retryFailed || isDone(said) || !isReplayed((await answered).response)) return said;
-      if (!(await hasFailed(calls, said, options))) return said;
-    } catch (error) {
-      if (!(retryFailed && error instanceof SvcError && error.replayed && didNothing(error))) throw error;
-    }
+  try {
+    return await write({ ...options, idempotencyKey });
+  } catch (error) {
+    if (error instanceof SvcError) error.idempotencyKey = idempotencyKey;
+    throw error;
   }
-}
-
-function isDone(said: unknown): boolean {
-  return (said as Partial<RecordWritten>).result?.success === true;
-}
-
-function didNothing({ operationId, category, retryable }: SvcError): boolean {
-  return operationId !== undefined && category !== 'unknownOutcome' && !retryable;
-}
-
-/** Whether what was accepted before has ended, and none of its records was done or may have been. */
-async function hasFailed(
-  { api, projectIdOrName }: Calls,
-  said: unknown,
-  options: CallOptions,
-): Promise<boolean> {
-  const { operationId } = said as WriteAccepted;
-  const params = { path: { projectIdOrName, operationId } };
-  const signal = options.signal ? { signal: options.signal } : {};
-  const one = '/v1/projects/{projectIdOrName}/operations/{operationId}';
-  const { status } = await answerOf(api.GET(one, { params, ...signal }));
-  if (status !== 'failure') return false;
-  const query = { pageSize: 100 };
-  const records = await answerOf(api.GET(`${one}/records`, { params: { ...params, query }, ...signal }));
-  return onlyPage(records).results.every(({ errors }) =>
-    errors.every(({ category }) => category !== 'unknownOutcome'),
-  );
 }
 
 function post(
   calls: Calls,
   request: Sent,
-  { signal }: WriteOptions,
-  idempotencyKey: string,
+  { signal, idempotencyKey, retryFailed = false }: WriteOptions & { idempotencyKey: string },
 ): ReturnType<Calls['post']> {
   const { integration: integrationId, object: objectName, ...body } = request;
   return calls.post(
     '/write/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}',
     {
       params: { projectIdOrName: calls.projectIdOrName, integrationId, objectName },
-      headers: { 'idempotency-key': idempotencyKey },
+      headers: {
+        'idempotency-key': idempotencyKey,
+        ...(retryFailed ? { [retryFailedHeader]: 'true' } : {}),
+      },
       body,
       signal,
     },

@@ -174,7 +174,7 @@ describe('ui/client/package', () => {
           "row 1 done",
           "row 2 conflict",
           "provider-refused conflict false",
-          "error writing contacts: conflict: HubSpot answered 409: Contact already exists. Existing ID: 551 Correct the record as \`provider.message\` says. [] <id> undefined",
+          "error writing contacts: conflict: HubSpot answered 409: Contact already exists. Existing ID: 551 Correct the record as \`provider.message\` says. [] <id> <id>",
           "contacts failure",
           "contacts success",
           "contacts success",

@@ -25,6 +25,14 @@ describe('ui/client/transport', () => {
     return new Svc({ baseUrl: server.url, project: 'default', apiKey: 'svc_k', ...options });
   }
   const keys = () => server.got.map(({ headers }) => headers['idempotency-key']);
+  /** Of each request whether it asks to be written again in place of what failed. */
+  const anew = () => server.got.map(({ headers }) => headers['retry-failed'] === 'true');
+  const kept = problem(
+    429,
+    'provider-rate-limited',
+    { ...retryable, operationId: 'o-1' },
+    { 'retry-after': '30', 'idempotent-replayed': 'true' },
+  );
   const failureOf = (call: Promise<unknown>): Promise<SvcError> =>
     call.then(
       () => Promise.reject(new Error('it succeeded')),
@@ -73,57 +81,43 @@ describe('ui/client/transport', () => {
     expect(server.got).toHaveLength(1);
   });
 
-  it('a key that stands for a failed operation is followed by the next one, the same each time', async () => {
+  it('a key that stands for a failed operation stays, and what is written again says so', async () => {
     const throttled = problem(429, 'provider-rate-limited', { ...retryable, operationId: 'o-1' }, now);
     const svc = await svcFor([throttled, throttled, written, throttled, written]);
     await svc.write(create, { idempotencyKey: 'order-1' });
     await svc.write(create, { idempotencyKey: 'order-1' });
-    expect(keys()).toEqual(['order-1', 'order-1.2', 'order-1.3', 'order-1', 'order-1.2']);
+    expect(new Set(keys())).toEqual(new Set(['order-1']));
+    expect(anew()).toEqual([false, true, true, false, true]);
   });
 
-  it('what is kept of earlier calls is passed without a pause, and is none of the attempts', async () => {
-    const kept = problem(
-      429,
-      'provider-rate-limited',
-      { ...retryable, operationId: 'o-1' },
-      { 'retry-after': '30', 'idempotent-replayed': 'true' },
-    );
-    const svc = await svcFor([kept, kept, kept, written], { retries: 1 });
+  it('what is kept of an earlier call is passed without a pause, and is none of the attempts', async () => {
+    const svc = await svcFor([kept, written], { retries: 0 });
     await svc.write(create, { idempotencyKey: 'order-1' });
-    expect(keys()).toEqual(['order-1', 'order-1.2', 'order-1.3', 'order-1.4']);
+    expect(anew()).toEqual([false, true]);
   });
 
-  it('a write that has failed is tried anew where that is asked for, and one that may have been done is not', async () => {
-    const replayed = { 'idempotent-replayed': 'true' };
-    const failed = problem(422, 'provider-refused', { operationId: 'o-1' }, replayed);
-    const unknown = problem(
-      502,
-      'outcome-unknown',
-      { operationId: 'o-2', category: 'unknownOutcome' },
-      replayed,
-    );
-    const again = { idempotencyKey: 'order-1', retryFailed: true };
-    const svc = await svcFor([failed, failed, failed, written, unknown]);
+  it('ends where a server of an earlier release answers with what it keeps', async () => {
+    const svc = await svcFor([kept, kept, written]);
     expect(await failureOf(svc.write(create, { idempotencyKey: 'order-1' }))).toMatchObject({
       replayed: true,
     });
-    await svc.write(create, again);
-    expect(await failureOf(svc.write(create, again))).toMatchObject({ operationId: 'o-2' });
-    expect(keys()).toEqual(['order-1', 'order-1', 'order-1.2', 'order-1.3', 'order-1']);
+    expect(anew()).toEqual([false, true]);
   });
 
-  it('one that was accepted and has failed since is tried anew, unless what became of it is unknown', async () => {
-    const accepted = json(200, { operationId: 'o-1' }, { 'idempotent-replayed': 'true' });
-    const ended = json(200, { id: 'o-1', status: 'failure' });
-    const records = (category: string) =>
-      json(200, { results: [{ errors: [{ category }] }], pagination: { done: true } });
-    const again = { idempotencyKey: 'order-1', retryFailed: true };
-    const later = { ...create, mode: 'asynchronous' } as const;
-    const svc = await svcFor([accepted, ended, records('invalidData'), json(200, { operationId: 'o-2' })]);
-    expect(await svc.write(later, again)).toEqual({ operationId: 'o-2' });
-    await server.close();
-    const other = await svcFor([accepted, ended, records('unknownOutcome')]);
-    expect(await other.write(later, again)).toEqual({ operationId: 'o-1' });
+  it('a write that has failed is written again where that is asked for', async () => {
+    const failed = problem(
+      422,
+      'provider-refused',
+      { operationId: 'o-1' },
+      { 'idempotent-replayed': 'true' },
+    );
+    const svc = await svcFor([failed, written]);
+    expect(await failureOf(svc.write(create, { idempotencyKey: 'order-1' }))).toMatchObject({
+      replayed: true,
+    });
+    await svc.write(create, { idempotencyKey: 'order-1', retryFailed: true });
+    expect(keys()).toEqual(['order-1', 'order-1']);
+    expect(anew()).toEqual([false, true]);
   });
 
   it('says which part of a path is missing, where no types do', async () => {
@@ -251,11 +245,31 @@ describe('ui/client/transport', () => {
       (response: ServerResponse) => {
         response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<p>Bad gateway</p>');
       };
-    const svc = await svcFor([page(502), page(200), page(308, { location: 'http://127.0.0.1:1/' })]);
-    for (const status of [502, 200, 308])
+    const svc = await svcFor([page(404), page(200), page(308, { location: 'http://127.0.0.1:1/' })]);
+    for (const status of [404, 200, 308])
       expect(await failureOf(svc.write(create))).toMatchObject({ code: 'unexpected-answer', status });
     expect(server.got).toHaveLength(3);
   });
+
+  it.each([500, 502, 503, 504, 429])(
+    'what a proxy in front answers with %i is a lost answer',
+    async (status) => {
+      const page = (response: ServerResponse) => {
+        response.writeHead(status, { 'content-type': 'text/html', 'retry-after': '0' }).end('<p>Away</p>');
+      };
+      const again = await svcFor([page, page, written, page, page]);
+      await again.write(create, { idempotencyKey: 'order-1' });
+      expect(keys()).toEqual(['order-1', 'order-1', 'order-1']);
+      const never = new Svc({ baseUrl: server.url, project: 'default', apiKey: 'svc_k', retries: 0 });
+      expect(await failureOf(never.write(create, { idempotencyKey: 'order-2' }))).toMatchObject({
+        code: 'unexpected-answer',
+        status,
+        retryable: false,
+        idempotencyKey: 'order-2',
+      });
+      expect(await failureOf(never.operations.get('o-1'))).toMatchObject({ status, retryable: true });
+    },
+  );
 
   it('a refusal by the provider is thrown with all that it said', async () => {
     const failure = {
@@ -265,10 +279,15 @@ describe('ui/client/transport', () => {
     };
     const provider = { status: 409, code: 'CONFLICT', message: 'there' };
     const svc = await svcFor([
-      json(422, { operationId: 'o-1', errors: [{ ...failure, provider }], result: { success: false } }),
+      json(
+        422,
+        { operationId: 'o-1', errors: [{ ...failure, provider }], result: { success: false } },
+        { 'x-request-id': 'r-7' },
+      ),
     ]);
     expect(await failureOf(svc.write(create))).toMatchObject({
       code: 'provider-refused',
+      requestId: 'r-7',
       category: 'conflict',
       operationId: 'o-1',
       provider,

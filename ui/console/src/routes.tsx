@@ -1,14 +1,9 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { known, parseSearch, stringifySearch } from './data/filters.ts';
 import { queryClient } from './data/query.ts';
 import { isNobody, sessionQuery } from './data/session.ts';
 import { lastProject } from './shell/last-project.ts';
+import { lazyPage } from './shell/lazy-page.ts';
 import { Layout } from './shell/layout.tsx';
 import { Crashed, NotFound } from './shell/lost.tsx';
 import { Outside } from './shell/outside.tsx';
@@ -23,9 +18,9 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: 'sign-in',
   validateSearch: known('returnTo', 'refused'),
-  component: lazyRouteComponent(() => import('./pages/door/sign-in.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./pages/door/sign-in.tsx'), 'SignInPage'),
 });
-const accept = lazyRouteComponent(() => import('./pages/door/accept.tsx'), 'AcceptPage');
+const accept = lazyPage(() => import('./pages/door/accept.tsx'), 'AcceptPage');
 const welcome = createRoute({ getParentRoute: () => root, path: 'welcome', component: accept });
 const invitation = createRoute({ getParentRoute: () => root, path: 'invitation', component: accept });
 const reset = createRoute({ getParentRoute: () => root, path: 'reset', component: accept });
@@ -57,12 +52,12 @@ const outside = createRoute({ getParentRoute: () => signedIn, id: 'outside', com
 const projects = createRoute({
   getParentRoute: () => outside,
   path: 'projects',
-  component: lazyRouteComponent(() => import('./pages/projects/list.tsx'), 'ProjectsPage'),
+  component: lazyPage(() => import('./pages/projects/list.tsx'), 'ProjectsPage'),
 });
 const account = createRoute({
   getParentRoute: () => outside,
   path: 'account',
-  component: lazyRouteComponent(() => import('./pages/account/account.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./pages/account/account.tsx'), 'AccountPage'),
 });
 
 const project = createRoute({
@@ -81,7 +76,7 @@ const overview = createRoute({
   getParentRoute: () => project,
   path: 'overview',
   validateSearch: known('range'),
-  component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
 });
 const operations = createRoute({
   getParentRoute: () => project,
@@ -97,148 +92,149 @@ const operations = createRoute({
     'from',
     'to',
   ),
-  component: lazyRouteComponent(() => import('./pages/operations/list.tsx'), 'OperationsPage'),
+  component: lazyPage(() => import('./pages/operations/list.tsx'), 'OperationsPage'),
 });
 const operation = createRoute({
   getParentRoute: () => project,
   path: 'operations/$operationId',
   validateSearch: known('tab'),
-  component: lazyRouteComponent(() => import('./pages/operations/detail.tsx'), 'OperationPage'),
+  component: lazyPage(() => import('./pages/operations/detail.tsx'), 'OperationPage'),
 });
 
 const reads = createRoute({
   getParentRoute: () => project,
   path: 'reads',
   validateSearch: known('status', 'groupRef', 'object', 'installationId'),
-  component: lazyRouteComponent(() => import('./pages/reads/list.tsx'), 'ReadsPage'),
+  component: lazyPage(() => import('./pages/reads/list.tsx'), 'ReadsPage'),
 });
 const deliveries = createRoute({
   getParentRoute: () => project,
   path: 'deliveries',
   validateSearch: known('status', 'destination', 'object', 'groupRef', 'installationId', 'operationId'),
-  component: lazyRouteComponent(() => import('./pages/deliveries/list.tsx'), 'DeliveriesPage'),
+  component: lazyPage(() => import('./pages/deliveries/list.tsx'), 'DeliveriesPage'),
 });
 const delivery = createRoute({
   getParentRoute: () => project,
   path: 'deliveries/$deliveryId',
-  component: lazyRouteComponent(() => import('./pages/deliveries/detail.tsx'), 'DeliveryPage'),
+  component: lazyPage(() => import('./pages/deliveries/detail.tsx'), 'DeliveryPage'),
 });
 const replays = createRoute({
   getParentRoute: () => project,
   path: 'replays',
-  component: lazyRouteComponent(() => import('./pages/deliveries/replays.tsx'), 'ReplaysPage'),
+  component: lazyPage(() => import('./pages/deliveries/replays.tsx'), 'ReplaysPage'),
 });
 const replay = createRoute({
   getParentRoute: () => project,
   path: 'replays/$replayId',
-  component: lazyRouteComponent(() => import('./pages/deliveries/replay.tsx'), 'ReplayPage'),
+  component: lazyPage(() => import('./pages/deliveries/replay.tsx'), 'ReplayPage'),
 });
 const events = createRoute({
   getParentRoute: () => project,
   path: 'events',
   validateSearch: known('type', 'connectionId'),
-  component: lazyRouteComponent(() => import('./pages/events/list.tsx'), 'EventsPage'),
+  component: lazyPage(() => import('./pages/events/list.tsx'), 'EventsPage'),
 });
 const destinations = createRoute({
   getParentRoute: () => project,
   path: 'destinations',
-  component: lazyRouteComponent(() => import('./pages/destinations/list.tsx'), 'DestinationsPage'),
+  validateSearch: known('state'),
+  component: lazyPage(() => import('./pages/destinations/list.tsx'), 'DestinationsPage'),
 });
 const destination = createRoute({
   getParentRoute: () => project,
   path: 'destinations/$destination',
-  component: lazyRouteComponent(() => import('./pages/destinations/detail.tsx'), 'DestinationPage'),
+  component: lazyPage(() => import('./pages/destinations/detail.tsx'), 'DestinationPage'),
 });
 
 const integrations = createRoute({
   getParentRoute: () => project,
   path: 'integrations',
-  component: lazyRouteComponent(() => import('./pages/integrations/list.tsx'), 'IntegrationsPage'),
+  component: lazyPage(() => import('./pages/integrations/list.tsx'), 'IntegrationsPage'),
 });
 const integration = createRoute({
   getParentRoute: () => project,
   path: 'integrations/$integration',
   validateSearch: known('tab', 'revision'),
-  component: lazyRouteComponent(() => import('./pages/integrations/detail.tsx'), 'IntegrationPage'),
+  component: lazyPage(() => import('./pages/integrations/detail.tsx'), 'IntegrationPage'),
 });
 const deploy = createRoute({
   getParentRoute: () => project,
   path: 'deploy',
-  component: lazyRouteComponent(() => import('./pages/integrations/deploy.tsx'), 'DeployPage'),
+  component: lazyPage(() => import('./pages/integrations/deploy.tsx'), 'DeployPage'),
 });
 const providers = createRoute({
   getParentRoute: () => project,
   path: 'providers',
   validateSearch: known('tab', 'q', 'authType', 'can'),
-  component: lazyRouteComponent(() => import('./pages/providers/providers.tsx'), 'ProvidersPage'),
+  component: lazyPage(() => import('./pages/providers/providers.tsx'), 'ProvidersPage'),
 });
 const provider = createRoute({
   getParentRoute: () => project,
   path: 'providers/$provider',
-  component: lazyRouteComponent(() => import('./pages/providers/detail.tsx'), 'ProviderPage'),
+  component: lazyPage(() => import('./pages/providers/detail.tsx'), 'ProviderPage'),
 });
 const people = createRoute({
   getParentRoute: () => project,
   path: 'people',
   validateSearch: known('tab'),
-  component: lazyRouteComponent(() => import('./pages/people/people.tsx'), 'PeoplePage'),
+  component: lazyPage(() => import('./pages/people/people.tsx'), 'PeoplePage'),
 });
 const keys = createRoute({
   getParentRoute: () => project,
   path: 'keys',
   validateSearch: known('tab'),
-  component: lazyRouteComponent(() => import('./pages/keys/keys.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./pages/keys/keys.tsx'), 'KeysPage'),
 });
 const audit = createRoute({
   getParentRoute: () => project,
   path: 'audit-log',
   validateSearch: known('action', 'personId', 'keyId', 'targetId', 'groupRef', 'from', 'to'),
-  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
 });
 const proxyLog = createRoute({
   getParentRoute: () => project,
   path: 'proxy-logs',
   validateSearch: known('method', 'status', 'path', 'groupRef', 'installationId', 'since', 'until'),
-  component: lazyRouteComponent(() => import('./pages/proxy-logs/list.tsx'), 'ProxyLogPage'),
+  component: lazyPage(() => import('./pages/proxy-logs/list.tsx'), 'ProxyLogPage'),
 });
 const storage = createRoute({
   getParentRoute: () => project,
   path: 'storage',
-  component: lazyRouteComponent(() => import('./pages/storage/storage.tsx'), 'StoragePage'),
+  component: lazyPage(() => import('./pages/storage/storage.tsx'), 'StoragePage'),
 });
 const settings = createRoute({
   getParentRoute: () => project,
   path: 'settings',
-  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('./pages/settings/settings.tsx'), 'SettingsPage'),
 });
 const notifications = createRoute({
   getParentRoute: () => project,
   path: 'notifications',
-  component: lazyRouteComponent(() => import('./pages/notifications/notifications.tsx'), 'NotificationsPage'),
+  component: lazyPage(() => import('./pages/notifications/notifications.tsx'), 'NotificationsPage'),
 });
 const installations = createRoute({
   getParentRoute: () => project,
   path: 'installations',
   validateSearch: known('healthStatus', 'groupRef'),
-  component: lazyRouteComponent(() => import('./pages/installations/list.tsx'), 'InstallationsPage'),
+  component: lazyPage(() => import('./pages/installations/list.tsx'), 'InstallationsPage'),
 });
 const installation = createRoute({
   getParentRoute: () => project,
   path: 'installations/$installationId',
   validateSearch: known('tab'),
-  component: lazyRouteComponent(() => import('./pages/installations/detail.tsx'), 'InstallationPage'),
+  component: lazyPage(() => import('./pages/installations/detail.tsx'), 'InstallationPage'),
 });
 const connections = createRoute({
   getParentRoute: () => project,
   path: 'connections',
   validateSearch: known('status', 'provider', 'groupRef', 'consumerRef'),
-  component: lazyRouteComponent(() => import('./pages/connections/list.tsx'), 'ConnectionsPage'),
+  component: lazyPage(() => import('./pages/connections/list.tsx'), 'ConnectionsPage'),
 });
 const connection = createRoute({
   getParentRoute: () => project,
   path: 'connections/$connectionId',
   validateSearch: known('tab'),
-  component: lazyRouteComponent(() => import('./pages/connections/detail.tsx'), 'ConnectionPage'),
+  component: lazyPage(() => import('./pages/connections/detail.tsx'), 'ConnectionPage'),
 });
 
 const inProject = [

@@ -112,15 +112,17 @@ const dropOthers = statement(
   `WITH dropped AS (
     DELETE FROM read_feed f WHERE project_id = $1 AND installation_id = $2
       AND NOT EXISTS (SELECT FROM unnest($3::text[], $4::text[]) AS i(object, kind) WHERE i.object = f.object AND i.kind = f.kind)
-    RETURNING project_id, installation_id, object, kind),
+    RETURNING project_id, installation_id, object, kind, run_id, backfill_id),
   unlinked AS (
     DELETE FROM read_link l USING (SELECT object FROM dropped UNION SELECT unnest($3::text[])) d
     WHERE l.project_id = $1 AND l.installation_id = $2 AND l.object = d.object
       AND NOT EXISTS (
-        SELECT FROM unnest($3::text[], $4::text[]) AS i(object, kind) WHERE i.object = d.object AND i.kind = 'associations'))
-  DELETE FROM read_seen s USING dropped d
-  WHERE s.project_id = d.project_id AND s.installation_id = d.installation_id AND s.object = d.object
-    AND d.kind = 'records'`,
+        SELECT FROM unnest($3::text[], $4::text[]) AS i(object, kind) WHERE i.object = d.object AND i.kind = 'associations')),
+  unseen AS (
+    DELETE FROM read_seen s USING dropped d
+    WHERE s.project_id = d.project_id AND s.installation_id = d.installation_id AND s.object = d.object
+      AND d.kind = 'records')
+  SELECT id FROM dropped, unnest(ARRAY[run_id, backfill_id]) AS id WHERE id IS NOT NULL`,
 );
 
 interface FeedPlace {
@@ -128,14 +130,15 @@ interface FeedPlace {
   installationId: string;
 }
 
-/** Forgets all other feeds, and what was remembered for them. */
+/** Forgets all other feeds, and what was remembered for them. Answers with the runs that they named, some of which may go on. */
 export async function keepOnly(
   tx: Queryable,
   { projectId, installationId }: FeedPlace,
   feeds: readonly Pick<WantedFeed, 'objectName' | 'kind'>[],
-): Promise<void> {
+): Promise<string[]> {
   const objects = feeds.map(({ objectName }) => objectName.toLowerCase());
-  await tx.rows(dropOthers, [projectId, installationId, objects, feeds.map(({ kind }) => kind)]);
+  const values = [projectId, installationId, objects, feeds.map(({ kind }) => kind)];
+  return (await tx.rows<{ id: string }>(dropOthers, values)).map(({ id }) => id);
 }
 
 const setBackfill = statement(

@@ -9,6 +9,7 @@ import {
 } from '../../../deliveries/index.ts';
 import { moveOperations, type ReadDetails } from '../../../operations/index.ts';
 import { linkColumns, linkParts, type Link } from './links.ts';
+import { runOfFeed } from './runs.ts';
 
 /** What the operation of a read keeps. */
 export interface ReadRequestKept {
@@ -44,7 +45,7 @@ export interface Page {
 const firstOfMessages = 13;
 const firstOfLinks = firstOfMessages + messageColumns([]).length;
 
-/** The place of a run, its messages and their deliveries are one commit, while the fence of the run holds. */
+/** The place of a run, its messages and their deliveries are one commit, while the fence of the run holds and its feed names it. */
 const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
@@ -55,6 +56,10 @@ const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT s
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
       estimated = i.estimated, failures = 0, failing_since = NULL
     FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - 1
+      AND (r.type = 'triggered' OR r.id = (
+        SELECT ${runOfFeed} FROM read_feed f
+        WHERE f.project_id = r.project_id AND f.installation_id = r.installation_id AND f.object = r.object
+          AND f.kind = CASE r.type WHEN 'associations' THEN 'associations' ELSE 'records' END))
     RETURNING i.n, i.project_id, i.id, i.page, i.emitted, i.request, i.hashes, r.installation_id, r.object),
   ${moveOperations('SELECT project_id, id, emitted AS total, request FROM moved')},
   seen AS (
@@ -68,7 +73,7 @@ const keepLinked = statement('read_page_linked', keepText(`${linkParts(firstOfLi
 /** Of a page that was kept, the messages that are started. */
 export type Kept = StartedMessage[];
 
-/** Undefined for a page that was not kept: its run is in other hands, or is further. */
+/** Undefined for a page that was not kept: its run is in other hands, or is further, or was dropped with its feed. */
 export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept | undefined)[]> {
   const column = <T>(read: (page: Page) => T): T[] => pages.map(read);
   const numbered = <Part>(parts: (page: Page) => readonly Part[]): (Part & { n: number })[] =>

@@ -179,6 +179,8 @@ export interface Run {
   told: string[];
   /** The feed is paused. */
   isPaused: boolean;
+  /** Its feed is gone, or made again with runs of its own. */
+  isDropped: boolean;
 }
 
 /** Undefined: it has ended already. */
@@ -186,10 +188,14 @@ export interface RunItem extends Marked {
   run: Run | undefined;
 }
 
+/** The run `r` that a feed `f` names. A run that somebody asked for has none. */
+export const runOfFeed = `CASE r.type WHEN 'backfill' THEN f.backfill_id ELSE f.run_id END`;
+
 // LIMIT keeps the look-ups by key apart.
 const loadRuns = statement(
   'read_load',
-  `SELECT i.n::int AS n, r.*, f.paused IS NOT NULL AS "isPaused"
+  `SELECT i.n::int AS n, r.*, f.paused IS NOT NULL AS "isPaused",
+    r.type <> 'triggered' AND f.own_id IS DISTINCT FROM r."operationId" AS "isDropped"
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   CROSS JOIN LATERAL (
     SELECT r.project_id, r.object, r.id AS "operationId", r.installation_id AS "installationId", r.object_name AS "objectName",
@@ -198,7 +204,7 @@ const loadRuns = statement(
       coalesce(${msOf('svc_now()')} - ${msOf('r.failing_since')}, 0) AS "failingMs"
     FROM read_run r WHERE r.project_id = i.project_id AND r.id = i.id LIMIT 1) r
   LEFT JOIN LATERAL (
-    SELECT f.paused FROM read_feed f
+    SELECT f.paused, ${runOfFeed} AS own_id FROM read_feed f
     WHERE f.project_id = r.project_id AND f.installation_id = r."installationId" AND f.object = r.object
       AND f.kind = CASE r.type WHEN 'associations' THEN 'associations' ELSE 'records' END LIMIT 1) f ON true`,
 );

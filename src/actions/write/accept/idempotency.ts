@@ -57,21 +57,26 @@ export function answeringOnce(answerOf: (...given: Parameters<AnswerOf>) => Writ
   return (operationId, outcomes) => (answer ??= answerOf(operationId, outcomes));
 }
 
+/** Who asks for what a key stands for. */
+export interface Asking {
+  requestId: string;
+  mode: 'synchronous' | 'asynchronous';
+}
+
 /**
- * The answer of the request that a key stands for. Throws `idempotency-key-in-flight` while a synchronous one has none.
+ * The answer of the request that a key stands for. Throws `idempotency-key-in-flight` while one that is to be answered synchronously has none.
  */
 export async function replay(
   operations: Operations,
   projectId: string,
   earlier: EarlierUse,
-  requestId: string,
+  { requestId, mode }: Asking,
 ): Promise<WriteAnswer> {
   const { operationId, answer, ended } = earlier;
   if (answer) return { ...answer, replayed: true };
-  if (earlier.request['mode'] === 'asynchronous')
-    return { status: 200, body: { operationId }, replayed: true };
+  if (mode === 'asynchronous') return { status: 200, body: { operationId }, replayed: true };
   if (!ended) throw problem('idempotency-key-in-flight', { retryAfterSeconds: 1, extra: { operationId } });
-  // Nobody was answered: the node died, and another found out, or gave up, what became of it.
+  // Nobody was answered: the node died, and another found out, or gave up, what became of it; or it was made by a retry.
   const written = await operations.written(wholeProject(projectId), operationId);
   return { ...rendered(answerOfHistory(written), requestId), replayed: true };
 }
@@ -85,12 +90,12 @@ export async function replayInstead(
   projectId: string,
   claim: KeyClaim | undefined,
   refusal: unknown,
-  requestId: string,
+  asking: Asking,
 ): Promise<WriteAnswer> {
   if (!claim || !(refusal instanceof Problem) || refusal.code.startsWith('idempotency-key-')) throw refusal;
   const earlier = await operations.earlierUse(projectId, claim);
   if (!earlier) throw refusal;
-  return replay(operations, projectId, earlier, requestId);
+  return replay(operations, projectId, earlier, asking);
 }
 
 function answerOfHistory({ operation, request, records }: WrittenOperation): ReturnType<typeof answerWrite> {

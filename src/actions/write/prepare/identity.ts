@@ -8,6 +8,8 @@ import type { WritePlan } from './plan.ts';
 
 /** A provider that does not describe the object by then refuses the field itself. */
 const askForMs = 5_000;
+/** A field may have become unique since the provider was asked; who names a wrong one all the time has it asked no more often. */
+const lookAgainMs = 5_000;
 
 /** The plan with the provider's own name of the field that an upsert goes by. Throws `not-unique` where records are not told apart by it. */
 export async function identified(
@@ -15,28 +17,41 @@ export async function identified(
   { projectId, connectionId, provider }: Target,
   plan: WritePlan,
 ): Promise<WritePlan> {
+  const { objectName, upsertBy } = plan;
   const connector = connectorOf(provider);
-  if (plan.upsertBy === undefined || !connector?.upsert) return plan;
-  const describing = describe(connections, projectId, connectionId, plan.objectName, connector);
+  const ability = connector?.upsert;
+  if (upsertBy === undefined || !ability) return plan;
   const over = new AbortController();
   const late = sleep(askForMs, over.signal).then(() => undefined);
-  const description = await Promise.race([describing, late]);
+  const look = (youngerThanMs?: number): Promise<ObjectDescription | undefined> => {
+    const of = { projectId, connectionId, objectName, youngerThanMs };
+    return Promise.race([describe(connections, of, connector), late]);
+  };
+  const known = await look();
+  let found = ability.identity(objectName, upsertBy, known);
+  const again = known && 'failure' in found ? await look(lookAgainMs) : undefined;
   over.abort();
-  const found = connector.upsert.identity(plan.objectName, plan.upsertBy, description);
+  if (again) found = ability.identity(objectName, upsertBy, again);
   if ('failure' in found) throw problem('not-unique', { detail: `${found.failure.message}.` });
   return { ...plan, upsertBy: found.field.name };
 }
 
+interface Question {
+  projectId: string;
+  connectionId: string;
+  objectName: string;
+  youngerThanMs: number | undefined;
+}
+
 async function describe(
   connections: Connections,
-  projectId: string,
-  connectionId: string,
-  objectName: string,
+  { projectId, connectionId, objectName, youngerThanMs }: Question,
   connector: Connector,
 ): Promise<ObjectDescription | undefined> {
   try {
     const client = await connections.client(projectId, connectionId);
-    const described = await descriptionsOf(connections).of(connectionId, objectName, connector, client);
+    const descriptions = descriptionsOf(connections);
+    const described = await descriptions.of(connectionId, objectName, connector, client, youngerThanMs);
     return 'object' in described ? described.object : undefined;
   } catch {
     // A connection that cannot be used is refused when it is sent.

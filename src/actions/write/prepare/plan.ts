@@ -10,6 +10,7 @@ import {
   type WriteKind,
 } from '../../../providers/index.ts';
 import { deadlineOf } from './deadline.ts';
+import { modeOf } from './mode.ts';
 import {
   applyPolicies,
   shapeFields,
@@ -95,7 +96,7 @@ export function planWrite(
   return {
     plan: {
       kind: request.type,
-      mode: request.type === 'delete' ? 'synchronous' : (request.mode ?? 'synchronous'),
+      mode: modeOf(request),
       form: request.batch ? 'batch' : 'single',
       objectName: scope.objectName,
       records,

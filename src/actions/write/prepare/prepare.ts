@@ -61,7 +61,11 @@ export async function prepareWrite(deps: Deciding, request: ReceivedWrite): Prom
 }
 
 /** What is accepted of a write. */
-export function intakeOf({ target, plan }: PreparedWrite, key: KeyClaim | undefined): Intake {
+export function intakeOf(
+  { target, plan }: PreparedWrite,
+  key: KeyClaim | undefined,
+  retryOf?: string,
+): Intake {
   const { projectId, integrationId, installationId, configId, connectionId, provider, groupRef } = target;
   const { kind, mode, form, objectName, upsertBy, allOrNone, headers, onUnknown, records, deadlineSeconds } =
     plan;
@@ -78,6 +82,7 @@ export function intakeOf({ target, plan }: PreparedWrite, key: KeyClaim | undefi
     provider,
     connectionId,
     groupRef,
+    ...(retryOf === undefined ? {} : { retryOf }),
   };
   return {
     projectId,

@@ -41,7 +41,7 @@ const StoredWrite = Type.Object({
 export type StoredWrite = Static<typeof StoredWrite>;
 
 /** What a write keeps: the ledger takes `type` for its sentences, and the group for figures and the log. */
-export type KeptWrite = StoredWrite & { type: StoredWrite['kind']; groupRef: string };
+export type KeptWrite = StoredWrite & { type: StoredWrite['kind']; groupRef: string; retryOf?: string };
 
 /** Reads what an operation keeps of its write. Throws internal when it is none. */
 export function storedWriteOf(request: unknown): StoredWrite {

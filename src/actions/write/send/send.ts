@@ -148,18 +148,14 @@ function contextOf(
 ): AttemptContext {
   const connector = connectorFor(provider);
   const { groupRef } = placeOf(request);
+  const of = { projectId, operationId, groupRef, attempt, withGoodAnswers: true };
+  const describing = operations.exchangeLog.watch(client, of, 'failed');
   return {
     connector,
-    client: operations.exchangeLog.watch(client, {
-      projectId,
-      operationId,
-      groupRef,
-      attempt,
-      withGoodAnswers: true,
-    }),
+    client: operations.exchangeLog.watch(client, of),
     mayStillSend: () => work.mayStillSend(),
     isRepeat: false,
-    describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, client),
+    describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, describing),
     signal: work.signal,
     tries,
     lateEffectMs: ground.limits.lateEffectMs,
@@ -196,9 +192,9 @@ async function openLine(connections: Connections, projectId: string, connectionI
     waitMs,
     heard: () => heard,
     client: {
-      async send(request, maySend) {
+      async send(request, maySend, told) {
         refuseClosed(waitMs());
-        const result = await client.send(request, maySend);
+        const result = await client.send(request, maySend, told);
         if ('answer' in result) heard = 'answer';
         else if (result.fault.kind === 'timeout' || result.fault.kind === 'connect') heard ??= 'silence';
         return result;

@@ -717,7 +717,7 @@ export interface paths {
         put?: never;
         /**
          * Set up a second factor
-         * @description Nothing asks for it until a code was confirmed.
+         * @description Nothing asks for it until a code was confirmed. `password` is the one that you have: a session alone may not shut you out. Who has none leaves it out.
          *
          *     Needs the session of a person who is signed in.
          */
@@ -2518,7 +2518,7 @@ export interface components {
         /** Attention */
         Attention: {
             /** @enum {unknown} */
-            kind: "unknownOutcomes" | "badConnections" | "unhealthyInstallations" | "deadLetters" | "disabledDestinations" | "pausedReads";
+            kind: "unknownOutcomes" | "badConnections" | "unhealthyInstallations" | "deadLetters" | "disabledDestinations" | "failingDestinations" | "pausedReads";
             /** @description 1,000 stands for as many or more. */
             count: number;
             /** @description The query of the list that shows them. */
@@ -2645,6 +2645,13 @@ export interface components {
                 message: string;
             }[];
         };
+        /**
+         * BeginSecondFactorRequest
+         * @description May be left away.
+         */
+        BeginSecondFactorRequest: {
+            password?: string;
+        } | null;
         /** Branding */
         Branding: {
             /** @description An image, by HTTPS. */
@@ -3495,6 +3502,9 @@ export interface components {
              * @description When it stops to hold.
              */
             expiresAt: string;
+            /** @description Whom it is for: the page compares it with whom it shows. */
+            groupRef: string;
+            consumerRef: string;
         };
         /** Group */
         Group: {
@@ -4195,11 +4205,11 @@ export interface components {
              * @description When it stops to hold.
              */
             expiresAt: string;
+            groupRef: string;
+            consumerRef: string;
             project: components["schemas"]["ConnectLinkProject"];
             integration: string;
-            groupRef: string;
             groupName?: string;
-            consumerRef: string;
             consumerName?: string;
             returnUrl?: string;
             /**
@@ -4233,7 +4243,7 @@ export interface components {
                     attempts: number;
                     /** @description When the last attempt ended. RFC 3339, UTC. */
                     lastAttempt?: string;
-                    /** @description When the next attempt is due. RFC 3339, UTC. */
+                    /** @description When the next attempt is due; it is later while the provider takes no calls of the connection (`rateBudget.closedUntil`). RFC 3339, UTC. */
                     nextAttempt?: string;
                 };
                 successfulRecordIds?: string[];
@@ -5202,8 +5212,13 @@ export interface components {
         /** RetriedOperation */
         RetriedOperation: {
             operationId: string;
-            /** @description The operation that writes the failed records again; missing in a dry run. */
+            /** @description The operation that writes the failed records again; of a dry run, where there is one. */
             retriedBy?: string;
+            /**
+             * @description They were written again before; nothing was done now.
+             * @enum {boolean}
+             */
+            replayed?: true;
             /** @description Why it is not written again. */
             refused?: {
                 code: string;
@@ -5214,8 +5229,10 @@ export interface components {
         RetriedOperations: {
             results: components["schemas"]["RetriedOperation"][];
             pagination: components["schemas"]["Pagination"];
-            /** @description Of this page: written again, now or before; in a dry run, those that would be. */
+            /** @description Of this page: written again now; in a dry run, those that would be. */
             retried: number;
+            /** @description Of this page: written again before. */
+            before: number;
             refused: number;
         };
         /**
@@ -5484,7 +5501,7 @@ export interface components {
         /** SlackMetadata */
         SlackMetadata: {
             /**
-             * @description The URL of an incoming webhook of Slack. Whoever may read the destination sees it, and can post with it.
+             * @description The URL of an incoming webhook of Slack, by which anybody can post. It is shown to the scopes `full` and `develop` alone, others see its host.
              * @example https://hooks.slack.com/services/T000/B000/XXXX
              */
             url: string;
@@ -5699,7 +5716,7 @@ export interface components {
                 name?: string;
                 metadata?: {
                     /**
-                     * @description Where messages are posted to. HTTPS.
+                     * @description Where messages are posted to. HTTPS. The values of its query are shown to the scopes `full` and `develop` alone.
                      * @example https://app.example.com/hooks/svc
                      */
                     url?: string;
@@ -5774,7 +5791,7 @@ export interface components {
                     routingKeyTemplate?: string;
                 } | {
                     /**
-                     * @description The URL of an incoming webhook of Slack. Whoever may read the destination sees it, and can post with it.
+                     * @description The URL of an incoming webhook of Slack, by which anybody can post. It is shown to the scopes `full` and `develop` alone, others see its host.
                      * @example https://hooks.slack.com/services/T000/B000/XXXX
                      */
                     url?: string;
@@ -5921,7 +5938,7 @@ export interface components {
         /** WebhookMetadata */
         WebhookMetadata: {
             /**
-             * @description Where messages are posted to. HTTPS.
+             * @description Where messages are posted to. HTTPS. The values of its query are shown to the scopes `full` and `develop` alone.
              * @example https://app.example.com/hooks/svc
              */
             url: string;
@@ -6122,6 +6139,7 @@ export type BackfillProgress = components['schemas']['BackfillProgress'];
 export type BasicOpts = components['schemas']['BasicOpts'];
 export type BatchItem = components['schemas']['BatchItem'];
 export type BatchWritten = components['schemas']['BatchWritten'];
+export type BeginSecondFactorRequest = components['schemas']['BeginSecondFactorRequest'];
 export type Branding = components['schemas']['Branding'];
 export type BrowserPage = components['schemas']['BrowserPage'];
 export type CancelOperationsRequest = components['schemas']['CancelOperationsRequest'];
@@ -7817,7 +7835,12 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description May be left away. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginSecondFactorRequest"];
+            };
+        };
         responses: {
             /** @description Default Response */
             201: {
@@ -7828,8 +7851,11 @@ export interface operations {
                     "application/json": components["schemas"]["NewSecondFactor"];
                 };
             };
+            400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -9379,6 +9405,8 @@ export interface operations {
     listDestinations: {
         parameters: {
             query?: {
+                /** @description `failing`: active, and nothing succeeded there since a failure (`failingSince`). `active`: active, and not failing. */
+                state?: "active" | "failing" | "disabled";
                 /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
@@ -10660,6 +10688,8 @@ export interface operations {
             header?: {
                 /** @description The same request with the same key is done once, also after a lost answer; kept for 7 days, per API key. A repetition gets the first answer with the header `Idempotent-Replayed: true`. A dry run ignores it. */
                 "idempotency-key"?: string;
+                /** @description Beside an `Idempotency-Key`: where the key stands for a write that failed, and nothing of it was done or may have been, it is written again, in an operation that stands in place of the failed one (`retryOf`). Otherwise the first answer is the answer. */
+                "retry-failed"?: "true";
             };
             path: {
                 projectIdOrName: string;

@@ -8,6 +8,16 @@ export { answerOf as answer } from '@svc/client';
 /** Whether the server answers; `shell/away.tsx` says when it does not, and asks until it does. */
 export const isAway = createStore(false);
 
+/** Asks whether the server is there: a proxy in front answers for one that is not. */
+export async function isThere(): Promise<boolean> {
+  const answer = await fetch('/healthz').catch(() => undefined);
+  return answer !== undefined && ![502, 503, 504].includes(answer.status);
+}
+
+/** Asks whether the server is there, and could serve. */
+export const isReady = async (): Promise<boolean> =>
+  (await fetch('/readyz').catch(() => undefined))?.ok === true;
+
 /** Whether a request was refused since nobody is signed in any more; `shell/sign-in-again.tsx` asks for the password then. */
 export const isSignedOut = createStore(false);
 

@@ -1,6 +1,7 @@
 import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Changes } from '@svc/client';
+import { isAway, isThere } from './api.ts';
 import { follow, type Heard } from './stream.ts';
 
 /** The noun of the key under which a type of change is read, where it is not its plural. */
@@ -32,6 +33,10 @@ export function useLive(project: string): void {
     let leave: (() => void) | undefined;
     const waiting = new Set<string>();
     const hear = (heard: Heard): void => {
+      if (heard === 'broken') {
+        void noteIfAway();
+        return;
+      }
       if (heard === 'resync') {
         void client.invalidateQueries({ queryKey: [project] });
         void client.invalidateQueries(session);
@@ -69,6 +74,11 @@ export function useLive(project: string): void {
       document.removeEventListener('visibilitychange', look);
     };
   }, [project, client]);
+}
+
+/** Streams end by themselves, too; whether the server is there, only asking tells. */
+async function noteIfAway(): Promise<void> {
+  if (!(await isThere())) isAway.set(true);
 }
 
 function flush(client: QueryClient, project: string, waiting: Set<string>): void {

@@ -1,5 +1,5 @@
-/** What a stream tells: the data of an event `change`, or that something may have been missed. */
-export type Heard = { change: string } | 'resync';
+/** What a stream tells: the data of an event `change`, that something may have been missed, or that it broke off. */
+export type Heard = { change: string } | 'resync' | 'broken';
 
 const connectAgainMs = 15_000;
 
@@ -60,6 +60,7 @@ function connect(url: string, hear: (heard: Heard) => void, signal: AbortSignal)
       source.addEventListener('error', () => {
         // Refused; when it only broke off, the browser connects again by itself.
         if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, connectAgainMs);
+        hear('broken');
       });
     };
     signal.addEventListener('abort', () => {

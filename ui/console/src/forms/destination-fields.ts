@@ -42,10 +42,14 @@ export const kinds: Record<DestinationType, Kind> = {
   webhook: {
     about: 'Each message is posted to your address, signed.',
     metadata: fieldsOf<WebhookMetadata>({
-      url: { label: 'URL', placeholder: 'https://example.com/hooks/svc' },
+      url: {
+        label: 'URL',
+        hint: 'The values of its query are shown to who may change the destination.',
+        placeholder: 'https://example.com/hooks/svc',
+      },
       headers: {
         label: 'Headers',
-        hint: 'Sent with each message, one a line. Whoever sees the destination sees them.',
+        hint: 'Sent with each message, one a line. Their values are shown to who may change the destination.',
         look: 'headers',
         placeholder: 'X-Source: svc',
       },
@@ -108,7 +112,7 @@ export const kinds: Record<DestinationType, Kind> = {
     metadata: fieldsOf<SlackMetadata>({
       url: {
         label: 'URL of the incoming webhook',
-        hint: 'Whoever sees the destination sees it, and can post with it.',
+        hint: 'Who has it can post with it. It is shown to who may change the destination.',
         placeholder: 'https://hooks.slack.com/services/…',
       },
     }),

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { CloudOff } from 'lucide-react';
 import { useEffect, type ReactNode } from 'react';
-import { isAway } from '../data/api.ts';
+import { isAway, isReady } from '../data/api.ts';
 import { useStore } from '../ui/store.ts';
 
 const askEveryMs = 2000;
@@ -13,8 +13,7 @@ export function Away(): ReactNode {
   useEffect(() => {
     if (!away) return undefined;
     const ask = async (): Promise<void> => {
-      const answer = await fetch('/readyz').catch(() => undefined);
-      if (!answer?.ok) return;
+      if (!(await isReady())) return;
       isAway.set(false);
       await client.invalidateQueries();
     };

@@ -1,9 +1,14 @@
 import { SvcError } from '@svc/client';
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { isSignedOut } from '../data/api.ts';
 import { Button } from './button.tsx';
+import { useStore } from './store.ts';
 
-/** What went wrong, and what to do about it. Issues that stand at a field of the form are left to it. */
+/**
+ * What went wrong, and what to do about it. Issues that stand at a field of the form are left to it. That the session has ended is said
+ * until somebody is signed in again.
+ */
 export function Problem(props: {
   error: Error;
   onRetry?: () => void;
@@ -12,6 +17,8 @@ export function Problem(props: {
 }): ReactNode {
   const { error, onRetry, shownAtFields = [] } = props;
   const told = error instanceof SvcError ? error : undefined;
+  const isOver = useStore(isSignedOut);
+  if (told?.code === 'unauthenticated') return isOver ? <SessionEnded /> : null;
   const issues = told?.issues.filter(({ name }) => !shownAtFields.includes(name)) ?? [];
   return (
     <div className="problem" role="alert">
@@ -35,6 +42,19 @@ export function Problem(props: {
           </p>
         )}
         {onRetry && <Button onClick={onRetry}>Try again</Button>}
+      </div>
+    </div>
+  );
+}
+
+/** What svc says of it names headers, which people do not send. */
+function SessionEnded(): ReactNode {
+  return (
+    <div className="problem" role="alert">
+      <CircleAlert size={18} aria-hidden />
+      <div>
+        <p className="problem-detail">Your session has ended.</p>
+        <p className="muted">Sign in again.</p>
       </div>
     </div>
   );

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useWords } from './clock.ts';
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const short = new Intl.DateTimeFormat(undefined, {
@@ -19,12 +20,16 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 /** A time in the zone of who looks, in UTC where the pointer rests. */
 export function Time({ at, look = 'short' }: { at: string; look?: 'short' | 'full' | 'ago' }): ReactNode {
   const date = new Date(at);
-  const shown = look === 'ago' ? ago(date) : (look === 'full' ? full : short).format(date);
+  const shown = look === 'ago' ? <Ago date={date} /> : (look === 'full' ? full : short).format(date);
   return (
     <time dateTime={at} title={`${date.toISOString().replace('T', ' ').replace('Z', '')} UTC`}>
       {shown}
     </time>
   );
+}
+
+function Ago({ date }: { date: Date }): ReactNode {
+  return useWords(date.getTime(), () => ago(date));
 }
 
 /** How long ago, or in how long, in the largest unit that fits. */

@@ -46,7 +46,7 @@ export function AccountPage(): ReactNode {
         <Sessions />
       </Section>
       {doing === 'password' && <ChangePassword isFirst={!hasPassword} onClose={close} />}
-      {doing === 'add' && <AddSecondFactor onClose={close} />}
+      {doing === 'add' && <AddSecondFactor hasPassword={hasPassword} onClose={close} />}
       {doing === 'remove' && <RemoveSecondFactor hasPassword={hasPassword} onClose={close} />}
     </Page>
   );

@@ -15,7 +15,7 @@ import { Time } from '../../ui/time.tsx';
 import { ConnectionActions } from './actions.tsx';
 import { ConnectionEvents } from './events.tsx';
 import { ConnectionInstallations } from './installations.tsx';
-import { connectionQuery, connectionStates, schemes } from './queries.ts';
+import { budgetAgainMs, connectionQuery, connectionStates, isMoved, schemes } from './queries.ts';
 import { ConnectionWork } from './work.tsx';
 
 /** One account of a customer: whether it works, what happened to it, and what it is used for. */
@@ -23,7 +23,15 @@ export function ConnectionPage(): ReactNode {
   const project = useProject();
   const { connectionId = '' } = useParams({ strict: false });
   const { filters, setFilters } = useFilters();
-  const { data: connection, error, refetch } = useQuery(connectionQuery(project, connectionId));
+  const {
+    data: connection,
+    error,
+    refetch,
+  } = useQuery({
+    ...connectionQuery(project, connectionId),
+    // A budget is no change of a connection; nobody asks while the page is hidden.
+    refetchInterval: budgetAgainMs,
+  });
   if (isNotFound(error)) return <NotFound what="connection" />;
   if (error && !connection) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!connection) return <Loading lines={8} />;
@@ -65,11 +73,18 @@ export function ConnectionPage(): ReactNode {
 /** What keeps it from working, and what to do. */
 function Trouble({ connection }: { connection: Connection }): ReactNode {
   const { status, statusDetail, missingScopes = [], group } = connection;
+  if (isMoved(connection))
+    return (
+      <Notice tone="bad" title={statusDetail}>
+        Its customer is read and written there. <code>svc export --undo</code> uses it here again.
+      </Notice>
+    );
   if (status === 'bad_credentials')
     return (
       <Notice tone="bad" title={statusDetail ?? 'The provider does not take the credentials any more.'}>
-        Somebody of {group.groupName} must connect the account again. Nothing of theirs is read or written
-        until then; writes wait.
+        Somebody of {group.groupName} must connect the account again. Until then nothing is read, and writes
+        are refused. Those that waited fail and can be retried afterwards; what may have been written is
+        looked for then.
       </Notice>
     );
   if (missingScopes.length > 0)
@@ -82,11 +97,12 @@ function Trouble({ connection }: { connection: Connection }): ReactNode {
 }
 
 function TokenAge({
-  connection: { tokenIssueTime, tokenExpireTime },
+  connection: { status, tokenIssueTime, tokenExpireTime },
 }: {
   connection: Connection;
 }): ReactNode {
   if (!tokenIssueTime && !tokenExpireTime) return undefined;
+  if (status === 'bad_credentials') return 'Not taken any more';
   return (
     <>
       {tokenIssueTime && (

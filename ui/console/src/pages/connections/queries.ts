@@ -3,6 +3,9 @@ import type { Connection } from '@svc/client';
 import { answer, api } from '../../data/api.ts';
 import type { Tone } from '../../ui/badge.tsx';
 
+/** How often what providers said of their budgets is read again where it is shown. */
+export const budgetAgainMs = 15_000;
+
 export const connectionQuery = (project: string, connectionId: string) =>
   queryOptions({
     queryKey: [project, 'connections', connectionId],
@@ -13,6 +16,10 @@ export const connectionQuery = (project: string, connectionId: string) =>
         }),
       ),
   });
+
+/** Whether an export took it to another server: to connect it again here would only part the two. */
+export const isMoved = ({ status, statusDetail }: Connection): boolean =>
+  status === 'bad_credentials' && statusDetail?.startsWith('It was moved to another server') === true;
 
 export const connectionStates: Record<Connection['status'], [word: string, tone: Tone]> = {
   created: ['Not used yet', 'info'],

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { DeliveryAttempt, DeliveryDetail } from '@svc/client';
+import type { DeliveryAttempt, DeliveryDetail, Destination } from '@svc/client';
 import type { ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import { useProject } from '../../data/project.ts';
@@ -11,13 +11,13 @@ import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Id } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { Facts, Loading, Page, Section } from '../../ui/page.tsx';
 import { isNotFound, Problem } from '../../ui/problem.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { DestinationName } from './columns.tsx';
 import { carriedBy, deliveryQuery, stateOf } from './queries.ts';
+import { Trouble, useDestination } from './trouble.tsx';
 
 /** One message: what each attempt met, and what was sent. */
 export function DeliveryPage(): ReactNode {
@@ -34,7 +34,7 @@ export function DeliveryPage(): ReactNode {
       beside={<Badge tone={tone}>{word}</Badge>}
       actions={<Retry project={project} delivery={delivery} />}
     >
-      <Trouble delivery={delivery} />
+      <Trouble project={project} delivery={delivery} />
       <DeliveryFacts project={project} delivery={delivery} />
       <Section title="Attempts">
         <Attempts attempts={delivery.attempts} />
@@ -49,29 +49,6 @@ export function DeliveryPage(): ReactNode {
         )}
       </Section>
     </Page>
-  );
-}
-
-function Trouble({ delivery }: { delivery: DeliveryDetail }): ReactNode {
-  const { status, error, httpStatus, nextAttemptTime } = delivery;
-  const what = error ?? (httpStatus && `The destination answered ${httpStatus}.`);
-  if (status === 'failed')
-    return (
-      <Notice tone="bad" title={what ?? 'It was not taken.'}>
-        It is not tried again by itself. Mend the destination, then send it again.
-      </Notice>
-    );
-  if (status !== 'pending' || what === undefined) return null;
-  return (
-    <Notice tone="warning" title={what}>
-      {nextAttemptTime ? (
-        <>
-          It is tried again by itself, <Time at={nextAttemptTime} look="ago" />.
-        </>
-      ) : (
-        'It is tried again by itself.'
-      )}
-    </Notice>
   );
 }
 
@@ -166,13 +143,13 @@ function Retry({ project, delivery }: { project: string; delivery: DeliveryDetai
       await client.invalidateQueries({ queryKey: [project, 'deliveries'] });
     },
   });
-  const cannot = delivery.status === 'pending' ? 'It waits for its next attempt already' : undefined;
+  const destination = useDestination(project, delivery);
   return (
     <>
       <Button
         look={delivery.status === 'failed' ? 'primary' : 'plain'}
         isBusy={isPending}
-        disabledFor={cannot ?? notAllowed}
+        disabledFor={whyNotAgain(delivery, destination) ?? notAllowed}
         onClick={() => mutate()}
       >
         Send again
@@ -180,4 +157,10 @@ function Retry({ project, delivery }: { project: string; delivery: DeliveryDetai
       {error && <Problem error={error} />}
     </>
   );
+}
+
+function whyNotAgain({ status }: DeliveryDetail, destination: Destination | undefined): string | undefined {
+  if (status !== 'pending') return undefined;
+  if (destination?.status === 'disabled') return 'It waits until its destination is enabled';
+  return 'It waits for its next attempt already; its destination can send all that waits now';
 }

@@ -9,6 +9,7 @@ import { ReplayDeliveries } from '../../forms/deliveries-replay.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterBar, FilterSelect, FilterText } from '../../ui/filters.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useDestinationNames } from '../destinations/queries.ts';
@@ -53,6 +54,7 @@ export function DeliveriesPage(): ReactNode {
         <FilterText name="operationId" label="Operation" />
         <FilterText name="installationId" label="Installation" />
       </FilterBar>
+      {filters['status'] === 'pending' && <Waiting project={project} destination={filters['destination']} />}
       <Table
         label="Deliveries"
         list={list}
@@ -71,7 +73,26 @@ const statuses = Object.fromEntries(Object.entries(deliveryStates).map(([status,
 
 function whyNoReplay(filters: Filters): string | undefined {
   if (filters['operationId']) return 'A replay is not chosen by operation: take that filter away';
-  return filters['status'] === 'pending' ? 'What waits is sent anyway' : undefined;
+  return filters['status'] === 'pending' ? 'What waits is sent by its destination' : undefined;
+}
+
+/** From a list of what waits to where it can be sent at once. */
+function Waiting({ project, destination }: { project: string; destination: string | undefined }): ReactNode {
+  return (
+    <Notice tone="info" title="What waits is tried by itself, unless its destination is disabled.">
+      Once a receiver is mended,{' '}
+      {destination ? (
+        <Link to="/projects/$project/destinations/$destination" params={{ project, destination }}>
+          its destination
+        </Link>
+      ) : (
+        <Link to="/projects/$project/destinations" params={{ project }} search={{ state: 'failing' }}>
+          the destination that fails
+        </Link>
+      )}{' '}
+      sends all that waits now.
+    </Notice>
+  );
 }
 
 function NoDeliveries({ isFiltered }: { isFiltered: boolean }): ReactNode {

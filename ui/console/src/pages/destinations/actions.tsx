@@ -8,6 +8,8 @@ import { EditDestination } from '../../forms/destination-edit.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { isFailing } from './queries.ts';
+import { SendWaiting } from './send-waiting.tsx';
 
 /** What can be done about a destination. */
 export function DestinationActions(props: { project: string; destination: Destination }): ReactNode {
@@ -33,6 +35,7 @@ export function DestinationActions(props: { project: string; destination: Destin
   const close = (): void => setOpen(undefined);
   return (
     <>
+      {isFailing(destination) && <SendWaiting project={project} destination={destination.id} />}
       <Button
         look={isDisabled ? 'primary' : 'plain'}
         isBusy={turn.isPending}

@@ -78,7 +78,8 @@ function Trouble({ destination }: { destination: Destination }): ReactNode {
         </>
       }
     >
-      Each message is tried again for a while; the attempts below say what came back.
+      Each message is tried again for a while; the attempts below say what came back. Once the receiver is
+      mended, send what waits now: the next attempts may be hours away.
     </Notice>
   );
 }

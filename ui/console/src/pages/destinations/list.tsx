@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { onlyPage, type Destination, type DestinationPage } from '@svc/client';
 import { useState, type ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
+import { useFilters } from '../../data/filters.ts';
 import { useList } from '../../data/list.ts';
 import { useProject } from '../../data/project.ts';
 import { useNotAllowed } from '../../data/session.ts';
@@ -9,10 +10,11 @@ import { CreateDestination } from '../../forms/destination-create.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { FilterBar, FilterSelect } from '../../ui/filters.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { kindNames, stateOf } from './queries.ts';
+import { destinationStates, kindNames, lookEveryMs, stateOf, type DestinationState } from './queries.ts';
 
 const columns: readonly Column<Destination>[] = [
   {
@@ -57,33 +59,46 @@ export function DestinationsPage(): ReactNode {
       New destination
     </Button>
   );
-  const list = useList([project, 'destinations', 'list'], async (page) =>
-    onlyPage<DestinationPage>(
-      await answer(
-        api.GET('/v1/projects/{projectIdOrName}/destinations', {
-          params: { path: { projectIdOrName: project }, query: page },
-        }),
+  const { filters } = useFilters<{ state: DestinationState }>();
+  const list = useList(
+    [project, 'destinations', 'list', filters],
+    async (page) =>
+      onlyPage<DestinationPage>(
+        await answer(
+          api.GET('/v1/projects/{projectIdOrName}/destinations', {
+            params: { path: { projectIdOrName: project }, query: { ...filters, ...page } },
+          }),
+        ),
       ),
-    ),
+    { againMs: lookEveryMs },
   );
   return (
     <Page title="Destinations" about="Where records and events are sent." actions={make}>
+      <FilterBar names={['state']}>
+        <FilterSelect name="state" label="Status" options={destinationStates} />
+      </FilterBar>
       <Table
         label="Destinations"
         list={list}
         columns={columns}
         rowKey={({ id }) => id}
         empty={
-          <Empty
-            title="There is no destination yet"
-            command="svc destinations create inbox --address https://example.com/hooks/svc"
-          >
-            An object that is read needs one. A webhook is your own address; there are buckets, tables,
-            brokers and more.
-          </Empty>
+          filters.state ? <Empty title="Nothing matches">Take the filter away.</Empty> : <NoDestination />
         }
       />
       {isMaking && <CreateDestination project={project} onClose={() => setMaking(false)} />}
     </Page>
+  );
+}
+
+function NoDestination(): ReactNode {
+  return (
+    <Empty
+      title="There is no destination yet"
+      command="svc destinations create inbox --address https://example.com/hooks/svc"
+    >
+      An object that is read needs one. A webhook is your own address; there are buckets, tables, brokers and
+      more.
+    </Empty>
   );
 }

@@ -3,6 +3,9 @@ import { onlyPage, type Destination, type DestinationPage, type DestinationType 
 import { answer, api } from '../../data/api.ts';
 import type { Tone } from '../../ui/badge.tsx';
 
+/** That it takes what is sent, or does no more, is told as a change of deliveries, not of it. */
+export const lookEveryMs = 5000;
+
 export const destinationQuery = (project: string, destination: string) =>
   queryOptions({
     queryKey: [project, 'destinations', destination],
@@ -12,6 +15,7 @@ export const destinationQuery = (project: string, destination: string) =>
           params: { path: { projectIdOrName: project, destination } },
         }),
       ),
+    refetchInterval: lookEveryMs,
   });
 
 /** The newest destinations, to choose from and to name. A project has few. */
@@ -34,10 +38,19 @@ export function useDestinationNames(project: string): Readonly<Record<string, st
   return Object.fromEntries(data.map(({ id, name }) => [id, name]));
 }
 
+export const destinationStates = { active: 'Active', failing: 'Failing', disabled: 'Disabled' } as const;
+export type DestinationState = keyof typeof destinationStates;
+
+const tones: Record<DestinationState, Tone> = { active: 'good', failing: 'warning', disabled: 'bad' };
+
+/** It takes nothing now, and is not disabled for it. */
+export const isFailing = ({ status, failingSince }: Destination): boolean =>
+  status === 'active' && failingSince !== undefined;
+
 /** Whether what is to be delivered there arrives. */
-export function stateOf({ status, failingSince }: Destination): [word: string, tone: Tone] {
-  if (status === 'disabled') return ['Disabled', 'bad'];
-  return failingSince === undefined ? ['Active', 'good'] : ['Failing', 'warning'];
+export function stateOf(destination: Destination): [word: string, tone: Tone] {
+  const state = isFailing(destination) ? 'failing' : destination.status;
+  return [destinationStates[state], tones[state]];
 }
 
 export const kindNames: Record<DestinationType, string> = {

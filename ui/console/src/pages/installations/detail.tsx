@@ -12,6 +12,7 @@ import { Facts, Loading, Page } from '../../ui/page.tsx';
 import { isNotFound, Problem } from '../../ui/problem.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
+import { BadCredentials, ConnectionLink } from '../connections/link.tsx';
 import { InstallationActions } from './actions.tsx';
 import { IntegrationName } from './columns.tsx';
 import { ConfigTab } from './config.tsx';
@@ -76,17 +77,7 @@ function Trouble({ project, installation }: Given): ReactNode {
       </Notice>
     );
   if (connection.status === 'bad_credentials')
-    return (
-      <Notice tone="bad" title={trouble}>
-        <Link
-          to="/projects/$project/connections/$connectionId"
-          params={{ project, connectionId: connection.id }}
-        >
-          Make a link
-        </Link>{' '}
-        by which the customer connects again.
-      </Notice>
-    );
+    return <BadCredentials project={project} connection={connection} title={trouble} />;
   return (
     <Notice tone="bad" title={trouble}>
       See{' '}
@@ -112,15 +103,7 @@ function InstallationFacts({ project, installation }: Given): ReactNode {
         ['Group', <Id key="group" value={group.groupRef} />],
         [
           'Connection',
-          connection && (
-            <Link
-              key="connection"
-              to="/projects/$project/connections/$connectionId"
-              params={{ project, connectionId: connection.id }}
-            >
-              {connection.consumer.consumerName}
-            </Link>
-          ),
+          connection && <ConnectionLink key="connection" project={project} connection={connection} />,
         ],
         ['Installed', <Time key="at" at={createTime} look="full" />],
         ['By', createdBy],

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { Integration } from '@svc/client';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useFilters } from '../../data/filters.ts';
+import { loaded } from '../../data/loaded.ts';
 import { useProject } from '../../data/project.ts';
 import { useNotAllowed } from '../../data/session.ts';
 import { DeleteIntegration } from '../../forms/integration-delete.tsx';
@@ -18,7 +19,7 @@ import { doesOf, yamlOf } from './manifest.ts';
 import { integrationQuery } from './queries.ts';
 
 // What shows differences is large, and needed by this tab only.
-const Revisions = lazy(async () => ({ default: (await import('./revisions.tsx')).Revisions }));
+const Revisions = lazy(async () => ({ default: (await loaded(() => import('./revisions.tsx'))).Revisions }));
 
 /** One integration: what it is now, and what each deploy made of it. */
 export function IntegrationPage(): ReactNode {

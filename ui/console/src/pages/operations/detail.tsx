@@ -13,6 +13,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { OperationActions } from './actions.tsx';
 import { Exchanges } from './exchanges.tsx';
+import { nextAttemptOf, OwnerTrouble, ownerFacts, useOwner } from './owner.tsx';
 import { operationQuery, stateOf, useOutcome } from './queries.ts';
 import { Records } from './records.tsx';
 
@@ -30,6 +31,7 @@ export function OperationPage(): ReactNode {
 function OneOperation({ project, operation }: { project: string; operation: Operation }): ReactNode {
   const { filters, setFilters } = useFilters();
   const outcome = useOutcome(project, operation);
+  const owner = useOwner(project, operation);
   const { word, tone } = stateOf(operation, outcome);
   const { counts, metadata, errors } = operation;
   return (
@@ -39,18 +41,17 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
       actions={<OperationActions project={project} operation={operation} outcome={outcome} />}
       about={errors[0]?.message ?? operation.result}
     >
+      <OwnerTrouble project={project} installation={owner} />
       <Facts
         of={[
           ['Operation', <Id key="id" value={operation.id} />],
+          ...ownerFacts(project, operation, owner),
           ['Accepted', <Time key="at" at={operation.createTime} look="full" />],
           ['Last change', <Time key="changed" at={operation.updateTime} look="full" />],
           ['Attempts', metadata.retry.attempts],
           ['Retry of', operation.retryOf && <OperationLink key="of" id={operation.retryOf} />],
           ['Retried by', operation.retriedBy && <OperationLink key="by" id={operation.retriedBy} />],
-          [
-            'Next attempt',
-            metadata.retry.nextAttempt && <Time key="next" at={metadata.retry.nextAttempt} look="ago" />,
-          ],
+          ['Next attempt', nextAttemptOf(operation, owner)],
           ['Records', counts && `${counts.succeeded} of ${counts.total} done`],
         ]}
       />

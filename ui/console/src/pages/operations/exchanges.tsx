@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import { curlOf } from '../../data/curl.ts';
 import { useList } from '../../data/list.ts';
+import { useRecent } from '../../data/recent.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -17,23 +18,31 @@ import { installationQuery } from '../installations/queries.ts';
 import { catalogueQuery } from '../providers/queries.ts';
 import { addressOf, isWhole, type Address } from './address.ts';
 
+/** Exchanges are written in batches, after the operation that they belong to, and no change is told of them. */
+const mostBehindMs = 5000;
+
 /** What was sent to the provider for an operation, and what came back, one attempt after the other. */
 export function Exchanges({ project, operation }: { project: string; operation: Operation }): ReactNode {
   const operationId = operation.id;
   const address = useAddress(project, operation.installationId);
-  const list = useList([project, 'operations', operationId, 'exchanges'], (page) =>
-    answer(
-      api.GET('/v1/projects/{projectIdOrName}/operations/{operationId}/exchanges', {
-        params: { path: { projectIdOrName: project, operationId }, query: page },
-      }),
-    ),
+  const isRecent = useRecent(operation.updateTime, mostBehindMs);
+  const list = useList(
+    [project, 'operations', operationId, 'exchanges'],
+    (page) =>
+      answer(
+        api.GET('/v1/projects/{projectIdOrName}/operations/{operationId}/exchanges', {
+          params: { path: { projectIdOrName: project, operationId }, query: page },
+        }),
+      ),
+    isRecent ? { againMs: 1000 } : {},
   );
   if (list.isLoading) return <Loading />;
   if (list.error) return <Problem error={list.error} onRetry={list.reload} />;
   if (list.items.length === 0)
     return (
-      <Empty title="Nothing was sent">
-        Requests to the provider appear here with their answers, for as long as the project keeps them.
+      <Empty title="No requests">
+        Requests to the provider appear here with their answers a moment after they were sent, for as long as
+        the project keeps them.
       </Empty>
     );
   return (

@@ -17,7 +17,7 @@ import { categories, stateOf } from './queries.ts';
 const columns: readonly Column<Operation>[] = [
   {
     title: 'Status',
-    width: '9.5rem',
+    width: '14rem',
     cell: (operation) => {
       const { word, tone } = stateOf(operation);
       return <Badge tone={tone}>{word}</Badge>;
@@ -27,7 +27,7 @@ const columns: readonly Column<Operation>[] = [
   { title: 'Records', width: '7rem', align: 'end', cell: ({ counts }) => counts?.total },
   {
     title: 'Attempts',
-    width: '6rem',
+    width: '7rem',
     align: 'end',
     cell: ({ metadata }) => metadata.retry.attempts,
   },

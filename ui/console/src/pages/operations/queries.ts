@@ -74,5 +74,6 @@ export const categories = {
   rateLimit: 'Rate limit',
   providerDown: 'Provider down',
   unknownOutcome: 'Unknown outcome',
-  internal: 'Fault of svc',
+  // What somebody canceled, or what was too late to be sent, has no category of its own.
+  internal: 'Canceled, too late, or fault of svc',
 } as const;

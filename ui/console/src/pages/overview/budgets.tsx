@@ -5,6 +5,7 @@ import { onlyPage, type ConnectionPage } from '@svc/client';
 import type { ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import { Section } from '../../ui/page.tsx';
+import { budgetAgainMs } from '../connections/queries.ts';
 
 const lookedAt = 200;
 const mostShown = 12;
@@ -35,7 +36,7 @@ export function Budgets({ project }: { project: string }): ReactNode {
         ),
       ),
     // A budget is no change of a connection.
-    refetchInterval: 15_000,
+    refetchInterval: budgetAgainMs,
   });
   const gauges = (data?.results ?? [])
     .flatMap(gaugeOf)

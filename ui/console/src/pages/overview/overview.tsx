@@ -5,6 +5,7 @@ import type { Attention, Overview } from '@svc/client';
 import { lazy, Suspense, useMemo, type ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import { useFilters } from '../../data/filters.ts';
+import { loaded } from '../../data/loaded.ts';
 import { useProject } from '../../data/project.ts';
 import { Id } from '../../ui/copy.tsx';
 import { Loading, Page, Section } from '../../ui/page.tsx';
@@ -14,7 +15,7 @@ import { duration, Time } from '../../ui/time.tsx';
 import { categories } from '../operations/queries.ts';
 import { Budgets } from './budgets.tsx';
 
-const Chart = lazy(async () => ({ default: (await import('../../ui/chart.tsx')).Chart }));
+const Chart = lazy(async () => ({ default: (await loaded(() => import('../../ui/chart.tsx'))).Chart }));
 
 const ranges = {
   hour: 'The last hour',
@@ -31,6 +32,7 @@ const kinds: Record<Attention['kind'], { title: string; list: string }> = {
   unhealthyInstallations: { title: 'Unhealthy installations', list: 'installations' },
   deadLetters: { title: 'Deliveries given up', list: 'deliveries' },
   disabledDestinations: { title: 'Disabled destinations', list: 'destinations' },
+  failingDestinations: { title: 'Destinations that refuse what is sent', list: 'destinations' },
   pausedReads: { title: 'Paused reads', list: 'reads' },
 };
 
@@ -80,34 +82,38 @@ function Told({ overview, project }: { overview: Overview; project: string }): R
         <Ended title="Deliveries" of={activity.deliveries} times={activity.times} />
       </div>
       <Budgets project={project} />
-      <Failures failures={activity.failures} project={project} />
+      <Failures activity={activity} project={project} />
     </>
   );
 }
 
 function Needs({ overview, project }: { overview: Overview; project: string }): ReactNode {
-  const { attention, oldestQueuedWrite, closedBudgets } = overview;
-  const isWell = attention.length === 0 && closedBudgets.length === 0;
+  const { activity, attention, oldestQueuedWrite, closedBudgets } = overview;
+  const isQuiet = attention.length === 0 && closedBudgets.length === 0;
+  const failed = [activity.writes, activity.reads, activity.deliveries].some((of) => sum(of.failed) > 0);
   return (
     <Section title="Needs attention">
-      {isWell && (
+      {isQuiet && !failed && (
         <p className="well card">
           <CircleCheck size={18} aria-hidden /> All is well.
         </p>
       )}
+      {isQuiet && failed && <p className="card">Nothing waits for somebody. What failed is counted below.</p>}
       <ul className="cards">
-        {attention.map(({ kind, count, filter }) => (
-          <li key={kind} className="card card-link needs">
-            <span className="needs-count">{count >= 1000 ? '1,000+' : count}</span>
-            <Link
-              to={`/projects/${encodeURIComponent(project)}/${kinds[kind].list}` as never}
-              search={filter as never}
-              className="row-link"
-            >
-              {kinds[kind].title}
-            </Link>
-          </li>
-        ))}
+        {attention
+          .filter(({ kind }) => kind in kinds)
+          .map(({ kind, count, filter }) => (
+            <li key={kind} className="card card-link needs">
+              <span className="needs-count">{count >= 1000 ? '1,000+' : count}</span>
+              <Link
+                to={`/projects/${encodeURIComponent(project)}/${kinds[kind].list}` as never}
+                search={filter as never}
+                className="row-link"
+              >
+                {kinds[kind].title}
+              </Link>
+            </li>
+          ))}
         {closedBudgets.map(({ connectionId, groupRef, provider, closedUntil }) => (
           <li key={connectionId} className="card card-link">
             <Link
@@ -182,14 +188,16 @@ function Took({ title, of, times }: Drawn): ReactNode {
   );
 }
 
-function Failures(props: { failures: Record<string, number>; project: string }): ReactNode {
-  const { failures, project } = props;
+function Failures({ activity, project }: { activity: Overview['activity']; project: string }): ReactNode {
+  const { failures, times } = activity;
+  // What was counted: of the time that is shown, and of what failed as a whole.
+  const counted = { status: 'failure', from: new Date((times[0] ?? 0) * 1000).toISOString() };
   const rows = Object.entries(failures).sort(([, one], [, other]) => other - one);
   if (rows.length === 0) return null;
   return (
     <Section title="What failed, by category">
       <div className="table-frame">
-        <table className="table" aria-label="Failures by category">
+        <table className="table table-narrow" aria-label="Failures by category">
           <tbody>
             {rows.map(([category, count]) => (
               <tr key={category}>
@@ -197,7 +205,7 @@ function Failures(props: { failures: Record<string, number>; project: string }):
                   <Link
                     to="/projects/$project/operations"
                     params={{ project }}
-                    search={{ errorCategory: category }}
+                    search={{ ...counted, errorCategory: category }}
                     className="row-link"
                   >
                     {categories[category as keyof typeof categories] ?? category}

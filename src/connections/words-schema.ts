@@ -1,0 +1,2 @@
+/** How a connection is. */
+export const connectionStatuses = ['created', 'working', 'bad_credentials'] as const;

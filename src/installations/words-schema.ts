@@ -1,0 +1,2 @@
+/** How an installation does. */
+export const healthStatuses = ['healthy', 'unhealthy'] as const;

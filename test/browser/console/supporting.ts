@@ -1,0 +1,105 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { fault, install } from '../../customer.ts';
+import { barriers, type ConsoleWorld } from './world.ts';
+
+const objects = { contacts: { objectName: 'contacts' }, companies: { objectName: 'companies' } };
+
+/** An operation says whose it is, and that its customer must connect again; the connection says what becomes of writes until then. */
+export async function whoseItIs({ platform, open }: ConsoleWorld): Promise<void> {
+  const stopped = await install(platform, 'hubspot-crm', 'stopped', { write: { objects } });
+  await fault(platform.hubspot, { path: '/companies', fault: { kind: 'status', status: 401 }, times: 1 });
+  await fault(platform.hubspot, {
+    path: '/token',
+    fault: { kind: 'status', status: 400, body: { error: 'invalid_grant' } },
+    times: 1,
+  });
+  const record = { name: 'Stopped Ltd' };
+  const { body } = await stopped.write('companies', { type: 'create', mode: 'asynchronous', record });
+  await stopped.settled(body.operationId);
+  const page = await open(`/projects/default/operations/${body.operationId}`);
+  const facts = page.locator('dl.facts');
+  const { installationId, connectionId } = stopped;
+  for (const [name, leadsTo] of [
+    ['Group', 'operations?groupRef=stopped'],
+    ['Integration', 'integrations/'],
+    ['Installation', `installations/${installationId}`],
+    ['Connection', `connections/${connectionId}`],
+  ] as const) {
+    const fact = facts.locator('> div').filter({ has: page.getByText(name, { exact: true }) });
+    await fact.locator(`a[href*="${leadsTo}"]`).waitFor();
+  }
+  await facts.getByText('hubspot-crm').waitFor();
+  await page.locator('.exchange').filter({ hasText: '401' }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Make a link' }).click();
+  await page.waitForURL(`**/connections/${connectionId}`);
+  await page.getByText(/writes are refused/).waitFor();
+  await page.getByText('Not taken any more', { exact: true }).waitFor();
+  expect(await page.locator('dl.facts').textContent()).not.toContain('ends');
+  expect(await barriers(page)).toEqual([]);
+  await page.close();
+}
+
+/** The times of a page go on without anything that happens. */
+export async function timesGoOn({ platform, open }: ConsoleWorld): Promise<void> {
+  const { connectionId } = await install(platform, 'hubspot-crm', 'ticking', { write: { objects } });
+  const page = await open(`/projects/default/connections/${connectionId}`);
+  const token = page.locator('dl.facts time').first();
+  const before = await token.textContent();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await expect.poll(() => token.textContent(), { timeout: 4_000 }).not.toBe(before);
+  expect(asked).toEqual([]);
+  await page.close();
+}
+
+/** What the overview counts is what its link leads to: of the time that is chosen, and what failed as a whole. */
+export async function countedAsListed({ customer, open, platform }: ConsoleWorld): Promise<void> {
+  const status = { kind: 'status', status: 400, body: { message: 'No.' } };
+  await fault(platform.hubspot, { path: '/companies', fault: status, times: 1 });
+  await customer.write('companies', { type: 'create', record: { name: 'Counted Ltd' } });
+  const page = await open('/projects/default/overview?range=hour');
+  const row = page.getByRole('table', { name: 'Failures by category' }).getByRole('row');
+  const validation = row.filter({ hasText: 'Validation' });
+  await validation.waitFor({ timeout: 30_000 });
+  expect(await page.locator('main').textContent()).not.toContain('Fault of svc');
+  const { searchParams } = new URL(await hrefOf(validation.getByRole('link')));
+  expect(searchParams.get('errorCategory')).toBe('validation');
+  expect(searchParams.get('status')).toBe('failure');
+  const agoMs = Date.now() - Date.parse(searchParams.get('from') ?? '');
+  expect(agoMs).toBeGreaterThan(58 * 60_000);
+  expect(agoMs).toBeLessThan(61 * 60_000);
+  await validation.getByRole('link').click();
+  await page.getByRole('row').filter({ hasText: 'Write companies' }).first().waitFor();
+  await page.close();
+}
+
+const hrefOf = (link: Locator): Promise<string> =>
+  link.evaluate((one) => (one as unknown as { href: string }).href);
+
+/** On a phone the overview goes down only, and the list of operations cuts off no state at the width of a small laptop. */
+export async function nothingCutOff({ platform, open, customer }: ConsoleWorld): Promise<void> {
+  await fault(platform.hubspot, { path: '/companies', fault: { kind: 'reset-after' }, times: 1 });
+  const { body } = await customer.write('companies', { type: 'create', record: { name: 'Wide Ltd' } });
+  const page = await open('/projects/default/overview');
+  await page.getByRole('list', { name: 'Rate budgets' }).waitFor();
+  await page.getByRole('table', { name: 'Failures by category' }).waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  for (const part of ['.gauges', '.table-frame', 'html'])
+    expect([part, await overhang(page, part)]).toEqual([part, 0]);
+  expect(await barriers(page)).toEqual([]);
+  await page.setViewportSize({ width: 1_300, height: 800 });
+  await page.goto(`${platform.base}/projects/default/operations?unresolved=true`);
+  await page.locator(`a[href$="${body.operationId}"]`).waitFor();
+  for (const part of ['th:first-child', 'th:nth-child(4)', 'td:has(.badge)'])
+    expect([part, await overhang(page, part)]).toEqual([part, 0]);
+  await page.close();
+}
+
+/** How much wider what stands in it is. */
+const overhang = (page: Page, selector: string): Promise<number> =>
+  page
+    .locator(selector)
+    .first()
+    .evaluate((one) => one.scrollWidth - one.clientWidth);

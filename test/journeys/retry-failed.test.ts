@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  deploy,
+  effects,
+  fault,
+  install,
+  type Customer,
+  type ProblemBody,
+  type WriteBody,
+} from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startPlatform, type Answer, type Platform } from '../platform.ts';
+
+/** `Retry-Failed` beside an `Idempotency-Key`. */
+describe('test/journeys/retry-failed', () => {
+  let test: TestDatabase;
+  let platform: Platform;
+  let second: Platform;
+  let acme: Customer;
+  let keys = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    platform = await startPlatform({ databaseUrl: test.url });
+    second = await startPlatform({ databaseUrl: test.url, beside: platform });
+    await deploy(platform);
+    acme = await install(platform, 'hubspot-crm', 'acme', {
+      write: { objects: { companies: { objectName: 'companies' } } },
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await second?.stop();
+    await platform?.stop();
+    await test?.drop();
+  });
+
+  const newKey = (): string => `key-${++keys}`;
+  const write = (
+    body: Record<string, unknown>,
+    key: string | undefined,
+    { again = true, node = platform } = {},
+  ): Promise<Answer<WriteBody & ProblemBody>> =>
+    node.call('POST', '/write/v1/projects/default/integrations/hubspot-crm/objects/companies', body, {
+      headers: {
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        ...(again ? { 'retry-failed': 'true' } : {}),
+      },
+    });
+  const create = (name: string, given: Record<string, unknown> = {}) => ({
+    groupRef: 'acme',
+    type: 'create',
+    record: { name },
+    ...given,
+  });
+  const made = async (name: string): Promise<number> =>
+    (await effects(platform.hubspot, 'companies')).filter(
+      ({ kind, fields }) => kind === 'create' && fields['name'] === name,
+    ).length;
+  const refuse = (times: number): Promise<unknown> =>
+    fault(platform.hubspot, {
+      method: 'POST',
+      path: '/companies',
+      fault: { kind: 'status', status: 400 },
+      times,
+    });
+  const isReplay = ({ headers }: Answer<unknown>): boolean => headers.get('idempotent-replayed') === 'true';
+  const retry = (operationId: string): Promise<Answer<{ operationId: string }>> =>
+    platform.call('POST', `/projects/default/operations/${operationId}:retry`, {});
+
+  it('a write that failed is written again in an operation that stands in its place, and never a third time', async () => {
+    await refuse(2);
+    const key = newKey();
+    const first = await write(create('Again'), key);
+    expect(first.status).toBe(422);
+    // Without the header the failure is the answer.
+    const same = await write(create('Again'), key, { again: false });
+    expect([same.status, same.body.operationId, isReplay(same)]).toEqual([422, first.body.operationId, true]);
+    const failed = await write(create('Again'), key);
+    expect([failed.status, isReplay(failed)]).toEqual([422, false]);
+    const done = await write(create('Again'), key);
+    expect([done.status, isReplay(done)]).toEqual([200, false]);
+    expect(await acme.operation(first.body.operationId)).toMatchObject({
+      retriedBy: failed.body.operationId,
+    });
+    expect(await acme.operation(failed.body.operationId)).toMatchObject({ retriedBy: done.body.operationId });
+    expect(await acme.operation(done.body.operationId)).toMatchObject({ retryOf: failed.body.operationId });
+    // From now on that is the answer, and a retry of what failed leads there.
+    const replayed = await write(create('Again'), key);
+    expect([replayed.status, isReplay(replayed), replayed.body.operationId]).toEqual([
+      200,
+      true,
+      done.body.operationId,
+    ]);
+    expect(replayed.body.result).toMatchObject({ success: true, recordId: done.body.result?.recordId });
+    expect((await retry(first.body.operationId)).body.operationId).toBe(failed.body.operationId);
+    expect((await retry(failed.body.operationId)).body.operationId).toBe(done.body.operationId);
+    const many = await platform.call<{ retried: number; before: number }>(
+      'POST',
+      '/projects/default/operations:retry',
+      { filter: { object: 'companies' } },
+    );
+    expect(many.body).toMatchObject({ retried: 0, before: 2 });
+    expect(await made('Again')).toBe(1);
+  }, 60_000);
+
+  it('what somebody else retried is the answer, while it goes on and once it is done', async () => {
+    await refuse(1);
+    const key = newKey();
+    const first = await write(create('By another'), key);
+    const by = (await retry(first.body.operationId)).body.operationId;
+    await acme.settled(by);
+    const answer = await write(create('By another'), key);
+    expect([answer.status, isReplay(answer), answer.body.operationId]).toEqual([200, true, by]);
+    expect(answer.body.result).toMatchObject({ success: true });
+    expect(await made('By another')).toBe(1);
+  }, 60_000);
+
+  it('of many requests at once, on two nodes, one writes again', async () => {
+    await refuse(1);
+    const key = newKey();
+    expect((await write(create('At once'), key)).status).toBe(422);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        write(create('At once'), key, { node: n % 2 ? second : platform }),
+      ),
+    );
+    for (const { status, body } of answers)
+      expect(status === 200 || body.code === 'idempotency-key-in-flight').toBe(true);
+    expect(answers.filter((one) => one.status === 200 && !isReplay(one)).length).toBeLessThanOrEqual(1);
+    expect(await made('At once')).toBe(1);
+  }, 60_000);
+
+  it('what may have been done is not written again', async () => {
+    await fault(platform.hubspot, {
+      method: 'POST',
+      path: '/companies',
+      fault: { kind: 'reset-after' },
+      times: 1,
+    });
+    const key = newKey();
+    const lost = await write(create('Lost'), key);
+    expect(lost.body.code).toBe('outcome-unknown');
+    const again = await write(create('Lost'), key);
+    expect([again.body.operationId, isReplay(again)]).toEqual([lost.body.operationId, true]);
+    await platform.call('POST', `/projects/default/operations/${lost.body.operationId}:resolve`, {
+      resolution: 'notApplied',
+    });
+    const resolved = await write(create('Lost'), key);
+    expect([resolved.status, isReplay(resolved)]).toEqual([200, false]);
+    expect(await acme.operation(lost.body.operationId)).toMatchObject({
+      retriedBy: resolved.body.operationId,
+    });
+  }, 60_000);
+
+  it('an asynchronous one is written again as it was planned', async () => {
+    await refuse(1);
+    const key = newKey();
+    const later = create('Later', { mode: 'asynchronous' });
+    const first = await write(later, key);
+    expect((await acme.settled(first.body.operationId)).status).toBe('failure');
+    const again = await write(later, key);
+    expect([again.status, isReplay(again)]).toEqual([200, false]);
+    expect(again.body.operationId).not.toBe(first.body.operationId);
+    expect(await acme.settled(again.body.operationId)).toMatchObject({
+      status: 'success',
+      retryOf: first.body.operationId,
+    });
+    const same = await write(later, key);
+    expect([same.body.operationId, isReplay(same)]).toEqual([again.body.operationId, true]);
+    expect(await made('Later')).toBe(1);
+  }, 60_000);
+
+  it('a batch of which a part may have been done is not written again', async () => {
+    // The batch is refused, its first record, too, and the answer for its second is lost.
+    const name = 'Of a batch';
+    const batch = [{ record: { name } }, { record: { name } }];
+    await refuse(2);
+    await fault(platform.hubspot, {
+      method: 'POST',
+      path: '/companies',
+      fault: { kind: 'reset-after' },
+      times: 1,
+    });
+    const key = newKey();
+    const body = { groupRef: 'acme', type: 'create', batch };
+    const first = await write(body, key);
+    expect(await acme.operation(first.body.operationId)).toMatchObject({ status: 'failure' });
+    const before = await made(name);
+    expect(before).toBeGreaterThan(0);
+    const again = await write(body, key);
+    expect([again.status, again.body.operationId, isReplay(again)]).toEqual([
+      first.status,
+      first.body.operationId,
+      true,
+    ]);
+    expect(await made(name)).toBe(before);
+  }, 60_000);
+
+  it('belongs to a key, and says nothing else than true', async () => {
+    expect(await write(create('No key'), undefined)).toMatchObject({
+      status: 400,
+      body: { issues: [{ in: 'header', name: 'retry-failed' }] },
+    });
+    const other = await platform.call<ProblemBody>(
+      'POST',
+      '/write/v1/projects/default/integrations/hubspot-crm/objects/companies',
+      create('No key'),
+      { headers: { 'idempotency-key': newKey(), 'retry-failed': 'yes' } },
+    );
+    expect(other).toMatchObject({ status: 400, body: { issues: [{ in: 'header', name: 'retry-failed' }] } });
+    expect(await made('No key')).toBe(0);
+  });
+});
