@@ -1,11 +1,14 @@
 import { expect } from 'vitest';
 import type { Page } from 'playwright-core';
+import { connect } from '../../customer.ts';
 import type { World } from '../world.ts';
 import { button, connected, heading, stepTo, type Walk } from './steps.ts';
 
 interface Installed {
   id: string;
-  config: { content: { read: { objects: Record<string, { selectedFieldMappings?: object }> } } };
+  config: {
+    content: { read: { objects: Record<string, { disabled?: boolean; selectedFieldMappings?: object }> } };
+  };
 }
 const all = '/projects/default/integrations/hubspot-crm/installations';
 
@@ -36,10 +39,15 @@ export const answerLost: Walk = async (world) => {
 
 export const installedElsewhere: Walk = async (world) => {
   const page = await connected(world, 'raced');
+  await stepTo(page, 'Data');
+  await page.getByRole('group', { name: 'Companies' }).getByRole('switch', { name: 'Read' }).click();
   const content = {
     provider: 'hubspot',
     read: {
-      objects: { contacts: { objectName: 'contacts', selectedFieldMappings: { nickname: 'lastname' } } },
+      objects: {
+        contacts: { objectName: 'contacts', selectedFieldMappings: { nickname: 'lastname' } },
+        companies: { objectName: 'companies', selectedFields: { name: true } },
+      },
     },
   };
   const made = await world.platform.call('POST', all, { groupRef: 'raced', config: { content } });
@@ -54,6 +62,8 @@ export const installedElsewhere: Walk = async (world) => {
   expect(config.content.read.objects['contacts']?.selectedFieldMappings).toMatchObject({
     nickname: 'firstname',
   });
+  // What was switched off here is not read since they read it.
+  expect(config.content.read.objects['companies']?.disabled).toBe(true);
 };
 
 /** What was changed here is not lost when somebody else uninstalls: it is installed with it. */
@@ -80,4 +90,37 @@ export const uninstalledElsewhere: Walk = async (world) => {
     nickname: 'lastname',
   });
   expect((await toldOf(page)).map(([event]) => event)).toEqual(['installed', 'installed']);
+};
+
+/** What could not be asked for is not taken for absent; that it was uninstalled here holds until it is installed again. */
+export const unknownAtFirst: Walk = async (world) => {
+  const group = 'unknown';
+  const page = await connected(world, group);
+  await finish(page);
+  await heading(page, 'All set').waitFor();
+  await page.route(/\/installations\?/, (route) => route.abort());
+  await page.reload();
+  await page.getByText('cannot be reached').waitFor();
+  expect(await heading(page, 'What should be shared?').count()).toBe(0);
+  await page.unrouteAll();
+  await button(page, 'Try again').click();
+  await button(page, 'Uninstall').click();
+  const { config } = (await installationOf(world, group))!;
+  await page.getByRole('dialog').getByRole('button', { name: 'Uninstall' }).click();
+  await page.getByText('Uninstalled.').waitFor();
+  const lookAgain = async (): Promise<void> => {
+    await page.waitForTimeout(1_100);
+    await page.evaluate(`dispatchEvent(new Event('focus')); undefined`);
+  };
+  await connect(world.platform, 'hubspot', group);
+  const made = await world.platform.call<Installed>('POST', all, {
+    groupRef: group,
+    config: { content: config.content },
+  });
+  expect(made.status).toBe(201);
+  await lookAgain();
+  await page.getByText('Connected to HubSpot').waitFor();
+  expect((await world.platform.call('DELETE', `${all}/${made.body.id}`)).status).toBe(204);
+  await lookAgain();
+  await page.getByText('Somebody else uninstalled it').first().waitFor();
 };

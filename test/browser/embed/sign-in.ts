@@ -78,11 +78,15 @@ export const returnOfItsOwn: Walk = async (world) => {
   expect(await page.getByText('+1-555-0100').count()).toBe(0);
   expect(new URL(page.url()).searchParams.get('connectionId')).toBe('mine');
   await consent(world.platform.hubspot, 'deny');
-  const left = await world.open({ group: 'returns', mode: 'redirect' });
+  const left = await world.open({ group: 'returns', mode: 'redirect', error: 'ours', connectionId: 'mine' });
   await button(left, 'Connect HubSpot').click();
   await left.getByText('Access to HubSpot was not granted.').waitFor();
-  expect(new URL(left.url()).searchParams.get('error')).toBeNull();
-  expect(new URL(left.url()).searchParams.get('group')).toBe('returns');
+  // What stood there before is there again.
+  const { searchParams } = new URL(left.url());
+  expect(
+    ['error', 'connectionId', 'errorReason', 'svcConnect'].map((name) => searchParams.get(name)),
+  ).toEqual(['ours', 'mine', null, null]);
+  expect(searchParams.get('group')).toBe('returns');
   await consent(world.platform.hubspot, 'approve');
 };
 
@@ -118,6 +122,8 @@ export const originNotListed: Walk = async (world) => {
   await page.getByText('cannot be reached').waitFor();
   await page.reload();
   await page.getByText('cannot be reached').waitFor();
-  expect(logged.join('\n')).toContain(`list ${strange.url} in allowedOrigins`);
+  expect(logged.join('\n')).toContain(
+    `look at baseUrl and project, and list ${strange.url} in allowedOrigins`,
+  );
   expect(await heading(page, 'Connect HubSpot').count()).toBe(0);
 };

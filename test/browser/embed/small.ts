@@ -4,7 +4,7 @@ import { button, connected, heading, type Walk } from './steps.ts';
 /** By keys alone, and nobody is led past what is asked for. */
 export const pickedByKeys: Walk = async (world) => {
   const page = await connected(world, 'keys-only');
-  const nickname = page.getByLabel('Nickname');
+  const nickname = page.getByRole('combobox', { name: 'Nickname' });
   await page.getByRole('button', { name: 'Clear' }).first().click();
   await nickname.focus();
   await page.keyboard.type('job title');
@@ -19,6 +19,29 @@ export const pickedByKeys: Walk = async (world) => {
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await expect.poll(() => nickname.inputValue()).toBe('Job Title');
+  // What is left, taken back or found nowhere is not chosen.
+  const list = page.getByRole('listbox');
+  for (const [typed, leave] of [
+    ['city', () => page.keyboard.press('Escape')],
+    ['city', () => heading(page, 'Contacts: fields').click()],
+    ['no such field', () => page.keyboard.press('Enter').then(() => page.keyboard.press('Escape'))],
+  ] as const) {
+    await nickname.click();
+    await nickname.click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type(typed);
+    await list.waitFor();
+    await leave();
+    await list.waitFor({ state: 'detached' });
+    await expect.poll(() => nickname.inputValue()).toBe('Job Title');
+  }
+  await page.evaluate(
+    `addEventListener('keydown', (event) => { window.left = [event.key, event.defaultPrevented] }, { once: true })`,
+  );
+  await page.keyboard.press('Escape');
+  // A dialog around closes with it.
+  expect(await page.evaluate('window.left')).toEqual(['Escape', false]);
+  expect(await nickname.inputValue()).toBe('Job Title');
   await button(page, 'Continue').click();
   await heading(page, 'Companies: fields').waitFor();
 };
@@ -68,18 +91,29 @@ export const linkEnded: Walk = async (world) => {
 /** Where the builder's server gives no token, it is told why. */
 export const noToken: Walk = async (world) => {
   const page = await world.open({ group: 'no-token' });
+  const logged: string[] = [];
+  page.on('console', (message) => logged.push(message.text()));
   await button(page, 'Connect HubSpot').waitFor();
-  for (const [answer, text] of [
+  const json = (body: object) => ({
+    status: 200,
+    contentType: 'application/json',
+    body: JSON.stringify(body),
+  });
+  const claims = Buffer.from(JSON.stringify({ groupRef: 'Zoë', consumerRef: 'ada' })).toString('base64url');
+  const noAccess = 'This page was given no access';
+  for (const [answer, text, said] of [
     [{ status: 403, body: 'signed out' }, 'Your session has ended'],
-    [
-      { status: 200, contentType: 'application/json', body: '{"error":"?"}' },
-      'This page was given no access',
-    ],
+    [json({ error: '?' }), noAccess, 'no token'],
+    [{ status: 200, contentType: 'text/html', body: '<h1>Log in</h1>' }, noAccess, 'no token'],
+    [json({ token: `e30.${claims}.` }), noAccess, 'a token of the groupRef Zoë, for the groupRef no-token'],
     [{ status: 503, body: 'down' }, 'Mailmonkey does not answer at present'],
   ] as const) {
     await page.route('**/token', (route) => route.fulfill(answer));
     await page.reload();
     await page.getByText(text).waitFor();
+    const told = logged.filter((line) => line.includes('getToken answered'));
+    expect([text, told]).toEqual([text, said === undefined ? [] : [`@svc/embed: getToken answered ${said}`]]);
+    logged.length = 0;
     await page.unrouteAll();
   }
 };

@@ -28,5 +28,6 @@ export async function connected(
   await stepTo(page, 'Contacts');
   await page.getByLabel('Nickname').fill('first');
   await page.getByRole('option', { name: 'First Name' }).click();
+  await expect.poll(() => page.getByLabel('Nickname').inputValue()).toBe('First Name');
   return page;
 }

@@ -1,3 +1,4 @@
+import { anotherAccount, refusedAccount } from './accounts.ts';
 import {
   connectionDied,
   fieldVanished,
@@ -6,15 +7,21 @@ import {
   signedOut,
   slowNetwork,
 } from './bad-input.ts';
-import { answerLost, installedElsewhere, uninstalledElsewhere } from './elsewhere.ts';
+import { colleagueReconnects, fieldsAskedAgain } from './colleague.ts';
+import { answerLost, installedElsewhere, uninstalledElsewhere, unknownAtFirst } from './elsewhere.ts';
 import { examplesShown } from './examples.ts';
 import { anotherCustomer, deadOnArrival, disconnectAsks } from './health.ts';
 import { historyChosen } from './history.ts';
 import { everyKindTyped } from './kinds.ts';
+import { pausedAtOnce } from './pause.ts';
+import { draftOverRedirect } from './left.ts';
 import { ruleForField } from './rules.ts';
+import { objectDeclined } from './shared.ts';
+import { draftOfHooks, fieldsOfInstalled } from './hooks.ts';
 import { hostedInFrame, onlyItsOwnWindow, originNotListed, returnOfItsOwn, twoOnOnePage } from './sign-in.ts';
 import { hooksUnconnected, hostStyles, linkEnded, noToken, onlyProxy, pickedByKeys } from './small.ts';
 import type { Walk } from './steps.ts';
+import { askedTwice, changedMeanwhile, sameChange } from './together.ts';
 
 /** Every story, by what it shows. */
 export const walks: readonly [title: string, walk: Walk][] = [
@@ -34,6 +41,18 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['goes on as installed where the answer was lost', answerLost],
   ['asks whose settings hold where somebody else installed', installedElsewhere],
   ['installs with what was entered where somebody else uninstalled', uninstalledElsewhere],
+  ['takes nothing for absent that could not be asked for', unknownAtFirst],
+  ['pauses at once, and keeps what else was edited', pausedAtOnce],
+  ['keeps nothing of what is declined, and says what is read and written all the same', objectDeclined],
+  ['keeps what is changed while it saves', changedMeanwhile],
+  ['shows what is saved where two made the same change', sameChange],
+  ['keeps both answers where it asks twice whose settings hold', askedTwice],
+  ['sends a draft of hooks upon what it was made on', draftOfHooks],
+  ['tells hooks the fields of the account that it is installed on', fieldsOfInstalled],
+  ['keeps what was entered while the page is left for the provider', draftOverRedirect],
+  ['names the account, and takes another one in a window', anotherAccount('popup')],
+  ['names the account, and takes another one in place of the page', anotherAccount('redirect')],
+  ['leaves no connection of an account that was refused', refusedAccount],
   ['hears its own window only', onlyItsOwnWindow],
   ['connects two integrations on one page at the same time', twoOnOnePage],
   ['takes from the address what its own sign-in brought back', returnOfItsOwn],
@@ -42,6 +61,8 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['offers to connect again at once, and tells who looks', deadOnArrival],
   ['shows nothing of one customer to another', anotherCustomer],
   ['asks before it disconnects', disconnectAsks],
+  ['lets a colleague connect what is set up again', colleagueReconnects],
+  ['asks again for what could not be loaded', fieldsAskedAgain],
   ['is filled in by keys, and leads nobody past what is asked for', pickedByKeys],
   ['keeps its looks in a page that styles headings and labels', hostStyles],
   ['says that the link ended while its page was open', linkEnded],

@@ -278,6 +278,23 @@ const installeds: State[] = [
     answers: { ...oauth, installation: installationOf({ ...content, read: { objects: paused } }) },
     walk: see('.svc-notice-info'),
   }),
+  installed('no longer offered', {
+    answers: {
+      ...oauth,
+      installation: installationOf({
+        ...content,
+        read: { objects: { ...content.read?.objects, calls: { objectName: 'calls' } } },
+      }),
+    },
+    walk: (by) => by.see('.svc-row .svc-button'),
+  }),
+  installed('resume', {
+    answers: { ...oauth, installation: installationOf({ ...content, read: { objects: paused } }) },
+    walk: async (by) => {
+      await by.click('.svc-actions > .svc-button:has(+ dialog)');
+      await by.see('dialog[open]');
+    },
+  }),
   installed('connection broken', {
     answers: { ...oauth, connection: broken, installation: { ...installationOf(), connection: broken } },
     walk: see('.svc-notice-warning'),

@@ -128,14 +128,16 @@ function prepared(state: State): Pick<State, 'component' | 'props'> {
   return state;
 }
 
-/** One that somebody closes is closed once it leads to the provider: before that a browser has blocked it. */
+/** One that somebody closes is closed after it leads to the provider: before that a browser has blocked it. */
 function windowOf(state: State): Window {
   const opened = {
     closed: false,
     close: () => undefined,
     location: {
       set href(_url: string) {
-        opened.closed = state.window === 'closed';
+        setTimeout(() => {
+          opened.closed = state.window === 'closed';
+        });
       },
     },
   };

@@ -7,10 +7,15 @@ export interface Walk {
 }
 
 const patienceMs = 5_000;
+const drawnMs = 100;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export const walk: Walk = {
   async click(selector, text) {
     ((await walk.see(selector, text)) as HTMLElement).click();
+    // A step that opens takes the focus a moment later.
+    await pause(drawnMs);
   },
   async type(selector, text) {
     const input = (await walk.see(selector)) as HTMLInputElement;
@@ -24,7 +29,7 @@ export const walk: Walk = {
       const all = [...document.querySelectorAll(`.stage ${selector}`)];
       const found = all.find(({ textContent }) => textContent.includes(text));
       if (found) return found;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await pause(20);
     }
     throw new Error(`the state has no ${selector}`);
   },

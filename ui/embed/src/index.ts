@@ -2,7 +2,9 @@
 
 // By name: a boundary between server and client takes no stars.
 export {
+  mergeDrafts,
   planSave,
+  SvcError,
   SvcProvider,
   useConfig,
   useConnection,
@@ -22,6 +24,7 @@ export {
   type GetToken,
   type LocalConfig,
   type Manifest,
+  type Merge,
   type Mutation,
   type OfferedMappings,
   type Person,

@@ -33,24 +33,52 @@ describe('ui/embed/package', () => {
     await run(scope, 'tar', ['xzf', join(app, file)]);
     await run(scope, 'mv', ['package', 'embed']);
     await symlink(join(root, 'ui/client'), join(scope, 'client'));
-    const shared = ['react', 'react-dom', '@ariakit', '@types', 'csstype', 'openapi-fetch'];
+    const shared = ['react', 'react-dom', 'downshift', '@types', 'csstype', 'openapi-fetch'];
     for (const name of shared)
       await symlink(join(root, 'node_modules', name), join(app, 'node_modules', name));
     await writeFile(join(app, 'package.json'), '{"name":"app","type":"module"}');
   }, 180_000);
   afterAll(() => rm(app, { recursive: true, force: true }));
 
-  it('publint and arethetypeswrong find nothing, but that styles have no types', async () => {
+  it('publint and arethetypeswrong find nothing', async () => {
     const { messages } = await publint({ pkgDir: join(app, 'node_modules/@svc/embed'), level: 'warning' });
     expect(messages).toEqual([]);
     const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)), {
-      entrypoints: ['.', './hooks'],
+      entrypoints: ['.', './hooks', './styles.css'],
     });
     if (analysis.types === false) throw new Error('the package has no types');
     // It is ESM only, for resolution by `exports`.
     const counts = (one: (typeof analysis.problems)[number]): boolean =>
       !('resolutionKind' in one && (one.resolutionKind === 'node10' || one.resolutionKind === 'node16-cjs'));
     expect(analysis.problems.filter(counts)).toEqual([]);
+  });
+
+  it('compiles in strict code, which imports the styles and reads what an error says', async () => {
+    const code = `import '@svc/embed/styles.css';
+import { SvcError, useCreateInstallation, useInstallation } from '@svc/embed';
+import * as hooks from '@svc/embed/hooks';
+
+export function useIssues(): readonly string[] {
+  const { createInstallation, error } = useCreateInstallation();
+  const failed: SvcError | undefined = useInstallation().error;
+  void createInstallation({ config: { provider: 'hubspot' }, onError: ({ code, status }) => [code.length, status + 1] });
+  return [error, failed, hooks.useManifest().error].flatMap((one) => one?.issues.map(({ detail }) => detail) ?? []);
+}
+export const isRefused = (cause: unknown): boolean => cause instanceof SvcError && cause.status === 422;
+`;
+    await writeFile(join(app, 'app.ts'), code);
+    const options = [
+      '--strict',
+      '--noEmit',
+      '--noUncheckedSideEffectImports',
+      '--target',
+      'es2024',
+      '--module',
+      'esnext',
+    ];
+    const given = ['--moduleResolution', 'bundler', '--jsx', 'react-jsx', '--types', 'react', 'app.ts'];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    await expect(run(app, process.execPath, [tsc, ...options, ...given])).resolves.toBe('');
   });
 
   /** As the bundler of an application leaves it, without React. Not as a library: there Vite keeps the white space of modules. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConfigContent, FieldMetadata, HydratedRevision, ProviderInfo } from '../../client/src/index.ts';
 import { authFormOf, planConnect } from '../src/state/credentials.ts';
 import { applyEdit, readConfigOf, writeConfigOf, type Edit } from '../src/state/draft.ts';
-import { firstDraft } from '../src/state/questions.ts';
+import { firstDraft, mappingQuestions, withMapping } from '../src/state/questions.ts';
 import { issuesAt, masksOf, mergeDrafts, planSave } from '../src/state/save.ts';
 
 const field = (fieldName: string, displayName: string, values?: string[]): FieldMetadata => ({
@@ -57,7 +57,8 @@ const filtered = (value: string): Edit => ({
   object: 'contacts',
   set: { kind: 'filters', filters: [{ fieldName: 'email', operator: 'eq', value }] },
 });
-const edited = (draft: ConfigContent, ...edits: Edit[]): ConfigContent => edits.reduce(applyEdit, draft);
+const edited = (draft: ConfigContent, ...edits: Edit[]): ConfigContent =>
+  edits.reduce((now, edit) => applyEdit(now, edit), draft);
 const mapping = (mapToName: string, fieldName: string | undefined): Edit => ({
   on: 'read',
   object: 'contacts',
@@ -152,6 +153,44 @@ describe('ui/embed/state', () => {
     });
   });
 
+  it.each([
+    ['the one with values first', ['tier', 'plain'], 'plain'],
+    ['the one with values second', ['plain', 'tier'], 'plain'],
+    ['both with values', ['tier', 'level'], 'level'],
+    ['both with values, the other one first', ['level', 'tier'], 'tier'],
+  ])('refuses a second question on a field whose values are translated: %s', (_title, order, refused) => {
+    const values = [{ mappedValue: 'hot', mappedDisplayValue: 'New' }];
+    const two = {
+      contacts: [
+        { mapToName: 'tier', mapToDisplayName: 'Tier', mappedValues: values },
+        { mapToName: 'plain' },
+        { mapToName: 'level', mappedValues: [{ mappedValue: 'cold', mappedDisplayValue: 'new' }] },
+      ],
+    };
+    const [object] = revision.content.read?.objects ?? [];
+    const questions = mappingQuestions(object!, two.contacts);
+    const choose = (draft: ConfigContent, mapToName: string, fieldName: string | undefined) => {
+      const question = questions.find((one) => one.mapToName === mapToName)!;
+      return withMapping(draft, object!, questions, { question, fieldName });
+    };
+    const start = edited(firstDraft(revision, two), mapping('nick', 'email'));
+    const both = order.reduce((draft, name) => choose(draft, name, 'lifecycle'), start);
+    const first = order.find((name) => name !== refused);
+    const kept = first === 'tier' ? { hot: 'new' } : { cold: 'new' };
+    expect(readConfigOf(both, 'contacts')?.selectedValueMappings).toEqual({ lifecycle: kept });
+    const at = `read/contacts/mapping/${refused}`;
+    const refusal = { kind: 'refusal', issues: [{ at, text: 'fieldTranslated' }] };
+    expect(planSave(both, undefined, revision, two)).toEqual(refusal);
+    expect(planSave(both, start, revision, two)).toEqual(refusal);
+    // Another field mends it, and what the first one translates stays.
+    const mended = choose(both, refused, 'email');
+    expect(readConfigOf(mended, 'contacts')?.selectedValueMappings).toMatchObject({ lifecycle: kept });
+    expect(planSave(mended, undefined, revision, two).kind).toBe('create');
+    // Without a translation two may share a field.
+    const shared = choose(choose(start, 'plain', 'email'), 'tier', 'email');
+    expect(planSave(shared, undefined, revision, two).kind).toBe('create');
+  });
+
   it('names what changed, and escapes what a mask would split', () => {
     const base = whole();
     expect(planSave(base, structuredClone(base), revision).kind).toBe('nothing');
@@ -174,6 +213,15 @@ describe('ui/embed/state', () => {
       kind: 'conflict',
       objects: ['read/contacts'],
     });
+    const theirMapping = mapping('nick', undefined);
+    for (const [prefer, held] of [
+      ['mine', mapping('nick', 'mobilephone')],
+      ['theirs', theirMapping],
+    ] as const)
+      expect(mergeDrafts(base, mine, edited(base, deletes, theirMapping), prefer)).toEqual({
+        kind: 'merged',
+        content: edited(base, deletes, held),
+      });
     const without = edited(base, {
       on: 'write',
       object: 'contacts',
@@ -245,6 +293,16 @@ describe('ui/embed/state', () => {
     const required = form.fields.filter(({ isRequired }) => isRequired).map(({ path }) => path);
     const without = planConnect(form, {});
     expect(without.kind === 'refusal' ? without.missing : []).toEqual(required);
+  });
+
+  it.each([true, false])('asks for the account before a sign-in as the provider needs it: %s', (isNeeded) => {
+    const metadata = { input: [{ name: 'workspace', displayName: 'My Domain' }] };
+    const oauth2Opts = { grantType: 'authorizationCodePKCE', explicitWorkspaceRequired: isNeeded };
+    const form = authFormOf(provider({ authType: 'oauth2', oauth2Opts, metadata }));
+    expect(form.fields.map(({ path, isRequired }) => [path, isRequired])).toEqual([
+      ['providerMetadata.workspace', isNeeded],
+    ]);
+    expect(planConnect(form, {}).kind).toBe(isNeeded ? 'refusal' : 'oauth');
   });
 
   it('signs in at the provider where it has a page for it, in the account that is named', () => {

@@ -1,14 +1,18 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { HydratedRevision, Installation } from '@svc/client';
+import { readConfigOf } from '../state/draft.ts';
 import type { OfferedMappings } from '../state/questions.ts';
-import { isOn, objectsOf, stepsOf, stepWith, type Step } from '../state/wizard.ts';
+import { issuesNowhere } from '../state/nowhere.ts';
+import type { FormIssue } from '../state/save.ts';
+import { isOn, nameOf, readsHistory, stepsOf, stepWith, type Step } from '../state/wizard.ts';
 import { useText, type Translate } from '../text/index.tsx';
+import { Account } from './account.tsx';
 import { returnUrlOf } from './connect-provider.tsx';
 import type { InstalledProps } from './props.ts';
 import { ObjectsPanel, ReviewPanel } from './objects-panel.tsx';
-import { Overview } from './overview.tsx';
+import { Overview, type OverviewProps } from './overview.tsx';
 import { ReadPanel } from './read-panel.tsx';
-import { BusyButton, Button, Failure, isConnectionOver, Notice, useSlow } from './ui.tsx';
+import { BusyButton, Button, Failure, isConnectionOver, issueText, Notice, useSlow } from './ui.tsx';
 import { useDraft, type DraftState } from './use-draft.ts';
 import { WritePanel } from './write-panel.tsx';
 
@@ -28,6 +32,7 @@ export function Configure(props: ConfigureProps): ReactNode {
   const step = asked && steps.includes(asked) ? asked : (steps[0] ?? 'review');
   const [isDone, setDone] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => props.onEntered(state.isChanged), [state.isChanged]);
   const go = (next: Step | undefined): void => {
     setStep(next);
     // The page that opens is read out, and begins where the eye is.
@@ -59,11 +64,14 @@ export function Configure(props: ConfigureProps): ReactNode {
           <bdi>{titleOf(step, revision, provider.displayName, t)}</bdi>
         </h2>
         <Told
-          {...{ state, t, save }}
+          {...{ state, revision, offered, t, save }}
+          onRetry={() => void state.retry().then(ended)}
+          canFilter={provider.support.search.operators.equals}
           onMine={() => void state.decide('mine').then(ended)}
           onReconnect={isInstalled ? () => go('overview') : undefined}
         />
-        <Page {...props} step={step} state={state} />
+        {!isInstalled && (step === steps[0] || step === 'review') ? <Account {...props} /> : null}
+        <Page {...{ ...props, step, state }} onChange={(change) => void state.apply(change).then(ended)} />
         <Footer {...{ step, steps, state, isInstalled, go, save }} />
       </section>
     </div>
@@ -109,8 +117,7 @@ function stepName(step: Step, revision: HydratedRevision, t: Translate): string 
   if (step === 'objects') return t('stepObjects');
   if (step === 'write') return t('stepWrite');
   if (step === 'review') return t('stepReview');
-  const name = step.slice('read/'.length);
-  return objectsOf(revision).find(({ objectName }) => objectName === name)?.displayName ?? name;
+  return nameOf(revision, step.slice('read/'.length));
 }
 
 function titleOf(step: Step, revision: HydratedRevision, provider: string, t: Translate): string {
@@ -120,7 +127,12 @@ function titleOf(step: Step, revision: HydratedRevision, provider: string, t: Tr
   return t('readTitle', { object: stepName(step, revision, t) });
 }
 
-function Page({ step, state, ...props }: ConfigureProps & { step: Step; state: DraftState }): ReactNode {
+interface PageProps extends ConfigureProps, Pick<OverviewProps, 'onChange'> {
+  step: Step;
+  state: DraftState;
+}
+
+function Page({ step, state, ...props }: PageProps): ReactNode {
   const { revision, offered, provider, connection, installation } = props;
   const t = useText();
   const { draft, edit, change } = state;
@@ -131,12 +143,20 @@ function Page({ step, state, ...props }: ConfigureProps & { step: Step; state: D
         {...{ installation, revision, provider, connection, state, offered }}
         examples={props.exampleRecords}
         returnUrl={returnUrlOf(props)}
+        returned={props.returned}
         onRenewed={props.onRenewed}
         onUninstalled={(id) => props.onUninstallSuccess?.(id)}
+        onChange={props.onChange}
       />
     );
   if (step === 'objects')
-    return <ObjectsPanel {...{ revision, offered, draft, change }} provider={provider.displayName} />;
+    return (
+      <ObjectsPanel
+        {...{ revision, offered, draft, change }}
+        provider={provider.displayName}
+        saved={installation?.config.content ?? { provider: draft.provider }}
+      />
+    );
   if (step === 'write') return <WritePanel {...{ revision, offered, draft, edit, issuesAt }} />;
   if (step === 'review')
     return (
@@ -151,23 +171,35 @@ function Page({ step, state, ...props }: ConfigureProps & { step: Step; state: D
     );
   const object = revision.content.read?.objects.find((one) => `read/${one.objectName}` === step);
   const canFilter = provider.support.search.operators.equals;
-  return object ? <ReadPanel key={step} {...{ object, offered, canFilter, draft, edit, issuesAt }} /> : null;
+  const installed = installation?.config.content;
+  const isNew = !installed || !object || readConfigOf(installed, object.objectName) === undefined;
+  return object ? (
+    <ReadPanel key={step} {...{ object, offered, canFilter, isNew, draft, edit, change, issuesAt }} />
+  ) : null;
 }
 
-const namesOf = (objects: readonly string[]): string =>
-  [...new Set(objects.map((at) => at.split('/').slice(1).join('/')))].join(', ');
+function namesOf(objects: readonly string[], revision: HydratedRevision, t: Translate): string {
+  const names = objects.map((at) =>
+    at === 'proxy' ? t('proxyCalls') : nameOf(revision, at.split('/')[1] ?? ''),
+  );
+  return [...new Set(names)].join(', ');
+}
 
 interface ToldProps {
+  offered: OfferedMappings;
+  canFilter: boolean;
   state: DraftState;
+  revision: HydratedRevision;
   t: Translate;
   save: () => Promise<void>;
+  onRetry: () => void;
   onMine: () => void;
   /** Leads to where the account is connected again. */
   onReconnect: (() => void) | undefined;
 }
 
 /** What the last attempt to save came to. */
-function Told({ state, t, save, onMine, onReconnect }: ToldProps): ReactNode {
+function Told({ state, revision, t, save, onRetry, onMine, onReconnect, ...props }: ToldProps): ReactNode {
   const { meeting, error, issues, isSaved } = state;
   const isSlow = useSlow(state.isSaving);
   if (isSlow) return <Notice tone="info">{t('slow')}</Notice>;
@@ -182,7 +214,9 @@ function Told({ state, t, save, onMine, onReconnect }: ToldProps): ReactNode {
           </>
         }
       >
-        {t(meeting.isNew ? 'installedElsewhere' : 'conflict', { objects: namesOf(meeting.objects) })}
+        {t(meeting.isNew ? 'installedElsewhere' : 'conflict', {
+          objects: namesOf(meeting.objects, revision, t),
+        })}
       </Notice>
     );
   if (meeting.kind === 'uninstalled')
@@ -202,13 +236,38 @@ function Told({ state, t, save, onMine, onReconnect }: ToldProps): ReactNode {
   if (error && isConnectionOver(error) && onReconnect)
     return (
       <Notice tone="bad" actions={<Button onClick={onReconnect}>{t('reconnect')}</Button>}>
-        {t('connectionOver')}
+        {t(state.isChanged ? 'connectionOver' : 'connectionDead')}
       </Notice>
     );
-  if (error) return <Failure error={error} onRetry={() => void save()} />;
-  if (issues.length > 0) return <Notice tone="bad">{t('fixIssues')}</Notice>;
+  if (error) return <Failure error={error} onRetry={onRetry} />;
+  if (issues.length > 0)
+    return (
+      <Notice tone="bad">
+        {t('fixIssues')}
+        <Nowhere
+          issues={issuesNowhere(issues, { ...props, revision, draft: state.draft })}
+          revision={revision}
+        />
+      </Notice>
+    );
   if (meeting.kind === 'merged') return <Notice tone="info">{t('merged')}</Notice>;
   return isSaved ? <Notice tone="good">{t('saved')}</Notice> : null;
+}
+
+/** What is wrong where the form has no field for it. */
+function Nowhere({
+  issues,
+  revision,
+}: {
+  issues: readonly FormIssue[];
+  revision: HydratedRevision;
+}): ReactNode {
+  const t = useText();
+  return issues.map((issue, index) => (
+    <p key={index}>
+      <bdi>{namesOf([issue.at], revision, t)}</bdi>: {issueText(issue, t)}
+    </p>
+  ));
 }
 
 interface FooterProps {
@@ -266,13 +325,11 @@ function Footer({ step, steps, state, isInstalled, go, save }: FooterProps): Rea
 function Done({
   provider,
   installation,
+  revision,
   backUrl,
   onManage,
 }: ConfigureProps & { installation: Installation; onManage: () => void }): ReactNode {
   const t = useText();
-  const reads = Object.values(installation.config.content.read?.objects ?? {}).some(
-    ({ disabled }) => !disabled,
-  );
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
@@ -282,7 +339,9 @@ function Done({
         {t('doneTitle')}
       </h2>
       <p>{t('doneText', { provider: provider.displayName })}</p>
-      {reads ? <p className="svc-muted">{t('doneReads')}</p> : null}
+      {readsHistory(installation.config.content, revision) ? (
+        <p className="svc-muted">{t('doneReads')}</p>
+      ) : null}
       <div className="svc-actions">
         <Button onClick={onManage}>{t('manage')}</Button>
         {backUrl === undefined ? null : (

@@ -1,4 +1,5 @@
 import { useId, useRef, type ReactNode } from 'react';
+import type { SvcError } from '@svc/client';
 import { useText } from '../text/index.tsx';
 import { BusyButton, Button, Failure } from './ui.tsx';
 
@@ -9,7 +10,7 @@ interface ConfirmProps {
   text: string;
   look: 'quiet' | 'danger';
   isPending: boolean;
-  error: Error | undefined;
+  error: SvcError | undefined;
   onConfirm: () => void;
 }
 

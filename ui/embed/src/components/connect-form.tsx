@@ -1,11 +1,13 @@
 import { useEffect, useMemo, useState, type FormEvent, type ReactNode } from 'react';
-import { answerOf, SvcError, type Connection, type ProviderInfo } from '@svc/client';
+import { answerOf, type Connection, type ProviderInfo, type SvcError } from '@svc/client';
 import { useSvc } from '../hooks/provider.tsx';
 import { authFormOf, planConnect, type CredentialField, type Typed } from '../state/credentials.ts';
 import { useText } from '../text/index.tsx';
-import { BusyButton, Button, Failure, Notice, TextField } from './ui.tsx';
+import { BusyButton, Button, Failure, Notice, Said, TextField } from './ui.tsx';
 import type { Refusal } from '../state/refusal.ts';
+import type { Returned } from './returning.ts';
 import { useOAuth } from './use-oauth.ts';
+import { useRenewal } from './use-renewal.ts';
 
 export interface ConnectFormProps {
   provider: ProviderInfo;
@@ -13,8 +15,8 @@ export interface ConnectFormProps {
   renews?: Connection | undefined;
   /** A sign-in at the provider takes the place of this page, and comes back here. */
   returnUrl?: string | undefined;
-  /** Why a sign-in in place of the page was refused. */
-  refusal?: Refusal | undefined;
+  /** How a sign-in in place of the page ended. */
+  returned?: Returned | undefined;
   onConnected: (connection: Connection) => void;
 }
 
@@ -23,33 +25,41 @@ export function ConnectForm({
   provider,
   renews,
   returnUrl,
-  refusal,
+  returned,
   onConnected,
 }: ConnectFormProps): ReactNode {
   const t = useText();
+  const { own, settle, settling } = useOwn(renews, onConnected);
   const form = useMemo(() => authFormOf(provider), [provider]);
   const [typed, setTyped] = useState<Typed>({});
   const [missing, setMissing] = useState<readonly string[]>([]);
-  const oauth = useOAuth(onConnected, returnUrl);
-  const typing = useTyped(provider.name, renews, onConnected);
+  const oauth = useOAuth(settle, returnUrl);
+  const typing = useTyped(provider.name, own, settle);
   const name = provider.displayName;
-  const shown = renews ? form.fields.filter(({ path }) => path !== 'providerWorkspaceRef') : form.fields;
+  const shown = own ? form.fields.filter(({ path }) => path !== 'providerWorkspaceRef') : form.fields;
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const plan = planConnect({ ...form, fields: shown }, typed);
     setMissing(plan.kind === 'refusal' ? plan.missing : []);
-    if (plan.kind === 'oauth') oauth.start({ provider: provider.name, place: plan.place, renews });
+    if (plan.kind === 'oauth')
+      oauth.start({
+        provider: provider.name,
+        place: plan.place,
+        renews: own,
+        workspace: renews?.providerWorkspaceRef,
+      });
     if (plan.kind === 'generate') void typing.connect(plan.request, plan.masks);
   };
-  const isBusy = oauth.state.phase === 'starting' || typing.isPending;
+  const isBusy = oauth.state.phase === 'starting' || typing.isPending || settling.isPending;
+  const error = typing.error ?? settling.error ?? returned?.error;
   const intro =
     form.kind === 'oauth' ? 'connectIntro' : shown.length === 0 ? 'connectNothing' : 'connectTyped';
   return (
     <form className="svc-stack" onSubmit={submit} noValidate>
       <p className="svc-intro">{t(intro, { provider: name })}</p>
-      <OAuthNotice oauth={oauth} refusal={refusal} provider={name} />
-      {typing.error ? <Failure error={typing.error} /> : null}
+      <OAuthNotice oauth={oauth} refusal={returned?.refusal} provider={name} />
+      {error ? <Failure error={error} /> : null}
       {shown.map((field) => (
         <Typing
           key={field.path}
@@ -64,19 +74,48 @@ export function ConnectForm({
           onChange={(value) => setTyped((now) => ({ ...now, [field.path]: value }))}
         />
       ))}
-      <div className="svc-actions">
-        <BusyButton look="primary" type="submit" busy={isBusy} busyText={t('connecting')}>
-          {renews ? t('reconnect') : t('connect', { provider: name })}
-        </BusyButton>
-        {oauth.state.phase === 'waiting' ? (
-          <Button look="quiet" onClick={oauth.reset}>
-            {t('cancel')}
-          </Button>
-        ) : null}
-      </div>
+      <Actions
+        oauth={oauth}
+        busy={isBusy}
+        text={renews ? t('reconnect') : t('connect', { provider: name })}
+      />
     </form>
   );
 }
+
+interface ActionsProps {
+  oauth: ReturnType<typeof useOAuth>;
+  busy: boolean;
+  text: string;
+}
+
+function Actions({ oauth, busy, text }: ActionsProps): ReactNode {
+  const t = useText();
+  return (
+    <div className="svc-actions">
+      <BusyButton look="primary" type="submit" busy={busy} busyText={t('connecting')}>
+        {text}
+      </BusyButton>
+      {'url' in oauth.state ? (
+        <Button look="quiet" onClick={oauth.reset}>
+          {t('cancel')}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** The credentials of a colleague are theirs: this person makes a connection of their own, and what is installed goes on with it. */
+function useOwn(renews: Connection | undefined, onConnected: (connection: Connection) => void) {
+  const { consumerRef } = useSvc();
+  const [renewal, settling] = useRenewal();
+  const settle = (connection: Connection, isNew = false): void =>
+    void renewal({ connection, isNew, onSuccess: () => onConnected(connection) });
+  return { own: isOf(renews, consumerRef) ? renews : undefined, settle, settling };
+}
+
+export const isOf = (connection: Connection | undefined, consumerRef: string): boolean =>
+  connection?.consumer.consumerRef === consumerRef;
 
 interface TypingProps {
   field: CredentialField;
@@ -94,10 +133,10 @@ function Typing({ field, value, isMissing, said, docsUrl, onChange }: TypingProp
       label={typeof field.label === 'string' ? t(field.label) : field.label.said}
       hint={field.hint}
       help={docsUrl}
-      issue={isMissing ? t('missing') : said}
+      issue={isMissing ? t('missing') : said && <Said>{said}</Said>}
       required={field.isRequired}
       type={field.kind === 'secret' ? 'password' : 'text'}
-      options={field.kind === 'select' ? field.options : undefined}
+      options={field.kind === 'select' ? field.options.map((one) => [one, one]) : undefined}
       autoComplete="off"
       spellCheck={false}
       dir="auto"
@@ -107,7 +146,7 @@ function Typing({ field, value, isMissing, said, docsUrl, onChange }: TypingProp
   );
 }
 
-const refusals = { denied: 'denied', failed: 'signInFailed' } as const;
+const refusals = { denied: 'denied', failed: 'signInFailed', otherAccount: 'otherAccount' } as const;
 
 function OAuthNotice({
   oauth,
@@ -161,7 +200,7 @@ function OAuthNotice({
 
 interface TypedConnect {
   isPending: boolean;
-  error: Error | undefined;
+  error: SvcError | undefined;
   issueAt(path: string): string | undefined;
   connect(request: object, masks: string[]): Promise<void>;
 }
@@ -173,7 +212,7 @@ function useTyped(
   onConnected: (connection: Connection) => void,
 ): TypedConnect {
   const { svc, groupRef, groupName, consumerRef, consumerName, project } = useSvc();
-  const [state, setState] = useState<{ isPending: boolean; error?: Error }>({ isPending: false });
+  const [state, setState] = useState<{ isPending: boolean; error?: SvcError }>({ isPending: false });
   useEffect(() => setState({ isPending: false }), [provider]);
   const connect = async (request: object, masks: string[]): Promise<void> => {
     setState({ isPending: true });
@@ -190,10 +229,10 @@ function useTyped(
       setState({ isPending: false });
       onConnected(connection);
     } catch (error) {
-      setState({ isPending: false, error: error as Error });
+      setState({ isPending: false, error: error as SvcError });
     }
   };
-  const issues = state.error instanceof SvcError ? (state.error.issues ?? []) : [];
+  const issues = state.error?.issues ?? [];
   const issueAt = (path: string): string | undefined =>
     issues.find(({ name }) => name === path || name.endsWith(`.${path}`))?.detail;
   return { isPending: state.isPending, error: state.error, issueAt, connect };

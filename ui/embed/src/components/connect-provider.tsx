@@ -1,10 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import type { Connection } from '@svc/client';
+import { useMutation } from '../hooks/mutations.ts';
 import { useSvc, useWhose } from '../hooks/provider.tsx';
 import { useConnection, useIntegration, useProviderInfo } from '../hooks/queries.ts';
 import { Root, useText, type Appearance } from '../text/index.tsx';
 import { Confirm } from './confirm.tsx';
-import { ConnectForm } from './connect-form.tsx';
+import { ConnectForm, isOf } from './connect-form.tsx';
 import { Button, Failure, Loading, Notice } from './ui.tsx';
 import { useReturned } from './returning.ts';
 import { useFresh } from './use-fresh.ts';
@@ -39,7 +40,7 @@ function Connecting(props: Omit<ConnectProviderProps, 'appearance'>): ReactNode 
   const { integration, error: absent } = useIntegration();
   const info = useProviderInfo(props.provider ?? integration?.provider);
   const known = useConnection(props.provider === undefined ? {} : { provider: props.provider });
-  const refusal = useReturned(info.provider?.name);
+  const returned = useReturned(info.provider?.name);
   const [isRenewing, setRenewing] = useState(false);
   useFresh({ keys: ['connection'] });
   const failure = info.error ?? known.error ?? (props.provider === undefined ? absent : undefined);
@@ -74,7 +75,7 @@ function Connecting(props: Omit<ConnectProviderProps, 'appearance'>): ReactNode 
         provider={info.provider}
         renews={connection}
         returnUrl={returnUrlOf(props)}
-        refusal={refusal}
+        returned={returned}
         onConnected={connected}
       />
     </div>
@@ -99,17 +100,13 @@ interface ConnectedProps {
 
 function Connected({ connection, name, onRenew, onGone }: ConnectedProps): ReactNode {
   const t = useText();
-  const { svc } = useSvc();
-  const [state, setState] = useState<{ isPending: boolean; error?: Error }>({ isPending: false });
-  const disconnect = (): void => {
-    setState({ isPending: true });
-    svc.connections
-      .delete(connection.id)
-      .then(onGone, (error: Error) => setState({ isPending: false, error }));
-  };
+  const { svc, consumerRef } = useSvc();
+  const [disconnect, { isPending, error }] = useMutation(() => svc.connections.delete(connection.id));
+  const summary = <ConnectionSummary connection={connection} name={name} />;
+  if (!isOf(connection, consumerRef)) return summary;
   return (
     <div className="svc-stack">
-      <ConnectionSummary connection={connection} name={name} />
+      {summary}
       <div className="svc-actions">
         <Button onClick={onRenew}>{t('reconnect')}</Button>
         <Confirm
@@ -117,9 +114,9 @@ function Connected({ connection, name, onRenew, onGone }: ConnectedProps): React
           title={t('disconnectTitle', { provider: name })}
           text={t('disconnectText', { provider: name })}
           look="quiet"
-          isPending={state.isPending}
-          error={state.error}
-          onConfirm={disconnect}
+          isPending={isPending}
+          error={error}
+          onConfirm={() => void disconnect({ onSuccess: onGone })}
         />
       </div>
     </div>
@@ -129,8 +126,10 @@ function Connected({ connection, name, onRenew, onGone }: ConnectedProps): React
 /** Which account is connected, and whether it works. */
 export function ConnectionSummary({ connection, name }: { connection: Connection; name: string }): ReactNode {
   const t = useText();
+  const { consumerRef } = useSvc();
   const isBroken = connection.status === 'bad_credentials';
   const account = connection.providerWorkspaceRef;
+  const { consumerName } = connection.consumer;
   return (
     <div className="svc-summary">
       <span className={`svc-dot svc-dot-${isBroken ? 'bad' : 'good'}`} aria-hidden="true" />
@@ -139,6 +138,11 @@ export function ConnectionSummary({ connection, name }: { connection: Connection
         {account === undefined ? null : (
           <span className="svc-muted" dir="auto">
             {t('account', { account })}
+          </span>
+        )}
+        {isOf(connection, consumerRef) ? null : (
+          <span className="svc-muted" dir="auto">
+            {t('connectedBy', { person: consumerName })}
           </span>
         )}
       </div>

@@ -1,9 +1,9 @@
 import { useState, type ReactNode } from 'react';
-import { useWhose } from '../hooks/provider.tsx';
-import { useConnection, useProviderInfo } from '../hooks/queries.ts';
+import { useSvc, useWhose } from '../hooks/provider.tsx';
+import { useConnection, useInstallation, useProviderInfo } from '../hooks/queries.ts';
 import { Root, useText, type Appearance } from '../text/index.tsx';
 import { useReturned } from './returning.ts';
-import { ConnectForm } from './connect-form.tsx';
+import { ConnectForm, isOf } from './connect-form.tsx';
 import { returnUrlOf } from './connect-provider.tsx';
 import { Button, Failure, Loading, Notice } from './ui.tsx';
 import { useFresh } from './use-fresh.ts';
@@ -35,29 +35,35 @@ function Health({
   ...way
 }: Omit<ConnectionHealthProps, 'appearance'>): ReactNode {
   const t = useText();
-  const { connection, error, isPending, refetch } = useConnection(
-    asked === undefined ? {} : { provider: asked },
-  );
+  const { consumerRef } = useSvc();
+  const known = useConnection(asked === undefined ? {} : { provider: asked });
+  const { installation, ...found } = useInstallation();
+  // What is installed works with the connection that it has, whatever else there is.
+  const isOfIt = asked === undefined || installation?.config.content.provider === asked;
+  const connection = installation && isOfIt ? installation.connection : known.connection;
+  const error = known.error ?? found.error;
+  const refetch = (): void => {
+    for (const one of [known, found]) void one.refetch();
+  };
   const info = useProviderInfo(connection?.provider);
-  const refusal = useReturned(connection?.provider);
+  const returned = useReturned(connection?.provider);
   const [isRenewing, setRenewing] = useState(false);
-  useFresh({ every: true, keys: ['connection'] });
+  useFresh({ every: true, keys: ['connection', 'installation'] });
   // An answer that fails once tells nothing of the connection that is known.
-  if (error && !connection) return <Failure error={error} onRetry={() => void refetch()} />;
-  if (isPending) return quiet ? null : <Loading />;
+  if (error && !connection) return <Failure error={error} onRetry={refetch} />;
+  if (known.isPending || found.isPending) return quiet ? null : <Loading />;
   if (!connection) return quiet ? null : <Notice tone="info">{t('notConnected')}</Notice>;
   const name = info.provider?.displayName ?? connection.provider;
-  if ((isRenewing || refusal) && info.provider)
+  if ((isRenewing || returned.refusal) && info.provider)
     return (
       <section className="svc-card">
         <ConnectForm
           provider={info.provider}
           renews={connection}
           returnUrl={returnUrlOf(way)}
-          refusal={refusal}
+          returned={returned}
           onConnected={() => {
             setRenewing(false);
-            void refetch();
             onReconnect?.();
           }}
         />
@@ -73,7 +79,7 @@ function Health({
   const { missingScopes } = connection;
   if (missingScopes)
     return (
-      <Notice tone="warning" actions={renew}>
+      <Notice tone="warning" actions={isOf(connection, consumerRef) ? renew : undefined}>
         {t('missingScopes', { scopes: missingScopes.join(', ') })}
       </Notice>
     );

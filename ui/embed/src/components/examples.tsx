@@ -1,14 +1,15 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import type {
   ConfigContent,
   Connection,
   HydratedReadObject,
   HydratedRevision,
   ReadPreview,
+  SvcError,
 } from '@svc/client';
 import { usePreviews } from '../hooks/previews.ts';
 import { useProviderInfo } from '../hooks/queries.ts';
-import { readConfigOf, writeConfigOf } from '../state/draft.ts';
+import { readConfigOf } from '../state/draft.ts';
 import {
   deliveredValues,
   draftOf,
@@ -37,7 +38,9 @@ export function Examples(props: ExamplesProps): ReactNode {
   const { revision, draft, objectName, connection } = props;
   const read = readConfigOf(draft, objectName);
   const object = revision.content.read?.objects.find((one) => one.objectName === objectName);
-  const writes = writeConfigOf(draft, objectName) !== undefined;
+  const writes = revision.content.write?.objects.some(
+    (one) => one.objectName === objectName && one.error === undefined,
+  );
   if (!connection || connection.status === 'bad_credentials') return null;
   // Another config has other examples.
   const key = JSON.stringify(draftOf(draft, objectName));
@@ -60,22 +63,14 @@ interface UnfoldedProps<Value> {
 
 /** Asks when it is unfolded, and again on request. */
 function Unfolded<Value>({ title, hint, ask, children }: UnfoldedProps<Value>): ReactNode {
-  const [state, setState] = useState<{ value?: Value; error?: Error; isAsked: boolean }>({ isAsked: false });
-  const isThere = useRef(true);
-  useEffect(() => {
-    isThere.current = true;
-    return () => {
-      isThere.current = false;
-    };
-  }, []);
+  const [state, setState] = useState<{ value?: Value; error?: SvcError; isAsked: boolean }>({
+    isAsked: false,
+  });
   const load = (): void => {
     setState({ isAsked: true });
-    const end = (ended: { value?: Value; error?: Error }): void => {
-      if (isThere.current) setState({ ...ended, isAsked: true });
-    };
     ask().then(
-      (value) => end({ value }),
-      (cause: unknown) => end({ error: cause as Error }),
+      (value) => setState({ value, isAsked: true }),
+      (error: SvcError) => setState({ error, isAsked: true }),
     );
   };
   return (

@@ -38,7 +38,7 @@ export function FieldList({ choices, gone, chosen, isChosen, onChange }: FieldLi
           <input
             className="svc-input"
             type="search"
-            aria-label={t('search')}
+            aria-label={t('searchField', { count: choices.length })}
             placeholder={t('searchField', { count: choices.length })}
             value={text}
             onChange={(event) => setText(event.target.value)}

@@ -1,5 +1,5 @@
-import { Combobox, ComboboxItem, ComboboxList, ComboboxProvider } from '@ariakit/react';
-import { useId, useMemo, useState, type FocusEvent, type ReactNode } from 'react';
+import { useCombobox, type UseComboboxState, type UseComboboxStateChangeOptions } from 'downshift';
+import { useId, useMemo, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useText } from '../text/index.tsx';
 
 export interface Choice {
@@ -16,7 +16,7 @@ interface FieldPickerProps {
   hint?: string | undefined;
   choices: readonly Choice[];
   value: string | undefined;
-  issue?: string | undefined;
+  issue?: ReactNode;
   onChange: (value: string | undefined) => void;
 }
 
@@ -41,107 +41,120 @@ export function matching(choices: readonly Choice[], text: string): Choice[] {
 }
 
 /** One of many fields, found by typing. */
-export function FieldPicker({ label, hint, choices, value, issue, onChange }: FieldPickerProps): ReactNode {
+export function FieldPicker(props: FieldPickerProps): ReactNode {
+  const { label, hint, value, issue, onChange } = props;
   const t = useText();
   const id = useId();
-  const chosen = choices.find((choice) => choice.value === value);
-  const shownValue = chosen?.label ?? value ?? '';
-  const { typed, setTyped, isOpen, setOpen, leave } = useTyping();
-  const choose = (next: string | undefined): void => {
-    onChange(next);
-    setOpen(false);
-  };
+  const { setTyped, ...listed } = useListed(props);
+  const { box } = listed;
   return (
-    <div className="svc-field svc-picker" onBlur={leave}>
-      <label className="svc-field-label" htmlFor={id}>
+    <div className="svc-field svc-picker">
+      <label {...box.getLabelProps()} className="svc-field-label">
         {label}
       </label>
       {hint ? <p className="svc-hint">{hint}</p> : null}
-      <ComboboxProvider
-        // Arrows stay among the choices: one of them is always taken with Enter.
-        includesBaseElement={false}
-        open={isOpen}
-        setOpen={setOpen}
-        value={typed ?? shownValue}
-        setValue={setTyped}
-        selectedValue={value ?? ''}
-        setSelectedValue={(next) => choose(next)}
-      >
-        <div className="svc-picker-box">
-          <Combobox
-            id={id}
-            className="svc-input"
-            dir="auto"
-            autoSelect
-            placeholder={t('searchField', { count: choices.length })}
-            aria-invalid={issue ? true : undefined}
-            aria-describedby={issue ? `${id}-issue` : undefined}
-            onFocus={(event) => event.currentTarget.select()}
-          />
-          {value === undefined ? null : (
-            <button
-              type="button"
-              className="svc-picker-clear"
-              aria-label={t('clear')}
-              onClick={() => choose(undefined)}
-            >
-              ×
-            </button>
-          )}
-          {isOpen ? <Options choices={choices} text={typed ?? ''} /> : null}
-        </div>
-      </ComboboxProvider>
-      {issue ? <Issue id={`${id}-issue`} text={issue} /> : null}
+      <div className="svc-picker-box">
+        <input
+          {...box.getInputProps({
+            onFocus: (event) => event.currentTarget.select(),
+            onChange: (event) => setTyped(event.currentTarget.value),
+            onKeyDown: leaveEscape(box.isOpen),
+            'aria-invalid': issue ? true : undefined,
+            'aria-describedby': issue ? id : undefined,
+          })}
+          className="svc-input"
+          dir="auto"
+          placeholder={t('searchField', { count: props.choices.length })}
+        />
+        {value === undefined ? null : (
+          <button
+            type="button"
+            className="svc-picker-clear"
+            aria-label={t('clear')}
+            onClick={() => onChange(undefined)}
+          >
+            ×
+          </button>
+        )}
+        {box.isOpen ? <Listed {...listed} value={value} /> : null}
+      </div>
+      {issue ? (
+        <p className="svc-issue" id={id}>
+          {issue}
+        </p>
+      ) : null}
     </div>
   );
 }
 
-/** What was typed and not chosen is no choice: where the list closes, the field shows again what is. */
-function useTyping() {
-  const [typed, setTyped] = useState<string>();
-  const [isOpen, setShown] = useState(false);
-  const setOpen = (open: boolean): void => {
-    setShown(open);
-    if (!open) setTyped(undefined);
+/** Escape is of what is around, such as a dialog, where no list is open: the library would take it. */
+const leaveEscape =
+  (isOpen: boolean) =>
+  ({ key, nativeEvent }: KeyboardEvent): void => {
+    if (key === 'Escape' && !isOpen) Object.assign(nativeEvent, { preventDownshiftDefault: true });
   };
-  const leave = (event: FocusEvent): void => {
-    if (!event.currentTarget.contains(event.relatedTarget)) setOpen(false);
-  };
-  return { typed, setTyped, isOpen, setOpen, leave };
+
+interface ListedProps extends Pick<ReturnType<typeof useListed>, 'box' | 'found' | 'shown'> {
+  value: string | undefined;
 }
 
-function Issue({ id, text }: { id: string; text: string }): ReactNode {
-  return (
-    <p className="svc-issue" id={id}>
-      {text}
-    </p>
-  );
-}
-
-function Options({ choices, text }: { choices: readonly Choice[]; text: string }): ReactNode {
+function Listed({ box, found, shown, value }: ListedProps): ReactNode {
   const t = useText();
-  const found = useMemo(() => matching(choices, text), [choices, text]);
   return (
-    <ComboboxList className="svc-picker-list" alwaysVisible>
-      {found.slice(0, mostShown).map((choice) => (
-        <ComboboxItem
+    <div {...box.getMenuProps({}, { suppressRefError: true })} className="svc-picker-list">
+      {shown.map((choice, index) => (
+        <div
           key={choice.value}
-          className="svc-picker-item"
-          value={choice.value}
-          setValueOnClick={false}
+          {...box.getItemProps({ item: choice, index })}
+          className={`svc-picker-item${choice.value === value ? ' svc-picker-chosen' : ''}`}
         >
           <bdi>{choice.label}</bdi>
           <span className="svc-muted">
-            <bdi>
-              {choice.words !== undefined || choice.label === choice.value ? choice.note : choice.value}
-            </bdi>
+            <bdi>{noteOf(choice)}</bdi>
           </span>
-        </ComboboxItem>
+        </div>
       ))}
       {found.length > mostShown ? (
         <div className="svc-picker-more">{t('moreFields', { count: found.length - mostShown })}</div>
       ) : null}
       {found.length === 0 ? <div className="svc-picker-more">{t('noField')}</div> : null}
-    </ComboboxList>
+    </div>
   );
+}
+
+function noteOf({ label, value, words, note }: Choice): string | undefined {
+  return words !== undefined || label === value ? note : value;
+}
+
+/** What was typed and not chosen is no choice: where the list closes, the field shows again what is. */
+function useListed({ choices, value, onChange }: FieldPickerProps) {
+  const [typed, setTyped] = useState<string>();
+  const found = useMemo(() => matching(choices, typed ?? ''), [choices, typed]);
+  const shown = found.slice(0, mostShown);
+  const chosen = choices.find((choice) => choice.value === value) ?? null;
+  const box = useCombobox<Choice>({
+    items: shown,
+    itemToString: (choice) => choice?.label ?? '',
+    itemToKey: (choice) => choice?.value,
+    inputValue: typed ?? chosen?.label ?? value ?? '',
+    selectedItem: chosen,
+    defaultHighlightedIndex: 0,
+    stateReducer: onlyByChoosing,
+    onIsOpenChange: ({ isOpen }) => {
+      if (!isOpen) setTyped(undefined);
+    },
+    onSelectedItemChange: ({ selectedItem }) => onChange(selectedItem?.value),
+  });
+  return { found, shown, setTyped, box };
+}
+
+const { InputBlur, InputClick, InputKeyDownEscape } = useCombobox.stateChangeTypes;
+
+/** A field that is left, or Escape, closes the list and chooses nothing; a click into the field only opens it. */
+function onlyByChoosing(
+  { selectedItem }: UseComboboxState<Choice>,
+  { type, changes }: UseComboboxStateChangeOptions<Choice>,
+): Partial<UseComboboxState<Choice>> {
+  if (type === InputBlur || type === InputKeyDownEscape) return { ...changes, selectedItem };
+  return type === InputClick ? { ...changes, isOpen: true } : changes;
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { FieldFilter, FieldMetadata, HydratedReadObject } from '@svc/client';
 import type { ReadEdit } from '../state/draft.ts';
+import { isGone } from '../state/questions.ts';
 import type { FormIssue } from '../state/save.ts';
 import { useText } from '../text/index.tsx';
 import { FieldPicker, type Choice } from './field-picker.tsx';
@@ -28,7 +29,11 @@ export function Filters({ object, choices, filters, set, issuesAt }: FiltersProp
           key={`${index} ${filter.fieldName}`}
           filter={filter}
           field={object.allFieldsMetadata?.[filter.fieldName]}
-          issue={issuesAt(`read/${object.objectName}/filter/${index}`).map((one) => issueText(one, t))[0]}
+          issue={
+            isGone(object, filter.fieldName)
+              ? t('filterVanished', { field: filter.fieldName })
+              : issuesAt(`read/${object.objectName}/filter/${index}`).map((one) => issueText(one, t))[0]
+          }
           onChange={(value) => put(filters.map((one, at) => (at === index ? { ...one, value } : one)))}
           onRemove={() => put(filters.filter((_one, at) => at !== index))}
         />
@@ -49,7 +54,7 @@ export function Filters({ object, choices, filters, set, issuesAt }: FiltersProp
 interface FilterProps {
   filter: FieldFilter;
   field: FieldMetadata | undefined;
-  issue: string | undefined;
+  issue: ReactNode;
   onChange: (value: FieldFilter['value']) => void;
   onRemove: () => void;
 }
@@ -76,9 +81,9 @@ function Filter({ filter, field, issue, onChange, onRemove }: FilterProps): Reac
   );
 }
 
-function valuesOf(field: FieldMetadata | undefined): { value: string; label: string }[] | undefined {
-  if (field?.valueType === 'boolean') return ['true', 'false'].map((value) => ({ value, label: value }));
-  return field?.values?.map(({ value, displayValue }) => ({ value, label: displayValue }));
+function valuesOf(field: FieldMetadata | undefined): [string, string][] | undefined {
+  if (field?.valueType === 'boolean') return ['true', 'false'].map((value) => [value, value]);
+  return field?.values?.map(({ value, displayValue }) => [value, displayValue]);
 }
 
 /** As the field has it: a number that a person has typed is one. */

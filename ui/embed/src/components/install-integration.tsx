@@ -1,20 +1,21 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import type { Connection, HydratedRevision } from '@svc/client';
+import type { Connection, HydratedRevision, SvcError } from '@svc/client';
 import { useSvc, useWhose } from '../hooks/provider.tsx';
 import {
-  useConnection,
+  useAccount,
   useInstallation,
   useIntegration,
   useProviderInfo,
   useRevision,
 } from '../hooks/queries.ts';
 import type { OfferedMappings } from '../state/questions.ts';
-import { Root, useText } from '../text/index.tsx';
+import { Root, useText, type TextKey } from '../text/index.tsx';
 import { ConnectForm, type ConnectFormProps } from './connect-form.tsx';
 import { returnUrlOf } from './connect-provider.tsx';
 import { Configure } from './configure.tsx';
 import type { InstalledProps, InstallIntegrationProps } from './props.ts';
-import { BusyButton, Button, Failure, Loading, Notice } from './ui.tsx';
+import { BusyButton, Button, Failure, Loading, Notice, Said } from './ui.tsx';
+import { hasKept } from './kept-draft.ts';
 import { useReturned } from './returning.ts';
 import { useFresh } from './use-fresh.ts';
 
@@ -30,25 +31,31 @@ export function InstallIntegration({ appearance = {}, ...props }: InstallIntegra
   );
 }
 
-function useKnown() {
+/** `chosen`: the connection to install on, as long as it works. */
+function useKnown(chosen: string | undefined) {
   const { integration, ...asked } = useIntegration();
   const found = useInstallation();
-  const known = useConnection();
+  const known = useAccount(undefined, chosen);
   const info = useProviderInfo(integration?.provider);
   const failure = asked.error ?? found.error ?? known.error ?? info.error;
-  return { integration, found, known, info, failure };
+  // What could not be asked for at first may well be there.
+  const [isFound, isAsked] = [useOnce(found.isSuccess), useOnce(known.isSuccess)];
+  return { integration, found, known, isKnown: isFound && isAsked, info, failure };
 }
 
 function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNode {
   const { store } = useSvc();
-  const { integration, found, known, info, failure } = useKnown();
-  const refusal = useReturned(integration?.provider);
-  const [isGone, setGone] = useState(false);
+  const [chosen, setChosen] = useState<string>();
   const edited = useRef<Connection>(undefined);
+  // What a colleague connects meanwhile does not take its place.
+  const { integration, found, known, isKnown, info, failure } = useKnown(chosen ?? edited.current?.id);
+  const returned = useReturned(integration?.provider, setChosen);
   const installed = useRef(false);
+  const whose = useWhose();
+  const [isEntered, setEntered] = useState(() => hasKept(whose));
   useFresh();
-  const isKnown = integration && !found.isPending && !known.isPending;
-  if (!isKnown || !info.provider) return <Awaited failure={failure} />;
+  const [isGone, setGone] = useGone(found.installation?.id, isEntered);
+  if (!integration || !isKnown || !info.provider) return <Awaited failure={failure} />;
   installed.current ||= found.installation !== undefined;
   const connection = found.installation?.connection ?? known.connection;
   const isUsable =
@@ -57,13 +64,14 @@ function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNo
   if (isUsable) edited.current = connection;
   else if (isGone) edited.current = undefined;
   const about = connection ?? edited.current;
-  const told = installed.current ? 'uninstalledElsewhere' : edited.current && 'connectionOver';
+  const told = isGone ? 'uninstalled' : whyNone(installed.current, isEntered, edited.current);
   const gone = (id: string): void => {
     setGone(true);
     props.onUninstallSuccess?.(id);
   };
-  const connected = (): void => {
+  const connected = (made?: Connection): void => {
     setGone(false);
+    if (made) setChosen(made.id);
     installed.current = false;
     for (const key of ['connection', 'installation', 'revision']) void store.refresh(key);
   };
@@ -71,11 +79,11 @@ function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNo
     <>
       {isUsable ? null : (
         <Connecting
-          told={isGone ? 'uninstalled' : told}
+          told={told}
           provider={info.provider}
           renews={connection}
           returnUrl={returnUrlOf(props)}
-          refusal={refusal}
+          returned={returned}
           onConnected={connected}
         />
       )}
@@ -86,7 +94,9 @@ function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNo
             provider={info.provider}
             connection={about}
             installation={found.installation}
+            returned={returned}
             onRenewed={connected}
+            onEntered={setEntered}
             onUninstallSuccess={gone}
           />
         </div>
@@ -95,7 +105,24 @@ function Installing(props: Omit<InstallIntegrationProps, 'appearance'>): ReactNo
   );
 }
 
-function Awaited({ failure }: { failure: Error | undefined }): ReactNode {
+/** That it was uninstalled here is told until something is entered, or installed. */
+function useGone(installationId: string | undefined, isEntered: boolean) {
+  const state = useState(false);
+  const [, setGone] = state;
+  useEffect(() => {
+    if (installationId !== undefined || isEntered) setGone(false);
+  }, [installationId, isEntered]);
+  return state;
+}
+
+/** Whether it ever was so. */
+function useOnce(is: boolean): boolean {
+  const was = useRef(false);
+  was.current ||= is;
+  return was.current;
+}
+
+function Awaited({ failure }: { failure: SvcError | undefined }): ReactNode {
   const { store } = useSvc();
   return (
     <section className="svc-card">
@@ -104,9 +131,15 @@ function Awaited({ failure }: { failure: Error | undefined }): ReactNode {
   );
 }
 
+/** Why there is no account; that what was entered is still here is told where something was. */
+function whyNone(wasInstalled: boolean, isEntered: boolean, account?: Connection): TextKey | undefined {
+  if (wasInstalled) return isEntered ? 'uninstalledElsewhere' : 'uninstalledByOther';
+  if (isEntered) return 'connectionOver';
+  return account && 'connectionDead';
+}
+
 interface ConnectingProps extends ConnectFormProps {
-  /** Why there is no account. */
-  told: 'uninstalled' | 'uninstalledElsewhere' | 'connectionOver' | undefined;
+  told: TextKey | undefined;
 }
 
 function Connecting({ told, ...form }: ConnectingProps): ReactNode {
@@ -143,29 +176,30 @@ function WithFields(props: InstalledProps): ReactNode {
     if (isNewer) setTold(true);
     if (revision) seen.current = revision;
   }, [revision, isNewer, failure]);
-  const retry = (
-    <BusyButton busy={isFetching} busyText={t('loading')} onClick={() => void refetch()}>
-      {t('tryAgain')}
-    </BusyButton>
+  // What is set up was looked through.
+  useEffect(() => setTold(false), [props.installation?.config.id]);
+  // Whoever comes back to the page finds it mended.
+  useFresh({ keys: isRefused ? ['revision'] : [] });
+  const trouble = (
+    <>
+      {failure === undefined ? null : (
+        <FieldsFailed
+          provider={props.provider.displayName}
+          failure={failure}
+          retry={
+            <BusyButton busy={isFetching} busyText={t('loading')} onClick={() => void refetch()}>
+              {t('tryAgain')}
+            </BusyButton>
+          }
+        />
+      )}
+      {error ? <Failure error={error} onRetry={() => void refetch()} /> : null}
+    </>
   );
-  if (!shown)
-    return (
-      <section className="svc-card">
-        {failure === undefined ? null : (
-          <Notice tone="bad" actions={retry}>
-            <p>{t('fieldsFailed', { provider: props.provider.displayName })}</p>
-            <details>
-              <summary>{t('details')}</summary>
-              <p dir="auto">{failure}</p>
-            </details>
-          </Notice>
-        )}
-        {error ? <Failure error={error} onRetry={() => void refetch()} /> : null}
-        {failure === undefined && !error ? <Loading /> : null}
-      </section>
-    );
+  if (!shown) return <section className="svc-card">{isRefused ? trouble : <Loading />}</section>;
   return (
     <>
+      {shown === revision && props.connection.status !== 'bad_credentials' ? trouble : null}
       {isTold ? (
         <Notice
           tone="info"
@@ -180,6 +214,27 @@ function WithFields(props: InstalledProps): ReactNode {
       ) : null}
       <Configure {...props} revision={shown} offered={props.fieldMapping ?? noMappings} />
     </>
+  );
+}
+
+interface FieldsFailedProps {
+  provider: string;
+  failure: string;
+  retry: ReactNode;
+}
+
+function FieldsFailed({ provider, failure, retry }: FieldsFailedProps): ReactNode {
+  const t = useText();
+  return (
+    <Notice tone="bad" actions={retry}>
+      <p>{t('fieldsFailed', { provider })}</p>
+      <details>
+        <summary>{t('details')}</summary>
+        <p>
+          <Said>{failure}</Said>
+        </p>
+      </details>
+    </Notice>
   );
 }
 

@@ -1,7 +1,7 @@
-import type { ReactNode } from 'react';
-import type { ConfigContent, HydratedRevision } from '@svc/client';
-import { applyEdit, readConfigOf, writeConfigOf } from '../state/draft.ts';
-import { withObject, type OfferedMappings } from '../state/questions.ts';
+import { useRef, type ReactNode } from 'react';
+import type { ConfigContent, HydratedRevision, ReadObjectConfig } from '@svc/client';
+import { readConfigOf, writeConfigOf } from '../state/draft.ts';
+import { withObject, withoutObject, type OfferedMappings } from '../state/questions.ts';
 import { objectsOf, type SharedObject } from '../state/wizard.ts';
 import { useText } from '../text/index.tsx';
 import { Examples, type ExamplesProps } from './examples.tsx';
@@ -13,58 +13,85 @@ interface ObjectsPanelProps {
   draft: ConfigContent;
   change: (change: (draft: ConfigContent) => ConfigContent) => void;
   provider: string;
+  /** The config in force; one without objects where nothing is installed. */
+  saved: ConfigContent;
 }
 
-/** Which objects are read and written. */
-export function ObjectsPanel({ revision, offered, draft, change, provider }: ObjectsPanelProps): ReactNode {
+/** Which objects are read; what the integration declares for writing is written once it is installed. */
+export function ObjectsPanel({
+  revision,
+  offered,
+  draft,
+  change,
+  provider,
+  saved,
+}: ObjectsPanelProps): ReactNode {
   const t = useText();
+  // What was chosen of an object that is switched off and on again.
+  const before = useRef<Record<string, ReadObjectConfig | undefined>>({});
   const setRead = ({ objectName }: SharedObject, enabled: boolean): void => {
     const object = revision.content.read?.objects.find((one) => one.objectName === objectName);
-    if (object && enabled) change((now) => withObject(now, object, offered[objectName]));
-    else
-      change((now) => applyEdit(now, { on: 'read', object: objectName, set: { kind: 'enabled', enabled } }));
+    if (!object) return;
+    if (!enabled) before.current[objectName] = readConfigOf(draft, objectName);
+    const chosen = before.current[objectName];
+    change((now) =>
+      enabled
+        ? withObject(now, object, offered[objectName], chosen)
+        : withoutObject(now, object, { revision, saved, offered: offered[objectName] }),
+    );
   };
-  const setWrite = ({ objectName }: SharedObject, enabled: boolean): void =>
-    change((now) => applyEdit(now, { on: 'write', object: objectName, set: { kind: 'enabled', enabled } }));
+  const objects = objectsOf(revision);
   return (
     <div className="svc-stack">
-      <p className="svc-intro">{t('objectsIntro', { provider })}</p>
+      {objects.some(({ canRead }) => canRead) ? (
+        <p className="svc-intro">{t('objectsIntro', { provider })}</p>
+      ) : null}
       <ul className="svc-rows">
-        {objectsOf(revision).map((object) => {
-          const read = readConfigOf(draft, object.objectName);
-          return (
-            <li key={object.objectName} className="svc-row">
-              <div className="svc-row-name">
-                <strong>
-                  <bdi>{object.displayName}</bdi>
-                </strong>
-                {object.error === undefined ? null : (
-                  <span className="svc-hint">{t('objectUnavailable')}</span>
-                )}
-              </div>
-              <fieldset className="svc-row-choices" disabled={object.error !== undefined}>
-                <legend className="svc-hidden">{object.displayName}</legend>
-                {object.canRead ? (
-                  <Toggle
-                    label={t('reads')}
-                    checked={object.isAlwaysRead || (read !== undefined && !read.disabled)}
-                    disabled={object.isAlwaysRead}
-                    onChange={(enabled) => setRead(object, enabled)}
-                  />
-                ) : null}
-                {object.canWrite ? (
-                  <Toggle
-                    label={t('writes')}
-                    checked={writeConfigOf(draft, object.objectName) !== undefined}
-                    onChange={(enabled) => setWrite(object, enabled)}
-                  />
-                ) : null}
-              </fieldset>
-            </li>
-          );
-        })}
+        {objects.map((object) => (
+          <ObjectRow
+            key={object.objectName}
+            object={object}
+            read={readConfigOf(draft, object.objectName)}
+            setRead={(enabled) => setRead(object, enabled)}
+          />
+        ))}
       </ul>
     </div>
+  );
+}
+
+interface ObjectRowProps {
+  object: SharedObject;
+  read: ReadObjectConfig | undefined;
+  setRead: (enabled: boolean) => void;
+}
+
+function ObjectRow({ object, read, setRead }: ObjectRowProps): ReactNode {
+  const t = useText();
+  const isRead = read ? !read.disabled : object.isAlwaysRead;
+  return (
+    <li className="svc-row">
+      <div className="svc-row-name">
+        <strong>
+          <bdi>{object.displayName}</bdi>
+        </strong>
+        {object.error === undefined ? null : <span className="svc-hint">{t('objectUnavailable')}</span>}
+        {object.canWrite ? (
+          <span className="svc-hint">{t('mayWrite', { objects: object.displayName })}</span>
+        ) : null}
+      </div>
+      {object.canRead ? (
+        <fieldset className="svc-row-choices" disabled={object.error !== undefined}>
+          <legend className="svc-hidden">{object.displayName}</legend>
+          <Toggle
+            label={t('reads')}
+            checked={isRead}
+            disabled={object.isAlwaysRead && isRead}
+            onChange={setRead}
+          />
+        </fieldset>
+      ) : null}
+    </li>
   );
 }
 
@@ -77,7 +104,7 @@ export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode
   if (objectsOf(revision).length === 0) return <p className="svc-intro">{t('reviewProxy', { provider })}</p>;
   return (
     <ul className="svc-rows">
-      {objectsOf(revision).map(({ objectName, displayName }) => {
+      {objectsOf(revision).map(({ objectName, displayName, canWrite, isAlwaysRead }) => {
         const read = readConfigOf(draft, objectName);
         const write = writeConfigOf(draft, objectName);
         const declared = revision.content.read?.objects.find((one) => one.objectName === objectName);
@@ -87,7 +114,7 @@ export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode
         const chosen = Object.values(read?.selectedFields ?? {}).filter(Boolean).length;
         const mapped = Object.keys(read?.selectedFieldMappings ?? {}).length;
         const filtered = read?.fieldFilters?.length ?? 0;
-        const reads = read && !read.disabled;
+        const reads = read ? !read.disabled : isAlwaysRead;
         return (
           <li key={objectName} className="svc-row">
             <strong>
@@ -101,12 +128,12 @@ export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode
                   {mapped > 0 ? ` · ${t('summaryMapped', { count: mapped })}` : ''}
                 </span>
               ) : null}
-              {write ? (
+              {canWrite ? (
                 <span className="svc-tag">
-                  {t('writes')} · {t(write.deletionSettings?.enabled ? 'deletesYes' : 'deletesNo')}
+                  {t('writes')} · {t(write?.deletionSettings?.enabled ? 'deletesYes' : 'deletesNo')}
                 </span>
               ) : null}
-              {reads || write ? null : <span className="svc-muted">{t('notShared')}</span>}
+              {reads || canWrite ? null : <span className="svc-muted">{t('notShared')}</span>}
             </div>
             <Examples {...props} objectName={objectName} />
           </li>

@@ -1,26 +1,34 @@
 import { useState, type ReactNode } from 'react';
-import type { Connection, HydratedRevision, Installation, ProviderInfo } from '@svc/client';
+import type { ConfigContent, Connection, HydratedRevision, Installation, ProviderInfo } from '@svc/client';
 import { useDeleteInstallation } from '../hooks/mutations.ts';
-import { applyEdit } from '../state/draft.ts';
-import { isPaused } from '../state/save.ts';
+import { useSvc } from '../hooks/provider.tsx';
+import { heldIn, pausableIn, readIn, withReads } from '../state/reading.ts';
+import { nameOf } from '../state/wizard.ts';
 import { useText } from '../text/index.tsx';
 import { Confirm } from './confirm.tsx';
-import { ConnectForm } from './connect-form.tsx';
+import { ConnectForm, isOf } from './connect-form.tsx';
 import { ConnectionSummary } from './connect-provider.tsx';
+import { LeftObjects } from './left-objects.tsx';
 import { ReviewPanel } from './objects-panel.tsx';
-import { Button, Notice } from './ui.tsx';
+import { Resume } from './resume.tsx';
+import { BusyButton, Button, Notice } from './ui.tsx';
 import type { ExamplesProps } from './examples.tsx';
+import type { Returned } from './returning.ts';
 import type { DraftState } from './use-draft.ts';
+import type { Change } from './use-sending.ts';
 
-interface OverviewProps extends Pick<ExamplesProps, 'offered' | 'examples'> {
+export interface OverviewProps extends Pick<ExamplesProps, 'offered' | 'examples'> {
   installation: Installation;
   revision: HydratedRevision;
   provider: ProviderInfo;
   connection: Connection | undefined;
   state: DraftState;
   returnUrl: string | undefined;
+  returned: Returned;
   onRenewed: () => void;
   onUninstalled: (installationId: string) => void;
+  /** Saves a change by itself. */
+  onChange: (change: Change) => void;
 }
 
 /** An installation that works, or what it needs; connecting again, pausing and uninstalling. */
@@ -31,24 +39,17 @@ export function Overview({
   connection,
   state,
   returnUrl,
+  returned,
   offered,
   examples,
   ...on
 }: OverviewProps): ReactNode {
   const t = useText();
   const isBroken = connection === undefined || connection.status === 'bad_credentials';
+  const { consumerRef } = useSvc();
   const [isRenewing, setRenewing] = useState(false);
-  const paused = isPaused(installation);
-  const hasReads = Object.keys(installation.config.content.read?.objects ?? {}).length > 0;
-  const setPaused = (enabled: boolean): void => {
-    state.change((draft) =>
-      Object.values(draft.read?.objects ?? {}).reduce(
-        (now, { objectName }) =>
-          applyEdit(now, { on: 'read', object: objectName, set: { kind: 'enabled', enabled } }),
-        draft,
-      ),
-    );
-  };
+  const { content } = installation.config;
+  const isPaused = heldIn(content).length > 0 && readIn(content, revision).length === 0;
   return (
     <div className="svc-stack">
       {connection ? <ConnectionSummary connection={connection} name={provider.displayName} /> : null}
@@ -58,27 +59,60 @@ export function Overview({
           provider={provider}
           renews={connection}
           returnUrl={returnUrl}
+          returned={returned}
           onConnected={() => {
             setRenewing(false);
             on.onRenewed();
           }}
         />
       ) : null}
-      {paused && !state.isChanged ? <Notice tone="info">{t('paused')}</Notice> : null}
+      {isPaused ? <Notice tone="info">{t('paused')}</Notice> : null}
       <ReviewPanel
         {...{ revision, offered, examples, connection, draft: state.draft }}
         provider={provider.displayName}
       />
+      <LeftObjects
+        {...{ content, revision }}
+        isSaving={state.isSaving}
+        onStop={(objectName) => on.onChange({ by: (config) => withReads(config, [objectName], false) })}
+      />
       <div className="svc-actions">
-        {isBroken ? null : (
+        {isBroken || !isOf(connection, consumerRef) ? null : (
           <Button onClick={() => setRenewing(!isRenewing)}>{t(isRenewing ? 'cancel' : 'reconnect')}</Button>
         )}
-        {hasReads ? (
-          <Button onClick={() => setPaused(paused)}>{t(paused ? 'resume' : 'pause')}</Button>
-        ) : null}
+        <Reading {...{ content, revision, state }} onChange={on.onChange} />
         <Uninstall {...{ installation, provider, revision }} onUninstalled={on.onUninstalled} />
       </div>
     </div>
+  );
+}
+
+interface ReadingProps extends Pick<OverviewProps, 'revision' | 'state' | 'onChange'> {
+  content: ConfigContent;
+}
+
+/** Pauses all that is read, and asks what of it is read again. */
+function Reading({ content, revision, state, onChange }: ReadingProps): ReactNode {
+  const t = useText();
+  const [read, held] = [pausableIn(content, revision), heldIn(content)];
+  const set = (names: readonly string[], enabled: boolean): void =>
+    onChange({ by: (config) => withReads(config, names, enabled), pauses: enabled ? [] : names });
+  return (
+    <>
+      {read.length > 0 ? (
+        <BusyButton busy={state.isSaving} busyText={t('installing')} onClick={() => set(read, false)}>
+          {t('pause')}
+        </BusyButton>
+      ) : null}
+      {held.length > 0 ? (
+        <Resume
+          held={held.map((objectName) => ({ objectName, label: nameOf(revision, objectName) }))}
+          paused={state.paused}
+          isSaving={state.isSaving}
+          onResume={(names) => set(names, true)}
+        />
+      ) : null}
+    </>
   );
 }
 

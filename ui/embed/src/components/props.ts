@@ -2,6 +2,7 @@ import type { Connection, Installation, ProviderInfo } from '@svc/client';
 import type { ExampleRecords } from '../state/preview.ts';
 import type { OfferedMappings } from '../state/questions.ts';
 import type { Appearance } from '../text/index.tsx';
+import type { Returned } from './returning.ts';
 
 export interface InstallIntegrationProps {
   /** Mappings offered besides those of the manifest, by object. */
@@ -23,5 +24,10 @@ export interface InstalledProps extends Omit<InstallIntegrationProps, 'appearanc
   provider: ProviderInfo;
   connection: Connection;
   installation: Installation | undefined;
-  onRenewed: () => void;
+  /** How a sign-in in place of the page ended. */
+  returned: Returned;
+  /** With the connection that was made, where the installation is to be made on it. */
+  onRenewed: (made?: Connection) => void;
+  /** Whether something was entered that is not saved. */
+  onEntered: (isEntered: boolean) => void;
 }

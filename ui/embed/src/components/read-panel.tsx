@@ -5,8 +5,9 @@ import {
   choosableFields,
   fieldsOf,
   mappingQuestions,
-  suggestedValues,
+  translatedBy,
   vanishedFields,
+  withMapping,
   type MappingQuestion,
   type OfferedMappings,
 } from '../state/questions.ts';
@@ -15,7 +16,7 @@ import { useText } from '../text/index.tsx';
 import { FieldList } from './field-list.tsx';
 import { FieldPicker, type Choice } from './field-picker.tsx';
 import { Filters } from './filters.tsx';
-import { IssueText, issueText, Notice } from './ui.tsx';
+import { IssueText, issueText, Notice, Select } from './ui.tsx';
 
 export interface PanelProps {
   draft: ConfigContent;
@@ -29,6 +30,9 @@ interface ReadPanelProps extends PanelProps {
   offered?: OfferedMappings | undefined;
   /** Whether the provider can be asked for records by what they hold. */
   canFilter: boolean;
+  /** What is read at the beginning is read once, when the object is new. */
+  isNew: boolean;
+  change: (change: (draft: ConfigContent) => ConfigContent) => void;
 }
 
 /** One object that is read: what comes in any case, what is matched, what is chosen, and how far back. */
@@ -36,15 +40,17 @@ export function ReadPanel({
   object,
   offered = {},
   canFilter,
+  isNew,
   draft,
   edit,
+  change,
   issuesAt,
 }: ReadPanelProps): ReactNode {
   const t = useText();
   const { objectName } = object;
   const at = `read/${objectName}`;
   const config = readConfigOf(draft, objectName);
-  const set = (change: ReadEdit): void => edit({ on: 'read', object: objectName, set: change });
+  const set = (made: ReadEdit): void => edit({ on: 'read', object: objectName, set: made });
   const choices = useMemo(() => fieldsOf(object).map(choiceOf), [object]);
   const optional = useMemo(
     () => choosableFields(object).map(({ fieldName, label }): Choice => ({ value: fieldName, label })),
@@ -74,7 +80,10 @@ export function ReadPanel({
           <h3>{t('mappings')}</h3>
           <p className="svc-hint">{t('mappingsIntro')}</p>
           {questions.map((question) => (
-            <Mapping key={question.mapToName} {...{ question, object, choices, config, set, issuesAt }} />
+            <Mapping
+              key={question.mapToName}
+              {...{ question, questions, object, choices, config, change, set, issuesAt }}
+            />
           ))}
         </section>
       ) : null}
@@ -82,7 +91,7 @@ export function ReadPanel({
       {canFilter && choices.length > 0 ? (
         <Filters filters={config?.fieldFilters ?? []} {...{ object, choices, set, issuesAt }} />
       ) : null}
-      <History config={config} set={set} />
+      {isNew ? <History config={config} set={set} /> : null}
     </div>
   );
 }
@@ -130,8 +139,9 @@ function choiceOf({ fieldName, displayName, valueType }: FieldMetadata): Choice 
   return { value: fieldName, label: displayName, note: valueType };
 }
 
-interface MappingProps {
+interface MappingProps extends Pick<ReadPanelProps, 'change'> {
   question: MappingQuestion;
+  questions: readonly MappingQuestion[];
   object: HydratedReadObject;
   choices: readonly Choice[];
   config: ReturnType<typeof readConfigOf>;
@@ -139,7 +149,7 @@ interface MappingProps {
   issuesAt: PanelProps['issuesAt'];
 }
 
-function Mapping({ question, object, choices, config, set, issuesAt }: MappingProps): ReactNode {
+function Mapping({ question, questions, object, config, issuesAt, ...on }: MappingProps): ReactNode {
   const t = useText();
   const { mapToName, label, prompt, isRequired, values } = question;
   const at = `read/${object.objectName}`;
@@ -147,14 +157,12 @@ function Mapping({ question, object, choices, config, set, issuesAt }: MappingPr
   const field = fieldName === undefined ? undefined : object.allFieldsMetadata?.[fieldName];
   const isGone = fieldName !== undefined && object.allFieldsMetadata !== undefined && !field;
   const [issue] = issuesAt(`${at}/mapping/${mapToName}`);
-  const choose = (next: string | undefined): void => {
-    set({ kind: 'mapping', mapToName, fieldName: next });
-    if (values.length === 0) return;
-    if (fieldName !== undefined) set({ kind: 'values', fieldName, values: undefined });
-    if (next === undefined) return;
-    const suggested = suggestedValues(question, object.allFieldsMetadata?.[next]);
-    set({ kind: 'values', fieldName: next, values: suggested });
-  };
+  const translator = translatedBy(question, questions, config);
+  const wrong = isGone
+    ? t('vanished', { field: fieldName })
+    : translator
+      ? t('fieldTranslated', { name: translator.label })
+      : issue && issueText(issue, t);
   return (
     <div className="svc-mapping">
       <FieldPicker
@@ -164,17 +172,19 @@ function Mapping({ question, object, choices, config, set, issuesAt }: MappingPr
           </>
         }
         hint={prompt}
-        choices={choices}
+        choices={on.choices}
         value={fieldName}
-        issue={isGone ? t('vanished', { field: fieldName }) : issue && issueText(issue, t)}
-        onChange={choose}
+        issue={wrong}
+        onChange={(next) =>
+          on.change((draft) => withMapping(draft, object, questions, { question, fieldName: next }))
+        }
       />
-      {fieldName !== undefined && field?.values && values.length > 0 ? (
+      {fieldName !== undefined && field?.values && values.length > 0 && !translator ? (
         <Values
           question={question}
           field={field}
           config={config}
-          set={set}
+          set={on.set}
           issues={issuesAt(`${at}/values/${fieldName}`)}
         />
       ) : null}
@@ -208,19 +218,15 @@ function Values({ question, field, config, set, issues }: ValuesProps): ReactNod
         <div key={value} className="svc-value">
           <bdi id={`${id}-${index}`}>{label}</bdi>
           <span className="svc-arrow" aria-hidden="true" />
-          <select
-            className="svc-input"
+          <Select
             aria-labelledby={`${id}-${index}`}
             value={mapped[value] ?? ''}
-            onChange={(event) => change(value, event.target.value)}
-          >
-            <option value="">{t('notShared')}</option>
-            {field.values?.map((one) => (
-              <option key={one.value} value={one.value}>
-                {one.displayValue}
-              </option>
-            ))}
-          </select>
+            options={[
+              ['', t('notShared')],
+              ...(field.values ?? []).map((one) => [one.value, one.displayValue] as const),
+            ]}
+            onChange={(theirs) => change(value, theirs)}
+          />
         </div>
       ))}
       <IssueText id={`${fieldName}-values`} issues={issues} />
@@ -246,16 +252,16 @@ function History({ config, set }: Pick<MappingProps, 'config' | 'set'>): ReactNo
     <section className="svc-section">
       <label className="svc-field">
         <span className="svc-h3">{t('history')}</span>
-        <select className="svc-input" value={value} onChange={(event) => change(event.target.value)}>
-          <option value="">{t('historyDefault')}</option>
-          <option value="0">{t('historyNone')}</option>
-          {days.map((count) => (
-            <option key={count} value={count}>
-              {t('historyDays', { days: count })}
-            </option>
-          ))}
-          <option value="all">{t('historyAll')}</option>
-        </select>
+        <Select
+          value={value}
+          options={[
+            ['', t('historyDefault')],
+            ['0', t('historyNone')],
+            ...days.map((count) => [String(count), t('historyDays', { days: count })] as const),
+            ['all', t('historyAll')],
+          ]}
+          onChange={change}
+        />
       </label>
     </section>
   );

@@ -1,12 +1,14 @@
 import {
+  Fragment,
   useEffect,
   useId,
   useState,
   type ButtonHTMLAttributes,
   type InputHTMLAttributes,
   type ReactNode,
+  type SelectHTMLAttributes,
 } from 'react';
-import { SvcError } from '@svc/client';
+import type { SvcError } from '@svc/client';
 import type { FormIssue } from '../state/save.ts';
 import { useText, type TextKey, type Translate } from '../text/index.tsx';
 
@@ -57,22 +59,37 @@ export function Notice({
 }
 
 /** What failed, in words for a person; what a builder needs stands behind a fold. */
-export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }): ReactNode {
+export function Failure({ error, onRetry }: { error: SvcError; onRetry?: () => void }): ReactNode {
   const t = useText();
-  const problem = error instanceof SvcError ? error : undefined;
+  const known = sentenceOf(error, t);
   return (
     <Notice tone="bad" actions={onRetry ? <Button onClick={onRetry}>{t('tryAgain')}</Button> : undefined}>
-      <p>{sentenceOf(error, t)}</p>
-      {problem?.requestId ? (
+      <p>{known ?? t('failed')}</p>
+      {known === undefined ? (
+        <p>
+          <Said>{[error.detail ?? error.message, ...saidOf(error)].join(' ')}</Said>
+        </p>
+      ) : null}
+      {error.requestId ? (
         <details>
           <summary>{t('details')}</summary>
+          {known === undefined || error.detail === undefined ? null : (
+            <p>
+              <Said>{error.detail}</Said>
+            </p>
+          )}
           <p>
-            {problem.code}. {t('reference', { requestId: problem.requestId })}
+            {error.code}. {t('reference', { requestId: error.requestId })}
           </p>
         </details>
       ) : null}
     </Notice>
   );
+}
+
+/** What is wrong in particular, where the sentence does not have it. */
+function saidOf({ issues, detail }: SvcError): string[] {
+  return issues.filter((issue) => !detail.includes(issue.detail)).map((issue) => issue.detail);
 }
 
 /** What a person can do about, in their words. */
@@ -82,21 +99,21 @@ const sentences: Readonly<Partial<Record<string, TextKey>>> = {
   'token-unavailable': 'tokenDown',
   'provider-unreachable': 'providerDown',
   'provider-rate-limited': 'providerBusy',
-  'connection-bad-credentials': 'connectionOver',
-  'no-usable-connection': 'connectionOver',
+  'connection-bad-credentials': 'connectionDead',
+  'no-usable-connection': 'connectionDead',
+  forbidden: 'notYours',
+  'other-account': 'otherAccount',
 };
 
 /** Whether connecting again is what helps. */
-export function isConnectionOver(error: Error): boolean {
-  return error instanceof SvcError && sentences[error.code] === 'connectionOver';
+export function isConnectionOver({ code }: SvcError): boolean {
+  return sentences[code] === 'connectionDead';
 }
 
-function sentenceOf(error: Error, t: Translate): string {
-  const code = error instanceof SvcError ? error.code : undefined;
-  const known = code === undefined ? undefined : sentences[code];
+function sentenceOf({ code }: SvcError, t: Translate): string | undefined {
+  const known = sentences[code];
   if (known) return t(known);
-  if (code === 'unauthenticated') return t('sessionOver', { window: t('thisPage') });
-  return t('failed', { reason: error instanceof SvcError ? error.detail : error.message });
+  return code === 'unauthenticated' ? t('sessionOver', { window: t('thisPage') }) : undefined;
 }
 
 const slowAfterMs = 5_000;
@@ -127,8 +144,13 @@ export function Loading(): ReactNode {
   );
 }
 
-export function issueText(issue: FormIssue, t: Translate): string {
-  return typeof issue.text === 'string' ? t(issue.text) : issue.text.said;
+/** What svc says of a value, in English whatever the page speaks. */
+export function Said({ children }: { children: string }): ReactNode {
+  return <bdi lang="en">{children}</bdi>;
+}
+
+export function issueText(issue: FormIssue, t: Translate): ReactNode {
+  return typeof issue.text === 'string' ? t(issue.text) : <Said>{issue.text.said}</Said>;
 }
 
 /** What is wrong at a place of the form; `id` so that its field can name it. */
@@ -137,8 +159,28 @@ export function IssueText({ id, issues }: { id: string; issues: readonly FormIss
   if (issues.length === 0) return null;
   return (
     <p className="svc-issue" id={id} role="alert">
-      {issues.map((issue) => issueText(issue, t)).join(' ')}
+      {issues.map((issue, index) => (
+        <Fragment key={index}>{issueText(issue, t)} </Fragment>
+      ))}
     </p>
+  );
+}
+
+interface SelectProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
+  /** Values with what is shown for them. */
+  options: readonly (readonly [value: string, label: string])[];
+  onChange: (value: string) => void;
+}
+
+export function Select({ options, onChange, ...props }: SelectProps): ReactNode {
+  return (
+    <select className="svc-input" {...props} onChange={(event) => onChange(event.target.value)}>
+      {options.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -146,10 +188,9 @@ interface TextFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'on
   label: string;
   hint?: string | undefined;
   help?: string | undefined;
-  issue?: string | undefined;
+  issue?: ReactNode;
   onChange: (value: string) => void;
-  /** Values, or values with what is shown for them. */
-  options?: readonly (string | { value: string; label: string })[] | undefined;
+  options?: SelectProps['options'] | undefined;
 }
 
 export function TextField({
@@ -174,22 +215,12 @@ export function TextField({
     <div className="svc-field">
       <FieldHead id={id} label={label} hint={hint} help={help} isRequired={input.required === true} />
       {options ? (
-        <select
+        <Select
           {...common}
           value={String(input.value ?? '')}
-          onChange={(event) => onChange(event.target.value)}
-        >
-          <option value="">{t('choose')}</option>
-          {options.map((option) => {
-            const { value, label: shown } =
-              typeof option === 'string' ? { value: option, label: option } : option;
-            return (
-              <option key={value} value={value}>
-                {shown}
-              </option>
-            );
-          })}
-        </select>
+          options={[['', t('choose')], ...options]}
+          onChange={onChange}
+        />
       ) : (
         <input {...input} {...common} onChange={(event) => onChange(event.target.value)} />
       )}

@@ -1,31 +1,33 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ConfigContent, Connection, HydratedRevision, Installation } from '@svc/client';
-import { useSvc } from '../hooks/provider.tsx';
+import { useSvc, useWhose } from '../hooks/provider.tsx';
 import { applyEdit, type Edit } from '../state/draft.ts';
+import { pausedAfter, type Paused } from '../state/reading.ts';
 import { firstDraft, type OfferedMappings } from '../state/questions.ts';
-import { differences, issuesOf } from '../state/save.ts';
+import { decided, differences, issuesOf, masksOf, mergeDrafts } from '../state/save.ts';
 import { isOn, type Step } from '../state/wizard.ts';
-import { nothingTold, useSending, type Meeting, type Sent, type Told } from './use-sending.ts';
+import { keptDraft, useKeeping, type Local } from './kept-draft.ts';
+import { nothingTold, useSending, type Change, type Meeting, type Sent, type Told } from './use-sending.ts';
 
 export interface DraftState extends Told {
   draft: ConfigContent;
   isChanged: boolean;
   isSaving: boolean;
   edit: (edit: Edit) => void;
-  change: (change: (draft: ConfigContent) => ConfigContent) => void;
+  change: (by: Change['by']) => void;
   discard: () => void;
   /** Whether nothing is wrong on a page of the form; what is, is shown. */
   check: (step: Step) => boolean;
   /** The installation when everything was saved; otherwise nothing was, and `issues`, `error` or `meeting` say why. */
   save: () => Promise<Installation | undefined>;
+  /** Saves one change of what is installed by itself; other edits wait as they are. */
+  apply: (change: Change) => Promise<Installation | undefined>;
+  /** What this page paused, and nobody changed since. */
+  paused: readonly string[];
+  /** What was sent last, again. */
+  retry: () => Promise<Installation | undefined>;
   /** Of a conflict: mine is saved, theirs is taken over. */
   decide: (whose: 'mine' | 'theirs') => Promise<Installation | undefined>;
-}
-
-interface Local {
-  /** What the edits were made on. */
-  base: Installation | undefined;
-  content: ConfigContent;
 }
 
 /** A config that is edited here, and saved whole or not at all. */
@@ -36,13 +38,68 @@ export function useDraft(
   connection?: Connection,
 ): DraftState {
   const { store } = useSvc();
-  const [local, setLocal] = useState<Local>();
+  const [local, setLocal] = useLocal(revision, installation);
   const [told, setTold] = useTold(connection);
-  const send = useSending(revision, offered);
+  const send = useSending(revision, offered, connection?.id);
   const first = useMemo(() => firstDraft(revision, offered), [revision, offered]);
   const draft = local?.content ?? installation?.config.content ?? first;
-  const change = useCallback(
-    (by: (draft: ConfigContent) => ConfigContent) => {
+  const change = useChange(installation, first, setLocal, setTold);
+  const { isSaving, paused, save, apply } = useSaving(send, installation, setLocal, setTold);
+  useElsewhere(installation, isSaving ? undefined : local, (theirs, objects) => {
+    if (objects.length === 0) setLocal(undefined);
+    else setTold({ ...nothingTold, meeting: { kind: 'conflict', objects, theirs, isNew: true } });
+  });
+  const hold = (next: Local | undefined): void => {
+    setLocal(next);
+    setTold(nothingTold);
+  };
+  const check = (step: Step): boolean => {
+    const issues = issuesOf(draft, revision, offered).filter(({ at }) => isOn(step, at));
+    setTold({ ...nothingTold, issues });
+    return issues.length === 0;
+  };
+  const saveAll = () => save(local && installation ? local.base : installation, draft);
+  const decide = async (holds: 'mine' | 'theirs'): Promise<Installation | undefined> => {
+    if (told.meeting.kind !== 'conflict') return undefined;
+    const { theirs } = told.meeting;
+    const isMine = holds === 'mine';
+    store.set('installation', theirs);
+    if (told.alone) {
+      // Other edits are not asked about.
+      setTold(nothingTold);
+      return isMine ? apply(told.alone, theirs) : undefined;
+    }
+    const content = decided(local?.base?.config.content, draft, theirs.config.content, holds);
+    // It is answered, also where it meets somebody else's again.
+    hold(differences(content, theirs.config.content).length > 0 ? { base: theirs, content } : undefined);
+    return isMine ? save(theirs, content) : undefined;
+  };
+  return {
+    draft,
+    isChanged: local !== undefined,
+    isSaving,
+    ...told,
+    isSaved: told.isSaved && local === undefined,
+    change,
+    edit: (edit) => change((content) => applyEdit(content, edit)),
+    discard: () => hold(undefined),
+    check,
+    save: saveAll,
+    apply,
+    paused,
+    retry: () => (told.alone ? apply(told.alone) : saveAll()),
+    decide,
+  };
+}
+
+function useChange(
+  installation: Installation | undefined,
+  first: ConfigContent,
+  setLocal: SetLocal,
+  setTold: (told: Told) => void,
+): (by: Change['by']) => void {
+  return useCallback(
+    (by) => {
       setLocal((now) => ({
         base: now ? now.base : installation,
         content: by(now?.content ?? installation?.config.content ?? first),
@@ -51,63 +108,86 @@ export function useDraft(
     },
     [installation, first],
   );
-  const [isSaving, save] = useSaving(send, (sent, content) => {
-    setTold(sent);
-    if (sent.saved || isElsewhere(sent.meeting))
-      // What was entered stays, for an installation that is another one now, or that is to be made again.
-      setLocal(sent.saved ? undefined : { base: undefined, content });
-  });
-  useElsewhere(installation, isSaving ? undefined : local, (theirs, objects) => {
-    if (objects.length === 0) setLocal(undefined);
-    else setTold({ ...nothingTold, meeting: { kind: 'conflict', objects, theirs, isNew: true } });
-  });
-  const discard = (): void => {
-    setLocal(undefined);
-    setTold(nothingTold);
-  };
-  const check = (step: Step): boolean => {
-    const issues = issuesOf(draft, revision, offered).filter(({ at }) => isOn(step, at));
-    setTold({ ...nothingTold, issues });
-    return issues.length === 0;
-  };
-  const decide = async (whose: 'mine' | 'theirs'): Promise<Installation | undefined> => {
-    if (told.meeting.kind !== 'conflict') return undefined;
-    if (whose === 'mine') return save(told.meeting.theirs, draft);
-    store.set('installation', told.meeting.theirs);
-    discard();
-    return undefined;
-  };
-  return {
-    draft,
-    isChanged: local !== undefined,
-    isSaving,
-    ...told,
-    change,
-    edit: (edit) => change((content) => applyEdit(content, edit)),
-    discard,
-    check,
-    save: () => save(local && installation ? local.base : installation, draft),
-    decide,
-  };
 }
 
+/** What is edited; also what was, before the page was left for the provider. */
+function useLocal(revision: HydratedRevision, installation: Installation | undefined) {
+  const whose = useWhose();
+  const state = useState<Local | undefined>(() => keptDraft(whose, revision.content.provider, installation));
+  useKeeping(whose, state[0]);
+  return state;
+}
+
+type SetLocal = (next: (now: Local | undefined) => Local | undefined) => void;
 type Send = ReturnType<typeof useSending>;
 
-/** Sends, and tells what came of it. */
 function useSaving(
   send: Send,
-  told: (sent: Sent, content: ConfigContent) => void,
-): [boolean, (base: Installation | undefined, content: ConfigContent) => Promise<Installation | undefined>] {
+  installation: Installation | undefined,
+  setLocal: SetLocal,
+  setTold: (told: Told) => void,
+) {
   const [isSaving, setSaving] = useState(false);
-  const save = async (base: Installation | undefined, content: ConfigContent) => {
+  const [paused, setPaused] = useState<Paused>();
+  const run = async (base: Installation | undefined, content: ConfigContent, alone?: Change) => {
     setSaving(true);
     const sent = await send(base, content);
     setSaving(false);
-    told(sent, content);
+    setTold(alone ? { ...sent, alone } : sent);
+    const { saved, meeting } = sent;
+    // What others changed with it nobody here has seen.
+    const isOwn = meeting.kind === 'none';
+    if (saved)
+      setPaused((now) => (isOwn ? pausedAfter(now, base?.config, saved.config, alone?.pauses) : undefined));
+    return sent;
+  };
+  const save = async (base: Installation | undefined, content: ConfigContent) => {
+    const { saved, meeting } = await run(base, content);
+    if (saved) setLocal((now) => unsaved(now, content, saved));
+    // What was entered stays, for an installation that is another one now, or that is to be made again.
+    else if (isElsewhere(meeting)) setLocal((now) => ({ base: undefined, content: now?.content ?? content }));
+    return saved;
+  };
+  const apply = async (change: Change, upon = installation) => {
+    if (!upon) return undefined;
+    const sent = await run(upon, change.by(upon.config.content), change);
+    setLocal((now) => after(sent, now, upon, change.by));
     return sent.saved;
   };
-  return [isSaving, save];
+  const isInForce = paused !== undefined && paused.configId === installation?.config.id;
+  return { isSaving, paused: isInForce ? paused.names : [], save, apply };
 }
+
+/** The other edits once a change of the installation was sent by itself. */
+export function after(
+  { saved, meeting }: Pick<Sent, 'saved' | 'meeting'>,
+  local: Local | undefined,
+  upon: Installation,
+  by: Change['by'],
+): Local | undefined {
+  // It is installed again with it.
+  if (isElsewhere(meeting)) return { base: undefined, content: by(local?.content ?? upon.config.content) };
+  if (!saved || !local) return local;
+  // Others' changes that came along are unknown to these edits.
+  const isKnown = meeting.kind === 'none' && isSame(local.base, upon);
+  const base = isKnown ? saved : local.base;
+  const content = by(local.content);
+  return base && masksOf(content, base.config.content).length === 0 ? undefined : { base, content };
+}
+
+/** What was edited while a draft was under way, upon what came of it. */
+function editedSince(local: Local | undefined, sent: ConfigContent, now: ConfigContent): ConfigContent {
+  const merge = local && mergeDrafts(sent, local.content, now, 'mine');
+  return merge?.kind === 'merged' ? merge.content : now;
+}
+
+function unsaved(local: Local | undefined, sent: ConfigContent, saved: Installation): Local | undefined {
+  const content = editedSince(local, sent, saved.config.content);
+  return masksOf(content, saved.config.content).length === 0 ? undefined : { base: saved, content };
+}
+
+const isSame = (one: Installation | undefined, other: Installation): boolean =>
+  one?.config.id === other.config.id;
 
 const isElsewhere = (meeting: Meeting): boolean =>
   meeting.kind === 'uninstalled' || (meeting.kind === 'conflict' && meeting.isNew);

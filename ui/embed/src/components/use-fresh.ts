@@ -18,7 +18,7 @@ export function useFresh({
   useEffect(() => {
     let last = Date.now();
     const look = (): void => {
-      if (document.visibilityState !== 'visible' || Date.now() - last < notWithinMs) return;
+      if (asked === '' || document.visibilityState !== 'visible' || Date.now() - last < notWithinMs) return;
       last = Date.now();
       for (const key of asked.split(' ')) void store.refresh(key);
     };

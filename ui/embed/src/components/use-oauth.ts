@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { Connection, ConnectionRequest } from '@svc/client';
+import type { Connection, ConnectionRequest, SvcError } from '@svc/client';
 import { useSvc, whoseOf, type SvcContext } from '../hooks/provider.tsx';
 import { newMark, reasonOf, type Refusal } from '../state/refusal.ts';
+import { keepUntilGone } from './kept-draft.ts';
 import { leaveFor } from './returning.ts';
 
 /** How far a sign-in at the provider is. */
@@ -13,13 +14,15 @@ export type OAuthState =
   | { phase: 'blocked'; url: string }
   | { phase: 'closed'; url: string }
   | { phase: 'refused'; refusal: Refusal }
-  | { phase: 'failed'; error: Error };
+  | { phase: 'failed'; error: SvcError };
 
 export interface SignIn {
   provider: string;
   place: Pick<ConnectionRequest, 'providerWorkspaceRef' | 'providerMetadata'>;
   /** The connection that gets new credentials. */
   renews?: Connection | undefined;
+  /** The account, where it is known. */
+  workspace?: string | undefined;
 }
 
 const windowForm = 'popup,width=600,height=720';
@@ -38,7 +41,8 @@ interface Flow {
 
 /** Signs in in a window of its own, or in place of this page when `returnUrl` is given. `open` answers whether a window opened. */
 export function useOAuth(
-  onConnected: (connection: Connection) => void,
+  /** `isNew`: this sign-in made it, as its window said. One that was only found may have been made elsewhere. */
+  onConnected: (connection: Connection, isNew: boolean) => void,
   returnUrl?: string,
 ): { state: OAuthState; start: (signIn: SignIn) => void; open: (url: string) => boolean; reset: () => void } {
   const context = useSvc();
@@ -59,11 +63,11 @@ export function useOAuth(
         ({ url, before }) => {
           begun.before = before;
           if (flow.current !== begun) return undefined;
-          if (returnUrl !== undefined) return location.assign(url);
+          if (returnUrl !== undefined) return leave(url);
           if (popup && !popup.closed) popup.location.href = url;
           return setState({ phase: !popup || popup.closed ? 'blocked' : 'waiting', url });
         },
-        (error: Error) => {
+        (error: SvcError) => {
           popup?.close();
           if (flow.current === begun) setState({ phase: 'failed', error });
         },
@@ -77,10 +81,10 @@ export function useOAuth(
     const watched = flow.current;
     if (url === undefined || !watched) return undefined;
     return watch(context, watched, {
-      connected: (connection) => {
+      connected: (connection, isNamed) => {
         watched.popup?.close();
         setState({ phase: 'idle' });
-        done.current(connection);
+        done.current(connection, isNamed && !watched.before.has(connection.id));
       },
       refused: (refusal) => setState({ phase: 'refused', refusal }),
       closed: () => setState((now) => (now.phase === 'waiting' ? { ...now, phase: 'closed' } : now)),
@@ -101,10 +105,15 @@ export function useOAuth(
   return { state, start, open, reset };
 }
 
+function leave(url: string): void {
+  keepUntilGone();
+  location.assign(url);
+}
+
 const markOf = ({ status, updateTime, tokenIssueTime }: Connection): string =>
   `${updateTime} ${tokenIssueTime} ${status === 'bad_credentials'}`;
 
-async function connectionsOf({ svc, groupRef }: SvcContext, provider: string): Promise<Connection[]> {
+async function connectionsOf({ svc, groupRef }: WatchContext, provider: string): Promise<Connection[]> {
   const found: Connection[] = [];
   for await (const connection of svc.connections.list({ groupRef, provider })) found.push(connection);
   return found;
@@ -112,7 +121,7 @@ async function connectionsOf({ svc, groupRef }: SvcContext, provider: string): P
 
 async function begin(
   context: SvcContext,
-  { provider, place, renews }: SignIn,
+  { provider, place, renews, workspace }: SignIn,
   returnUrl: string | undefined,
 ): Promise<{ url: string; before: Flow['before'] }> {
   const { svc, groupRef, groupName, consumerRef, consumerName } = context;
@@ -120,7 +129,6 @@ async function begin(
   const before = new Map(known.map((connection) => [connection.id, markOf(connection)]));
   if (renews && returnUrl === undefined)
     return { before, url: await svc.connections.reconnectUrl(renews.id) };
-  const workspace = renews?.providerWorkspaceRef;
   const url = await svc.connections.connectUrl({
     provider,
     groupRef,
@@ -129,16 +137,20 @@ async function begin(
     ...(consumerName === undefined ? {} : { consumerName }),
     ...(workspace === undefined ? {} : { providerWorkspaceRef: workspace }),
     ...place,
-    ...(returnUrl === undefined ? {} : { returnUrl: leaveFor(returnUrl, whoseOf(context), provider) }),
+    ...(returnUrl === undefined
+      ? {}
+      : { returnUrl: leaveFor(returnUrl, whoseOf(context), provider, [...before.keys()]) }),
   });
   return { before, url };
 }
 
 interface Watcher {
-  connected(connection: Connection): void;
+  connected(connection: Connection, isNamed: boolean): void;
   refused(refusal: Refusal): void;
   closed(): void;
 }
+
+type WatchContext = Pick<SvcContext, 'svc' | 'groupRef' | 'consumerRef' | 'baseUrl'>;
 
 interface Told {
   eventType?: unknown;
@@ -146,7 +158,7 @@ interface Told {
 }
 
 /** Hears the window, and asks svc beside it. Returns what ends the watch. */
-function watch(context: SvcContext, flow: Flow, watcher: Watcher): () => void {
+export function watch(context: WatchContext, flow: Flow, watcher: Watcher): () => void {
   const { signIn, before } = flow;
   let isOver = false;
   const isItsOwn = (connection: Connection): boolean =>
@@ -154,22 +166,26 @@ function watch(context: SvcContext, flow: Flow, watcher: Watcher): () => void {
     connection.status !== 'bad_credentials' &&
     before.get(connection.id) !== markOf(connection) &&
     (signIn.renews?.id === connection.id || connection.consumer.consumerRef === context.consumerRef);
+  let named: string | undefined;
   /** Of a connection that the window named, or of those that there are. */
-  const settle = async (id: string | undefined): Promise<void> => {
+  const settle = async (): Promise<void> => {
     const all = await connectionsOf(context, signIn.provider);
     const found = all.find(
-      (connection) => (id === undefined || connection.id === id) && isItsOwn(connection),
+      (connection) => (named === undefined || connection.id === named) && isItsOwn(connection),
     );
     if (isOver || !found) return;
     isOver = true;
-    watcher.connected(found);
+    watcher.connected(found, found.id === named);
   };
   const hear = ({ origin, source, data }: MessageEvent): void => {
     // A window that closed as it spoke is no source any more.
     const isFromIt = source === null ? flow.popup?.closed === true : source === flow.popup;
     if (isOver || !isFromIt || origin !== new URL(context.baseUrl).origin) return;
     const { eventType, data: told } = Object(data) as Told;
-    if (eventType === 'AUTHORIZATION_SUCCEEDED') settle(told?.connection).catch(() => undefined);
+    if (eventType === 'AUTHORIZATION_SUCCEEDED') {
+      named = told?.connection;
+      settle().catch(() => undefined);
+    }
     if (eventType !== 'AUTHORIZATION_FAILED') return;
     isOver = true;
     watcher.refused(reasonOf(told?.reason));
@@ -177,7 +193,7 @@ function watch(context: SvcContext, flow: Flow, watcher: Watcher): () => void {
   const looking = setInterval(() => {
     // A window that is open speaks for itself.
     if (isOver || flow.popup?.closed === false) return;
-    settle(undefined).catch(() => undefined);
+    settle().catch(() => undefined);
     if (flow.popup) watcher.closed();
   }, lookEveryMs);
   addEventListener('message', hear);

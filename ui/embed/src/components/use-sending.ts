@@ -1,4 +1,4 @@
-import { SvcError, type ConfigContent, type HydratedRevision, type Installation } from '@svc/client';
+import type { ConfigContent, HydratedRevision, Installation, SvcError } from '@svc/client';
 import { useCreateInstallation, useUpdateInstallation } from '../hooks/mutations.ts';
 import { useSvc } from '../hooks/provider.tsx';
 import type { QueryStore } from '../hooks/store.ts';
@@ -13,10 +13,19 @@ export type Meeting =
   | { kind: 'conflict'; objects: string[]; theirs: Installation; isNew: boolean }
   | { kind: 'uninstalled' };
 
+/** Of what is installed, saved by itself. */
+export interface Change {
+  by: (config: ConfigContent) => ConfigContent;
+  /** What it pauses; none where it resumes. */
+  pauses?: readonly string[];
+}
+
 /** What the last attempt to save came to. */
 export interface Told {
+  /** It was this change alone. */
+  alone?: Change;
   issues: readonly FormIssue[];
-  error: Error | undefined;
+  error: SvcError | undefined;
   meeting: Meeting;
   isSaved: boolean;
 }
@@ -27,6 +36,7 @@ export const nothingTold: Told = { issues: [], error: undefined, meeting: { kind
 export function useSending(
   revision: HydratedRevision,
   offered: OfferedMappings,
+  connectionId: string | undefined,
 ): (base: Installation | undefined, content: ConfigContent) => Promise<Sent> {
   const { svc, store, integration, groupRef } = useSvc();
   const { createInstallation } = useCreateInstallation();
@@ -40,15 +50,15 @@ export function useSending(
     const plan = planSave(content, base?.config.content, revision, offered);
     if (plan.kind === 'refusal') return { ...nothingTold, issues: plan.issues };
     if (plan.kind === 'nothing') return { ...nothingTold, ...(base ? { saved: base } : {}) };
-    let failure: Error | undefined;
-    const onError = (cause: Error): void => {
+    let failure: SvcError | undefined;
+    const onError = (cause: SvcError): void => {
       failure = cause;
     };
     const saved = base
       ? await updateInstallation({ config: content, base, onError })
-      : await createInstallation({ config: content, onError });
+      : await createInstallation({ config: content, connectionId, onError });
     if (saved) return { ...nothingTold, saved, isSaved: base !== undefined };
-    const code = failure instanceof SvcError ? failure.code : undefined;
+    const { code } = failure ?? {};
     if (base && code === 'config-changed') return meet(base, content);
     if (base && code === 'installation-not-found') return uninstalled(store);
     if (!base && code === 'already-exists' && !isAgain) return found(content);
@@ -72,12 +82,15 @@ export function useSending(
     const merge = mergeDrafts(base.config.content, mine, theirs.config.content);
     if (merge.kind === 'conflict') return conflict(merge.objects, theirs, false);
     const sent = await send(theirs, merge.content);
-    return sent.saved ? { ...sent, meeting: { kind: 'merged' } } : sent;
+    if (!sent.saved) return sent;
+    // Where both made the same change nothing was sent, and nobody knew yet what is there.
+    store.set('installation', sent.saved);
+    return { ...sent, meeting: { kind: 'merged' } };
   }
   return async (base, content) => {
     const sent = await send(base, content).catch((cause: unknown): Sent => ({
       ...nothingTold,
-      error: cause as Error,
+      error: cause as SvcError,
     }));
     // What keeps it from being saved may be that something else changed: the form then shows it.
     if (sent.error || sent.issues.length > 0)
@@ -87,8 +100,8 @@ export function useSending(
 }
 
 /** What svc refuses is told at its field; what has none, above the form. */
-function refused(failure: Error | undefined): Sent {
-  const said = failure instanceof SvcError ? issuesAt(failure.issues ?? []) : [];
+function refused(failure: SvcError | undefined): Sent {
+  const said = issuesAt(failure?.issues ?? []);
   const issues = said.filter(({ at }) => at !== 'form');
   return { ...nothingTold, issues, error: issues.length === 0 ? failure : undefined };
 }

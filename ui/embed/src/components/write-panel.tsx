@@ -3,7 +3,8 @@ import type { FieldMetadata, FieldSetting, HydratedRevision, HydratedWriteObject
 import { writeConfigOf, type WriteEdit } from '../state/draft.ts';
 import type { OfferedMappings } from '../state/questions.ts';
 import { ruledFields, rulesOf, type Rule } from '../state/rules.ts';
-import { issueText, IssueText, Toggle } from './ui.tsx';
+import { limitable, nameOf } from '../state/wizard.ts';
+import { issueText, IssueText, Select, Toggle } from './ui.tsx';
 import { useText } from '../text/index.tsx';
 import { FieldPicker, type Choice as Field } from './field-picker.tsx';
 import type { PanelProps } from './read-panel.tsx';
@@ -14,35 +15,53 @@ interface WritePanelProps extends PanelProps {
 }
 
 /** What may be written: deletion, and rules for single fields. */
-export function WritePanel({ revision, offered, draft, edit, issuesAt }: WritePanelProps): ReactNode {
+export function WritePanel(props: WritePanelProps): ReactNode {
   const t = useText();
-  const objects = (revision.content.write?.objects ?? []).filter(({ objectName }) =>
-    writeConfigOf(draft, objectName),
-  );
-  if (objects.length === 0) return <p className="svc-intro">{t('writeNothing')}</p>;
   return (
     <div className="svc-stack">
       <p className="svc-intro">{t('writeIntro')}</p>
-      {objects.map((object) => (
-        <WriteObject key={object.objectName} {...{ object, revision, offered, draft, edit, issuesAt }} />
+      {limitable(props.draft, props.revision).map((object) => (
+        <WriteObject key={object.objectName} {...props} object={object} />
       ))}
     </div>
   );
 }
 
 function WriteObject({
-  object,
-  revision,
-  offered,
-  draft,
-  edit,
-  issuesAt,
+  object: { objectName },
+  ...props
 }: WritePanelProps & { object: HydratedWriteObject }): ReactNode {
   const t = useText();
-  const { objectName } = object;
+  const { revision, draft, edit, issuesAt } = props;
+  const called = nameOf(revision, objectName);
   const at = `write/${objectName}`;
   const config = writeConfigOf(draft, objectName);
   const set = (change: WriteEdit): void => edit({ on: 'write', object: objectName, set: change });
+  return (
+    <section className="svc-section svc-box">
+      <h3>
+        <bdi>{called}</bdi>
+      </h3>
+      <p className="svc-hint">{t('mayWrite', { objects: called })}</p>
+      <IssueText id={`${at}-issue`} issues={issuesAt(at)} />
+      <Toggle
+        label={t('allowDelete')}
+        hint={t('allowDeleteHint')}
+        checked={config?.deletionSettings?.enabled === true}
+        onChange={(enabled) => set({ kind: 'deletion', enabled })}
+      />
+      <Rules {...props} objectName={objectName} set={set} />
+    </section>
+  );
+}
+
+interface RulesProps extends WritePanelProps {
+  objectName: string;
+  set: (change: WriteEdit) => void;
+}
+
+function Rules({ revision, offered, draft, issuesAt, objectName, set }: RulesProps): ReactNode {
+  const t = useText();
   const written = { revision, draft, objectName };
   const rules = rulesOf(written, offered);
   const ruled = new Set(rules.map(({ name, field }) => field?.fieldName ?? name));
@@ -56,22 +75,12 @@ function WriteObject({
     words: `${field.fieldName} ${matchedTo ?? ''}`,
   }));
   return (
-    <section className="svc-section svc-box">
-      <h3>
-        <bdi>{object.displayName}</bdi>
-      </h3>
-      <IssueText id={`${at}-issue`} issues={issuesAt(at)} />
-      <Toggle
-        label={t('allowDelete')}
-        hint={t('allowDeleteHint')}
-        checked={config?.deletionSettings?.enabled === true}
-        onChange={(enabled) => set({ kind: 'deletion', enabled })}
-      />
+    <>
       {rules.map((rule) => (
         <RuleCard
           key={rule.name}
           rule={rule}
-          issue={issuesAt(`${at}/settings/${rule.name}`).map((issue) => issueText(issue, t))[0]}
+          issue={issuesAt(`write/${objectName}/settings/${rule.name}`).map((one) => issueText(one, t))[0]}
           set={set}
         />
       ))}
@@ -87,13 +96,13 @@ function WriteObject({
           }}
         />
       ) : null}
-    </section>
+    </>
   );
 }
 
 interface RuleProps {
   rule: Rule;
-  issue: string | undefined;
+  issue: ReactNode;
   set: (change: WriteEdit) => void;
 }
 
@@ -131,6 +140,7 @@ function RuleCard({ rule, issue, set }: RuleProps): ReactNode {
         <input
           className="svc-input"
           dir="auto"
+          inputMode={field?.valueType === 'int' || field?.valueType === 'float' ? 'decimal' : undefined}
           value={value === undefined ? '' : String(value)}
           onChange={(event) => {
             const { default: _before, ...rest } = settings;
@@ -166,13 +176,11 @@ function Choice<Value extends string>({ label, value, options, onChange }: Choic
   return (
     <label className="svc-field">
       {label}
-      <select className="svc-input" value={value} onChange={(event) => onChange(event.target.value as Value)}>
-        {Object.entries<string>(options).map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
+      <Select
+        value={value}
+        options={Object.entries<string>(options)}
+        onChange={(next) => onChange(next as Value)}
+      />
     </label>
   );
 }

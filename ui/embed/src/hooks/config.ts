@@ -6,12 +6,14 @@ import type {
   HydratedField,
   HydratedReadObject,
   HydratedWriteObject,
+  Installation,
   ReadObjectConfig,
   WriteObjectConfig,
 } from '@svc/client';
 import { applyEdit, readConfigOf, writeConfigOf, type ReadEdit, type WriteEdit } from '../state/draft.ts';
 import { fieldsOf } from '../state/questions.ts';
-import { useWhose } from './provider.tsx';
+import { rememberMadeOn, type MadeOn } from './made-on.ts';
+import { useSvc, useWhose } from './provider.tsx';
 import { useConnection, useInstallation, useIntegration, useRevision, type Answered } from './queries.ts';
 
 /** What the integration reads and writes, with the fields of the connected account. */
@@ -44,8 +46,11 @@ const ofKind = (fields: HydratedField[] | undefined, kind: FieldKind = 'all'): H
 /** The latest revision of the integration. */
 export function useManifest(): Manifest {
   const account = useConnection();
-  const isConnected = account.isSuccess ? account.connection !== undefined : undefined;
-  const { revision: data, ...asked } = useRevision(account.connection?.id);
+  const found = useInstallation();
+  // What is installed is of the account that it is installed on, whatever else there is.
+  const connection = found.installation?.connection ?? account.connection;
+  const isConnected = account.isSuccess ? connection !== undefined : undefined;
+  const { revision: data, ...asked } = useRevision(found.isPending ? undefined : connection?.id);
   const error = asked.error ?? account.error;
   const state = {
     ...asked,
@@ -89,6 +94,8 @@ export interface LocalConfig {
   /** Whether there is an account that it can be installed on; undefined while nobody knows. */
   isConnected: boolean | undefined;
   draft: ConfigContent;
+  /** The installation that the draft was made on: as it is now, and once something was edited as it was then. */
+  base: Installation | undefined;
   get(): ConfigContent;
   setDraft(content: ConfigContent): void;
   /** Back to what is saved. */
@@ -108,7 +115,9 @@ export interface LocalConfig {
   writeObject(objectName: string): {
     object: WriteObjectConfig | undefined;
     getWriteObject(): WriteObjectConfig | undefined;
+    /** Names the object in the config, without limits. What the manifest declares is created and updated, named or not. */
     setEnableWrite(): void;
+    /** Takes the object's settings away: its rules, and that it may be deleted. It does not stop writing. */
     setDisableWrite(): void;
     getDeletionEnabled(): boolean;
     setEnableDeletion: () => void;
@@ -119,26 +128,54 @@ export interface LocalConfig {
   proxy(): { getProxyEnabled(): boolean; setProxyEnabled(enabled: boolean): void };
 }
 
+interface Edited {
+  whose: string;
+  content: ConfigContent | undefined;
+  madeOn: MadeOn;
+}
+
+/** What was edited for one customer is no other one's, and what was saved is no edit any more. */
+const ownOf = (edited: Edited | undefined, whose: string): ConfigContent | undefined =>
+  edited?.whose === whose && edited.content !== edited.madeOn.saved ? edited.content : undefined;
+
 /** A config that is being edited; nothing of it is saved before `createInstallation` or `updateInstallation`. */
 export function useConfig(): LocalConfig {
+  const { store } = useSvc();
   const { installation } = useInstallation();
+  // Also while it cannot be asked for again.
+  const isKnown = store.read('installation').data !== undefined;
   const { integration } = useIntegration();
   const { connection, isSuccess } = useConnection();
   const whose = useWhose();
   const saved = installation?.config.content;
   const provider = integration?.provider ?? connection?.provider ?? '';
   const empty = useMemo((): ConfigContent => ({ provider }), [provider]);
-  const [edited, setEdited] = useState<{ whose: string; content: ConfigContent | undefined }>();
-  // What was edited for one customer is no other one's.
-  const own = edited?.whose === whose ? edited.content : undefined;
+  const now = useMemo(
+    (): MadeOn => ({ base: installation ?? (isKnown ? null : undefined) }),
+    [installation, isKnown],
+  );
+  const [edited, setEdited] = useState<Edited>();
+  const own = ownOf(edited, whose);
+  const madeOn = own && edited ? edited.madeOn : now;
   const setOwn = useCallback(
     (change: (current: ConfigContent | undefined) => ConfigContent | undefined) =>
-      setEdited((now) => ({ whose, content: change(now?.whose === whose ? now.content : undefined) })),
-    [whose],
+      setEdited((before) => {
+        const current = ownOf(before, whose);
+        return {
+          whose,
+          content: change(current),
+          madeOn: current && before ? before.madeOn : { base: now.base },
+        };
+      }),
+    [whose, now],
   );
-  const config = useLocalConfig(own ?? saved ?? empty, setOwn, saved ?? empty);
+  const draft = rememberMadeOn(own ?? saved ?? empty, madeOn);
+  const config = useLocalConfig(draft, setOwn, saved ?? empty);
   const isConnected = isSuccess ? connection !== undefined : undefined;
-  return useMemo(() => ({ ...config, isConnected }), [config, isConnected]);
+  return useMemo(
+    () => ({ ...config, isConnected, base: madeOn.base ?? undefined }),
+    [config, isConnected, madeOn.base],
+  );
 }
 
 /** The same over a draft that somebody else keeps. */
@@ -146,9 +183,10 @@ export function useLocalConfig(
   draft: ConfigContent,
   setDraft: (change: (current: ConfigContent | undefined) => ConfigContent | undefined) => void,
   saved: ConfigContent,
-): Omit<LocalConfig, 'isConnected'> {
+): Omit<LocalConfig, 'isConnected' | 'base'> {
   const edit = useCallback(
-    (change: Parameters<typeof applyEdit>[1]) => setDraft((current) => applyEdit(current ?? saved, change)),
+    (change: Parameters<typeof applyEdit>[1]) =>
+      setDraft((current) => applyEdit(current ?? saved, change, saved)),
     [setDraft, saved],
   );
   return useMemo(() => {

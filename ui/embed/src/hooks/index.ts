@@ -1,5 +1,6 @@
 'use client';
 
+export { SvcError } from '@svc/client';
 export { SvcProvider, type SvcProviderProps } from './provider.tsx';
 export type { GetToken, Person } from './tokens.ts';
 export {
@@ -18,6 +19,6 @@ export {
 } from './mutations.ts';
 export { usePreviews, type Previews } from './previews.ts';
 export { useConfig, useManifest, type FieldKind, type LocalConfig, type Manifest } from './config.ts';
-export { planSave, type FormIssue, type SavePlan } from '../state/save.ts';
+export { mergeDrafts, planSave, type FormIssue, type Merge, type SavePlan } from '../state/save.ts';
 export type { ExampleRecords } from '../state/preview.ts';
 export type { OfferedMappings } from '../state/questions.ts';

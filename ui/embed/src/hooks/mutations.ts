@@ -1,11 +1,13 @@
 import { useCallback, useState } from 'react';
 import { SvcError, type ConfigContent, type Installation } from '@svc/client';
 import { masksOf, updateOf } from '../state/save.ts';
+import { rememberSaved, sentUpon } from './made-on.ts';
 import { useSvc, useWhose } from './provider.tsx';
+import { problemOf } from './store.ts';
 
 interface Ended<Value> {
   onSuccess?: (value: Value) => void;
-  onError?: (error: Error) => void;
+  onError?: (error: SvcError) => void;
   onSettled?: () => void;
 }
 
@@ -13,17 +15,18 @@ export interface Mutation {
   isIdle: boolean;
   isPending: boolean;
   isSuccess: boolean;
-  error: Error | undefined;
+  error: SvcError | undefined;
   errorMsg: string | undefined;
 }
 
 interface State {
   whose: string;
   phase: 'idle' | 'pending' | 'success' | 'error';
-  error?: Error;
+  error?: SvcError;
 }
 
-function useMutation<Given, Value>(
+/** Work that a button begins, and how far it is. */
+export function useMutation<Given, Value>(
   work: (given: Given) => Promise<Value>,
 ): [(given: Given & Ended<Value>) => Promise<Value | undefined>, Mutation] {
   const whose = useWhose();
@@ -39,7 +42,7 @@ function useMutation<Given, Value>(
         given.onSuccess?.(value);
         return value;
       } catch (cause) {
-        const error = cause as Error;
+        const error = problemOf(cause);
         setState({ whose, phase: 'error', error });
         given.onError?.(error);
         return undefined;
@@ -62,20 +65,22 @@ function useMutation<Given, Value>(
   ];
 }
 
-/** `createInstallation({config})` installs with this content; the provider is filled in by svc's integration. */
+/** `createInstallation({config})` installs on the newest connection that works, or on that of `connectionId`. */
 export function useCreateInstallation(): Mutation & {
   createInstallation: (
-    given: { config: ConfigContent } & Ended<Installation>,
+    given: { config: ConfigContent; connectionId?: string | undefined } & Ended<Installation>,
   ) => Promise<Installation | undefined>;
 } {
   const { svc, store, integration, groupRef, consumerRef } = useSvc();
   const work = useCallback(
-    async ({ config }: { config: ConfigContent }) => {
+    async ({ config, connectionId }: { config: ConfigContent; connectionId?: string | undefined }) => {
       const made = await svc.installations.create({
         integration,
         groupRef,
+        ...(connectionId === undefined ? {} : { connectionId }),
         config: { content: config, createdBy: `consumer:${consumerRef}` },
       });
+      rememberSaved(config, made);
       store.set('installation', made);
       return made;
     },
@@ -86,8 +91,8 @@ export function useCreateInstallation(): Mutation & {
 }
 
 /**
- * `updateInstallation({config})` changes what differs from the config that was loaded, or from `base`; answered by the error
- * `config-changed` when somebody else changed it before.
+ * `updateInstallation({config})` changes what differs from the config that the draft of `useConfig` was made on, or from `base`; answered by
+ * the error `config-changed` when somebody else changed it before. Of a config that neither is known of, it is the one that was loaded.
  */
 export function useUpdateInstallation(): Mutation & {
   updateInstallation: (
@@ -97,17 +102,23 @@ export function useUpdateInstallation(): Mutation & {
   const { svc, store, integration, consumerRef } = useSvc();
   const work = useCallback(
     async ({ config, base }: { config: ConfigContent; base?: Installation }) => {
-      const installation = base ?? (store.read('installation').data as Installation | null | undefined);
+      const loaded = store.read('installation').data as Installation | null | undefined;
+      const installation = sentUpon(config, base, loaded);
+      if (installation === undefined) throw installedMeanwhile();
       if (!installation)
         throw new SvcError({ code: 'installation-not-found', status: 404, detail: 'Nothing is installed.' });
       const masks = masksOf(config, installation.config.content);
-      if (masks.length === 0) return installation;
+      if (masks.length === 0) {
+        rememberSaved(config, installation);
+        return installation;
+      }
       const changed = await svc.installations.update({
         integration,
         installationId: installation.id,
         ifConfigId: installation.config.id,
         ...updateOf(config, masks, consumerRef),
       });
+      rememberSaved(config, changed);
       store.set('installation', changed);
       return changed;
     },
@@ -116,6 +127,14 @@ export function useUpdateInstallation(): Mutation & {
   const [updateInstallation, state] = useMutation(work);
   return { updateInstallation, ...state };
 }
+
+/** The draft was begun where nothing was installed, or before that was known: what is installed by now is not known to it. */
+const installedMeanwhile = (): SvcError =>
+  new SvcError({
+    code: 'config-changed',
+    status: 409,
+    detail: 'It was installed, or loaded, after this was begun.',
+  });
 
 export function useDeleteInstallation(): Mutation & {
   deleteInstallation: (given: { installation: Installation } & Ended<string>) => Promise<string | undefined>;

@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore, type ReactNode } from 'react';
 import { createFrontend, type Frontend } from '@svc/client';
 import { createQueryStore, type Loaded, type QueryStore } from './store.ts';
-import { createTokens, type GetToken } from './tokens.ts';
+import { createTokens, isDevelopment, warnOfKey, type GetToken } from './tokens.ts';
 
 export interface SvcProviderProps {
   /** Where svc is, such as `https://svc.example.com`. */
@@ -33,22 +33,29 @@ export function SvcProvider({ children, ...props }: SvcProviderProps): ReactNode
   const { baseUrl, project, apiKey, integration, groupRef, groupName, consumerRef, consumerName } = props;
   const latest = useMemo(() => ({ getToken: props.getToken }), []);
   latest.getToken = props.getToken;
-  const value = useMemo(
-    (): SvcContext => ({
+  const reached = useMemo(
+    () => ({
       baseUrl,
       project,
       integration,
       groupRef,
       consumerRef,
-      ...(groupName === undefined ? {} : { groupName }),
-      ...(consumerName === undefined ? {} : { consumerName }),
       svc: connect({ baseUrl, project, apiKey, groupRef, consumerRef }, (person) => {
         if (latest.getToken) return latest.getToken(person);
         throw new TypeError('<SvcProvider>: give `getToken`, or in development `apiKey`');
       }),
       store: createQueryStore(),
     }),
-    [baseUrl, project, apiKey, integration, groupRef, groupName, consumerRef, consumerName, latest],
+    [baseUrl, project, apiKey, integration, groupRef, consumerRef, latest],
+  );
+  // Names may come later: what is known and entered stays.
+  const value = useMemo(
+    (): SvcContext => ({
+      ...reached,
+      ...(groupName === undefined ? {} : { groupName }),
+      ...(consumerName === undefined ? {} : { consumerName }),
+    }),
+    [reached, groupName, consumerName],
   );
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }
@@ -79,6 +86,7 @@ const patience = { retries: 2, retryWithinMs: 6_000, timeoutMs: 30_000 };
 
 function connect({ baseUrl, project, apiKey, ...person }: Reached, getToken: GetToken): Frontend {
   const ask = hinting();
+  if (apiKey !== undefined && !isDevelopment()) warnOfKey('<SvcProvider> was given');
   if (apiKey !== undefined) return createFrontend({ baseUrl, project, apiKey, ...patience, fetch: ask });
   const tokens = createTokens(getToken, person);
   return createFrontend({
@@ -93,9 +101,18 @@ function connect({ baseUrl, project, apiKey, ...person }: Reached, getToken: Get
       tokens.forget();
       const headers = new Headers(sent.headers);
       headers.set('authorization', `Bearer ${await tokens.get()}`);
-      return ask(url, { ...sent, headers });
+      const second = await ask(url, { ...sent, headers });
+      if (second.status === 401) await tellWhy(second.clone());
+      return second;
     },
   });
+}
+
+/** A new token is refused, too: who uses the page signs in again, and who builds it reads why. */
+async function tellWhy(answer: Response): Promise<void> {
+  const { detail, remedy } = Object(await answer.json().catch(() => undefined)) as Record<string, unknown>;
+  // oxlint-disable-next-line no-console -- for whoever built the page
+  console.error(`@svc/embed: the token is refused: ${[detail, remedy].filter(Boolean).join(' ')}`);
 }
 
 /** A browser does not tell a page why it got no answer: whoever builds the page reads what it may be, once. */
@@ -106,7 +123,9 @@ function hinting(): (url: string, sent: RequestInit) => Promise<Response> {
       if (!isTold && cause instanceof TypeError && typeof location !== 'undefined' && navigator.onLine) {
         isTold = true;
         // oxlint-disable-next-line no-console -- Nothing else tells who builds the page.
-        console.warn(`@svc/embed: no answer; list ${location.origin} in allowedOrigins`);
+        console.warn(
+          `@svc/embed: no answer; look at baseUrl and project, and list ${location.origin} in allowedOrigins`,
+        );
       }
       throw cause;
     });

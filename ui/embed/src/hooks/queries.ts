@@ -5,13 +5,14 @@ import {
   type Installation,
   type Integration,
   type ProviderInfo,
+  type SvcError,
 } from '@svc/client';
 import { useQuery, useSvc } from './provider.tsx';
 import type { Loaded } from './store.ts';
 
 /** How far an answer is, in the words of the reference hooks. */
 export interface Answered {
-  error: Error | undefined;
+  error: SvcError | undefined;
   isPending: boolean;
   isFetching: boolean;
   isError: boolean;
@@ -57,20 +58,37 @@ export function useProviderInfo(
 export function useConnection(given?: {
   provider?: string;
 }): Answered & { connection: Connection | undefined } {
+  return useAccount(given?.provider);
+}
+
+/** The same, but the connection that was chosen, or in its place another one that works of the same account. */
+export function useAccount(
+  asked: string | undefined,
+  chosen?: string,
+): Answered & { connection: Connection | undefined } {
   const { svc, store, groupRef } = useSvc();
   const { integration, error } = useIntegration();
-  const provider = given?.provider ?? integration?.provider;
+  const provider = asked ?? integration?.provider;
   const key = provider === undefined ? undefined : `connection/${provider}`;
   const state = useQuery(key, async () => {
     const [page] = await firstPage(svc.connections.list({ groupRef, provider: provider ?? '' }));
-    const found = page?.results ?? [];
-    return found.find(({ status }) => status !== 'bad_credentials') ?? found[0] ?? null;
+    return page?.results ?? [];
   });
   const failed = provider === undefined ? { ...state, error } : state;
   return {
-    connection: state.data ?? undefined,
+    connection: accountOf(state.data ?? [], chosen),
     ...answered(failed, () => store.refresh('connection')),
   };
+}
+
+/** The newest that works, or the newest. What was chosen gives way to no other account when it breaks: it is connected again. */
+export function accountOf(found: readonly Connection[], chosen: string | undefined): Connection | undefined {
+  const working = found.filter(({ status }) => status !== 'bad_credentials');
+  const own = found.find(({ id }) => id === chosen);
+  if (!own) return working[0] ?? found[0];
+  const account = own.providerWorkspaceRef;
+  const isSame = (one: Connection) => account !== undefined && one.providerWorkspaceRef === account;
+  return working.find(({ id }) => id === chosen) ?? working.find(isSame) ?? own;
 }
 
 /** The group's installation of the integration, with its config. */
@@ -92,7 +110,7 @@ export function useIsIntegrationInstalled(): {
   isIntegrationInstalled: boolean | undefined;
   config: Installation['config'] | undefined;
   isError: boolean;
-  error: Error | undefined;
+  error: SvcError | undefined;
 } {
   const { installation, isPending, isSuccess, isError, error } = useInstallation();
   return {

@@ -1,7 +1,9 @@
+import { SvcError } from '@svc/client';
+
 /** What was asked for under a key, and how far it is. */
 export interface Loaded<Value> {
   data: Value | undefined;
-  error: Error | undefined;
+  error: SvcError | undefined;
   isFetching: boolean;
 }
 
@@ -23,6 +25,13 @@ export interface QueryStore {
   set(key: string, data: unknown): void;
 }
 
+/** A fault of the page itself is told like any other. */
+export function problemOf(cause: unknown): SvcError {
+  return cause instanceof SvcError
+    ? cause
+    : new SvcError({ code: 'unexpected', status: 0, detail: String(cause), cause });
+}
+
 const nothing: Loaded<unknown> = { data: undefined, error: undefined, isFetching: false };
 
 export function createQueryStore(): QueryStore {
@@ -38,7 +47,7 @@ export function createQueryStore(): QueryStore {
     try {
       next = { data: await entry.load(), error: undefined, isFetching: false };
     } catch (error) {
-      next = { data: entry.state.data, error: error as Error, isFetching: false };
+      next = { data: entry.state.data, error: problemOf(error), isFetching: false };
     }
     if (entry.asked !== turn) return;
     entry.state = next;

@@ -5,8 +5,8 @@ export interface Person {
   groupRef: string;
   consumerRef: string;
 }
-/** The token, or the token and when it ends, as `POST …/frontend-tokens` answers. */
-export type GivenToken = string | { token: string; expiresAt?: string };
+/** The token, or the token with when it ends and whom it is for, as `POST …/frontend-tokens` answers. */
+export type GivenToken = string | ({ token: string; expiresAt?: string } & Partial<Person>);
 /** Answers a token, or the answer of the builder's server as it came. */
 export type GetToken = (person: Person) => Promise<GivenToken | Response>;
 
@@ -23,8 +23,11 @@ const unknownLifeMs = 60_000;
 export function createTokens(getToken: GetToken, person: Person): { get(): Promise<string>; forget(): void } {
   let held: Held | undefined;
   async function ask(): Promise<string> {
-    const { token, expiresAt } = givenIn(await given(getToken, person).catch(refused));
-    const endsAt = expiresAt === undefined ? endOf(token) : Date.parse(expiresAt);
+    const { token, expiresAt, ...whose } = givenIn(await given(getToken, person).catch(refused));
+    if (token.startsWith('svc_')) warnOfKey('getToken answered');
+    const claims = claimsOf(token);
+    refuseAnother({ ...whose, ...claims }, person);
+    const endsAt = expiresAt === undefined ? Number(claims.exp) * 1_000 : Date.parse(expiresAt);
     if (held) held.until = Number.isNaN(endsAt) ? Date.now() + unknownLifeMs : endsAt - aheadMs;
     return token;
   }
@@ -53,37 +56,70 @@ async function given(getToken: GetToken, person: Person): Promise<unknown> {
 }
 
 /** A fault of whoever built the page, not of who uses it. */
-function givenIn(answer: unknown): { token: string; expiresAt: string | undefined } {
-  const { token, expiresAt } =
+function givenIn(answer: unknown): Claims & { token: string; expiresAt: string | undefined } {
+  const { token, expiresAt, groupRef, consumerRef } =
     typeof answer === 'string' ? { token: answer } : (Object(answer) as GivenParts);
   if (typeof token === 'string' && token !== '')
-    return { token, expiresAt: typeof expiresAt === 'string' ? expiresAt : undefined };
-  const detail = 'getToken answered no token';
-  // oxlint-disable-next-line no-console -- Who uses the page can do nothing about it.
-  console.error(`@svc/embed: ${detail}`);
-  throw new SvcError({ code: 'token-missing', status: 401, detail });
+    return { token, expiresAt: typeof expiresAt === 'string' ? expiresAt : undefined, groupRef, consumerRef };
+  throw faultOfPage('getToken answered no token');
 }
 
-interface GivenParts {
+/** With the token of somebody else the page would show that nothing is connected. */
+function refuseAnother(claims: Claims, person: Person): void {
+  for (const name of ['groupRef', 'consumerRef'] as const)
+    if (typeof claims[name] === 'string' && claims[name] !== person[name])
+      throw faultOfPage(
+        `getToken answered a token of the ${name} ${claims[name]}, for the ${name} ${person[name]}`,
+      );
+}
+
+/** Whatever the key may do: whoever opens the page can do it, too. */
+export function warnOfKey(how: string): void {
+  // oxlint-disable-next-line no-console -- for whoever built the page
+  console.error(
+    `@svc/embed: ${how} an API key, which whoever opens the page can read: use front-end tokens; a key of scope frontend is for development only`,
+  );
+}
+
+/** Whether the page is served by the machine that it is developed on. */
+export const isDevelopment = (): boolean =>
+  typeof location === 'undefined' ||
+  location.hostname === '' ||
+  /(^|\.)localhost$|^127\.|^\[::1\]$/.test(location.hostname);
+
+/** Who uses the page can do nothing about it. */
+function faultOfPage(detail: string): SvcError {
+  // oxlint-disable-next-line no-console -- for whoever built the page
+  console.error(`@svc/embed: ${detail}`);
+  return new SvcError({ code: 'token-missing', status: 401, detail });
+}
+
+interface GivenParts extends Claims {
   token?: unknown;
   expiresAt?: unknown;
 }
 
 /** The builder's server gives no token: whoever was signed in there is not any more. A page without a network says so itself. */
-function refused(cause: unknown): never {
+function refused(cause: unknown): undefined {
+  // A page came where JSON was awaited.
+  if (cause instanceof SyntaxError) return undefined;
   if (cause instanceof TypeError || cause instanceof SvcError) throw cause;
   const { status, message } = Object(cause) as { status?: unknown; message?: unknown };
   const code = Number(status) >= 500 ? 'token-unavailable' : 'unauthenticated';
   throw new SvcError({ code, status: 401, detail: String(message ?? cause), cause });
 }
 
-/** The `exp` of a JWT, in milliseconds. */
-function endOf(token: string): number {
+type Claims = Partial<Record<'exp' | keyof Person, unknown>>;
+
+/** Of a JWT; none of another token. */
+function claimsOf(token: string): Claims {
   try {
     const [, payload = ''] = token.split('.');
-    const claims = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { exp?: unknown };
-    return typeof claims.exp === 'number' ? claims.exp * 1_000 : Number.NaN;
+    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (one) =>
+      one.charCodeAt(0),
+    );
+    return Object(JSON.parse(new TextDecoder().decode(bytes))) as Claims;
   } catch {
-    return Number.NaN;
+    return {};
   }
 }

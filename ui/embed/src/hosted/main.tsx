@@ -1,3 +1,4 @@
+import type { SvcError } from '@svc/client';
 import { StrictMode, useEffect, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { InstallIntegration, SvcProvider, type Appearance } from '../index.ts';
@@ -15,7 +16,7 @@ const returnUrl =
 
 function Page(): ReactNode {
   const [opened, setOpened] = useState<OpenedLink>();
-  const [error, setError] = useState<Error>();
+  const [error, setError] = useState<SvcError>();
   const open = (): void => {
     setError(undefined);
     openLink().then(setOpened, setError);
@@ -43,14 +44,14 @@ function Page(): ReactNode {
 /** A provider cannot be shown in a frame, nor does its cookie reach one: there it gets a window. */
 const mode = window.self === window.top ? 'redirect' : 'popup';
 
-const isOver = (error: Error): boolean => 'code' in error && error.code === 'connect-link-over';
+const isOver = (error: SvcError): boolean => 'code' in error && error.code === 'connect-link-over';
 
-function Refused({ error, onRetry }: { error: Error; onRetry: () => void }): ReactNode {
+function Refused({ error, onRetry }: { error: SvcError; onRetry: () => void }): ReactNode {
   const t = useText();
   if (!isOver(error)) return <Failure error={error} onRetry={onRetry} />;
   return (
     <div className="svc-stack">
-      <h2>{t('linkOver')}</h2>
+      <h1>{t('linkOver')}</h1>
       <p className="svc-intro">{t('linkOverText')}</p>
       <div>
         <Button onClick={onRetry}>{t('tryAgain')}</Button>
@@ -59,7 +60,7 @@ function Refused({ error, onRetry }: { error: Error; onRetry: () => void }): Rea
   );
 }
 
-function Opened({ opened, onOver }: { opened: OpenedLink; onOver: (error: Error) => void }): ReactNode {
+function Opened({ opened, onOver }: { opened: OpenedLink; onOver: (error: SvcError) => void }): ReactNode {
   const { project, token, expiresAt } = opened;
   const [first] = useState({ left: true });
   const [isLogoBroken, setLogoBroken] = useState(false);
@@ -79,7 +80,7 @@ function Opened({ opened, onOver }: { opened: OpenedLink; onOver: (error: Error)
   }, [project, accentColor, accentColorDark]);
   const getToken = async (): Promise<{ token: string; expiresAt: string }> => {
     if (!first.left)
-      return opened.renew().catch((error: Error) => {
+      return opened.renew().catch((error: SvcError) => {
         if (isOver(error)) onOver(error);
         throw error;
       });
@@ -89,11 +90,13 @@ function Opened({ opened, onOver }: { opened: OpenedLink; onOver: (error: Error)
   return (
     <>
       <header className="hosted-head">
-        {logoUrl && !isLogoBroken ? (
-          <img src={logoUrl} alt={project.appName} onError={() => setLogoBroken(true)} />
-        ) : (
-          project.appName
-        )}
+        <h1>
+          {logoUrl && !isLogoBroken ? (
+            <img src={logoUrl} alt={project.appName} onError={() => setLogoBroken(true)} />
+          ) : (
+            project.appName
+          )}
+        </h1>
       </header>
       <SvcProvider
         baseUrl={location.origin}

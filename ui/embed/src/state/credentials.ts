@@ -105,7 +105,10 @@ function placeFields({ oauth2Opts, metadata }: ProviderInfo): CredentialField[] 
     options: [],
     hint: input.prompt,
     docsUrl: input.docsURL,
-    isRequired: input.defaultValue === undefined,
+    // Where the provider itself asks which account, whoever does not know leaves it.
+    isRequired:
+      input.defaultValue === undefined &&
+      !(input.name === 'workspace' && oauth2Opts?.explicitWorkspaceRequired === false),
     initial: input.defaultValue ?? '',
   }));
   const isAsked =

@@ -28,13 +28,18 @@ export type WriteEdit =
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** The config after an edit; the one before stays as it is. */
-export function applyEdit(draft: ConfigContent, edit: Edit): ConfigContent {
+/**
+ * The config after an edit; the one before stays as it is. An object that is not read is kept with what was chosen of it, unless `saved`,
+ * the config in force, never had it: svc refuses one of which nothing is chosen.
+ */
+export function applyEdit(draft: ConfigContent, edit: Edit, saved?: ConfigContent): ConfigContent {
   if (edit.on === 'proxy') return { ...draft, proxy: { enabled: edit.enabled } };
   if (edit.on === 'read') {
     const objects = { ...draft.read?.objects };
     const key = keyOf(objects, edit.object);
-    objects[key] = editedRead(objects[key] ?? { objectName: edit.object }, edit.set);
+    const isLeft = edit.set.kind === 'enabled' && !edit.set.enabled && saved !== undefined;
+    if (isLeft && !readConfigOf(saved, edit.object)) delete objects[key];
+    else objects[key] = editedRead(objects[key] ?? { objectName: edit.object }, edit.set);
     return { ...draft, read: { ...draft.read, objects } };
   }
   const objects = { ...draft.write?.objects };

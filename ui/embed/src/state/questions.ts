@@ -7,7 +7,7 @@ import type {
   HydratedRevision,
   ReadObjectConfig,
 } from '@svc/client';
-import { applyEdit, readConfigOf } from './draft.ts';
+import { applyEdit, readConfigOf, writeConfigOf, type ReadEdit } from './draft.ts';
 
 /** A field of the builder's that the customer maps one of theirs to. */
 export interface MappingQuestion {
@@ -83,6 +83,16 @@ export function vanishedFields(object: HydratedReadObject, config: ReadObjectCon
   );
 }
 
+/** Whether a field is not in the account any more; a nested one stands in no list of fields. */
+export function isGone({ allFieldsMetadata }: HydratedReadObject, fieldName: string): boolean {
+  const known = allFieldsMetadata && Object.keys(allFieldsMetadata);
+  return (
+    known !== undefined &&
+    !fieldName.startsWith('$') &&
+    !known.some((name) => name.toLowerCase() === fieldName.toLowerCase())
+  );
+}
+
 /** The most that a config may choose of one object. */
 export const mostChosen = 5_000;
 
@@ -116,6 +126,57 @@ export function suggestedField(
   return found.length === 1 ? found[0]?.fieldName : undefined;
 }
 
+/**
+ * Whose values a field's are translated to. A config keeps values by the provider's field: what one question says of
+ * them holds for every other one that is matched to it.
+ */
+function translatorOf(
+  questions: readonly MappingQuestion[],
+  fieldName: string,
+  { selectedFieldMappings = {}, selectedValueMappings = {} }: Partial<ReadObjectConfig> = {},
+): MappingQuestion | undefined {
+  const translated = new Set(Object.keys(selectedValueMappings[fieldName] ?? {}));
+  return questions.find(
+    ({ mapToName, values }) =>
+      selectedFieldMappings[mapToName] === fieldName && values.some(({ value }) => translated.has(value)),
+  );
+}
+
+/** The other question that translates the field which this one is matched to. */
+export function translatedBy(
+  question: MappingQuestion,
+  questions: readonly MappingQuestion[],
+  config: ReadObjectConfig | undefined,
+): MappingQuestion | undefined {
+  const fieldName = config?.selectedFieldMappings?.[question.mapToName];
+  const found = fieldName === undefined ? undefined : translatorOf(questions, fieldName, config);
+  return found === question ? undefined : found;
+}
+
+/** Matches a question to a field, with the values of the same name; the values of another question stay as they are. */
+export function withMapping(
+  draft: ConfigContent,
+  { objectName, allFieldsMetadata }: HydratedReadObject,
+  questions: readonly MappingQuestion[],
+  { question, fieldName }: { question: MappingQuestion; fieldName: string | undefined },
+): ConfigContent {
+  const edited = (now: ConfigContent, set: ReadEdit) =>
+    applyEdit(now, { on: 'read', object: objectName, set });
+  const { mapToName, values } = question;
+  const config = readConfigOf(draft, objectName);
+  const before = config?.selectedFieldMappings?.[mapToName];
+  const others = questions.filter((one) => one !== question);
+  const isOwn = (name: string | undefined): name is string =>
+    name !== undefined && values.length > 0 && !translatorOf(others, name, config);
+  const mapped = edited(draft, { kind: 'mapping', mapToName, fieldName });
+  const left = isOwn(before)
+    ? edited(mapped, { kind: 'values', fieldName: before, values: undefined })
+    : mapped;
+  if (!isOwn(fieldName)) return left;
+  const suggested = suggestedValues(question, allFieldsMetadata?.[fieldName]);
+  return edited(left, { kind: 'values', fieldName, values: suggested });
+}
+
 /** Each value of the builder's to the provider's of the same name or label. */
 export function suggestedValues(
   question: MappingQuestion,
@@ -135,13 +196,18 @@ export function suggestedValues(
   return Object.fromEntries(pairs);
 }
 
-/** Where an object is taken up for the first time: what the manifest proposes, and what has the same name. */
+/** Where an object is taken up for the first time: what was chosen before, or what the manifest proposes and what has the same name. */
 export function withObject(
   draft: ConfigContent,
   object: HydratedReadObject,
   offered: readonly DynamicMapping[] = [],
+  before?: ReadObjectConfig,
 ): ConfigContent {
   const { objectName } = object;
+  if (before && !readConfigOf(draft, objectName)) {
+    const objects = { ...draft.read?.objects, [objectName]: before };
+    return withObject({ ...draft, read: { ...draft.read, objects } }, object, offered);
+  }
   if (readConfigOf(draft, objectName))
     return applyEdit(draft, { on: 'read', object: objectName, set: { kind: 'enabled', enabled: true } });
   const fields = fieldsOf(object);
@@ -150,18 +216,38 @@ export function withObject(
     object: objectName,
     set: { kind: 'enabled', enabled: true },
   });
-  return mappingQuestions(object, offered).reduce((current, question) => {
+  const questions = mappingQuestions(object, offered);
+  return questions.reduce((current, question) => {
     const fieldName = suggestedField(question, fields);
-    if (fieldName === undefined) return current;
-    const mapped = applyEdit(current, {
-      on: 'read',
-      object: objectName,
-      set: { kind: 'mapping', mapToName: question.mapToName, fieldName },
-    });
-    const values = suggestedValues(question, object.allFieldsMetadata?.[fieldName]);
-    if (Object.keys(values).length === 0) return mapped;
-    return applyEdit(mapped, { on: 'read', object: objectName, set: { kind: 'values', fieldName, values } });
+    return fieldName === undefined
+      ? current
+      : withMapping(current, object, questions, { question, fieldName });
   }, started);
+}
+
+/**
+ * An object that is not read. Of one that was never saved nothing is left: svc refuses it where nothing is chosen of it, or a mapping is
+ * missing. What writes go through is left, where it is whole.
+ */
+export function withoutObject(
+  draft: ConfigContent,
+  object: HydratedReadObject,
+  {
+    revision,
+    saved,
+    offered = [],
+  }: { revision: HydratedRevision; saved: ConfigContent; offered?: readonly DynamicMapping[] | undefined },
+): ConfigContent {
+  const { objectName } = object;
+  const written = revision.content.write?.objects.find((one) => one.objectName === objectName);
+  const inherits = writeConfigOf(draft, objectName)?.inheritMapping ?? written?.inheritMapping;
+  const chosen = readConfigOf(draft, objectName)?.selectedFieldMappings ?? {};
+  const isWhole = mappingQuestions(object, offered).every(
+    ({ isRequired, mapToName }) => !isRequired || chosen[mapToName] !== undefined,
+  );
+  const isNeeded = written && inherits && isWhole && Object.keys(chosen).length > 0;
+  const off = { on: 'read', object: objectName, set: { kind: 'enabled', enabled: false } } as const;
+  return applyEdit(draft, off, isNeeded ? undefined : saved);
 }
 
 /** The config to begin with: every object of the integration. */

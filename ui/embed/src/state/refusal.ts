@@ -1,9 +1,9 @@
 /** Why a sign-in ended without a connection. What the provider said is not passed on: anybody can put it into an address. */
-export type Refusal = 'denied' | 'failed';
+export type Refusal = 'denied' | 'failed' | 'otherAccount';
 
 /** By the reason that svc gives. */
 export function reasonOf(told: unknown): Refusal {
-  return told === 'denied' ? 'denied' : 'failed';
+  return told === 'denied' || told === 'otherAccount' ? told : 'failed';
 }
 
 /** A sign-in that this tab left its page for, as it is kept until the page is back. */
@@ -12,6 +12,10 @@ export interface Left {
   provider: string;
   /** Comes back in the address. */
   mark: string;
+  /** The connections as they were, by id. */
+  known?: readonly string[];
+  /** The page's own parameters in whose place svc puts what it tells. */
+  own?: readonly (readonly [name: string, value: string])[];
 }
 
 /** One that nobody guesses, and no two have. */
@@ -21,9 +25,16 @@ export function newMark(): string {
 
 export const markName = 'svcConnect';
 
-/** The address to come back to. */
+const added = [markName, 'connectionId', 'error', 'errorReason'];
+
+/** The parameters of an address that svc would overwrite. */
+export function ownIn(address: string): NonNullable<Left['own']> {
+  return [...new URL(address).searchParams].filter(([name]) => added.includes(name));
+}
+
+/** The address to come back to, in which these names are svc's alone. */
 export function markedUrl(returnUrl: string, mark: string): string {
-  const url = new URL(returnUrl);
+  const url = new URL(cleaned(returnUrl));
   url.searchParams.set(markName, mark);
   return url.toString();
 }
@@ -32,7 +43,7 @@ export function markedUrl(returnUrl: string, mark: string): string {
 export function returnedIn(
   address: string,
   left: Left | undefined,
-  asked: Omit<Left, 'mark'>,
+  asked: Pick<Left, 'whose' | 'provider'>,
 ): 'connected' | Refusal | undefined {
   const { searchParams } = new URL(address);
   const isOurs =
@@ -44,9 +55,10 @@ export function returnedIn(
   return searchParams.has('connectionId') ? 'connected' : reasonOf(searchParams.get('errorReason'));
 }
 
-/** The address without what svc put into it. */
-export function cleaned(address: string): string {
+/** The address without what svc put into it, and with what stood there before. */
+export function cleaned(address: string, own: Left['own'] = []): string {
   const url = new URL(address);
-  for (const name of [markName, 'connectionId', 'error', 'errorReason']) url.searchParams.delete(name);
+  for (const name of added) url.searchParams.delete(name);
+  for (const [name, value] of own) url.searchParams.append(name, value);
   return url.toString();
 }

@@ -1,14 +1,15 @@
 import type {
   ConfigContent,
+  FieldMetadata,
   HydratedReadObject,
   HydratedRevision,
-  Installation,
   ProblemIssue,
   ReadObjectConfig,
   UpdateInstallationRequest,
 } from '@svc/client';
 import { readConfigOf } from './draft.ts';
-import { mappingQuestions, type MappingQuestion, type OfferedMappings } from './questions.ts';
+import { rulesOf } from './rules.ts';
+import { mappingQuestions, translatedBy, type MappingQuestion, type OfferedMappings } from './questions.ts';
 
 /** What stands at a field of the form: where, and what is wrong, by a key of the catalogue of texts or in svc's words. */
 export interface FormIssue {
@@ -17,9 +18,12 @@ export interface FormIssue {
   text:
     | 'mappingMissing'
     | 'mappingReversed'
+    | 'fieldTranslated'
     | 'nothingChosen'
     | 'valueTwice'
     | 'filterEmpty'
+    | 'numberNeeded'
+    | 'integerNeeded'
     | { said: string };
 }
 
@@ -49,7 +53,7 @@ export function issuesOf(
   revision: HydratedRevision,
   offered: OfferedMappings,
 ): FormIssue[] {
-  return (revision.content.read?.objects ?? []).flatMap((object) => {
+  const reads = (revision.content.read?.objects ?? []).flatMap((object) => {
     const config = readConfigOf(draft, object.objectName);
     if (!config || config.disabled) return [];
     const at = `read/${object.objectName}`;
@@ -62,11 +66,35 @@ export function issuesOf(
         at: `${at}/mapping/${mapToName}`,
         text: reversed.has(mapToName) ? 'mappingReversed' : 'mappingMissing',
       }));
+    const translated = questions
+      .filter((question) => translatedBy(question, questions, config))
+      .map(({ mapToName }): FormIssue => ({ at: `${at}/mapping/${mapToName}`, text: 'fieldTranslated' }));
     const isEmpty =
       missing.length === 0 && !choosesSomething(config) && (object.requiredFields ?? []).length === 0;
     const empty: FormIssue[] = isEmpty ? [{ at, text: 'nothingChosen' }] : [];
-    return missing.concat(valueIssues(at, config), filterIssues(at, config), empty);
+    return missing.concat(translated, valueIssues(at, config), filterIssues(at, config, object), empty);
   });
+  return reads.concat(defaultIssues(draft, revision, offered));
+}
+
+/** A field of numbers takes nothing else. */
+function numberIssue(at: string, text: unknown, field: FieldMetadata | undefined): FormIssue[] {
+  const isWhole = field?.valueType === 'int';
+  if ((!isWhole && field?.valueType !== 'float') || typeof text !== 'string' || text === '') return [];
+  const isOne = isWhole ? /^-?\d+$/.test(text) : /^-?\d+(\.\d+)?$/.test(text);
+  return isOne ? [] : [{ at, text: isWhole ? 'integerNeeded' : 'numberNeeded' }];
+}
+
+function defaultIssues(
+  draft: ConfigContent,
+  revision: HydratedRevision,
+  offered: OfferedMappings,
+): FormIssue[] {
+  return (revision.content.write?.objects ?? []).flatMap(({ objectName }) =>
+    rulesOf({ revision, draft, objectName }, offered).flatMap(({ name, field, settings }) =>
+      numberIssue(`write/${objectName}/settings/${name}`, settings.default?.stringValue, field),
+    ),
+  );
 }
 
 /** What is asked for and stands as a field, mapped to by a field of the account that nobody asks for. */
@@ -101,9 +129,15 @@ function valueIssues(at: string, { selectedValueMappings = {} }: ReadObjectConfi
 }
 
 /** A filter without a value lets nothing through that a person would expect. */
-function filterIssues(at: string, { fieldFilters = [] }: ReadObjectConfig): FormIssue[] {
-  return fieldFilters.flatMap(({ value }, index) =>
-    value === '' ? [{ at: `${at}/filter/${index}`, text: 'filterEmpty' as const }] : [],
+function filterIssues(
+  at: string,
+  { fieldFilters = [] }: ReadObjectConfig,
+  { allFieldsMetadata = {} }: HydratedReadObject,
+): FormIssue[] {
+  return fieldFilters.flatMap(({ fieldName, value }, index): FormIssue[] =>
+    value === ''
+      ? [{ at: `${at}/filter/${index}`, text: 'filterEmpty' }]
+      : numberIssue(`${at}/filter/${index}`, value, allFieldsMetadata[fieldName]),
   );
 }
 
@@ -121,18 +155,21 @@ function canonical(value: unknown): string {
 export function masksOf(draft: ConfigContent, base: ConfigContent): string[] {
   const changed = (now: Record<string, unknown> = {}, before: Record<string, unknown> = {}): string[] =>
     Object.keys(now).filter((key) => !same(now[key], before[key]));
-  const reads = changed(draft.read?.objects, base.read?.objects);
+  const named = (['read', 'subscribe'] as const).flatMap((action) =>
+    changed(draft[action]?.objects, base[action]?.objects).map(
+      (key) => `config.content.${action}.objects.${key.replace(/[\\.:]/g, String.raw`\$&`)}`,
+    ),
+  );
   const isWriteChanged = !same(draft.write?.objects ?? {}, base.write?.objects ?? {});
-  const isProxyChanged = (draft.proxy?.enabled ?? false) !== (base.proxy?.enabled ?? false);
   return [
-    ...reads.map((key) => `config.content.read.objects.${key.replace(/[\\.:]/g, String.raw`\$&`)}`),
+    ...named,
     ...(isWriteChanged ? ['config.content.write.objects'] : []),
-    ...(isProxyChanged ? ['config.content.proxy.enabled'] : []),
+    ...(isProxied(draft) !== isProxied(base) ? ['config.content.proxy.enabled'] : []),
   ];
 }
 
 export function updateOf(
-  { read, write, proxy }: ConfigContent,
+  { read, write, subscribe, proxy }: ConfigContent,
   masks: readonly string[],
   consumerRef: string,
 ): UpdateInstallationRequest {
@@ -141,7 +178,12 @@ export function updateOf(
     installation: {
       config: {
         createdBy: `consumer:${consumerRef}`,
-        content: { ...(read ? { read } : {}), ...(write ? { write } : {}), ...(proxy ? { proxy } : {}) },
+        content: {
+          ...(read ? { read } : {}),
+          ...(write ? { write } : {}),
+          ...(subscribe ? { subscribe } : {}),
+          ...(proxy ? { proxy } : {}),
+        },
       },
     },
   };
@@ -149,12 +191,26 @@ export function updateOf(
 
 export type Merge =
   | { kind: 'merged'; content: ConfigContent }
-  /** Objects that both changed, as `read/contacts`. */
+  /** What both changed: objects, as `read/contacts`, and `proxy`. */
   | { kind: 'conflict'; objects: string[] };
 
-/** My changes on what somebody else saved meanwhile, object by object; what both changed in different ways is asked. */
-export function mergeDrafts(base: ConfigContent, mine: ConfigContent, theirs: ConfigContent): Merge {
+/**
+ * My changes on what somebody else saved meanwhile, object by object; of an object that both changed in different ways `prefer` says whose
+ * holds, and without it the merge is a conflict.
+ */
+export function mergeDrafts(
+  base: ConfigContent,
+  mine: ConfigContent,
+  theirs: ConfigContent,
+  prefer?: 'mine' | 'theirs',
+): Merge {
   const conflicts: string[] = [];
+  const chosen = <Value>(at: string, b: Value, m: Value, t: Value): Value => {
+    const isMine = !same(m, b);
+    const isConflict = isMine && !same(t, b) && !same(m, t);
+    if (isConflict && prefer === undefined) conflicts.push(at);
+    return isMine && !(isConflict && prefer === 'theirs') ? m : t;
+  };
   const merged = <Config>(
     action: string,
     of: (content: ConfigContent) => Record<string, Config> | undefined,
@@ -163,35 +219,61 @@ export function mergeDrafts(base: ConfigContent, mine: ConfigContent, theirs: Co
     const keys = [...new Set([...Object.keys(t), ...Object.keys(m)])];
     return Object.fromEntries(
       keys.flatMap((key) => {
-        const isTheirs = same(m[key], b[key]);
-        if (!isTheirs && !same(t[key], b[key]) && !same(m[key], t[key])) conflicts.push(`${action}/${key}`);
-        const chosen = isTheirs ? t[key] : m[key];
-        return chosen === undefined ? [] : [[key, chosen] as const];
+        const one = chosen(`${action}/${key}`, b[key], m[key], t[key]);
+        return one === undefined ? [] : [[key, one] as const];
       }),
     );
   };
   const read = merged('read', (content) => content.read?.objects);
   const write = merged('write', (content) => content.write?.objects);
+  const subscribe = merged('subscribe', (content) => content.subscribe?.objects);
+  const proxy = chosen('proxy', base.proxy, mine.proxy, theirs.proxy);
   if (conflicts.length > 0) return { kind: 'conflict', objects: conflicts };
-  const proxy = same(mine.proxy, base.proxy) ? theirs.proxy : mine.proxy;
+  const { proxy: _theirs, ...rest } = theirs;
   return {
     kind: 'merged',
     content: {
-      ...theirs,
+      ...rest,
       ...(theirs.read || mine.read ? { read: { objects: read } } : {}),
       ...(theirs.write || mine.write ? { write: { objects: write } } : {}),
+      ...(theirs.subscribe || mine.subscribe ? { subscribe: { objects: subscribe } } : {}),
       ...(proxy ? { proxy } : {}),
     },
   };
 }
 
-/** Objects whose config differs, as `read/contacts`. */
+/**
+ * What was asked is answered for the objects that both changed; other changes, mine and theirs, hold in any case. Without a `base` they
+ * installed and this page was about to, so one of both holds whole: what only they read is then not read.
+ */
+export function decided(
+  base: ConfigContent | undefined,
+  mine: ConfigContent,
+  theirs: ConfigContent,
+  whose: 'mine' | 'theirs',
+): ConfigContent {
+  const merge = base && mergeDrafts(base, mine, theirs, whose);
+  if (merge?.kind === 'merged') return merge.content;
+  if (whose === 'theirs') return theirs;
+  const others = Object.entries(theirs.read?.objects ?? {}).filter(
+    ([, { objectName }]) => !readConfigOf(mine, objectName),
+  );
+  if (others.length === 0) return mine;
+  const unread = others.map(([key, config]) => [key, { ...config, disabled: true }] as const);
+  return { ...mine, read: { objects: { ...mine.read?.objects, ...Object.fromEntries(unread) } } };
+}
+
+const isProxied = ({ proxy }: ConfigContent): boolean => proxy?.enabled ?? false;
+
+/** What differs: objects, as `read/contacts`, and `proxy`. */
 export function differences(mine: ConfigContent, theirs: ConfigContent): string[] {
-  return (['read', 'write'] as const).flatMap((action) => {
+  const objects = (['read', 'write', 'subscribe'] as const).flatMap((action) => {
     const [m, t] = [mine[action]?.objects ?? {}, theirs[action]?.objects ?? {}];
-    const keys = [...new Set([...Object.keys(t), ...Object.keys(m)])];
+    // What one subscribes to is not asked for in the form: who does not name it has nothing against it.
+    const keys = [...new Set([...(action === 'subscribe' ? [] : Object.keys(t)), ...Object.keys(m)])];
     return keys.filter((key) => !same(m[key], t[key])).map((key) => `${action}/${key}`);
   });
+  return isProxied(mine) === isProxied(theirs) ? objects : [...objects, 'proxy'];
 }
 
 /** Where svc's issues stand in the form. */
@@ -215,10 +297,4 @@ function placeOf(name: string): string {
   if (kind === undefined || inner === undefined) return `${action}/${object}`;
   const field = action === 'write' ? inner.replace(/\.(default|writeOnCreate|writeOnUpdate).*$/, '') : inner;
   return `${action}/${object}/${kind}/${field}`;
-}
-
-/** Whether reads of an installation are held. */
-export function isPaused({ config }: Installation): boolean {
-  const objects = Object.values(config.content.read?.objects ?? {});
-  return objects.length > 0 && objects.every(({ disabled }) => disabled === true);
 }

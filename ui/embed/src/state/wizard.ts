@@ -1,4 +1,4 @@
-import type { ConfigContent, HydratedRevision } from '@svc/client';
+import type { ConfigContent, HydratedRevision, HydratedWriteObject } from '@svc/client';
 import { readConfigOf, writeConfigOf } from './draft.ts';
 import type { FormIssue } from './save.ts';
 
@@ -13,9 +13,7 @@ export function stepsOf(draft: ConfigContent, revision: HydratedRevision, isInst
       return config && !config.disabled;
     })
     .map(({ objectName }): Step => `read/${objectName}`);
-  const writes = (revision.content.write?.objects ?? []).some(({ objectName }) =>
-    writeConfigOf(draft, objectName),
-  );
+  const writes = limitable(draft, revision).length > 0;
   return [
     ...(isInstalled ? (['overview'] as const) : []),
     ...(objectsOf(revision).length > 0 ? (['objects'] as const) : []),
@@ -23,6 +21,22 @@ export function stepsOf(draft: ConfigContent, revision: HydratedRevision, isInst
     ...(writes ? (['write'] as const) : []),
     ...(isInstalled ? [] : (['review'] as const)),
   ];
+}
+
+/** What may be written, named by the config or not (docs/contract.md, Write), as far as limits can be set to it. */
+export function limitable(draft: ConfigContent, { content }: HydratedRevision): HydratedWriteObject[] {
+  return (content.write?.objects ?? []).filter(
+    ({ objectName, error }) => error === undefined || writeConfigOf(draft, objectName) !== undefined,
+  );
+}
+
+/** Whether records are read that were there before the installation. */
+export function readsHistory(content: ConfigContent, revision: HydratedRevision): boolean {
+  return (revision.content.read?.objects ?? []).some(({ objectName, enabled, backfill }) => {
+    const config = readConfigOf(content, objectName);
+    const { days = 0, fullHistory } = (config?.backfill ?? backfill)?.defaultPeriod ?? {};
+    return (config ? !config.disabled : enabled) && (fullHistory || days > 0);
+  });
 }
 
 /** One row of what may be shared. */
@@ -52,6 +66,11 @@ export function objectsOf({ content }: HydratedRevision): SharedObject[] {
       error: read?.error ?? write?.error,
     };
   });
+}
+
+/** What an object is called wherever it is shown. */
+export function nameOf(revision: HydratedRevision, objectName: string): string {
+  return objectsOf(revision).find((object) => object.objectName === objectName)?.displayName ?? objectName;
 }
 
 /** The step where the first issue is mended. */

@@ -18,11 +18,15 @@ export const de: Texts = {
   tokenMissing: 'Diese Seite hat keinen Zugang bekommen. Das ist ein Fehler von {app}.',
   tokenDown: '{app} antwortet zurzeit nicht. Versuchen Sie es etwas später noch einmal.',
   thisPage: 'dieser Seite',
-  failed: 'Das hat nicht geklappt: {reason}',
+  failed: 'Das hat nicht geklappt.',
   providerDown: 'Der verbundene Dienst antwortet zurzeit nicht. Ihre Eingaben sind noch da.',
   providerBusy: 'Der verbundene Dienst nimmt gerade keine Anfragen mehr an. Versuchen Sie es etwas später.',
+  connectionDead: 'Die Verbindung funktioniert nicht mehr. Verbinden Sie sich neu.',
   connectionOver:
     'Die Verbindung funktioniert nicht mehr. Verbinden Sie sich neu; Ihre Eingaben sind noch da.',
+  otherAccount:
+    'Sie haben sich bei einem anderen Konto angemeldet als dem eingerichteten. Melden Sie sich dort an, oder deinstallieren Sie zuerst.',
+  notYours: 'Das steht Ihnen nicht offen. Hat jemand anders dieses Konto verbunden, fragen Sie dort nach.',
   help: 'Wo finde ich das?',
 
   connectTitle: '{provider} verbinden',
@@ -42,6 +46,8 @@ export const de: Texts = {
   popupClosed: 'Das Fenster wurde geschlossen, bevor die Verbindung stand.',
   connectedTo: 'Mit {provider} verbunden',
   account: 'Konto {account}',
+  connectedBy: 'Verbunden von {person}',
+  anotherAccount: 'Ein anderes Konto verwenden',
   reconnect: 'Neu verbinden',
   disconnectTitle: '{provider} trennen?',
   disconnectText:
@@ -68,11 +74,11 @@ export const de: Texts = {
   stepOf: 'Schritt {step} von {steps}',
 
   objectsTitle: 'Was soll geteilt werden?',
-  objectsIntro: 'Wählen Sie, was {app} aus {provider} lesen und dorthin schreiben darf.',
+  objectsIntro: 'Wählen Sie, was {app} aus {provider} lesen darf.',
   reads: 'Lesen',
-  writes: 'Schreiben',
+  writes: 'Anlegen und ändern',
+  mayWrite: '{app} darf {objects} anlegen und ändern.',
   objectUnavailable: 'In Ihrem Konto zurzeit nicht verfügbar',
-  always: 'immer dabei',
 
   readTitle: '{object}: Felder',
   requiredFields: 'Immer dabei',
@@ -91,7 +97,6 @@ export const de: Texts = {
   chosenMost: 'Mehr als {count} können nicht gewählt werden.',
   chooseAll: 'Alle gezeigten wählen',
   chooseNone: 'Alle gezeigten abwählen',
-  search: 'Suchen',
   filters: 'Nur ein Teil der Datensätze',
   filtersIntro: 'Ohne Filter werden alle geteilt.',
   addFilter: 'Nach einem Feld filtern',
@@ -105,9 +110,8 @@ export const de: Texts = {
 
   writeTitle: 'Schreiben nach {provider}',
   writeIntro: 'Setzen Sie Grenzen für das, was in Ihr Konto geschrieben wird.',
-  writeNothing: 'In Ihr Konto wird nichts geschrieben.',
   allowDelete: 'Löschen von Datensätzen erlauben',
-  allowDeleteHint: 'Aus: Kein Datensatz dieser Art wird je gelöscht.',
+  allowDeleteHint: 'Nur solange dies an ist, werden Datensätze dieser Art gelöscht.',
   addRule: 'Regel für ein Feld hinzufügen',
   removeRule: 'Regel für {field} entfernen',
   matchedTo: 'zugeordnet zu {name}',
@@ -129,6 +133,9 @@ export const de: Texts = {
   summaryMapped: 'zugeordnet: {count}',
   deletesYes: 'darf löschen',
   deletesNo: 'löscht nie',
+  leftRead: 'Wird nicht mehr angeboten, aber noch gelesen',
+  leftWritten: 'Wird nicht mehr angeboten, darf aber noch geschrieben werden',
+  stopReading: '{object} nicht mehr lesen',
   reviewProxy: '{app} ruft {provider} mit dieser Verbindung direkt auf. Es gibt nichts auszuwählen.',
   notShared: 'Nicht geteilt',
 
@@ -158,6 +165,8 @@ export const de: Texts = {
 
   pause: 'Anhalten',
   resume: 'Fortsetzen',
+  resumeTitle: 'Was soll wieder gelesen werden?',
+  resumeText: 'Was Sie nicht wählen, wird nicht gelesen.',
   paused: 'Angehalten: Bis Sie fortsetzen, wird nichts gelesen.',
   uninstall: 'Deinstallieren',
   uninstallTitle: '{integration} deinstallieren?',
@@ -166,21 +175,27 @@ export const de: Texts = {
   uninstalled: 'Deinstalliert.',
   uninstalledElsewhere:
     'Jemand anderes hat es inzwischen deinstalliert. Was Sie eingegeben haben, ist noch da.',
+  uninstalledByOther: 'Jemand anderes hat es inzwischen deinstalliert.',
   installedElsewhere:
     'Jemand anderes hat es inzwischen anders eingerichtet: {objects}. Welche Einstellungen sollen gelten?',
 
   merged: 'Jemand anderes hat die Einstellungen inzwischen geändert. Beide Änderungen wurden behalten.',
   conflict:
     'Jemand anderes hat inzwischen dieselben Einstellungen geändert: {objects}. Welche sollen gelten?',
+  proxyCalls: 'direkte Aufrufe',
   keepMine: 'Meine behalten',
   takeTheirs: 'Andere übernehmen',
   newRevision: '{app} hat geändert, was gebraucht wird. Sehen Sie die Einstellungen noch einmal durch.',
 
   mappingMissing: 'Wählen Sie ein Feld.',
   mappingReversed: 'Die Zuordnung steht verkehrt herum. Wählen Sie hier das Feld Ihres Kontos.',
+  fieldTranslated: '„{name}“ übersetzt die Werte dieses Feldes schon. Wählen Sie ein anderes Feld.',
   nothingChosen: 'Wählen Sie mindestens ein Feld.',
   valueTwice: 'Jeder Ihrer Werte kann nur einmal verwendet werden.',
   filterEmpty: 'Geben Sie einen Wert an.',
+  filterVanished: 'Das Feld „{field}“ gibt es in Ihrem Konto nicht mehr. Entfernen Sie den Filter.',
+  numberNeeded: 'Geben Sie eine Zahl an, etwa 1.5.',
+  integerNeeded: 'Geben Sie eine ganze Zahl an.',
   fixIssues: 'Einige Einstellungen brauchen Ihre Aufmerksamkeit.',
   objectFailed: 'Die Felder von {object} konnten nicht geladen werden.',
   linkOver: 'Dieser Link gilt nicht mehr',

@@ -7,7 +7,9 @@ import {
   InstallIntegration,
   SvcProvider,
   useConfig,
+  useInstallation,
   useManifest,
+  useUpdateInstallation,
 } from '@svc/embed';
 import '@svc/embed/styles.css';
 
@@ -15,8 +17,12 @@ const query = new URLSearchParams(location.search);
 const asked = (name: string, otherwise = ''): string => query.get(name) ?? otherwise;
 /** What a builder's own form knows. */
 function Hooks(): ReactNode {
-  const { isPending, isConnected } = useManifest();
+  const manifest = useManifest();
+  const { isPending, isConnected } = manifest;
   const config = useConfig();
+  Object.assign(window, {
+    hooks: { config, manifest, installation: useInstallation(), update: useUpdateInstallation() },
+  });
   const known = { isPending, isConnected, provider: config.get().provider, installable: config.isConnected };
   return <output>{JSON.stringify(known)}</output>;
 }
@@ -55,6 +61,9 @@ const hear =
     told.push([event, typeof id === 'object' && id !== null && 'id' in id ? id.id : id]);
 
 function Shown({ integration, groupRef }: { integration: string; groupRef: string }): ReactNode {
+  // A builder's page learns of a name when it will.
+  const [consumerName, setName] = useState<string>();
+  Object.assign(window, { nameConsumer: setName });
   return (
     <SvcProvider
       baseUrl={asked('base')}
@@ -63,6 +72,7 @@ function Shown({ integration, groupRef }: { integration: string; groupRef: strin
       integration={integration}
       groupRef={groupRef}
       consumerRef={asked('consumer', 'ada')}
+      {...(consumerName === undefined ? {} : { consumerName })}
     >
       {createElement(components[asked('show', 'InstallIntegration')] ?? InstallIntegration, {
         mode: asked('mode', 'popup'),

@@ -1,0 +1,75 @@
+import { expect } from 'vitest';
+import { simulator } from '../../customer.ts';
+import type { World } from '../world.ts';
+import { button, connected, heading, stepTo, type Walk } from './steps.ts';
+
+interface Installed {
+  connection?: { status: string; consumer: { consumerRef: string } };
+}
+
+async function installationOf({ platform }: World, group: string): Promise<Installed | undefined> {
+  return (await platform.call<Installed[]>('GET', `/projects/default/installations?groupRef=${group}`))
+    .body[0];
+}
+
+/** Access that the colleague who connected has lost is mended by whoever is there; what works is the colleague's own. */
+export const colleagueReconnects: Walk = async (world) => {
+  const group = 'colleagues';
+  const page = await connected(world, group);
+  await stepTo(page, 'Review');
+  await button(page, 'Finish setup').click();
+  await heading(page, 'All set').waitFor();
+  await page.close();
+  const shown = await world.open({ group, consumer: 'bob' });
+  await shown.getByText('Connected by ada').waitFor();
+  expect(await button(shown, 'Reconnect').count()).toBe(0);
+  for (const action of ['revoke', 'expire'])
+    await simulator(world.platform.hubspot, 'POST', '/tokens', { action });
+  await shown.reload();
+  const health = await world.open({ group, consumer: 'bob', show: 'ConnectionHealth' });
+  await health.getByText('does not work any more').waitFor();
+  await button(shown, 'Reconnect').click();
+  await shown.getByText('Connected to HubSpot').waitFor();
+  expect((await installationOf(world, group))?.connection).toMatchObject({
+    status: 'working',
+    consumer: { consumerRef: 'bob' },
+  });
+  await stepTo(shown, 'Contacts');
+  await shown.getByLabel('Nickname').waitFor();
+  await health.waitForTimeout(1_100);
+  await health.evaluate(`dispatchEvent(new Event('focus')); undefined`);
+  await health.getByText('The connection works.').waitFor();
+};
+
+/** What could not be loaded is asked for again, on request and by who comes back. */
+export const fieldsAskedAgain: Walk = async (world) => {
+  const page = await connected(world, 'asked-again');
+  await stepTo(page, 'Review');
+  await button(page, 'Finish setup').click();
+  await heading(page, 'All set').waitFor();
+  // svc knows the fields for a while: what it answers once they are forgotten stands in for that.
+  // svc knows the fields for a while: what it answers once they are forgotten stands in for that.
+  const down = (): Promise<unknown> =>
+    page.route('**/*:hydrate*', async (route) => {
+      const answer = await route.fetch();
+      const json = (await answer.json()) as { content: Record<'read' | 'write', { objects: object[] }> };
+      for (const object of [...json.content.read.objects, ...json.content.write.objects])
+        Object.assign(object, { allFieldsMetadata: undefined, error: 'HubSpot answered 503' });
+      await route.fulfill({ response: answer, json });
+    });
+  for (const mend of [
+    () => button(page, 'Try again').click(),
+    () => page.evaluate(`dispatchEvent(new Event('focus')); undefined`),
+  ]) {
+    await down();
+    await page.reload();
+    await page.getByText('could not be loaded').first().waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.waitForTimeout(1_100);
+    await mend();
+    await page.getByText('could not be loaded').first().waitFor({ state: 'detached' });
+    await stepTo(page, 'Contacts');
+    await page.getByLabel('Nickname').waitFor();
+    expect(await page.getByText('Existing records').count()).toBe(0);
+  }
+};

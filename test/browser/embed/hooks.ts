@@ -1,0 +1,68 @@
+import { expect } from 'vitest';
+import { connect, simulator } from '../../customer.ts';
+import type { Walk } from './steps.ts';
+import { all, deletesOf, installationOf, installed } from './together.ts';
+
+/** A draft of a builder's own page is sent upon what it was made on, whatever was loaded since. */
+export const draftOfHooks: Walk = async (world) => {
+  const group = 'hooks';
+  const first = await installed(world, group);
+  await first.close();
+  const page = await world.open({ group, show: 'Hooks' });
+  const ask = <Value>(code: string): Promise<Value> => page.evaluate<Value>(code);
+  const isOn = () => ask('hooks.config.writeObject("contacts").getDeletionEnabled()');
+  const update = () =>
+    ask<string | undefined>(
+      'hooks.update.updateInstallation({ config: hooks.config.get() }).then((made) => made?.id)',
+    );
+  const codeOf = () => ask<string | undefined>('hooks.update.error?.code');
+  await expect.poll(() => ask('hooks.config.base?.id')).toBeTruthy();
+  const { id } = await installationOf(world, group);
+  const colleague = async (object: string): Promise<void> => {
+    const before = (await installationOf(world, group)).config.content.write.objects;
+    const objects = { ...before, [object]: { objectName: object, deletionSettings: { enabled: true } } };
+    const sent = await world.platform.call('PATCH', `${all}/${id}`, {
+      updateMask: ['config.content.write.objects'],
+      installation: { config: { content: { write: { objects } } } },
+    });
+    expect(sent.status).toBe(200);
+    await ask('hooks.installation.refetch()');
+  };
+  await ask('hooks.config.writeObject("contacts").setEnableDeletion()');
+  await expect.poll(isOn).toBe(true);
+  await colleague('companies');
+  expect(await update()).toBeUndefined();
+  await expect.poll(codeOf).toBe('config-changed');
+  expect(await deletesOf(world, group)).toEqual([undefined, true]);
+  await ask('hooks.config.reset()');
+  await expect.poll(isOn).toBe(false);
+  // Upon what is in force it is saved, and so is what is edited next.
+  for (const set of ['setEnableDeletion', 'setDisableDeletion']) {
+    await ask(`hooks.config.writeObject("contacts").${set}()`);
+    await expect.poll(isOn).toBe(set === 'setEnableDeletion');
+    expect(await update()).toBe(id);
+  }
+  expect(await deletesOf(world, group)).toEqual([false, true]);
+  // What was saved is followed again.
+  await colleague('contacts');
+  await expect.poll(isOn).toBe(true);
+};
+
+/** The fields are those of the account that it is installed on, not of one that a colleague connected later. */
+export const fieldsOfInstalled: Walk = async (world) => {
+  const group = 'two-accounts';
+  await (await installed(world, group)).close();
+  const { connection } = await installationOf(world, group);
+  await simulator(world.platform.hubspot, 'POST', '/consent', { account: '77777777' });
+  expect(await connect(world.platform, 'hubspot', group)).not.toBe(connection.id);
+  await simulator(world.platform.hubspot, 'POST', '/consent', { account: '244001' });
+  const shown = await world.open({ group, show: 'Hooks' });
+  const asked: (string | null)[] = [];
+  shown.on('request', (request) => {
+    if (request.url().includes(':hydrate'))
+      asked.push(new URL(request.url()).searchParams.get('connectionId'));
+  });
+  await shown.reload();
+  await expect.poll(() => shown.evaluate('hooks.manifest.data?.id')).toBeTruthy();
+  expect(asked).toEqual([connection.id]);
+};
