@@ -1,3 +1,4 @@
+import { hostFault } from '../../kit/http/host.ts';
 import { isId } from '../../kit/ids.ts';
 import { problem, refuse, type Issue, type Problem } from '../../kit/problem.ts';
 import { isChunkedOnly, keyOf } from './headers.ts';
@@ -23,11 +24,7 @@ const controlHeaders = new Set([
   'x-svc-rate-limiter-mode',
   // Not one of ours, but it decides where the message ends.
   'transfer-encoding',
-  'host',
 ]);
-
-/** `host[:port]`, or nothing (RFC 9112, 3.2; RFC 3986, 3.2.2): no user, no path. */
-const hostForm = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /**
  * Reads our headers and the target of a call. Pure; `rawHeaders` as node:http gives them, so that a repeated one is seen.
@@ -41,9 +38,8 @@ export function readProxyCall(
   const { values, repeated } = controlValues(rawHeaders);
   const apiKey = values.get('x-api-key');
   const malformed = repeated.map((name) => issue(name, 'must be sent once'));
-  const host = values.get('host');
-  if (host === undefined ? needsHost : !hostForm.test(host))
-    malformed.push(issue('host', 'must be sent, as a host with or without a port'));
+  const fault = hostFault(rawHeaders, needsHost);
+  if (fault !== undefined) malformed.push(issue('host', fault));
   if (malformed.length > 0) return { refusal: refuse(malformed, 'proxy-request-invalid') };
   if (!apiKey)
     return { refusal: problem('unauthenticated', { detail: 'The proxy needs the header x-api-key.' }) };

@@ -19,6 +19,7 @@ import { readJsonBody } from './body.ts';
 import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
+import { hostFault } from './host.ts';
 import { nulIssues } from './nul.ts';
 import { bindPageTokens } from './page-tokens.ts';
 import { tellFault } from './problem-answer.ts';
@@ -165,7 +166,7 @@ function refuseUnknownPaths(
   server.after(() =>
     server.addHook('onRequest', (request, _reply, done) =>
       done(
-        withoutHost(request) ??
+        withoutGoodHost(request) ??
           (request.is404 && !unknownPath?.isTaken(request) ? routeNotFound(request) : undefined),
       ),
     ),
@@ -176,9 +177,10 @@ function refuseUnknownPaths(
   });
 }
 
-function withoutHost({ raw }: FastifyRequest): Problem | undefined {
-  if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return undefined;
-  return problem('malformed-request', { detail: 'The header Host is missing.' });
+function withoutGoodHost({ raw }: FastifyRequest): Problem | undefined {
+  const fault = hostFault(raw.rawHeaders, raw.httpVersion === '1.1');
+  if (fault === undefined) return undefined;
+  return problem('malformed-request', { detail: `The header Host ${fault}.` });
 }
 
 function unknownRoute({ method, url }: FastifyRequest, remedy: string | undefined): Problem {
