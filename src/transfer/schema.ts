@@ -13,6 +13,7 @@ const Passphrase = Type.String({
 });
 
 const Counts = Type.Record(Type.String(), Type.Integer(), {
+  maxProperties: 100,
   description: 'By kind: `connections`, `installations`, `destinations` and so on.',
 });
 

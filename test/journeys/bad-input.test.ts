@@ -165,6 +165,19 @@ describe('test/journeys/bad-input', () => {
     expect(await told(answer)).toEqual(problem(400, 'invalid-request'));
   });
 
+  it('of many faults 20 are named, and how many more there are is said', async () => {
+    const nonsense = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`extra${at}`, at]));
+    const { status, body } = await platform.call<ProblemBody & { moreIssues?: number }>('POST', write, {
+      groupRef: 'acme',
+      type: 'create',
+      record: {},
+      ...nonsense,
+    });
+    expect(status).toBe(400);
+    expect(body.issues).toHaveLength(20);
+    expect(body.moreIssues).toBe(30);
+  });
+
   it('wrong types and unknown properties are named with their paths, all of them', async () => {
     const answer = await platform.call<ProblemBody>('POST', write, {
       groupRef: 7,

@@ -114,6 +114,47 @@ describe('test/journeys/openapi', () => {
         expect([method, path, name, required && 'default' in (schema as object)]).not.toContain(true);
   });
 
+  it('every list and every map that a caller sends has a limit', () => {
+    const unlimited = new Set<string>();
+    const seen = new Set<unknown>();
+    const look = (node: unknown, at: string): void => {
+      if (typeof node !== 'object' || node === null || seen.has(node)) return;
+      seen.add(node);
+      const schema = node as Record<string, unknown>;
+      const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema['$ref']))?.[1];
+      if (name !== undefined) look(document.components?.schemas?.[name], name);
+      if (schema['type'] === 'array' && schema['maxItems'] === undefined) unlimited.add(at);
+      const takesAnyName = schema['type'] === 'object' && typeof schema['additionalProperties'] === 'object';
+      if (takesAnyName && schema['maxProperties'] === undefined) unlimited.add(at);
+      for (const [key, value] of Object.entries(schema))
+        if (!['example', 'examples', 'enum', 'default', 'const'].includes(key)) look(value, `${at}/${key}`);
+    };
+    for (const [method, path, { requestBody }] of operations())
+      for (const { schema } of Object.values(requestBody?.content ?? {})) look(schema, `${method} ${path}`);
+    expect([...unlimited]).toEqual([]);
+    expect(seen.size).toBeGreaterThan(500);
+  });
+
+  it.each(['/openapi.json', '/v1/providers'])(
+    '%s comes compressed, and not again to who has it',
+    async (path) => {
+      const ask = (headers: Record<string, string>) =>
+        fetch(`${platform.base}${path}`, { headers: { 'x-api-key': platform.apiKey, ...headers } });
+      const plain = await ask({ 'accept-encoding': 'identity' });
+      const whole = await plain.text();
+      const coded = await ask({ 'accept-encoding': 'br' });
+      expect(coded.headers.get('content-encoding')).toBe('br');
+      expect(coded.headers.get('vary')).toMatch(/accept-encoding/i);
+      expect(await coded.text()).toBe(whole);
+      const etag = coded.headers.get('etag') ?? '';
+      expect(etag).toMatch(/^(?:W\/)?".+"$/);
+      const again = await ask({ 'accept-encoding': 'br', 'if-none-match': etag });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+      const other = await ask({ 'if-none-match': '"another"' });
+      expect([other.status, await other.text()]).toEqual([200, whole]);
+    },
+  );
+
   it('every operation ends in the one problem when it fails', () => {
     for (const [method, path, { responses }] of operations())
       expect([method, path, responses['default']]).toEqual([

@@ -23,7 +23,7 @@ export const AssociationInput = Type.Object(
         { associationCategory: Type.String({ minLength: 1 }), associationTypeId: Type.Integer() },
         closed,
       ),
-      { minItems: 1 },
+      { minItems: 1, maxItems: 50 },
     ),
   },
   { ...closed, title: 'Association' },
@@ -32,7 +32,7 @@ export const AssociationInput = Type.Object(
 const BatchItem = Type.Object(
   {
     record: RecordFields,
-    associations: Type.Optional(Type.Array(AssociationInput)),
+    associations: Type.Optional(Type.Array(AssociationInput, { maxItems: 1_000 })),
     reference: Type.Optional(
       Type.String({ maxLength: 255, description: 'Given back with the result of the record.' }),
     ),
@@ -67,7 +67,7 @@ export const WriteRequest = Type.Object(
     ),
     record: Type.Optional(RecordFields),
     batch: Type.Optional(Type.Array(BatchItem, { minItems: 1, maxItems: mostRecords })),
-    associations: Type.Optional(Type.Array(AssociationInput)),
+    associations: Type.Optional(Type.Array(AssociationInput, { maxItems: 1_000 })),
     headers: Type.Optional(
       Type.Array(Type.Object({ key: Type.String({ minLength: 1 }), value: Type.String() }, closed), {
         maxItems: 50,

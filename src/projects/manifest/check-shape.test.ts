@@ -58,6 +58,12 @@ describe('src/projects/manifest/check-shape', () => {
     ['integrations', 'required', { specVersion: '1.0.0' }, /^is required$/],
     ['integrations', 'type', { ...sound, integrations: {} }, /^must be a list$/],
     ['integrations', 'too-few', { ...sound, integrations: [] }, /^must have at least 1 entry$/],
+    [
+      'integrations[0].write.objects',
+      'too-many',
+      integration({ write: { objects: Array.from({ length: 1_001 }, () => ({ objectName: 'a' })) } }),
+      /^must have at most 1000 entries$/,
+    ],
     ['integrations[0].provider', 'required', integration({ provider: '' }), /^must not be empty$/],
     [
       'integrations[0].displayName',

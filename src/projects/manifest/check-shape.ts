@@ -53,6 +53,8 @@ function worded(error: ErrorObject, path: Path): Finding {
       );
     case 'minItems':
       return failed('too-few', path, `must have at least ${limit} entry`);
+    case 'maxItems':
+      return failed('too-many', path, `must have at most ${limit} entries`);
     case 'minLength':
       return failed('required', path, 'must not be empty');
     case 'maxLength':

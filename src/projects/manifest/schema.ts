@@ -1,7 +1,8 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { shownName } from '../../kit/reference-schema.ts';
 
 const closed = { additionalProperties: false } as const;
+const most = { integrations: 1_000, objects: 1_000, fields: 10_000, events: 1_000 };
 const name = (description: string) => Type.String({ minLength: 1, maxLength: 255, description });
 /** What a destination may be called, wherever it is named. */
 export const destinationNameForm = '^[A-Za-z0-9-]{1,64}$';
@@ -77,8 +78,8 @@ export const ManifestReadObject = Type.Object(
     ),
     mapToName: Type.Optional(shownName(255, "The builder's name for the object.")),
     mapToDisplayName: Type.Optional(Type.String()),
-    requiredFields: Type.Optional(Type.Array(ManifestField)),
-    optionalFields: Type.Optional(Type.Array(ManifestField)),
+    requiredFields: Type.Optional(Type.Array(ManifestField, { maxItems: most.fields })),
+    optionalFields: Type.Optional(Type.Array(ManifestField, { maxItems: most.fields })),
     optionalFieldsAuto: Type.Optional(Type.Literal('all')),
     backfill: Type.Optional(Backfill),
     deletedRecords: Type.Optional(
@@ -108,7 +109,7 @@ const UpdateEvent = Type.Object(
   {
     enabled: Type.Literal('always'),
     watchFieldsAuto: Type.Optional(Type.Union([Type.Literal('all'), Type.Literal('selected')])),
-    requiredWatchFields: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    requiredWatchFields: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: most.fields })),
   },
   { ...closed, title: 'ManifestUpdateEvent' },
 );
@@ -131,7 +132,7 @@ export const ManifestSubscribeObject = Type.Object(
     updateEvent: Type.Optional(UpdateEvent),
     deleteEvent: Type.Optional(switchedOn('A record was deleted.')),
     associationChangeEvent: Type.Optional(AssociationChangeEvent),
-    otherEvents: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    otherEvents: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: most.events })),
   },
   { ...closed, title: 'ManifestSubscribeObject' },
 );
@@ -156,6 +157,9 @@ export const ManifestWatchSchema = Type.Object(
   { ...closed, title: 'ManifestWatchSchema' },
 );
 
+const objectsOf = <Of extends TSchema>(object: Of) =>
+  Type.Object({ objects: Type.Array(object, { minItems: 1, maxItems: most.objects }) }, closed);
+
 /** One integration of the manifest; kept whole as the content of a revision. */
 export const ManifestIntegration = Type.Object(
   {
@@ -166,11 +170,9 @@ export const ManifestIntegration = Type.Object(
     displayName: Type.Optional(Type.String({ maxLength: 100 })),
     provider: name('A key of the catalogue, case-sensitive.'),
     module: Type.Optional(name('A module of the provider.')),
-    read: Type.Optional(Type.Object({ objects: Type.Array(ManifestReadObject, { minItems: 1 }) }, closed)),
-    write: Type.Optional(Type.Object({ objects: Type.Array(ManifestWriteObject, { minItems: 1 }) }, closed)),
-    subscribe: Type.Optional(
-      Type.Object({ objects: Type.Array(ManifestSubscribeObject, { minItems: 1 }) }, closed),
-    ),
+    read: Type.Optional(objectsOf(ManifestReadObject)),
+    write: Type.Optional(objectsOf(ManifestWriteObject)),
+    subscribe: Type.Optional(objectsOf(ManifestSubscribeObject)),
     proxy: Type.Optional(
       Type.Object(
         {
@@ -192,7 +194,7 @@ export type ManifestIntegration = Static<typeof ManifestIntegration>;
 export const Manifest = Type.Object(
   {
     specVersion: Type.Literal('1.0.0'),
-    integrations: Type.Array(ManifestIntegration, { minItems: 1 }),
+    integrations: Type.Array(ManifestIntegration, { minItems: 1, maxItems: most.integrations }),
   },
   // `x-…` holds what the author wants to keep at hand, such as anchors; it means nothing here.
   { ...closed, patternProperties: { '^x-': {} } },

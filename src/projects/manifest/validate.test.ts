@@ -142,6 +142,11 @@ describe('src/projects/manifest/validate', () => {
     const writes = withLines('    write: { objects: [{ objectName: a }] }\n', 'snowflake');
     const finding = check(writes).errors.find(({ rule }) => rule === 'provider-ability');
     expect(finding?.message).toBe('the connector of snowflake has no write action; what it has: read, proxy');
+
+    const reads = withLines('    read: { objects: [{ objectName: a, destination: d }] }\n', 'notion');
+    expect(check(reads).errors.find(({ rule }) => rule === 'provider-ability')?.message).toBe(
+      'the connector of notion has no read action; what it has: proxy',
+    );
   });
 
   it('refuses a write of a module that the connector does not speak to', () => {
