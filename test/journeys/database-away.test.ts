@@ -158,7 +158,14 @@ describe('test/journeys/database-away', () => {
     await test.database.raw(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
-    await expect.poll(async () => (await write()).status, { timeout: 10_000 }).toBe(200);
+    const statuses: number[] = [];
+    const asked = async (): Promise<number> => {
+      const { status } = await write();
+      statuses.push(status);
+      return status;
+    };
+    await expect.poll(asked, { timeout: 10_000 }).toBe(200);
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     const taken = await write({ mode: 'asynchronous' });
     expect(await customer.settled(taken.body.operationId ?? '')).toMatchObject({ status: 'success' });
   });
@@ -216,6 +223,39 @@ describe('test/journeys/database-away', () => {
       )
       .toBe('success');
   });
+
+  it.each(['refuse', 'hang'] as const)(
+    'before, in and right after an outage, who writes and repeats it with its key hears 200 or 503, and it is done once (%s)',
+    async (how) => {
+      const told: { status: number; code: string | undefined }[] = [];
+      const emails = Array.from({ length: 20 }, email);
+      const writeUntilDone = async (address: string, index: number): Promise<void> => {
+        await sleep(index * 100);
+        const headers = { 'idempotency-key': `again-${address}` };
+        const body = { type: 'create', record: { email: address } };
+        for (;;) {
+          const answer = await customer.write<ProblemBody>('contacts', body, { headers });
+          told.push({ status: answer.status, code: answer.body.code });
+          if (![409, 503].includes(answer.status)) return;
+          await sleep(100);
+        }
+      };
+      const writers = Promise.all(emails.map(writeUntilDone));
+      await sleep(600);
+      wire.cut(how);
+      await sleep(1_500);
+      wire.heal();
+      await writers;
+      // 409: the attempt before is being done.
+      const others = told.filter(
+        ({ status, code }) => ![200, 503].includes(status) && code !== 'idempotency-key-in-flight',
+      );
+      expect(others).toEqual([]);
+      const made = (await effects(platform.hubspot, 'contacts')).map(({ fields }) => String(fields['email']));
+      expect(made.filter((address) => emails.includes(address)).sort()).toEqual(emails.sort());
+    },
+    60_000,
+  );
 
   it('queued work goes on when the database is back', async () => {
     await fault(platform.hubspot, { method: 'POST', path: '/contacts', fault: { kind: 'delay', ms: 500 } });
