@@ -57,6 +57,17 @@ describe('cli/bad-input', () => {
     expect(ran).toMatchObject({ code: 3, out: '', err: expect.stringContaining('svc login') as string });
   }, 30_000);
 
+  it('a profile that is named is what a command takes, whatever is exported', async () => {
+    const input = `${platform.apiKey}\n`;
+    expect((await at.run(['login', '--profile', 'named', '--url', platform.base], { input })).code).toBe(0);
+    const env = { SVC_API_URL: 'http://127.0.0.1:9', SVC_API_KEY: 'svc_another_key', SVC_PROJECT: 'another' };
+    expect(await at.run(['keys', 'list', '--profile', 'named'], { env })).toMatchObject({ code: 0, err: '' });
+    for (const command of [['keys', 'list'], ['doctor']]) {
+      const ran = await at.run([...command, '--profile', 'nmaed'], { env });
+      expect(ran).toMatchObject({ code: 3, err: expect.stringContaining('What is there: named.') as string });
+    }
+  }, 30_000);
+
   it.each([
     ['an unknown project', 1, ['keys', 'list', '--project', 'nobody'], 'nobody'],
     ['a profile that is not there', 3, ['keys', 'list', '--profile', 'nobody'], 'svc login'],
@@ -89,10 +100,8 @@ describe('cli/bad-input', () => {
   ] as const)(
     '%s',
     async (_what, code, args, said) => {
-      const key: Record<string, string> = args.some((arg) => arg === '--profile')
-        ? {}
-        : { SVC_API_KEY: platform.apiKey };
-      const ran = await at.run(args, { env: { SVC_API_URL: platform.base, ...key } });
+      const env = { SVC_API_URL: platform.base, SVC_API_KEY: platform.apiKey };
+      const ran = await at.run(args, { env });
       expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(said) as string });
       expectSaid(ran, [...args]);
     },

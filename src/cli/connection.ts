@@ -91,12 +91,19 @@ export function isKeyLike(text: string): boolean {
   return /^[!-~]+$/.test(text);
 }
 
-/** Options go before the environment, and that before the profile. */
+/**
+ * Options go before the environment, and that before the profile; one that `--profile` names goes before the environment, too,
+ * unless `isMade`: it is being made.
+ */
 export async function addressOf(
   options: ConnectionOptions,
+  { isMade = false } = {},
 ): Promise<{ url: string; project: string; profile?: Profile }> {
-  const profile = (await readProfiles())[profileName(options)];
-  const { SVC_API_URL, SVC_PROJECT } = process.env;
+  const profiles = await readProfiles();
+  const profile = profiles[profileName(options)];
+  const isNamed = options.profile !== undefined && !isMade;
+  if (isNamed && !profile) throw noProfile(profileName(options), Object.keys(profiles));
+  const { SVC_API_URL, SVC_PROJECT } = isNamed ? {} : process.env;
   const url =
     options.url === undefined
       ? addressIn(SVC_API_URL || profile?.url || defaultUrl, SVC_API_URL ? 'SVC_API_URL' : 'The profile')
@@ -109,21 +116,29 @@ export async function addressOf(
 export async function credentialsOf(options: ConnectionOptions): Promise<Profile> {
   const { url, project, profile } = await addressOf(options);
   const kept = profile && addressIn(profile.url, 'The profile') === url ? profile.apiKey : undefined;
-  const apiKey = process.env['SVC_API_KEY'] || kept;
-  const none = (message: string, remedy: string): Failure =>
-    new Failure(message, remedy, exitCodes.credentials);
+  const told = process.env['SVC_API_KEY'];
+  const apiKey = options.profile === undefined ? told || kept : kept || told;
   if (!apiKey) {
     const name = profileName(options);
     throw profile || name === defaultProfile
-      ? none(`There is no API key for ${url}.`, 'Run `svc login`, or set SVC_API_KEY.')
-      : none(`There is no profile ${name}.`, `Make it by \`svc login --profile ${name}\`.`);
+      ? noKey(`There is no API key for ${url}.`, 'Run `svc login`, or set SVC_API_KEY.')
+      : noProfile(name);
   }
   if (!isKeyLike(apiKey))
-    throw none(
+    throw noKey(
       'That is no API key: it has blanks, lines or letters that no key has.',
       'Set SVC_API_KEY anew.',
     );
   return { url, project, apiKey };
+}
+
+function noKey(message: string, remedy: string): Failure {
+  return new Failure(message, remedy, exitCodes.credentials);
+}
+
+function noProfile(name: string, others: readonly string[] = []): Failure {
+  const there = others.length > 0 ? ` What is there: ${others.toSorted().join(', ')}.` : '';
+  return noKey(`There is no profile ${name}.`, `Make it by \`svc login --profile ${name}\`.${there}`);
 }
 
 /** The client that a command calls svc with. */

@@ -14,7 +14,7 @@ import { say } from './output.ts';
 
 /** `svc login`: keeps an API key with its server and project, once the server knows it. */
 export async function login(options: ConnectionOptions): Promise<void> {
-  const { url, project } = await addressOf(options);
+  const { url, project } = await addressOf(options, { isMade: true });
   const apiKey = (await secretGiven(`API key for ${url}: `)).trim();
   if (!isKeyLike(apiKey))
     throw new Failure(

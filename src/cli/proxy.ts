@@ -99,10 +99,13 @@ function bodyOf(bytes: Buffer): unknown {
   }
 }
 
-/** The address of the proxy, where it is told. Throws when that is none. */
-export function proxyUrlTold({ proxyUrl }: Pick<ProxyOptions, 'proxyUrl'>): string | undefined {
+/** The address of the proxy, where it is told; the environment's may be another server's than that of a named profile. */
+export function proxyUrlTold({
+  proxyUrl,
+  profile,
+}: Pick<ProxyOptions, 'proxyUrl' | 'profile'>): string | undefined {
   if (proxyUrl !== undefined) return addressIn(proxyUrl, '--proxy-url');
-  const told = process.env['SVC_PROXY_URL'];
+  const told = profile === undefined ? process.env['SVC_PROXY_URL'] : undefined;
   return told ? addressIn(told, 'SVC_PROXY_URL') : undefined;
 }
 

@@ -88,8 +88,10 @@ async function attemptOnce(url: string, call: Call, options: TransportOptions): 
     if (response.ok && isLines(type)) return { response, problem: undefined };
     const text = await response.text();
     const problem = response.ok ? undefined : readProblem(text, response.status);
-    if (response.ok || problem) return { response, text, problem };
-    if (!isOfOneBetween(response.status)) throw unexpected(url, response.status, type);
+    // A success without a body is 204; something in between dropped the body of another.
+    const isCut = response.ok && text === '' && response.status !== 204;
+    if (!isCut && (response.ok || problem)) return { response, text, problem };
+    if (!isCut && !isOfOneBetween(response.status)) throw unexpected(url, response.status, type);
     const lost = unexpected(url, response.status, type, {
       ...ofLost(call),
       remedy: `Check \`baseUrl\`, and what stands between; ${lookFirst}`,

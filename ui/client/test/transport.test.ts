@@ -251,6 +251,18 @@ describe('ui/client/transport', () => {
     expect(server.got).toHaveLength(3);
   });
 
+  it('a success whose body was dropped on the way is a lost answer', async () => {
+    const emptied = (response: ServerResponse) => {
+      response.writeHead(200, { 'content-length': 0 }).end();
+    };
+    const again = await svcFor([emptied, written, emptied, emptied]);
+    await again.write(create, { idempotencyKey: 'order-1' });
+    expect(keys()).toEqual(['order-1', 'order-1']);
+    const never = new Svc({ baseUrl: server.url, project: 'default', apiKey: 'svc_k', retries: 0 });
+    for (const call of [never.write(create), never.operations.get('o-1')])
+      expect(await failureOf(call)).toMatchObject({ code: 'unexpected-answer', status: 200 });
+  });
+
   it.each([500, 502, 503, 504, 429])(
     'what a proxy in front answers with %i is a lost answer',
     async (status) => {
