@@ -1,4 +1,4 @@
-import { countPausedReads } from '../actions/read/index.ts';
+import { countFailingReads, countPausedReads } from '../actions/read/index.ts';
 import { closedBudgets, countBadConnections } from '../connections/index.ts';
 import { countDead, countDestinations } from '../deliveries/index.ts';
 import { readActivity } from '../events/index.ts';
@@ -45,6 +45,7 @@ async function attentionOf(database: Database, projectId: string): Promise<Atten
     ['deadLetters', countDead(database, projectId, mostCounted), { status: 'failed' }],
     ['disabledDestinations', countDestinations(database, projectId, 'disabled'), { state: 'disabled' }],
     ['failingDestinations', countDestinations(database, projectId, 'failing'), { state: 'failing' }],
+    ['failingReads', countFailingReads(database, projectId, mostCounted), { status: 'failing' }],
     ['pausedReads', countPausedReads(database, projectId, mostCounted), { status: 'paused' }],
   ];
   const all = await Promise.all(

@@ -72,6 +72,7 @@ export const attentionKinds = [
   'deadLetters',
   'disabledDestinations',
   'failingDestinations',
+  'failingReads',
   'pausedReads',
 ] as const;
 

@@ -120,9 +120,9 @@ describe('test/journeys/overview', () => {
 
   it('looks by indexes alone', async () => {
     const names =
-      /^(events_find|projects_find|projects_find_named|connections_find_any|connections_find_named|connections_bad|connections_closed|installations_find|members_find|operations_find_any|operations_find_by_record|operations_count_marked|operations_oldest_queued|deliveries_find_any|deliveries_find_by_record|deliveries_find_named|deliveries_count_ended|destinations_count|proxy_log_find|reads_paused|activity_read)$/;
+      /^(events_find|projects_find|projects_find_named|connections_find_any|connections_find_named|connections_bad|connections_closed|installations_find|members_find|operations_find_any|operations_find_by_record|operations_count_marked|operations_oldest_queued|deliveries_find_any|deliveries_find_by_record|deliveries_find_named|deliveries_count_ended|destinations_count|proxy_log_find|reads_failing|reads_paused|activity_read)$/;
     const statements = declaredStatements().filter(({ name }) => names.test(name));
-    expect(statements.length).toBe(21);
+    expect(statements.length).toBe(22);
     const client = new Client({ connectionString: test.url });
     await client.connect();
     try {
@@ -185,6 +185,12 @@ describe('test/journeys/overview', () => {
       VALUES ($1, $2, 'contacts', 'contacts', now(), now(), 'object')`,
       [platform.projectId, acme.installationId],
     );
+    // The first is read, the second was switched off since.
+    await test.database.raw(
+      `INSERT INTO read_feed (project_id, installation_id, object, object_name, started_at, watermark, failures, schedule)
+      VALUES ($1, $2, 'companies', 'companies', now(), now(), 3, '*/30 * * * *'), ($1, $2, 'deals', 'deals', now(), now(), 1, NULL)`,
+      [platform.projectId, acme.installationId],
+    );
     await test.database.raw(
       `INSERT INTO budget (project_id, connection_id, closed_until, locked_out) VALUES ($1, $2, now() + interval '1 minute', false)`,
       [platform.projectId, acme.connectionId],
@@ -205,6 +211,7 @@ describe('test/journeys/overview', () => {
       ['unhealthyInstallations', 1],
       ['disabledDestinations', 1],
       ['failingDestinations', 2],
+      ['failingReads', 1],
       ['pausedReads', 1],
     ]);
     expect(closedBudgets).toEqual([

@@ -6,4 +6,4 @@ export { portableReads } from './portable-store.ts';
 export { readRoutes, readStateRoutes, searchRoutes } from './routes.ts';
 export { createScheduler } from './scheduler.ts';
 export { eraseReadLinks } from './store/erase.ts';
-export { countPausedReads } from './find-store.ts';
+export { countFailingReads, countPausedReads } from './find-store.ts';

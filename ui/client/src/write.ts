@@ -7,6 +7,7 @@ import type {
   WriteRequest,
 } from './generated/api.ts';
 import type { IntegrationOf, IntegrationsShape, WrittenOf } from './shape.ts';
+import { refuseNulled } from './nulled.ts';
 import { SvcError } from './problem.ts';
 import { retryFailedHeader } from './transport.ts';
 
@@ -117,6 +118,7 @@ function post(
   { signal, idempotencyKey, retryFailed = false }: WriteOptions & { idempotencyKey: string },
 ): ReturnType<Calls['post']> {
   const { integration: integrationId, object: objectName, ...body } = request;
+  refuseNulled(body);
   return calls.post(
     '/write/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}',
     {

@@ -251,6 +251,24 @@ describe('ui/client/transport', () => {
     expect(server.got).toHaveLength(3);
   });
 
+  it.each([
+    ['record.age', { record: { age: Number('46,9') } }],
+    ['record.at.until', { record: { at: { until: new Date('x') } } }],
+    ['record.scores[1]', { record: { scores: [1, Infinity] } }],
+  ])(
+    'what JSON would make null of is refused at its path before anything is sent: %s',
+    async (path, { record }) => {
+      const svc = await svcFor([written]);
+      await expect(svc.write({ ...create, record } as never)).rejects.toThrow(
+        new RegExp(`^${path.replaceAll(/[.[\]]/g, String.raw`\$&`)} is .*JSON cannot hold`),
+      );
+      await expect(svc.writeBatch({ ...create, batch: [{ record }] } as never)).rejects.toThrow(
+        /^batch\[0\]\.record/,
+      );
+      expect(server.got).toEqual([]);
+    },
+  );
+
   it('a success whose body was dropped on the way is a lost answer', async () => {
     const emptied = (response: ServerResponse) => {
       response.writeHead(200, { 'content-length': 0 }).end();

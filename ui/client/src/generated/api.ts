@@ -2518,7 +2518,7 @@ export interface components {
         /** Attention */
         Attention: {
             /** @enum {unknown} */
-            kind: "unknownOutcomes" | "badConnections" | "unhealthyInstallations" | "deadLetters" | "disabledDestinations" | "failingDestinations" | "pausedReads";
+            kind: "unknownOutcomes" | "badConnections" | "unhealthyInstallations" | "deadLetters" | "disabledDestinations" | "failingDestinations" | "failingReads" | "pausedReads";
             /** @description 1,000 stands for as many or more. */
             count: number;
             /** @description The query of the list that shows them. */

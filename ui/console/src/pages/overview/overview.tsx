@@ -33,6 +33,7 @@ const kinds: Record<Attention['kind'], { title: string; list: string }> = {
   deadLetters: { title: 'Deliveries given up', list: 'deliveries' },
   disabledDestinations: { title: 'Disabled destinations', list: 'destinations' },
   failingDestinations: { title: 'Destinations that refuse what is sent', list: 'destinations' },
+  failingReads: { title: 'Reads that fail', list: 'reads' },
   pausedReads: { title: 'Paused reads', list: 'reads' },
 };
 
