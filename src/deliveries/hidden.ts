@@ -13,6 +13,18 @@ export function withoutSecretsOfUrl(url: string): string {
   return `${shown}?${parameters.split('&').map(withoutValue).join('&')}`;
 }
 
+/** The values that `withoutSecretsOfUrl` takes out of a query, as they stand there and as a receiver reads them. */
+export function secretsOfUrl(url: string): string[] {
+  if (!URL.canParse(url)) return [];
+  const { search, searchParams } = new URL(url);
+  const written = search
+    .slice(1)
+    .split('&')
+    .map((parameter) => splitAt(parameter, '=')[1] ?? parameter);
+  const read = [...searchParams].map(([name, value]) => value || name);
+  return [...written, ...read];
+}
+
 /** A parameter without a name is all value. */
 function withoutValue(parameter: string): string {
   const [name, value] = splitAt(parameter, '=');

@@ -50,6 +50,7 @@ const leastHidden = 4;
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= leastHidden)
+    .toSorted((one, other) => other.length - one.length)
     .reduce((all, secret) => all.replaceAll(secret, '***'), text);
 }
 

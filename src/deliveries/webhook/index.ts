@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { sendHttp, type HttpAnswer } from '../../kit/http/client.ts';
-import { hidden, withoutSecretsOfUrl } from '../hidden.ts';
+import { hidden, secretsOfUrl, withoutSecretsOfUrl } from '../hidden.ts';
 import { refusedBy, unanswered } from '../http-outcome.ts';
+import { hideSecrets } from '../secrets.ts';
 import type { DeclaredKind, Delivered, DestinationKind, OpenDestination, OutgoingMessage } from '../kind.ts';
 import { checkWebhook } from './check.ts';
 import { WebhookMetadata, WebhookSecrets } from './schema.ts';
@@ -58,7 +59,7 @@ export function createWebhook({ timeoutMs = 15_000 }: WebhookOptions = {}): Dest
         },
       );
       return 'answer' in result
-        ? judge(result.answer)
+        ? judge(withoutSecretsOf(result.answer, destination))
         : unanswered(result.fault, {
             who: 'The receiver',
             timeoutMs,
@@ -98,6 +99,15 @@ function keyOf(secrets: WebhookSecrets | undefined): KeyObject[] {
   const key = keys.get(secrets) ?? signingKeyOf(secrets.webhookSigningKey);
   keys.set(secrets, key);
   return [key];
+}
+
+/** Some receivers answer with the request that they got. */
+function withoutSecretsOf(answer: HttpAnswer, { metadata, secrets }: Webhook): HttpAnswer {
+  const values = Object.values(metadata.headers ?? {}).map(String);
+  // Such as `Bearer …`, of which a receiver may repeat the token alone.
+  const tokens = values.flatMap((value) => (/^\S+ (\S+)$/.exec(value) ?? []).slice(1));
+  const own = [...secretsOfUrl(metadata.url), ...values, ...tokens, secrets.webhookSigningKey ?? ''];
+  return { ...answer, body: hideSecrets(answer.body, own) };
 }
 
 function judge(answer: HttpAnswer): Delivered {

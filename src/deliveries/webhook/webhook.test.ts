@@ -216,6 +216,29 @@ describe('deliveries/webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('keeps no secret of its own that an answer repeats', async () => {
+    const { url } = receiver;
+    const echo = {
+      url: `${new URL('/hooks', url).href}?token=query%2Bsecret`,
+      headers: { 'x-mine': 'header-secret', authorization: 'Bearer abc.def' },
+    };
+    for (const status of [200, 500]) {
+      receiver.state.answer = (response) => {
+        const { path, headers } = receiver.received.at(-1)!;
+        const said = [
+          path,
+          'query+secret',
+          headers['x-mine'],
+          headers.authorization,
+          `token abc.def, key ${key}`,
+        ];
+        response.writeHead(status).end(said.join(' | '));
+      };
+      const { answer } = (await send(testMessage(), echo)) as { answer: string };
+      expect(answer.split(' | ')).toEqual(['/hooks?token=***', '***', '***', '***', 'token ***, key ***']);
+    }
+  });
+
   it('410 asks to disable the destination', async () => {
     expect(await answering((response) => response.writeHead(410).end())).toMatchObject({
       kind: 'failed',
