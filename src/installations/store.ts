@@ -84,16 +84,24 @@ const configs = statement(
    WHERE project_id = $1 AND installation_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
 );
 
+/** Its operations are found by their group as long as they are kept. */
+const remembered = `remembered AS (
+       INSERT INTO former_installation (project_id, id, integration_id, group_ref) SELECT $1, id, integration_id, group_ref FROM gone)`;
+
 const remove = statement(
   'installations_delete',
-  `WITH gone AS (DELETE FROM installation WHERE project_id = $1 AND id = $2 RETURNING id, connection_id),
+  `WITH gone AS (
+       DELETE FROM installation WHERE project_id = $1 AND id = $2 RETURNING id, connection_id, integration_id, group_ref),
+     ${remembered},
      configs_gone AS (DELETE FROM config WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone))
    SELECT connection_id FROM gone`,
 );
 
 const removeOf = statement(
   'installations_delete_of_integration',
-  `WITH gone AS (DELETE FROM installation WHERE project_id = $1 AND integration_id = $2 RETURNING id)
+  `WITH gone AS (
+       DELETE FROM installation WHERE project_id = $1 AND integration_id = $2 RETURNING id, integration_id, group_ref),
+     ${remembered}
    DELETE FROM config WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone)`,
 );
 

@@ -3,6 +3,7 @@ import { isOutage } from '../kit/db/faults.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
 import { exchangePartitions } from './exchanges/exchange-log.ts';
+import { forgetOwners } from './store/owners.ts';
 import { daysOfOldestUnfinished } from './store/backlog.ts';
 import { forgetExpired } from './store/keys.ts';
 
@@ -62,6 +63,7 @@ export function createHousekeeping(database: Database, log: Logger, keepDays: Ke
   let making: Promise<void> | undefined;
   let nextPartitions: NodeJS.Timeout | undefined;
   async function partitions(): Promise<void> {
+    await attempt('forgetting whose operations were that are gone', () => forgetOwners(database));
     const made = await attempt('making history partitions', () => keepHistory(database, keepDays.operations));
     await attempt('making partitions of exchanges', () =>
       keepPartitions(database, exchangePartitions, keepDays.exchanges),

@@ -4,12 +4,13 @@ import type { LogRow, OperationRow, ReadDetails, RecordRow } from './store/read.
 
 export function presentOperation(row: OperationRow): Operation {
   const isWrite = row.action_type === 'write';
-  const { retryOf } = row.request;
+  const { retryOf, groupRef } = row.request;
   return {
     id: row.id,
     projectId: row.project_id,
     integrationId: row.integration_id,
     installationId: row.installation_id,
+    ...(typeof groupRef === 'string' ? { groupRef } : {}),
     configId: row.config_id,
     actionType: row.action_type,
     status: row.status,

@@ -52,6 +52,9 @@ export const Operation = Type.Object(
     projectId: Type.String(),
     integrationId: Type.String(),
     installationId: Type.String(),
+    groupRef: Type.Optional(
+      Type.String({ description: 'The group that it is of, also once its installation was deleted.' }),
+    ),
     configId: Type.String(),
     actionType: Type.String({ description: '`write` or `read`.' }),
     status: Type.Enum([...statuses], {

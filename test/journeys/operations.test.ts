@@ -217,4 +217,35 @@ describe('test/journeys/operations', () => {
       .poll(async () => (await platform.call('GET', path)).body, { timeout: 5_000 })
       .toMatchObject({ lastOperationStatus: 'success', healthStatus: 'healthy' });
   });
+
+  it('operations stay with their group when its installation is deleted, until they are erased', async () => {
+    const left = await install(platform, 'hubspot-crm', 'left');
+    const { body } = await left.write('contacts', { type: 'create', record: { email: 'left@example.com' } });
+    const keyOf = async (groupRef: string) => {
+      const given = { label: groupRef, scopes: ['read'], groupRef };
+      return (await platform.call<{ key: string }>('POST', '/projects/default/api-keys', given)).body;
+    };
+    const [own, another] = [await keyOf('left'), await keyOf('acme')];
+    const path = '/projects/default/integrations/hubspot-crm/installations';
+    expect((await platform.call('DELETE', `${path}/${left.installationId}`)).status).toBe(204);
+    const ofGroup = async (options?: { key: string }): Promise<string[]> => {
+      const listed = '/projects/default/operations?groupRef=left';
+      const found = await platform.call<Page<OperationBody>>('GET', listed, undefined, options);
+      return found.body.results.map(({ id }) => id);
+    };
+    expect(await ofGroup()).toEqual([body.operationId]);
+    expect(await ofGroup(own)).toEqual([body.operationId]);
+    expect(await ofGroup(another)).toEqual([]);
+    const seen = await platform.call<OperationBody>('GET', at(body.operationId), undefined, own);
+    expect(seen).toMatchObject({
+      status: 200,
+      body: { groupRef: 'left', installationId: left.installationId },
+    });
+    expect((await platform.call('GET', at(body.operationId), undefined, another)).status).toBe(404);
+    const again = await install(platform, 'hubspot-crm', 'left');
+    const next = await again.write('contacts', { type: 'create', record: { email: 'again@example.com' } });
+    expect(await ofGroup()).toEqual([next.body.operationId, body.operationId]);
+    await platform.call('POST', '/projects/default/erasures', { groupRef: 'left' });
+    await expect.poll(() => ofGroup(), { timeout: 10_000 }).toEqual([]);
+  });
 });

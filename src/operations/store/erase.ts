@@ -14,6 +14,7 @@ const erase = statement(
   answers AS (
     UPDATE idempotency SET status = NULL, response = NULL
     WHERE project_id = $1 AND response IS NOT NULL AND operation_id = ANY (ARRAY (SELECT id FROM chosen))),
+  owners AS (DELETE FROM former_installation f WHERE f.project_id = $1 AND ($2::text IS NULL OR f.group_ref = $2)),
   operations AS (DELETE FROM operation WHERE ${ofChosen('id')} RETURNING 1)
   ${erasedOf(['operations', 'records', 'logs'])}`,
 );

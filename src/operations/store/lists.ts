@@ -2,7 +2,7 @@ import type { Reach } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement, type Statement } from '../../kit/db/statement.ts';
 import type { OperationQuery } from '../schema.ts';
-import { isKept, operationColumns, type OperationRow } from './read.ts';
+import { groupOfOperation, isKept, operationColumns, type OperationRow } from './read.ts';
 
 /** What a list is asked for; all of it holds. */
 export interface OperationFilter extends Pick<
@@ -38,9 +38,11 @@ const walks = {
   ),
   group: statement(
     'operations_of_group',
-    `SELECT x.id AS place, x.id FROM installation i CROSS JOIN LATERAL (
-      SELECT id FROM operation o WHERE o.installation_id = i.id AND ${within('o.id')}) x
-    WHERE i.project_id = $1 AND i.group_ref = $5 ORDER BY x.id DESC LIMIT $4`,
+    `SELECT x.id AS place, x.id FROM (
+      SELECT i.id FROM installation i WHERE i.project_id = $1 AND i.group_ref = $5
+      UNION ALL SELECT i.id FROM former_installation i WHERE i.project_id = $1 AND i.group_ref = $5) i
+    CROSS JOIN LATERAL (SELECT id FROM operation o WHERE o.installation_id = i.id AND ${within('o.id')}) x
+    ORDER BY x.id DESC LIMIT $4`,
   ),
   marked: statement(
     'operations_marked',
@@ -73,8 +75,7 @@ const pick = statement(
   CROSS JOIN LATERAL (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = i.id LIMIT 1) o
   WHERE o.id < $3 AND o.id >= $4 AND ${isKept}
     AND (coalesce($5::text, $6::text) IS NULL OR (
-      SELECT n.group_ref = coalesce($5, n.group_ref) AND n.group_ref = coalesce($6, n.group_ref) FROM installation n
-      WHERE n.project_id = $1 AND n.id = o.installation_id))
+      SELECT g.ref = coalesce($5, g.ref) AND g.ref = coalesce($6, g.ref) FROM (SELECT ${groupOfOperation} AS ref) g))
     AND ($7::text IS NULL OR lower(o.resource) = lower($7)) AND ($8::uuid IS NULL OR o.installation_id = $8)
     AND ($9::text IS NULL OR o.status = $9) AND ($10::text IS NULL OR o.action_type = $10)
     AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(o.errors) e WHERE e->>'category' = $11))

@@ -66,15 +66,18 @@ export const operationColumns = `o.id, o.project_id, o.integration_id, o.install
   (o.unknown > 0 AND EXISTS (SELECT FROM operation_mark m
     WHERE m.project_id = o.project_id AND m.mark = 'unresolved' AND m.operation_id = o.id)) AS unresolved`;
 
+/** Whose the operation `o` is, also once its installation was deleted. */
+export const groupOfOperation = `coalesce(
+    (SELECT n.group_ref FROM installation n WHERE n.project_id = $1 AND n.id = o.installation_id),
+    (SELECT n.group_ref FROM former_installation n WHERE n.project_id = $1 AND n.id = o.installation_id))`;
+
 /** What is unfinished is shown however old it is. */
 export const isKept = `(o.id >= svc_kept_from($1, 'operations') OR o.status = 'in_progress')`;
 
 const findOperation = statement(
   'operation_find',
   `SELECT ${operationColumns} FROM (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = $2 AND ${isKept}) o
-  WHERE ($3::text IS NULL OR EXISTS (
-    SELECT FROM installation i
-    WHERE i.project_id = o.project_id AND i.id = o.installation_id AND i.group_ref = $3))`,
+  WHERE ($3::text IS NULL OR ${groupOfOperation} = $3)`,
 );
 
 const findOperations = statement(

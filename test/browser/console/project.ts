@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { barriers, type Walk } from './world.ts';
 
 /** A manifest with a fault is marked at its line; without one it is deployed, and the revisions tell what it changed. */
-export const deployedFromTheEditor: Walk = async ({ open }) => {
+export const deployedFromTheEditor: Walk = async ({ open, platform }) => {
   const page = await open('/projects/default/integrations');
   await page.getByRole('link', { name: 'Deploy a manifest' }).click();
   const deploy = page.getByRole('button', { name: 'Deploy', exact: true });
@@ -18,6 +18,11 @@ export const deployedFromTheEditor: Walk = async ({ open }) => {
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.insertText(all);
   };
+  const contentNamed = async (displayName?: string): Promise<object> => {
+    const path = '/projects/default/integrations/hubspot-crm';
+    const { body } = await platform.call<{ latestRevision: { content: object } }>('GET', path);
+    return { ...body.latestRevision.content, ...(displayName === undefined ? {} : { displayName }) };
+  };
   await write(text('hubspott'));
   const faults = page.getByRole('region', { name: 'What a deploy changes' }).getByRole('alert');
   await faults.getByText('Line 4').first().waitFor();
@@ -31,12 +36,25 @@ export const deployedFromTheEditor: Walk = async ({ open }) => {
   await touched.getByRole('listitem').filter({ hasText: 'Writes of contacts go on as they were' }).waitFor();
   expect(await touched.getByRole('link', { name: 'acme', exact: true }).count()).toBeGreaterThan(0);
   expect(await barriers(page)).toEqual([]);
+  await platform.call('PUT', '/projects/default/integrations:batch', {
+    sourceYaml: JSON.stringify({
+      specVersion: '1.0.0',
+      integrations: [await contentNamed('By a colleague')],
+    }),
+  });
   await deploy.click();
+  const asked = page.getByRole('dialog', { name: 'Somebody else deployed meanwhile' });
+  expect(await asked.textContent()).toContain('hubspot-crm was deployed since this text was begun');
+  expect(await barriers(page)).toEqual([]);
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+  expect(await contentNamed()).toHaveProperty('displayName', 'By a colleague');
+  await deploy.click();
+  await asked.getByRole('button', { name: 'Deploy over it' }).click();
   await page.getByText('Deployed', { exact: true }).waitFor();
   await page.getByText('As it is').first().waitFor();
   await page.goto(new URL('/projects/default/integrations/hubspot-crm?tab=revisions', page.url()).href);
   await page.locator('.editor .cm-deletedChunk').first().waitFor();
-  expect(await page.getByRole('list', { name: 'Revisions' }).getByRole('listitem').count()).toBe(2);
+  expect(await page.getByRole('list', { name: 'Revisions' }).getByRole('listitem').count()).toBe(3);
   expect(await barriers(page)).toEqual([]);
   await page.close();
 };

@@ -105,6 +105,10 @@ export const deletedUnderOnesFeet: Walk = async (world) => {
     write: { objects: { contacts: { objectName: 'contacts' } } },
   });
   const installation = `integrations/hubspot-crm/installations/${brief.installationId}`;
+  const written = await brief.write('contacts', {
+    type: 'create',
+    record: { email: 'brief@acme.example' },
+  });
   // By the id or the name in the address, and with a window or a form open.
   await goesAway(world, `destinations/${made.body.id}`, 'destinations/short-lived', 'destination', 'Change');
   await goesAway(world, 'integrations/short-lived', 'integrations/short-lived', 'integration', 'Delete …');
@@ -121,6 +125,14 @@ export const deletedUnderOnesFeet: Walk = async (world) => {
   await page.close();
   const tab = `installations/${brief.installationId}?tab=config`;
   await goesAway(world, tab, installation, 'installation', 'Change');
+  // What was done for it still says for whom, and is found by that.
+  const operation = `/projects/default/operations/${written.body.operationId}`;
+  const left = await world.open(operation);
+  await left.getByRole('link', { name: 'brief', exact: true }).click();
+  await left.waitForURL('**/operations?groupRef=brief');
+  await left.getByRole('row').nth(1).getByRole('link').click();
+  await left.waitForURL(`**${operation}`);
+  await left.close();
 };
 
 /** Opens a page and what its button opens, deletes what it shows, and sees that it is gone. */

@@ -34,7 +34,7 @@ function pagesOf(ids: Record<'operation' | 'installation' | 'connection', string
     [`connections/${ids.connection}`, { 'Connect again': 'develop', Delete: 'develop' }],
     ['destinations', { 'New destination': 'develop' }],
     [
-      'destinations/told',
+      'destinations/untold',
       {
         Disable: 'remediate',
         Change: 'develop',
@@ -63,6 +63,9 @@ const telling = /^\/projects|^operations\/|told$|^people/;
 export const eachRoleMayItsOwn: Walk = async (world) => {
   const { platform, customer } = world;
   const operation = await failedWrite(world, 'Refused Ltd');
+  // Nothing waits for it, whatever was told before.
+  const untold = { name: 'untold', type: 'webhook', metadata: { url: 'https://hooks.example.com/' } };
+  await platform.call('POST', '/projects/default/destinations', untold);
   const listed = await platform.call<{ id: string }[]>(
     'GET',
     '/projects/default/installations?groupRef=readers',
@@ -86,6 +89,7 @@ export const eachRoleMayItsOwn: Walk = async (world) => {
     await context.close();
   };
   await Promise.all(Object.entries(abilities).map(lookAsOne));
+  await platform.call('DELETE', '/projects/default/destinations/untold');
 };
 
 /** The buttons of the page that say that the role may not, by what they are called. */

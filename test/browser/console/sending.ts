@@ -49,8 +49,19 @@ export async function deliveryReplayed({ platform, open, customer }: ConsoleWorl
   await page.getByRole('button', { name: 'Change' }).click();
   await page.getByRole('group', { name: 'told' }).getByLabel('Asynchronous write ended').check();
   expect(await barriers(page)).toEqual([]);
+  // What somebody else saved meanwhile stays.
+  const notifications = '/projects/default/notifications';
+  const routes = [{ destination: 'told', eventTypes: ['read.schedule.paused'] }];
+  expect((await platform.call('PUT', notifications, { routes })).status).toBe(200);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The notifications are saved').waitFor();
+  const saved = await platform.call<{ routes: { eventTypes: string[] }[] }>('GET', notifications);
+  expect(saved.body.routes.flatMap(({ eventTypes }) => eventTypes).toSorted()).toEqual([
+    'read.schedule.paused',
+    'write.async.done',
+  ]);
+  routes[0]!.eventTypes = ['write.async.done'];
+  await platform.call('PUT', notifications, { routes });
   const record = { email: 'told@acme.example' };
   await customer.write('contacts', { type: 'create', record, mode: 'asynchronous' });
   await page.goto(`${platform.base}/projects/default/deliveries`);

@@ -4224,6 +4224,8 @@ export interface components {
             projectId: string;
             integrationId: string;
             installationId: string;
+            /** @description The group that it is of, also once its installation was deleted. */
+            groupRef?: string;
             configId: string;
             /** @description `write` or `read`. */
             actionType: string;

@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { answer, api } from '../data/api.ts';
 import { destinationsQuery } from '../pages/destinations/queries.ts';
 import { eventWords } from '../pages/events/words.ts';
+import { notificationsQuery } from '../pages/notifications/queries.ts';
 import { Empty } from '../ui/empty.tsx';
 import { CheckField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
@@ -23,7 +24,9 @@ export function SetNotifications(props: {
   const { project, before, onClose } = props;
   const { data: destinations, error: notListed } = useQuery(destinationsQuery(project));
   const [chosen, setChosen] = useState<Chosen>(() => chosenOf(before));
-  const { mutate, error, isPending } = useSetting(project, onClose);
+  // What is being chosen on does not change under who chooses.
+  const [first] = useState(chosen);
+  const { mutate, error, isPending } = useSetting(project, first, onClose);
   if (notListed) return <Problem error={notListed} />;
   if (!destinations) return <Loading lines={6} />;
   if (destinations.length === 0)
@@ -49,16 +52,19 @@ export function SetNotifications(props: {
   );
 }
 
-function useSetting(project: string, onClose: () => void) {
+/** Saves what was changed, upon what is saved by then: somebody else may have changed other things. */
+function useSetting(project: string, first: Chosen, onClose: () => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (chosen: Chosen) =>
-      answer(
+    mutationFn: async (chosen: Chosen) => {
+      const { routes } = await client.fetchQuery({ ...notificationsQuery(project), staleTime: 0 });
+      return answer(
         api.PUT('/v1/projects/{projectIdOrName}/notifications', {
           params: { path: { projectIdOrName: project } },
-          body: { routes: routesOf(chosen) },
+          body: { routes: routesOf(upon(chosenOf(routes), first, chosen)) },
         }),
-      ),
+      );
+    },
     onSuccess: async () => {
       toast('The notifications are saved');
       onClose();
@@ -78,6 +84,20 @@ const withChoice = (chosen: Chosen, name: string, type: EventType, isTold: boole
   const others = (chosen[name] ?? []).filter((one) => one !== type);
   return { ...chosen, [name]: isTold ? [...others, type] : others };
 };
+
+/** What was ticked and unticked since `first`, upon what is saved. */
+function upon(saved: Chosen, first: Chosen, chosen: Chosen): Chosen {
+  const names = new Set([...Object.keys(saved), ...Object.keys(chosen)]);
+  const has = (of: Chosen, name: string, type: EventType): boolean => of[name]?.includes(type) ?? false;
+  const isTold = (name: string, type: EventType): boolean =>
+    has(first, name, type) === has(chosen, name, type) ? has(saved, name, type) : has(chosen, name, type);
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const all = new Set([...(saved[name] ?? []), ...(chosen[name] ?? [])]);
+      return [name, [...all].filter((type) => isTold(name, type))];
+    }),
+  );
+}
 
 const routesOf = (chosen: Chosen): NotificationRoute[] =>
   Object.entries(chosen)

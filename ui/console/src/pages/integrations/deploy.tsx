@@ -1,16 +1,19 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { SvcError, type DeployPreview, type ManifestIssue } from '@svc/client';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { SvcError, type DeployPreview, type Integration, type ManifestIssue } from '@svc/client';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useAct } from '../../data/act.ts';
 import { useProject } from '../../data/project.ts';
 import { useNotAllowed } from '../../data/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
 import { Editor, type Mark } from '../../ui/editor.tsx';
 import { CheckField } from '../../ui/field.tsx';
 import { Loading, Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { useUnsaved } from '../../ui/unsaved.ts';
 import { manifestOf } from './manifest.ts';
+import { deployedMeanwhile, revisionsOf } from './meanwhile.ts';
 import { Faults, Plan } from './plan.tsx';
 import { deploy, integrationsQuery, planQuery } from './queries.ts';
 
@@ -26,7 +29,8 @@ integrations:
 /** The manifest of the project in an editor: its faults at their lines, what a deploy would change, and the deploy. */
 export function DeployPage(): ReactNode {
   const project = useProject();
-  const { data, error, refetch } = useQuery({ ...integrationsQuery(project), staleTime: Infinity });
+  // A text that begins with what was deployed once undoes what was deployed since.
+  const { data, error, refetch } = useQuery({ ...integrationsQuery(project), gcTime: 0 });
   return (
     <Page
       title="Deploy a manifest"
@@ -34,23 +38,20 @@ export function DeployPage(): ReactNode {
     >
       {error && !data && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading lines={12} />}
-      {data && (
-        <Deploying
-          project={project}
-          first={
-            data.length > 0
-              ? manifestOf(data.map(({ latestRevision }) => latestRevision.content))
-              : firstManifest
-          }
-        />
-      )}
+      {data && <Deploying project={project} integrations={data} />}
     </Page>
   );
 }
 
-function Deploying({ project, first: given }: { project: string; first: string }): ReactNode {
+const textOf = (integrations: readonly Integration[]): string =>
+  integrations.length > 0
+    ? manifestOf(integrations.map(({ latestRevision }) => latestRevision.content))
+    : firstManifest;
+
+function Deploying(props: { project: string; integrations: readonly Integration[] }): ReactNode {
+  const { project, integrations } = props;
   // What is being written does not change under who writes it when somebody else deploys.
-  const [first] = useState(given);
+  const [first] = useState(() => textOf(integrations));
   const [text, setText] = useState(first);
   const [deployed, setDeployed] = useState(first);
   useUnsaved(text !== deployed);
@@ -63,14 +64,9 @@ function Deploying({ project, first: given }: { project: string; first: string }
   const notAllowed = useNotAllowed(project, 'develop');
   const faults = faultsOf(error);
   const marks = useMemo(() => marksOf(error, data?.warnings ?? []), [error, data]);
-  const deploying = useAct({
-    project,
-    nouns: ['integrations', 'installations'],
-    said: 'Deployed',
-    act: async () => {
-      await deploy(project, text, isDestructive);
-      setDeployed(text);
-    },
+  const deploying = useDeploying(props, data, async () => {
+    await deploy(project, text, isDestructive);
+    setDeployed(text);
   });
   const isOld = settled !== text || isFetching;
   const isRemoving = data?.integrations.some(({ removed }) => removed.length > 0) ?? false;
@@ -90,6 +86,7 @@ function Deploying({ project, first: given }: { project: string; first: string }
           />
         )}
         {deploying.error && <Problem error={deploying.error} />}
+        <Meanwhile {...deploying} />
         <Button
           look="primary"
           isBusy={deploying.isPending}
@@ -100,6 +97,51 @@ function Deploying({ project, first: given }: { project: string; first: string }
         </Button>
       </section>
     </div>
+  );
+}
+
+/** A deploy that asks before it undoes what somebody else deployed since the text was begun. */
+function useDeploying(
+  { project, integrations }: { project: string; integrations: readonly Integration[] },
+  plan: DeployPreview | undefined,
+  act: () => Promise<void>,
+) {
+  const client = useQueryClient();
+  const [base, setBase] = useState(() => revisionsOf(integrations));
+  const [others, setOthers] = useState<readonly string[]>([]);
+  const latest = async () =>
+    revisionsOf(await client.fetchQuery({ ...integrationsQuery(project), staleTime: 0 }));
+  const over = async (): Promise<void> => {
+    await act();
+    setBase(await latest());
+    toast('Deployed');
+  };
+  const { mutate, isPending, error } = useAct({
+    project,
+    nouns: ['integrations', 'installations'],
+    act: async () => {
+      const found = deployedMeanwhile(base, await latest(), plan ?? { integrations: [] });
+      if (found.length > 0) setOthers(found);
+      else await over();
+    },
+  });
+  return { mutate, isPending, error, others, over, close: () => setOthers([]) };
+}
+
+function Meanwhile(props: Pick<ReturnType<typeof useDeploying>, 'others' | 'over' | 'close'>): ReactNode {
+  const { others, over, close } = props;
+  if (others.length === 0) return null;
+  return (
+    <Confirm
+      title="Somebody else deployed meanwhile"
+      verb="Deploy over it"
+      act={over}
+      onDone={close}
+      onClose={close}
+    >
+      {others.join(', ')} was deployed since this text was begun, and the text undoes what that changed. To
+      keep it, copy your text, open this page anew, and enter your changes there.
+    </Confirm>
   );
 }
 

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Notifications } from '@svc/client';
 import { useState, type ReactNode } from 'react';
-import { answer, api } from '../../data/api.ts';
 import { useProject } from '../../data/project.ts';
 import { useNotAllowed } from '../../data/session.ts';
 import { SetNotifications } from '../../forms/notifications-set.tsx';
@@ -10,21 +9,14 @@ import { Empty } from '../../ui/empty.tsx';
 import { Loading, Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { eventWords } from '../events/words.ts';
+import { notificationsQuery } from './queries.ts';
 
 /** Which events are told, and where. */
 export function NotificationsPage(): ReactNode {
   const project = useProject();
   const notAllowed = useNotAllowed(project, 'develop');
   const [isEditing, setEditing] = useState(false);
-  const { data, error, refetch } = useQuery({
-    queryKey: [project, 'notifications'],
-    queryFn: () =>
-      answer(
-        api.GET('/v1/projects/{projectIdOrName}/notifications', {
-          params: { path: { projectIdOrName: project } },
-        }),
-      ),
-  });
+  const { data, error, refetch } = useQuery(notificationsQuery(project));
   const change = (
     <Button look="primary" disabledFor={notAllowed} onClick={() => setEditing(true)}>
       Change

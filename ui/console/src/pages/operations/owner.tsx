@@ -34,18 +34,18 @@ export function nextAttemptOf({ metadata }: Operation, owner: Installation | und
 /** Whose it is, each with the way there. */
 export function ownerFacts(
   project: string,
-  { installationId, integrationId }: Operation,
+  { installationId, integrationId, groupRef: itsGroup }: Operation,
   owner: Installation | undefined,
 ): (readonly [string, ReactNode])[] {
-  if (!owner) return [['Installation', <Id key="installation" value={installationId} isShort />]];
-  const { group, connection } = owner;
-  const { groupRef, groupName } = group;
-  return [
+  const { groupRef = itsGroup, groupName = itsGroup } = owner?.group ?? {};
+  const whose = [
     [
       'Group',
-      <Link key="group" to="/projects/$project/operations" params={{ project }} search={{ groupRef }}>
-        {groupName}
-      </Link>,
+      groupRef === undefined ? undefined : (
+        <Link key="group" to="/projects/$project/operations" params={{ project }} search={{ groupRef }}>
+          {groupName}
+        </Link>
+      ),
     ],
     [
       'Integration',
@@ -57,6 +57,11 @@ export function ownerFacts(
         <IntegrationName id={integrationId} />
       </Link>,
     ],
+  ] as const;
+  if (!owner) return [...whose, ['Installation', <Id key="installation" value={installationId} isShort />]];
+  const { connection } = owner;
+  return [
+    ...whose,
     [
       'Installation',
       <Link
