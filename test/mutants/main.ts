@@ -6,20 +6,9 @@ import { join } from 'node:path';
 import { startEmbedded } from '../../src/kit/db/embedded/index.ts';
 import { mutants } from './mutants.ts';
 import { copySources, type Copy, type Mutant } from './sources.ts';
+import { verdictOf, type TestReport, type Verdict } from './verdict.ts';
 
-interface TestReport {
-  numPassedTests: number;
-  testResults: {
-    status: string;
-    message: string;
-    assertionResults: { status: string; fullName: string }[];
-  }[];
-}
-
-interface Finding {
-  killedBy?: string;
-  /** The tests could not be run. */
-  broken?: string;
+interface Finding extends Verdict {
   seconds: number;
 }
 
@@ -44,7 +33,7 @@ async function runTests(copy: Copy, tests: readonly string[], env: NodeJS.Proces
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
   const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
-  const code = await new Promise((resolve) => child.once('exit', resolve));
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   clearTimeout(timer);
   const seconds = (performance.now() - startedAt) / 1_000;
   const report = await readFile(file, 'utf8').then(
@@ -52,16 +41,7 @@ async function runTests(copy: Copy, tests: readonly string[], env: NodeJS.Proces
     () => undefined,
   );
   await rm(file, { force: true });
-  if (code === null) return { broken: 'no end within the time', seconds };
-  const failed = report?.testResults.filter(({ status }) => status === 'failed') ?? [];
-  const [first] = failed.flatMap(({ assertionResults }) => assertionResults);
-  const named = failed
-    .flatMap(({ assertionResults }) => assertionResults)
-    .find(({ status }) => status === 'failed');
-  // Without a test that failed, what comes before all of them did; a file that cannot be loaded names none.
-  if (first) return { killedBy: named?.fullName ?? `what comes before ${first.fullName}`, seconds };
-  if (code === 0 && report && report.numPassedTests > 0) return { seconds };
-  return { broken: report?.testResults.map(({ message }) => message).join('\n') || said, seconds };
+  return { ...verdictOf(code, report, said), seconds };
 }
 
 function row(name: string, { killedBy, broken, seconds }: Finding): string {
