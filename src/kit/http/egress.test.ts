@@ -106,6 +106,13 @@ describe('kit/http/egress', () => {
     expect(received).toBe(before);
   });
 
+  test('says of a name that it is refused, and not which address it stands for', async () => {
+    const result = await send(closed, `http://localhost:${port}/`);
+    const { message } = (result as { fault: { message: string } }).fault;
+    expect(message).toContain('localhost');
+    expect(message).not.toMatch(/127\.0\.0\.1|::1/);
+  });
+
   test('refuses a port that is not the web’s, and user information', async () => {
     expect(await send(closed, 'http://1.1.1.1:22/')).toMatchObject({
       fault: { kind: 'refused', sent: false },
