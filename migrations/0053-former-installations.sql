@@ -6,7 +6,7 @@ CREATE TABLE former_installation (
   id uuid NOT NULL,
   integration_id uuid NOT NULL,
   group_ref text NOT NULL,
-  delete_time timestamptz NOT NULL DEFAULT now(),
+  deleted_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (project_id, id)
 );
 CREATE INDEX former_installation_of_group ON former_installation (group_ref, project_id);
