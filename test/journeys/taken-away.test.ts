@@ -132,4 +132,10 @@ describe('test/journeys/taken-away', () => {
     const again = await batch<Deployed[]>(later, '?destructive=true');
     expect(again.body[0]).not.toHaveProperty('warnings');
   });
+
+  it('spells objects in any case, and leaves keys that begin with x- to the author', async () => {
+    const noted = `x-note: { of: us }\n${yaml([], [contacts.replace('contacts', 'Contacts'), companies])}`;
+    expect((await batch<Deployed[]>(noted)).status).toBe(200);
+    expect(await create(first, 'CONTACTS', { email: 'case@example.com' })).toMatchObject({ status: 200 });
+  });
 });
