@@ -134,6 +134,18 @@ describe('src/providers/catalog', () => {
     ).toThrow(/modules need a defaultModule/);
   });
 
+  // What the vendors' documents say; a token that is thought to last is lost with its first renewal.
+  it.each(['close', 'todoist', 'gong', 'hubspot'])('knows whether %s answers a new refresh token', (name) => {
+    expect(catalog.get(name).oauth2Opts?.refreshTokenRotates ?? false).toBe(name !== 'hubspot');
+  });
+
+  it.each([
+    ['smartsheet', 'domain', ['smartsheet.com', 'smartsheet.eu', 'smartsheet.au', 'smartsheetgov.com']],
+    ['mixpanel', 'host', ['mixpanel.com', 'eu.mixpanel.com', 'in.mixpanel.com']],
+  ])('knows every region of %s', (name, input, hosts) => {
+    expect(catalog.get(name).allowedValues?.[input]).toEqual(expect.arrayContaining(hosts));
+  });
+
   it('finds by name, exactly', () => {
     expect(catalog.find('HubSpot')).toBeUndefined();
     expect(catalog.find('constructor')).toBeUndefined();
