@@ -15,6 +15,7 @@ import { historyChosen } from './history.ts';
 import { everyKindTyped } from './kinds.ts';
 import { pausedAtOnce } from './pause.ts';
 import { draftOverRedirect } from './left.ts';
+import { objectGone, objectLoadedLater } from './part.ts';
 import { ruleForField } from './rules.ts';
 import { objectDeclined } from './shared.ts';
 import { draftOfHooks, fieldsOfInstalled } from './hooks.ts';
@@ -34,6 +35,8 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['tells that the builder asks for more, and keeps what was typed', manifestChanged],
   ['connects again in the middle of a form, and goes on with it', connectionDied],
   ['says that the provider is down while fields are loaded', providerDown],
+  ['takes up an object whose fields are loaded later, on request and by who comes back', objectLoadedLater],
+  ['leaves out what the manifest drops while it is set up', objectGone],
   ['says that something takes long', slowNetwork],
   ['says that the session is over, and goes on with the next one', signedOut],
   ['names a field that is not there any more', fieldVanished],

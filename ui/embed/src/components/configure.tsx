@@ -13,12 +13,15 @@ import { ObjectsPanel, ReviewPanel } from './objects-panel.tsx';
 import { Overview, type OverviewProps } from './overview.tsx';
 import { ReadPanel } from './read-panel.tsx';
 import { BusyButton, Button, Failure, isConnectionOver, issueText, Notice, useSlow } from './ui.tsx';
+import { SomeFailed } from './unloaded.tsx';
 import { useDraft, type DraftState } from './use-draft.ts';
 import { WritePanel } from './write-panel.tsx';
 
 interface ConfigureProps extends InstalledProps {
   revision: HydratedRevision;
   offered: OfferedMappings;
+  /** Asks for the fields again, where some could not be loaded. */
+  again: ReactNode;
 }
 
 /** The steps of an installation that is made, and its pages once there is one. */
@@ -70,6 +73,9 @@ export function Configure(props: ConfigureProps): ReactNode {
           onMine={() => void state.decide('mine').then(ended)}
           onReconnect={isInstalled ? () => go('overview') : undefined}
         />
+        {props.again ? (
+          <SomeFailed {...{ revision, isInstalled }} draft={state.draft} retry={props.again} />
+        ) : null}
         {!isInstalled && (step === steps[0] || step === 'review') ? <Account {...props} /> : null}
         <Page {...{ ...props, step, state }} onChange={(change) => void state.apply(change).then(ended)} />
         <Footer {...{ step, steps, state, isInstalled, go, save }} />

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Connection, HydratedRevision, SvcError } from '@svc/client';
 import { useSvc, useWhose } from '../hooks/provider.tsx';
 import {
@@ -9,14 +9,16 @@ import {
   useRevision,
 } from '../hooks/queries.ts';
 import type { OfferedMappings } from '../state/questions.ts';
+import { failureOf, unloadedIn, withDescribed } from '../state/revised.ts';
 import { Root, useText, type TextKey } from '../text/index.tsx';
 import { ConnectForm, type ConnectFormProps } from './connect-form.tsx';
 import { returnUrlOf } from './connect-provider.tsx';
 import { Configure } from './configure.tsx';
 import type { InstalledProps, InstallIntegrationProps } from './props.ts';
-import { BusyButton, Button, Failure, Loading, Notice, Said } from './ui.tsx';
+import { BusyButton, Button, Failure, Loading, Notice } from './ui.tsx';
 import { hasKept } from './kept-draft.ts';
 import { useReturned } from './returning.ts';
+import { FieldsFailed } from './unloaded.tsx';
 import { useFresh } from './use-fresh.ts';
 
 const noMappings: OfferedMappings = {};
@@ -154,57 +156,32 @@ function Connecting({ told, ...form }: ConnectingProps): ReactNode {
 }
 
 function WithFields(props: InstalledProps): ReactNode {
-  const { revision, error, isFetching, refetch } = useRevision(props.connection.id);
+  const { answer, failure, error, isFetching, refetch, whole, shown, isTold, close } = useFields(props);
   const t = useText();
-  const seen = useRef<HydratedRevision>(undefined);
-  const isNewer = seen.current !== undefined && revision !== undefined && seen.current.id !== revision.id;
-  const [isTold, setTold] = useState(false);
-  const failure = revision && failureOf(revision);
-  // While a newer revision is on its way, and when it cannot be had, the form stays as it was.
-  // What is installed can be paused, connected again and uninstalled in any case.
-  const whole = failure === undefined ? revision : undefined;
-  const shown = whole ?? seen.current ?? (props.installation ? revision : undefined);
-  const { store } = useSvc();
-  // Dead credentials are noticed by whoever asks with them first.
-  const isRefused = failure !== undefined || error !== undefined;
-  useEffect(() => {
-    if (!isRefused) return;
-    for (const key of ['connection', 'installation']) void store.refresh(key);
-  }, [isRefused, store]);
-  useEffect(() => {
-    if (failure !== undefined) return;
-    if (isNewer) setTold(true);
-    if (revision) seen.current = revision;
-  }, [revision, isNewer, failure]);
-  // What is set up was looked through.
-  useEffect(() => setTold(false), [props.installation?.config.id]);
-  // Whoever comes back to the page finds it mended.
-  useFresh({ keys: isRefused ? ['revision'] : [] });
+  const again = (
+    <BusyButton busy={isFetching} busyText={t('loading')} onClick={() => void refetch()}>
+      {t('tryAgain')}
+    </BusyButton>
+  );
   const trouble = (
     <>
       {failure === undefined ? null : (
-        <FieldsFailed
-          provider={props.provider.displayName}
-          failure={failure}
-          retry={
-            <BusyButton busy={isFetching} busyText={t('loading')} onClick={() => void refetch()}>
-              {t('tryAgain')}
-            </BusyButton>
-          }
-        />
+        <FieldsFailed provider={props.provider.displayName} failure={failure} retry={again} />
       )}
       {error ? <Failure error={error} onRetry={() => void refetch()} /> : null}
     </>
   );
-  if (!shown) return <section className="svc-card">{isRefused ? trouble : <Loading />}</section>;
+  if (!shown)
+    return <section className="svc-card">{failure !== undefined || error ? trouble : <Loading />}</section>;
+  const isOfNow = shown === (whole ?? answer);
   return (
     <>
-      {shown === revision && props.connection.status !== 'bad_credentials' ? trouble : null}
+      {isOfNow && props.connection.status !== 'bad_credentials' ? trouble : null}
       {isTold ? (
         <Notice
           tone="info"
           actions={
-            <Button look="quiet" onClick={() => setTold(false)}>
+            <Button look="quiet" onClick={close}>
               {t('close')}
             </Button>
           }
@@ -212,35 +189,46 @@ function WithFields(props: InstalledProps): ReactNode {
           {t('newRevision')}
         </Notice>
       ) : null}
-      <Configure {...props} revision={shown} offered={props.fieldMapping ?? noMappings} />
+      <Configure
+        {...props}
+        revision={shown}
+        offered={props.fieldMapping ?? noMappings}
+        again={failure === undefined ? again : undefined}
+      />
     </>
   );
 }
 
-interface FieldsFailedProps {
-  provider: string;
-  failure: string;
-  retry: ReactNode;
-}
-
-function FieldsFailed({ provider, failure, retry }: FieldsFailedProps): ReactNode {
-  const t = useText();
-  return (
-    <Notice tone="bad" actions={retry}>
-      <p>{t('fieldsFailed', { provider })}</p>
-      <details>
-        <summary>{t('details')}</summary>
-        <p>
-          <Said>{failure}</Said>
-        </p>
-      </details>
-    </Notice>
-  );
-}
-
-/** Why nothing of the account can be chosen from: no object of it could be described. */
-function failureOf({ content }: HydratedRevision): string | undefined {
-  const objects = [...(content.read?.objects ?? []), ...(content.write?.objects ?? [])];
-  const failed = objects.flatMap(({ error }) => error ?? []);
-  return objects.length > 0 && failed.length === objects.length ? failed[0] : undefined;
+/** What can be shown of the account: a form that was open stays as it was while a newer revision cannot be had. */
+function useFields({ connection, installation }: InstalledProps) {
+  const { revision: answer, error, isFetching, refetch } = useRevision(connection.id);
+  const { store } = useSvc();
+  const seen = useRef<{ revision: HydratedRevision; connectionId: string }>(undefined);
+  const [isTold, setTold] = useState(false);
+  const failure = answer && failureOf(answer);
+  const whole = useMemo(() => {
+    const known = seen.current?.connectionId === connection.id ? seen.current.revision : undefined;
+    return answer && failure === undefined ? withDescribed(answer, known) : undefined;
+  }, [answer, failure, connection.id]);
+  const isNewer = seen.current !== undefined && whole !== undefined && seen.current.revision.id !== whole.id;
+  // What is installed can be paused, connected again and uninstalled in any case.
+  const shown = whole ?? seen.current?.revision ?? (installation ? answer : undefined);
+  // Dead credentials are noticed by whoever asks with them first.
+  const isRefused = failure !== undefined || error !== undefined;
+  useEffect(() => {
+    if (!isRefused) return;
+    for (const key of ['connection', 'installation']) void store.refresh(key);
+  }, [isRefused, store]);
+  useEffect(() => {
+    if (!whole) return;
+    if (isNewer) setTold(true);
+    seen.current = { revision: whole, connectionId: connection.id };
+  }, [whole, isNewer, connection.id]);
+  // What is set up was looked through.
+  useEffect(() => setTold(false), [installation?.config.id]);
+  // Whoever comes back to the page finds it mended.
+  const isPart = whole !== undefined && unloadedIn(whole).length > 0;
+  useFresh({ keys: isRefused || isPart ? ['revision'] : [] });
+  const close = (): void => setTold(false);
+  return { answer, failure, error, isFetching, refetch, whole, shown, isTold, close };
 }

@@ -75,7 +75,9 @@ function ObjectRow({ object, read, setRead }: ObjectRowProps): ReactNode {
         <strong>
           <bdi>{object.displayName}</bdi>
         </strong>
-        {object.error === undefined ? null : <span className="svc-hint">{t('objectUnavailable')}</span>}
+        {object.error === undefined ? null : (
+          <span className="svc-hint">{t('objectFailed', { object: object.displayName })}</span>
+        )}
         {object.canWrite ? (
           <span className="svc-hint">{t('mayWrite', { objects: object.displayName })}</span>
         ) : null}

@@ -1,9 +1,10 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ConfigContent, Connection, HydratedRevision, Installation } from '@svc/client';
 import { useSvc, useWhose } from '../hooks/provider.tsx';
 import { applyEdit, type Edit } from '../state/draft.ts';
 import { pausedAfter, type Paused } from '../state/reading.ts';
 import { firstDraft, type OfferedMappings } from '../state/questions.ts';
+import { issuesLeft, revised, undecidedAfter } from '../state/revised.ts';
 import { decided, differences, issuesOf, masksOf, mergeDrafts } from '../state/save.ts';
 import { isOn, type Step } from '../state/wizard.ts';
 import { keptDraft, useKeeping, type Local } from './kept-draft.ts';
@@ -38,13 +39,14 @@ export function useDraft(
   connection?: Connection,
 ): DraftState {
   const { store } = useSvc();
-  const [local, setLocal] = useLocal(revision, installation);
+  const [local, setLocal] = useLocal(revision, installation, offered);
   const [told, setTold] = useTold(connection);
   const send = useSending(revision, offered, connection?.id);
   const first = useMemo(() => firstDraft(revision, offered), [revision, offered]);
   const draft = local?.content ?? installation?.config.content ?? first;
   const change = useChange(installation, first, setLocal, setTold);
   const { isSaving, paused, save, apply } = useSaving(send, installation, setLocal, setTold);
+  const issues = useIssues(told.issues, installation ? undefined : revision);
   useElsewhere(installation, isSaving ? undefined : local, (theirs, objects) => {
     if (objects.length === 0) setLocal(undefined);
     else setTold({ ...nothingTold, meeting: { kind: 'conflict', objects, theirs, isNew: true } });
@@ -54,9 +56,9 @@ export function useDraft(
     setTold(nothingTold);
   };
   const check = (step: Step): boolean => {
-    const issues = issuesOf(draft, revision, offered).filter(({ at }) => isOn(step, at));
-    setTold({ ...nothingTold, issues });
-    return issues.length === 0;
+    const wrong = issuesOf(draft, revision, offered).filter(({ at }) => isOn(step, at));
+    setTold({ ...nothingTold, issues: wrong });
+    return wrong.length === 0;
   };
   const saveAll = () => save(local && installation ? local.base : installation, draft);
   const decide = async (holds: 'mine' | 'theirs'): Promise<Installation | undefined> => {
@@ -79,6 +81,7 @@ export function useDraft(
     isChanged: local !== undefined,
     isSaving,
     ...told,
+    issues,
     isSaved: told.isSaved && local === undefined,
     change,
     edit: (edit) => change((content) => applyEdit(content, edit)),
@@ -111,12 +114,42 @@ function useChange(
 }
 
 /** What is edited; also what was, before the page was left for the provider. */
-function useLocal(revision: HydratedRevision, installation: Installation | undefined) {
+function useLocal(
+  revision: HydratedRevision,
+  installation: Installation | undefined,
+  offered: OfferedMappings,
+) {
   const whose = useWhose();
   const state = useState<Local | undefined>(() => keptDraft(whose, revision.content.provider, installation));
   useKeeping(whose, state[0]);
+  useRevised(revision, offered, ...state);
   return state;
 }
+
+/** What is entered and not installed goes along with the revision. */
+function useRevised(
+  revision: HydratedRevision,
+  offered: OfferedMappings,
+  local: Local | undefined,
+  setLocal: SetLocal,
+): void {
+  const undecided = useRef<readonly string[]>(undefined);
+  const isNew = local !== undefined && local.base === undefined;
+  useEffect(() => {
+    const before = undecided.current ?? [];
+    undecided.current = undecidedAfter(undecided.current, revision);
+    if (!isNew) return;
+    setLocal((now) => {
+      if (!now || now.base) return now;
+      const content = revised(now.content, revision, before, offered);
+      return content === now.content ? now : { ...now, content };
+    });
+  }, [revision, isNew]);
+}
+
+/** What is wrong, as far as it is still there of what is not installed. */
+const useIssues = (issues: Told['issues'], revision: HydratedRevision | undefined): Told['issues'] =>
+  useMemo(() => (revision ? issuesLeft(issues, revision) : issues), [issues, revision]);
 
 type SetLocal = (next: (now: Local | undefined) => Local | undefined) => void;
 type Send = ReturnType<typeof useSending>;

@@ -6,20 +6,22 @@ import { applyEdit, readConfigOf, writeConfigOf } from './draft.ts';
  * paused or switched off.
  */
 
-const declaredIn = ({ content }: HydratedRevision, action: 'read' | 'write', name: string) =>
+export const declaredIn = ({ content }: HydratedRevision, action: 'read' | 'write', name: string) =>
   (content[action]?.objects ?? []).find(({ objectName }) => objectName.toLowerCase() === name.toLowerCase());
 
 const configured = (content: ConfigContent) => Object.values(content.read?.objects ?? {});
 
 /** The objects that are read: those of the config, and those that the manifest reads for everybody. */
 export function readIn(content: ConfigContent, revision: HydratedRevision): string[] {
-  const always = (revision.content.read?.objects ?? []).filter(
-    // Without a field nothing is read, and no config takes it.
-    ({ objectName, enabled, requiredFields = [] }) =>
-      enabled === 'always' && requiredFields.length > 0 && !readConfigOf(content, objectName),
-  );
-  return [...configured(content).filter(({ disabled }) => !disabled), ...always].map(
-    ({ objectName }) => objectName,
+  const always = readAlways(revision).filter((name) => !readConfigOf(content, name));
+  const read = configured(content).filter(({ disabled }) => !disabled);
+  return [...read.map(({ objectName }) => objectName), ...always];
+}
+
+/** What the manifest reads for everybody: without a field nothing is read, and no config takes it. */
+export function readAlways({ content }: HydratedRevision): string[] {
+  return (content.read?.objects ?? []).flatMap(({ objectName, enabled, requiredFields = [] }) =>
+    enabled === 'always' && requiredFields.length > 0 ? [objectName] : [],
   );
 }
 

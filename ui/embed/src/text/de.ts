@@ -14,6 +14,8 @@ export const de: Texts = {
   offline: 'Der Dienst ist nicht erreichbar. Prüfen Sie Ihr Netz; Ihre Eingaben sind noch da.',
   slow: 'Das dauert länger als sonst. Ihre Eingaben sind noch da.',
   fieldsFailed: 'Was Ihr Konto bei {provider} hat, konnte nicht geladen werden.',
+  someFailed: 'Konnte nicht geladen werden: {objects}.',
+  someLeftOut: 'Wenn Sie jetzt abschließen, wird nicht gelesen: {objects}. Sie können es später hinzufügen.',
   sessionOver: 'Ihre Sitzung ist abgelaufen. Melden Sie sich in {window} neu an; Ihre Eingaben sind noch da.',
   tokenMissing: 'Diese Seite hat keinen Zugang bekommen. Das ist ein Fehler von {app}.',
   tokenDown: '{app} antwortet zurzeit nicht. Versuchen Sie es etwas später noch einmal.',

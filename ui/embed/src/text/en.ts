@@ -13,6 +13,8 @@ export const en = {
   offline: 'The service cannot be reached. Check your network; what you entered is still here.',
   slow: 'This takes longer than usual. What you entered is still here.',
   fieldsFailed: 'What your {provider} account has could not be loaded.',
+  someFailed: 'Could not be loaded: {objects}.',
+  someLeftOut: 'If you finish now, nothing is read of: {objects}. You can add it later.',
   sessionOver: 'Your session has ended. Sign in again in {window}; what you entered is still here.',
   tokenMissing: 'This page was given no access. That is a fault of {app}.',
   tokenDown: '{app} does not answer at present. Try again a little later.',
