@@ -22,6 +22,7 @@ import { draftOfHooks, fieldsOfInstalled } from './hooks.ts';
 import { hostedInFrame, onlyItsOwnWindow, originNotListed, returnOfItsOwn, twoOnOnePage } from './sign-in.ts';
 import { hooksUnconnected, hostStyles, linkEnded, noToken, onlyProxy, pickedByKeys } from './small.ts';
 import type { Walk } from './steps.ts';
+import { choiceUnoffered } from './unoffered.ts';
 import { askedTwice, changedMeanwhile, sameChange } from './together.ts';
 
 /** Every story, by what it shows. */
@@ -40,6 +41,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['says that something takes long', slowNetwork],
   ['says that the session is over, and goes on with the next one', signedOut],
   ['names a field that is not there any more', fieldVanished],
+  ['lists what is read and not offered any more, to be left out', choiceUnoffered],
   ['has a rule stand for the field that was typed', ruleForField],
   ['goes on as installed where the answer was lost', answerLost],
   ['asks whose settings hold where somebody else installed', installedElsewhere],

@@ -6,8 +6,11 @@ import {
   fieldsOf,
   mappingQuestions,
   translatedBy,
+  unofferedFields,
+  unofferedMappings,
   vanishedFields,
   withMapping,
+  withoutMapping,
   type MappingQuestion,
   type OfferedMappings,
 } from '../state/questions.ts';
@@ -16,6 +19,7 @@ import { useText } from '../text/index.tsx';
 import { FieldList } from './field-list.tsx';
 import { FieldPicker, type Choice } from './field-picker.tsx';
 import { Filters } from './filters.tsx';
+import { LeftMappings } from './left-mappings.tsx';
 import { IssueText, issueText, Notice, Select } from './ui.tsx';
 
 export interface PanelProps {
@@ -56,25 +60,13 @@ export function ReadPanel({
     () => choosableFields(object).map(({ fieldName, label }): Choice => ({ value: fieldName, label })),
     [object],
   );
-  const required = (object.requiredFields ?? []).filter(({ fieldName }) => fieldName !== undefined);
   const questions = mappingQuestions(object, offered[objectName]);
   if (object.error !== undefined)
     return <Notice tone="warning">{t('objectFailed', { object: object.displayName })}</Notice>;
   return (
     <div className="svc-stack">
       <IssueText id={`${at}-issue`} issues={issuesAt(at)} />
-      {required.length > 0 ? (
-        <section className="svc-section">
-          <h3>{t('requiredFields')}</h3>
-          <ul className="svc-tags">
-            {required.map(({ fieldName, displayName, mapToDisplayName }) => (
-              <li key={fieldName} className="svc-tag" dir="auto">
-                {mapToDisplayName ?? displayName ?? fieldName}
-              </li>
-            ))}
-          </ul>
-        </section>
-      ) : null}
+      <Always object={object} />
       {questions.length > 0 ? (
         <section className="svc-section">
           <h3>{t('mappings')}</h3>
@@ -87,12 +79,35 @@ export function ReadPanel({
           ))}
         </section>
       ) : null}
+      <LeftMappings
+        left={unofferedMappings(object, questions, config)}
+        onLeave={(mapToName) => change((now) => withoutMapping(now, objectName, mapToName))}
+      />
       <Chosen {...{ object, optional, config, set }} />
       {canFilter && choices.length > 0 ? (
         <Filters filters={config?.fieldFilters ?? []} {...{ object, choices, set, issuesAt }} />
       ) : null}
       {isNew ? <History config={config} set={set} /> : null}
     </div>
+  );
+}
+
+/** What comes in any case. */
+function Always({ object: { requiredFields = [] } }: Pick<ReadPanelProps, 'object'>): ReactNode {
+  const t = useText();
+  const required = requiredFields.filter(({ fieldName }) => fieldName !== undefined);
+  if (required.length === 0) return null;
+  return (
+    <section className="svc-section">
+      <h3>{t('requiredFields')}</h3>
+      <ul className="svc-tags">
+        {required.map(({ fieldName, displayName, mapToDisplayName }) => (
+          <li key={fieldName} className="svc-tag" dir="auto">
+            {mapToDisplayName ?? displayName ?? fieldName}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -104,15 +119,15 @@ interface ChosenProps extends Pick<MappingProps, 'object' | 'config' | 'set'> {
 function Chosen({ object, optional, config, set }: ChosenProps): ReactNode {
   const t = useText();
   const vanished = vanishedFields(object, config);
-  // One that is left out stays in sight, so that it is seen to be.
-  const seen = useRef<readonly string[]>([]);
-  seen.current = [...new Set([...seen.current, ...vanished])];
-  const gone = seen.current;
-  const note = t('objectUnavailable');
-  const choices = useMemo(
-    () => [...gone.map((value): Choice => ({ value, label: value, note })), ...optional],
-    [optional, note, gone.join('\n')],
-  );
+  const unoffered = unofferedFields(object, config);
+  const { gone, choices } = useGone(optional, [
+    ...vanished.map((value): Choice => ({ value, label: value, note: t('objectUnavailable') })),
+    ...unoffered.map(({ fieldName, label }): Choice => ({
+      value: fieldName,
+      label,
+      note: t('fieldUnoffered'),
+    })),
+  ]);
   if (choices.length === 0) return null;
   const chosen = optional.filter(({ value }) => config?.selectedFields?.[value]).length;
   return (
@@ -124,6 +139,11 @@ function Chosen({ object, optional, config, set }: ChosenProps): ReactNode {
       {vanished.length > 0 ? (
         <Notice tone="warning">{t('vanishedChosen', { fields: vanished.join(', ') })}</Notice>
       ) : null}
+      {unoffered.length > 0 ? (
+        <Notice tone="info">
+          {t('unofferedChosen', { fields: unoffered.map(({ label }) => label).join(', ') })}
+        </Notice>
+      ) : null}
       <FieldList
         choices={choices}
         gone={gone}
@@ -132,6 +152,19 @@ function Chosen({ object, optional, config, set }: ChosenProps): ReactNode {
         onChange={(fieldNames, selected) => set({ kind: 'fields', fieldNames, selected })}
       />
     </section>
+  );
+}
+
+/** What can only be left out, before what can be chosen. One that is left out stays in sight, so that it is seen to be. */
+function useGone(optional: readonly Choice[], now: readonly Choice[]) {
+  const seen = useRef<readonly Choice[]>([]);
+  seen.current = [...new Map([...seen.current, ...now].map((one) => [one.value, one])).values()];
+  const offered = useMemo(() => new Set(optional.map(({ value }) => value)), [optional]);
+  const left = seen.current.filter(({ value }) => !offered.has(value));
+  const mark = left.map(({ value, note }) => `${value} ${note}`).join('\n');
+  return useMemo(
+    () => ({ gone: left.map(({ value }) => value), choices: [...left, ...optional] }),
+    [optional, mark],
   );
 }
 

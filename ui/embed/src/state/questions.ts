@@ -83,6 +83,60 @@ export function vanishedFields(object: HydratedReadObject, config: ReadObjectCon
   );
 }
 
+/** Fields that were chosen and that the manifest does not offer: they are read all the same (docs/guides/connect.md). */
+export function unofferedFields(
+  object: HydratedReadObject,
+  config: ReadObjectConfig | undefined,
+): { fieldName: string; label: string }[] {
+  const { allFieldsMetadata: known, requiredFields = [], optionalFields = [] } = object;
+  // All are read then, whichever is chosen.
+  if (known === undefined || config?.selectedFieldsAuto === 'all') return [];
+  const offered = new Set(
+    [...requiredFields, ...optionalFields].map(({ fieldName }) => fieldName?.toLowerCase()),
+  );
+  return Object.entries(config?.selectedFields ?? {}).flatMap(([fieldName, isChosen]) =>
+    isChosen && !offered.has(fieldName.toLowerCase()) && !isGone(object, fieldName)
+      ? [{ fieldName, label: known[fieldName]?.displayName ?? fieldName }]
+      : [],
+  );
+}
+
+/** A name that is matched to a field, and that nobody asks for. */
+export interface LeftMapping {
+  mapToName: string;
+  label: string;
+  field: string;
+}
+
+export function unofferedMappings(
+  { allFieldsMetadata = {} }: HydratedReadObject,
+  questions: readonly MappingQuestion[],
+  { selectedFieldMappings = {}, dynamicMappingsInput = [] }: Partial<ReadObjectConfig> = {},
+): LeftMapping[] {
+  const asked = new Set(questions.map(({ mapToName }) => mapToName));
+  return Object.entries(selectedFieldMappings)
+    .filter(([mapToName]) => !asked.has(mapToName))
+    .map(([mapToName, fieldName]) => ({
+      mapToName,
+      label: dynamicMappingsInput.find((one) => one.mapToName === mapToName)?.mapToDisplayName ?? mapToName,
+      field: allFieldsMetadata[fieldName]?.displayName ?? fieldName,
+    }));
+}
+
+/** Such a name is left out, with the values of its field where nothing else is matched to that. */
+export function withoutMapping(draft: ConfigContent, objectName: string, mapToName: string): ConfigContent {
+  const { [mapToName]: fieldName, ...others } = readConfigOf(draft, objectName)?.selectedFieldMappings ?? {};
+  const edited = (now: ConfigContent, set: ReadEdit) =>
+    applyEdit(now, { on: 'read', object: objectName, set });
+  const left = edited(draft, { kind: 'mapping', mapToName, fieldName: undefined });
+  const isTranslated =
+    fieldName !== undefined &&
+    readConfigOf(draft, objectName)?.selectedValueMappings?.[fieldName] !== undefined;
+  return isTranslated && !Object.values(others).includes(fieldName)
+    ? edited(left, { kind: 'values', fieldName, values: undefined })
+    : left;
+}
+
 /** Whether a field is not in the account any more; a nested one stands in no list of fields. */
 export function isGone({ allFieldsMetadata }: HydratedReadObject, fieldName: string): boolean {
   const known = allFieldsMetadata && Object.keys(allFieldsMetadata);

@@ -96,6 +96,12 @@ export const de: Texts = {
   optionalFields: 'Weitere Felder',
   optionalIntro: 'Wählen Sie, was noch geteilt wird. {count} von {all} gewählt.',
   vanishedChosen: 'Nicht mehr in Ihrem Konto: {fields}. Wählen Sie es ab.',
+  unofferedChosen:
+    'Wird geteilt, obwohl es nicht angeboten wird: {fields}. Wählen Sie es ab, wenn Sie das nicht möchten.',
+  fieldUnoffered: 'Nicht angeboten',
+  mappingsLeft: 'Zugeordnet, ohne dass danach gefragt wird',
+  mappingsLeftIntro: '{app} erhält dies, obwohl hier nicht danach gefragt wird.',
+  leaveOut: '{name} weglassen',
   chosenMost: 'Mehr als {count} können nicht gewählt werden.',
   chooseAll: 'Alle gezeigten wählen',
   chooseNone: 'Alle gezeigten abwählen',
