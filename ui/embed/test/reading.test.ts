@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigContent, HydratedRevision, Installation } from '../../client/src/index.ts';
+import { applyEdit } from '../src/state/draft.ts';
 import { heldIn, leftIn, pausableIn, pausedAfter, readIn, withReads } from '../src/state/reading.ts';
 import { mergeDrafts } from '../src/state/save.ts';
 
@@ -48,16 +49,29 @@ describe('ui/embed/reading', () => {
     expect(resumed.read?.objects['contacts']).toEqual(content.read?.objects['contacts']);
   });
 
-  it('has something to resume where a colleague kept one object going through a pause', () => {
+  const entered = (from: ConfigContent, fieldName: string, object = 'contacts'): ConfigContent =>
+    applyEdit(from, { on: 'read', object, set: { kind: 'field', fieldName, selected: true } });
+  it('keeps a pause of a colleague whoever changed fields meanwhile, and whosever these hold', () => {
     const both = withReads(content, ['deals'], true);
     const theirs = withReads(both, ['contacts', 'deals'], false);
-    const mine = withReads(both, ['contacts'], true);
-    mine.read!.objects['contacts'] = { objectName: 'contacts', selectedFields: { phone: true } };
-    const merge = mergeDrafts(both, mine, theirs, 'mine');
-    expect(merge.kind === 'merged' && [readIn(merge.content, revision), heldIn(merge.content)]).toEqual([
-      ['contacts', 'owners'],
-      ['deals'],
-    ]);
+    const mine = entered(both, 'phone');
+    expect(mergeDrafts(both, mine, theirs)).toEqual({
+      kind: 'merged',
+      content: withReads(mine, ['contacts', 'deals'], false),
+    });
+    // The other way round: this page paused, and they changed fields.
+    expect(mergeDrafts(both, theirs, mine)).toEqual(mergeDrafts(both, mine, theirs));
+    const changed = entered(theirs, 'city');
+    expect(mergeDrafts(both, mine, changed)).toEqual({ kind: 'conflict', objects: ['read/contacts'] });
+    for (const [whose, held] of [
+      ['mine', withReads(mine, ['contacts', 'deals'], false)],
+      ['theirs', changed],
+    ] as const)
+      expect(mergeDrafts(both, mine, changed, whose)).toEqual({ kind: 'merged', content: held });
+    // What is taken of them holds whole: nothing is read again by it.
+    const resumed = withReads(entered(theirs, 'phone'), ['contacts'], true);
+    expect(mergeDrafts(theirs, resumed, changed, 'theirs')).toEqual({ kind: 'merged', content: changed });
+    expect(readIn(withReads(mine, ['contacts', 'deals'], false), revision)).toEqual(['owners']);
   });
 
   it('finds what the manifest no longer has and the installation goes on with', () => {

@@ -194,9 +194,28 @@ export type Merge =
   /** What both changed: objects, as `read/contacts`, and `proxy`. */
   | { kind: 'conflict'; objects: string[] };
 
+type Choose = <Value>(at: string, b: Value, m: Value, t: Value) => Value;
+type Read = ReadObjectConfig | undefined;
+
+/** Whether an object is read is merged apart from what is read of it: a pause holds, whoever changed the fields meanwhile. */
+const choosingRead =
+  (chosen: Choose) =>
+  (at: string, b: Read, m: Read, t: Read): Read => {
+    if (!b || !m || !t || same(m, b) || same(t, b) || same(m, t)) return chosen(at, b, m, t);
+    const [before, mine, theirs] = [fieldsIn(b), fieldsIn(m), fieldsIn(t)];
+    const fields = chosen(at, before, mine, theirs);
+    // Theirs was taken of what both changed: it holds whole.
+    if (fields === theirs && !same(mine, before)) return t;
+    const isOff = isHeld(m) === isHeld(b) ? isHeld(t) : isHeld(m);
+    return isOff ? { ...fields, disabled: true } : fields;
+  };
+
+const isHeld = ({ disabled }: ReadObjectConfig): boolean => disabled === true;
+const fieldsIn = ({ disabled: _held, ...fields }: ReadObjectConfig): ReadObjectConfig => fields;
+
 /**
- * My changes on what somebody else saved meanwhile, object by object; of an object that both changed in different ways `prefer` says whose
- * holds, and without it the merge is a conflict.
+ * My changes on what somebody else saved meanwhile, object by object, and whether it is read by itself; of an object that both changed in
+ * different ways `prefer` says whose holds, and without it the merge is a conflict.
  */
 export function mergeDrafts(
   base: ConfigContent,
@@ -205,7 +224,7 @@ export function mergeDrafts(
   prefer?: 'mine' | 'theirs',
 ): Merge {
   const conflicts: string[] = [];
-  const chosen = <Value>(at: string, b: Value, m: Value, t: Value): Value => {
+  const chosen: Choose = (at, b, m, t) => {
     const isMine = !same(m, b);
     const isConflict = isMine && !same(t, b) && !same(m, t);
     if (isConflict && prefer === undefined) conflicts.push(at);
@@ -214,17 +233,18 @@ export function mergeDrafts(
   const merged = <Config>(
     action: string,
     of: (content: ConfigContent) => Record<string, Config> | undefined,
+    choose: (at: string, b?: Config, m?: Config, t?: Config) => Config | undefined = chosen,
   ): Record<string, Config> => {
     const [b, m, t] = [of(base) ?? {}, of(mine) ?? {}, of(theirs) ?? {}];
     const keys = [...new Set([...Object.keys(t), ...Object.keys(m)])];
     return Object.fromEntries(
       keys.flatMap((key) => {
-        const one = chosen(`${action}/${key}`, b[key], m[key], t[key]);
+        const one = choose(`${action}/${key}`, b[key], m[key], t[key]);
         return one === undefined ? [] : [[key, one] as const];
       }),
     );
   };
-  const read = merged('read', (content) => content.read?.objects);
+  const read = merged('read', (content) => content.read?.objects, choosingRead(chosen));
   const write = merged('write', (content) => content.write?.objects);
   const subscribe = merged('subscribe', (content) => content.subscribe?.objects);
   const proxy = chosen('proxy', base.proxy, mine.proxy, theirs.proxy);
