@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Page } from 'playwright-core';
-import { deploy } from '../../customer.ts';
+import { connect, deploy } from '../../customer.ts';
 import type { World } from '../world.ts';
 import { button, heading, isAccessible, stepTo, type Walk } from './steps.ts';
 
@@ -70,6 +70,7 @@ export const objectDeclined: Walk = async (world) => {
   expect((await installed(world)).config.content.read.objects).toMatchObject({
     companies: { selectedFields: { city: true } },
   });
+  const takenAway = await takenFrom(world);
   await deploy(world.platform, choosing(''));
   await page.reload();
   await page.getByText('No longer offered; still read').waitFor();
@@ -80,7 +81,31 @@ export const objectDeclined: Walk = async (world) => {
     companies: { disabled: true, selectedFields: { city: true } },
   });
   await writtenWithoutSettings(world, page);
+  await takenAway();
 };
+
+/** Somebody else has what a deploy takes away from those who have it, too: it is not read any more, and says so. */
+async function takenFrom(world: World): Promise<() => Promise<void>> {
+  const { platform } = world;
+  await connect(platform, 'hubspot', 'taken');
+  const objects = { companies: { objectName: 'companies', selectedFields: { city: true } } };
+  const config = { content: { provider: 'hubspot', read: { objects } } };
+  const made = await platform.call('POST', all, { groupRef: 'taken', config });
+  expect(made.status).toBe(201);
+  return async () => {
+    const page = await world.open({ group: 'taken', integration: 'choosing' });
+    await page.getByText('No longer offered; still read').waitFor();
+    const deployed = await platform.call('PUT', '/projects/default/integrations:batch?destructive=true', {
+      sourceYaml: choosing(''),
+    });
+    expect(deployed.status).toBe(200);
+    await page.waitForTimeout(1_100);
+    await page.evaluate(`dispatchEvent(new Event('focus')); undefined`);
+    await page.getByText('No longer offered, and not read any more').waitFor();
+    expect(await button(page, 'Stop reading companies').count()).toBe(0);
+    await isAccessible(page);
+  };
+}
 
 /** What the config does not name may be written, and says so; limits are set to it all the same. */
 async function writtenWithoutSettings(world: World, page: Page): Promise<void> {

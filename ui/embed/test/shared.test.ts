@@ -1,7 +1,12 @@
 import { createElement, type ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
-import { SvcError, type ConfigContent, type HydratedRevision } from '../../client/src/index.ts';
+import {
+  SvcError,
+  type ConfigContent,
+  type HydratedRevision,
+  type ReadState,
+} from '../../client/src/index.ts';
 import { Filters } from '../src/components/filters.tsx';
 import { LeftObjects } from '../src/components/left-objects.tsx';
 import { ObjectsPanel, ReviewPanel } from '../src/components/objects-panel.tsx';
@@ -30,6 +35,13 @@ const revision: HydratedRevision = {
     write: { objects: [{ objectName: 'contacts', displayName: 'Contacts' }] },
   },
 };
+const stateOf = (status: ReadState['status']): ReadState => ({
+  status,
+  objectName: 'Calls',
+  disabled: false,
+  watermark: '2026-01-01T00:00:00Z',
+  failures: 0,
+});
 const draft: ConfigContent = { provider: 'hubspot' };
 const nothing = (): void => undefined;
 const panel = {
@@ -137,7 +149,7 @@ describe('ui/embed/shared', () => {
 
   it('lists what the manifest no longer has and is read all the same, with a way to end it', () => {
     const calls = { calls: { objectName: 'calls' } };
-    const left = { revision, isSaving: false, onStop: nothing };
+    const left = { revision, isSaving: false, onStop: nothing, states: [stateOf('idle')] };
     const page = shown(
       createElement(LeftObjects, { ...left, content: { ...draft, read: { objects: calls } } }),
     );
@@ -146,9 +158,29 @@ describe('ui/embed/shared', () => {
     const written = shown(
       createElement(LeftObjects, { ...left, content: { ...draft, write: { objects: calls } } }),
     );
-    expect(written).toContain('No longer offered; may still be written');
+    expect(written).toContain('No longer offered; perhaps still written');
     expect(written).not.toContain('Stop reading');
     expect(shown(createElement(LeftObjects, { ...left, content: firstDraft(revision) })).trim()).toBe('');
+  });
+
+  it('says of what a deploy took away that it is not read any more, and nothing that nobody knows', () => {
+    const calls = { objectName: 'calls', selectedFields: { id: true } };
+    const content = { ...draft, read: { objects: { calls } } };
+    const page = (states: ReadState[] | undefined) =>
+      shown(createElement(LeftObjects, { revision, content, states, isSaving: false, onStop: nothing }));
+    const ended = page([stateOf('removed')]);
+    expect(ended).toContain('No longer offered, and not read any more');
+    expect(ended).not.toContain('Stop reading');
+    const paused = { ...stateOf('paused'), paused: { since: '', reason: 'installation' as const } };
+    for (const states of [undefined, [], [paused]]) {
+      expect(page(states)).toContain('No longer offered; perhaps still read');
+      expect(page(states)).toContain('Stop reading calls');
+    }
+    // Where it may be written still, its row says nothing of reading.
+    const kept = { ...draft, read: { objects: { contacts: { objectName: 'contacts' } } } };
+    const gone = { ...revision, content: { ...revision.content, read: { objects: [] } } };
+    const review = shown(createElement(ReviewPanel, { ...reviewed, revision: gone, draft: kept }));
+    expect(review).not.toContain('Read');
   });
 
   const numbered = (): HydratedRevision => {

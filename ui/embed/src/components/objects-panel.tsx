@@ -106,7 +106,7 @@ export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode
   if (objectsOf(revision).length === 0) return <p className="svc-intro">{t('reviewProxy', { provider })}</p>;
   return (
     <ul className="svc-rows">
-      {objectsOf(revision).map(({ objectName, displayName, canWrite, isAlwaysRead }) => {
+      {objectsOf(revision).map(({ objectName, displayName, canRead, canWrite, isAlwaysRead }) => {
         const read = readConfigOf(draft, objectName);
         const write = writeConfigOf(draft, objectName);
         const declared = revision.content.read?.objects.find((one) => one.objectName === objectName);
@@ -116,7 +116,8 @@ export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode
         const chosen = Object.values(read?.selectedFields ?? {}).filter(Boolean).length;
         const mapped = Object.keys(read?.selectedFieldMappings ?? {}).length;
         const filtered = read?.fieldFilters?.length ?? 0;
-        const reads = read ? !read.disabled : isAlwaysRead;
+        // What the manifest no longer reads is listed by itself.
+        const reads = canRead && (read ? !read.disabled : isAlwaysRead);
         return (
           <li key={objectName} className="svc-row">
             <strong>

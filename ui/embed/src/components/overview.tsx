@@ -1,8 +1,16 @@
-import { useState, type ReactNode } from 'react';
-import type { ConfigContent, Connection, HydratedRevision, Installation, ProviderInfo } from '@svc/client';
+import { useRef, useState, type ReactNode } from 'react';
+import type {
+  ConfigContent,
+  Connection,
+  HydratedRevision,
+  Installation,
+  ProviderInfo,
+  ReadState,
+} from '@svc/client';
 import { useDeleteInstallation } from '../hooks/mutations.ts';
 import { useSvc } from '../hooks/provider.tsx';
-import { heldIn, pausableIn, readIn, withReads } from '../state/reading.ts';
+import { useReads } from '../hooks/queries.ts';
+import { heldIn, leftIn, pausableIn, readIn, withReads } from '../state/reading.ts';
 import { nameOf } from '../state/wizard.ts';
 import { useText } from '../text/index.tsx';
 import { Confirm } from './confirm.tsx';
@@ -15,6 +23,7 @@ import { BusyButton, Button, Notice } from './ui.tsx';
 import type { ExamplesProps } from './examples.tsx';
 import type { Returned } from './returning.ts';
 import type { DraftState } from './use-draft.ts';
+import { useFresh } from './use-fresh.ts';
 import type { Change } from './use-sending.ts';
 
 export interface OverviewProps extends Pick<ExamplesProps, 'offered' | 'examples'> {
@@ -49,6 +58,7 @@ export function Overview({
   const { consumerRef } = useSvc();
   const [isRenewing, setRenewing] = useState(false);
   const { content } = installation.config;
+  const states = useLeft(installation, revision);
   const isPaused = heldIn(content).length > 0 && readIn(content, revision).length === 0;
   return (
     <div className="svc-stack">
@@ -72,7 +82,7 @@ export function Overview({
         provider={provider.displayName}
       />
       <LeftObjects
-        {...{ content, revision }}
+        {...{ content, revision, states }}
         isSaving={state.isSaving}
         onStop={(objectName) => on.onChange({ by: (config) => withReads(config, [objectName], false) })}
       />
@@ -85,6 +95,17 @@ export function Overview({
       </div>
     </div>
   );
+}
+
+/** How it is read what the manifest no longer has: asked where there is such an object, and again by who comes back. */
+function useLeft({ id, config }: Installation, revision: HydratedRevision): ReadState[] | undefined {
+  const isAsked = leftIn(config.content, revision).some(({ isRead }) => isRead);
+  useFresh({ keys: isAsked ? ['reads'] : [] });
+  const states = useReads(isAsked ? id : undefined, revision.id);
+  // What was said before holds until it is said of a newer revision.
+  const last = useRef(states);
+  last.current = states ?? last.current;
+  return last.current;
 }
 
 interface ReadingProps extends Pick<OverviewProps, 'revision' | 'state' | 'onChange'> {

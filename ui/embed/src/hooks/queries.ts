@@ -5,6 +5,7 @@ import {
   type Installation,
   type Integration,
   type ProviderInfo,
+  type ReadState,
   type SvcError,
 } from '@svc/client';
 import { useQuery, useSvc } from './provider.tsx';
@@ -121,6 +122,30 @@ export function useIsIntegrationInstalled(): {
     isError,
     error,
   };
+}
+
+/** How the objects of an installation are read; undefined while that is not known. */
+export function useReads(installationId: string | undefined, revisionId: string): ReadState[] | undefined {
+  const { svc, project, integration } = useSvc();
+  // What a deploy took away is known with its revision.
+  const key = installationId === undefined ? undefined : `reads/${installationId}/${revisionId}`;
+  const { data, error } = useQuery(key, () =>
+    answerOf(
+      svc.api.GET(
+        '/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/reads',
+        {
+          params: {
+            path: {
+              projectIdOrName: project,
+              integrationId: integration,
+              installationId: installationId ?? '',
+            },
+          },
+        },
+      ),
+    ),
+  );
+  return error ? undefined : data;
 }
 
 /** The latest revision of the integration, with the objects and fields of the connected account. */

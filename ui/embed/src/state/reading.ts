@@ -1,4 +1,4 @@
-import type { ConfigContent, HydratedRevision, Installation } from '@svc/client';
+import type { ConfigContent, HydratedRevision, Installation, ReadState } from '@svc/client';
 import { applyEdit, readConfigOf, writeConfigOf } from './draft.ts';
 
 /**
@@ -68,6 +68,19 @@ export function leftIn(content: ConfigContent, revision: HydratedRevision): Left
       };
     })
     .filter(({ isRead, isWritten }) => isRead || isWritten);
+}
+
+/**
+ * Whether such an object is read: a deploy may have taken it from those who have it, too. `unknown` while svc did not say, and while it is
+ * held back by the builder.
+ */
+export function readingOf(
+  objectName: string,
+  states: readonly ReadState[] = [],
+): 'read' | 'ended' | 'unknown' {
+  const state = states.find((one) => one.objectName.toLowerCase() === objectName.toLowerCase());
+  if (state?.status === 'removed') return 'ended';
+  return state === undefined || state.paused ? 'unknown' : 'read';
 }
 
 /** What this page paused, as long as the config in force is one that it made. */

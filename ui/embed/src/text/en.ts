@@ -138,7 +138,9 @@ export const en = {
   deletesNo: 'never deletes',
   notShared: 'Not shared',
   leftRead: 'No longer offered; still read',
-  leftWritten: 'No longer offered; may still be written',
+  leftUnknown: 'No longer offered; perhaps still read',
+  leftEnded: 'No longer offered, and not read any more',
+  leftWritten: 'No longer offered; perhaps still written',
   stopReading: 'Stop reading {object}',
   reviewProxy: '{app} calls {provider} directly with this connection. There is nothing to choose.',
 
