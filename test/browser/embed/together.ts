@@ -119,3 +119,39 @@ export const askedTwice: Walk = async (world) => {
   await button(page, 'Save changes').click();
   await expect.poll(() => deletesOf(world, group)).toEqual([undefined, true]);
 };
+
+/** What was saved although its answer was lost is nobody else's, also where more was changed since. */
+export const saveLost: Walk = async (world) => {
+  const group = 'save-lost';
+  const page = await installed(world, group);
+  const lose = (): Promise<unknown> =>
+    page.route('**/installations/*', async (route) => {
+      if (route.request().method() !== 'PATCH') return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+  await lose();
+  await stepTo(page, 'Writing');
+  await deletion(page, 0).click();
+  await button(page, 'Save changes').click();
+  await page.getByText('cannot be reached').waitFor();
+  await page.unrouteAll();
+  await page.getByLabel('Add a rule for a field').first().fill('city');
+  await page.getByRole('listbox').getByRole('option').first().click();
+  await button(page, 'Save changes').click();
+  await page.getByText('Saved.').waitFor();
+  expect(await page.getByText('Somebody else').count()).toBe(0);
+  const { content } = (await installationOf(world, group)).config;
+  expect(content.write.objects['contacts']).toMatchObject({
+    deletionSettings: { enabled: true },
+    selectedFieldSettings: { city: { writeOnUpdate: 'never' } },
+  });
+  await lose();
+  await stepTo(page, 'HubSpot CRM');
+  await button(page, 'Pause').click();
+  await page.getByText('cannot be reached').waitFor();
+  await page.unrouteAll();
+  await button(page, 'Try again').click();
+  await page.getByText('Paused: nothing is read').waitFor();
+  expect(await page.getByText('Somebody else').count()).toBe(0);
+};

@@ -23,7 +23,7 @@ import { hostedInFrame, onlyItsOwnWindow, originNotListed, returnOfItsOwn, twoOn
 import { hooksUnconnected, hostStyles, linkEnded, noToken, onlyProxy, pickedByKeys } from './small.ts';
 import type { Walk } from './steps.ts';
 import { choiceUnoffered } from './unoffered.ts';
-import { askedTwice, changedMeanwhile, sameChange } from './together.ts';
+import { askedTwice, changedMeanwhile, sameChange, saveLost } from './together.ts';
 
 /** Every story, by what it shows. */
 export const walks: readonly [title: string, walk: Walk][] = [
@@ -51,6 +51,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['keeps nothing of what is declined, and says what is read and written all the same', objectDeclined],
   ['keeps what is changed while it saves', changedMeanwhile],
   ['shows what is saved where two made the same change', sameChange],
+  ['knows its own settings where the answer was lost', saveLost],
   ['keeps both answers where it asks twice whose settings hold', askedTwice],
   ['sends a draft of hooks upon what it was made on', draftOfHooks],
   ['tells hooks the fields of the account that it is installed on', fieldsOfInstalled],

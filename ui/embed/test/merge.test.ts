@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigContent } from '../../client/src/index.ts';
-import { decided, differences, masksOf, mergeDrafts, updateOf } from '../src/state/save.ts';
+import { decided, differences, masksOf, mergeDrafts, updateOf, uponOwn } from '../src/state/save.ts';
 
 /** Numbers that look random and are the same in each run. */
 function numbers(seed: number): (below: number) => number {
@@ -110,5 +110,37 @@ describe('ui/embed/merge', () => {
     // Of a config that was changed, what only they read was added by them.
     const merged = decided(mine, mine, theirs, 'mine');
     expect(merged.read?.objects?.['deals']).toEqual({ objectName: 'deals' });
+  });
+
+  it('knows its own config where the answer was lost, and sends what was entered since upon it', () => {
+    const reading = (fields: string[], disabled = false, deals = false): ConfigContent => ({
+      provider: 'hubspot',
+      read: {
+        objects: {
+          contacts: {
+            objectName: 'contacts',
+            selectedFields: Object.fromEntries(fields.map((name) => [name, true])),
+            ...(disabled ? { disabled } : {}),
+          },
+          ...(deals ? { deals: { objectName: 'deals' } } : {}),
+        },
+      },
+    });
+    const base = reading(['email']);
+    const whole = (content: ConfigContent) => ({ content, isAlone: false });
+    const lost = [whole(reading(['email', 'phone'])), whole(reading(['email', 'city']))];
+    const theirs = reading(['email', 'city']);
+    const more = reading(['email', 'city', 'zip'], false, true);
+    expect(uponOwn(base, whole(more), theirs, lost)).toEqual(more);
+    // What was discarded meanwhile is not kept.
+    expect(uponOwn(base, whole(reading(['email', 'zip'])), theirs, lost)).toEqual(reading(['email', 'zip']));
+    expect(uponOwn(base, whole(more), reading(['email', 'other']), lost)).toBeUndefined();
+    expect(uponOwn(base, whole(more), theirs, [])).toBeUndefined();
+    // A pause by itself keeps what was saved, and a save keeps the pause.
+    const pause = { content: reading(['email'], true), isAlone: true };
+    expect(uponOwn(base, pause, theirs, lost)).toEqual(reading(['email', 'city'], true));
+    expect(uponOwn(base, whole(more), pause.content, [pause])).toEqual(
+      reading(['email', 'city', 'zip'], true, true),
+    );
   });
 });

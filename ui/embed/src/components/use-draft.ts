@@ -164,7 +164,7 @@ function useSaving(
   const [paused, setPaused] = useState<Paused>();
   const run = async (base: Installation | undefined, content: ConfigContent, alone?: Change) => {
     setSaving(true);
-    const sent = await send(base, content);
+    const sent = await send(base, { content, isAlone: alone !== undefined });
     setSaving(false);
     setTold(alone ? { ...sent, alone } : sent);
     const { saved, meeting } = sent;

@@ -1,9 +1,19 @@
+import { useRef } from 'react';
 import type { ConfigContent, HydratedRevision, Installation, SvcError } from '@svc/client';
 import { useCreateInstallation, useUpdateInstallation } from '../hooks/mutations.ts';
 import { useSvc } from '../hooks/provider.tsx';
 import type { QueryStore } from '../hooks/store.ts';
 import type { OfferedMappings } from '../state/questions.ts';
-import { differences, issuesAt, mergeDrafts, planSave, type FormIssue } from '../state/save.ts';
+import {
+  differences,
+  issuesAt,
+  mergeDrafts,
+  planSave,
+  uponOwn,
+  type Attempt,
+  type FormIssue,
+  type Merge,
+} from '../state/save.ts';
 
 /** What came of other people's changes. */
 export type Meeting =
@@ -37,38 +47,39 @@ export function useSending(
   revision: HydratedRevision,
   offered: OfferedMappings,
   connectionId: string | undefined,
-): (base: Installation | undefined, content: ConfigContent) => Promise<Sent> {
+): (base: Installation | undefined, mine: Attempt) => Promise<Sent> {
   const { svc, store, integration, groupRef } = useSvc();
   const { createInstallation } = useCreateInstallation();
   const { updateInstallation } = useUpdateInstallation();
+  // What svc may have taken although no answer came.
+  const lost = useRef<Attempt[]>([]);
 
-  async function send(
-    base: Installation | undefined,
-    content: ConfigContent,
-    isAgain = false,
-  ): Promise<Sent> {
+  async function send(base: Installation | undefined, mine: Attempt, isAgain = false): Promise<Sent> {
+    const { content } = mine;
     const plan = planSave(content, base?.config.content, revision, offered);
     if (plan.kind === 'refusal') return { ...nothingTold, issues: plan.issues };
     if (plan.kind === 'nothing') return { ...nothingTold, ...(base ? { saved: base } : {}) };
     let failure: SvcError | undefined;
-    const onError = (cause: SvcError): void => {
-      failure = cause;
-    };
+    const onError = (cause: SvcError) => void (failure = cause);
     const saved = base
       ? await updateInstallation({ config: content, base, onError })
       : await createInstallation({ config: content, connectionId, onError });
-    if (saved) return { ...nothingTold, saved, isSaved: base !== undefined };
-    const { code } = failure ?? {};
-    if (base && code === 'config-changed') return meet(base, content);
+    if (saved) {
+      lost.current = [];
+      return { ...nothingTold, saved, isSaved: base !== undefined };
+    }
+    const { code, status = 0 } = failure ?? {};
+    if (status === 0 || status >= 500) lost.current.push(mine);
+    if (base && code === 'config-changed') return meet(base, mine);
     if (base && code === 'installation-not-found') return uninstalled(store);
-    if (!base && code === 'already-exists' && !isAgain) return found(content);
+    if (!base && code === 'already-exists' && !isAgain) return found(mine);
     return refused(failure);
   }
 
   /** There is an installation already: the same is what was asked for, and its answer was lost. */
-  async function found(mine: ConfigContent): Promise<Sent> {
+  async function found(mine: Attempt): Promise<Sent> {
     for await (const theirs of svc.installations.list({ integration, groupRef })) {
-      const objects = differences(mine, theirs.config.content);
+      const objects = differences(mine.content, theirs.config.content);
       store.set('installation', theirs);
       if (objects.length === 0) return { ...nothingTold, saved: theirs };
       return conflict(objects, theirs, true);
@@ -77,18 +88,20 @@ export function useSending(
     return send(undefined, mine, true);
   }
 
-  async function meet(base: Installation, mine: ConfigContent): Promise<Sent> {
+  async function meet(base: Installation, mine: Attempt): Promise<Sent> {
     const theirs = await svc.installations.get({ integration, installationId: base.id });
-    const merge = mergeDrafts(base.config.content, mine, theirs.config.content);
+    const [before, now] = [base.config.content, theirs.config.content];
+    const own = uponOwn(before, mine, now, lost.current);
+    const merge: Merge = own ? { kind: 'merged', content: own } : mergeDrafts(before, mine.content, now);
     if (merge.kind === 'conflict') return conflict(merge.objects, theirs, false);
-    const sent = await send(theirs, merge.content);
+    const sent = await send(theirs, { ...mine, content: merge.content });
     if (!sent.saved) return sent;
     // Where both made the same change nothing was sent, and nobody knew yet what is there.
     store.set('installation', sent.saved);
-    return { ...sent, meeting: { kind: 'merged' } };
+    return own ? { ...sent, isSaved: true } : { ...sent, meeting: { kind: 'merged' } };
   }
-  return async (base, content) => {
-    const sent = await send(base, content).catch((cause: unknown): Sent => ({
+  return async (base, mine) => {
+    const sent = await send(base, mine).catch((cause: unknown): Sent => ({
       ...nothingTold,
       error: cause as SvcError,
     }));

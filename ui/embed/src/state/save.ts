@@ -283,6 +283,29 @@ export function decided(
   return { ...mine, read: { objects: { ...mine.read?.objects, ...Object.fromEntries(unread) } } };
 }
 
+/** A config that was sent; `isAlone`: one change of what is installed, by itself. */
+export interface Attempt {
+  content: ConfigContent;
+  isAlone: boolean;
+}
+
+/**
+ * What to send upon what is in force, where this page sent that itself and never heard of it; undefined where somebody else made it. What
+ * was entered since then holds. One change by itself takes nothing back, and is not taken back.
+ */
+export function uponOwn(
+  base: ConfigContent,
+  mine: Attempt,
+  theirs: ConfigContent,
+  lost: readonly Attempt[],
+): ConfigContent | undefined {
+  const own = lost.find(({ content }) => differences(content, theirs).length === 0);
+  if (!own) return undefined;
+  if (!own.isAlone && !mine.isAlone) return mine.content;
+  const merge = mergeDrafts(base, mine.content, theirs, 'mine');
+  return merge.kind === 'merged' ? merge.content : undefined;
+}
+
 const isProxied = ({ proxy }: ConfigContent): boolean => proxy?.enabled ?? false;
 
 /** What differs: objects, as `read/contacts`, and `proxy`. */
