@@ -23,6 +23,10 @@ export const colleagueReconnects: Walk = async (world) => {
   const shown = await world.open({ group, consumer: 'bob' });
   await shown.getByText('Connected by ada').waitFor();
   expect(await button(shown, 'Reconnect').count()).toBe(0);
+  // What is not theirs does not go with it, and is not said to.
+  await button(shown, 'Uninstall').click();
+  await shown.getByText('The connection is that of ada, and stays').waitFor();
+  await button(shown, 'Cancel').click();
   for (const action of ['revoke', 'expire'])
     await simulator(world.platform.hubspot, 'POST', '/tokens', { action });
   await shown.reload();

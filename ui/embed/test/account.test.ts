@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Connection } from '../../client/src/index.ts';
 import { accountOf } from '../src/hooks/queries.ts';
+import { keeperOf } from '../src/state/whose.ts';
 
 const connection = (id: string, providerWorkspaceRef: string, isOver = false): Connection =>
   ({ id, providerWorkspaceRef, status: isOver ? 'bad_credentials' : 'working' }) as Connection;
@@ -19,5 +20,12 @@ describe('ui/embed/account', () => {
     const broken = connection('c1', 'chur', true);
     expect(accountOf([connection('c2', 'basel'), broken], 'c1')?.id).toBe('c1');
     expect(accountOf([connection('c2', 'basel'), connection('c3', 'chur'), broken], 'c1')?.id).toBe('c3');
+  });
+
+  it('goes along with what is uninstalled by its own person only', () => {
+    const hers = { consumer: { consumerRef: 'u1', consumerName: 'Ada' } } as Connection;
+    expect(keeperOf(hers, 'u1')).toBeUndefined();
+    expect(keeperOf(hers, 'u2')).toBe('Ada');
+    expect(keeperOf(undefined, 'u2')).toBeUndefined();
   });
 });

@@ -11,6 +11,7 @@ import { useDeleteInstallation } from '../hooks/mutations.ts';
 import { useSvc } from '../hooks/provider.tsx';
 import { useReads } from '../hooks/queries.ts';
 import { heldIn, leftIn, pausableIn, readIn, withReads } from '../state/reading.ts';
+import { keeperOf } from '../state/whose.ts';
 import { nameOf } from '../state/wizard.ts';
 import { useText } from '../text/index.tsx';
 import { Confirm } from './confirm.tsx';
@@ -91,7 +92,11 @@ export function Overview({
           <Button onClick={() => setRenewing(!isRenewing)}>{t(isRenewing ? 'cancel' : 'reconnect')}</Button>
         )}
         <Reading {...{ content, revision, state }} onChange={on.onChange} />
-        <Uninstall {...{ installation, provider, revision }} onUninstalled={on.onUninstalled} />
+        <Uninstall
+          {...{ installation, provider, revision }}
+          keeper={keeperOf(connection, consumerRef)}
+          onUninstalled={on.onUninstalled}
+        />
       </div>
     </div>
   );
@@ -141,10 +146,11 @@ interface UninstallProps {
   installation: Installation;
   provider: ProviderInfo;
   revision: HydratedRevision;
+  keeper: string | undefined;
   onUninstalled: (installationId: string) => void;
 }
 
-function Uninstall({ installation, provider, revision, onUninstalled }: UninstallProps): ReactNode {
+function Uninstall({ installation, provider, revision, keeper, onUninstalled }: UninstallProps): ReactNode {
   const t = useText();
   const { content } = revision;
   const { deleteInstallation, isPending, error } = useDeleteInstallation();
@@ -152,7 +158,11 @@ function Uninstall({ installation, provider, revision, onUninstalled }: Uninstal
     <Confirm
       action={t('uninstall')}
       title={t('uninstallTitle', { integration: content.displayName ?? content.name })}
-      text={t('uninstallText', { provider: provider.displayName })}
+      text={
+        keeper === undefined
+          ? t('uninstallText', { provider: provider.displayName })
+          : t('uninstallTextOther', { provider: provider.displayName, person: keeper })
+      }
       look="danger"
       isPending={isPending}
       error={error}

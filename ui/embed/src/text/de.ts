@@ -182,6 +182,8 @@ export const de: Texts = {
   uninstallTitle: '{integration} deinstallieren?',
   uninstallText:
     '{app} liest nichts mehr aus {provider} und schreibt nichts mehr hinein. Auch die Verbindung wird entfernt, wenn sonst nichts sie nutzt. Was schon geteilt wurde, bleibt dort.',
+  uninstallTextOther:
+    '{app} liest nichts mehr aus {provider} und schreibt nichts mehr hinein. Die Verbindung gehört {person} und bleibt, bis {person} sie trennt. Was schon geteilt wurde, bleibt dort.',
   uninstalled: 'Deinstalliert.',
   uninstalledElsewhere:
     'Jemand anderes hat es inzwischen deinstalliert. Was Sie eingegeben haben, ist noch da.',

@@ -175,6 +175,8 @@ export const en = {
   uninstallTitle: 'Uninstall {integration}?',
   uninstallText:
     '{app} stops reading from and writing to {provider}. The connection is removed, too, unless something else uses it. What was shared before stays there.',
+  uninstallTextOther:
+    '{app} stops reading from and writing to {provider}. The connection is that of {person}, and stays until they disconnect it. What was shared before stays there.',
   uninstalled: 'Uninstalled.',
   uninstalledElsewhere: 'Somebody else uninstalled it meanwhile. What you entered is still here.',
   uninstalledByOther: 'Somebody else uninstalled it meanwhile.',
