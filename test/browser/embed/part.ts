@@ -27,6 +27,14 @@ export const objectLoadedLater: Walk = async (world) => {
   const mends = {
     'asked-by-hand': (page: Page) => button(page, 'Try again').click(),
     'asked-by-coming': (page: Page) => page.evaluate<void>(`dispatchEvent(new Event('focus')); undefined`),
+    // What was entered is kept while the page is left, and so is what nobody could decide about.
+    'asked-by-return': async (page: Page) => {
+      await button(page, 'Use another account').click();
+      const away = page.waitForEvent('framenavigated');
+      await button(page, 'Connect HubSpot').click();
+      await away;
+      await heading(page, 'What should be shared?').waitFor();
+    },
   };
   for (const [group, mend] of Object.entries(mends)) {
     await fault(hubspot, {
@@ -34,7 +42,7 @@ export const objectLoadedLater: Walk = async (world) => {
       path: '/crm/v3/properties/contacts',
       times: 1_000,
     });
-    const page = await world.open({ group });
+    const page = await world.open({ group, ...(group === 'asked-by-return' ? { mode: 'redirect' } : {}) });
     await button(page, 'Connect HubSpot').click();
     await page.getByText('Could not be loaded: Contacts.').waitFor();
     await stepTo(page, 'Writing');

@@ -22,12 +22,15 @@ describe('ui/embed/kept-draft', () => {
   it('reads what was kept', () => {
     expect(kept({ content })).toEqual({ content });
     expect(kept({ content, base })).toEqual({ content, base });
+    // What could not be decided about before the page was left is taken up once it is back.
+    expect(kept({ content, undecided: ['deals'] })).toEqual({ content, undecided: ['deals'] });
   });
 
   it.each([
     [null],
     ['text'],
     [{}],
+    [{ content, undecided: [1] }],
     [{ content: { ...content, provider: 'salesforce' } }],
     [{ content: { ...content, read: { objects: [] } } }],
     [{ content: { ...content, read: {}, write: 'all' } }],

@@ -5,10 +5,13 @@ import type { ConfigContent, Installation } from '@svc/client';
 export interface Local {
   base: Installation | undefined;
   content: ConfigContent;
+  /** Objects that nobody could decide about, where this was kept. */
+  undecided?: readonly string[];
 }
 interface Kept {
   base?: Pick<Installation, 'id' | 'config'>;
   content: ConfigContent;
+  undecided?: readonly string[];
 }
 
 const keyOf = (whose: string): string => `svc-draft ${whose}`;
@@ -26,11 +29,15 @@ export function keepUntilGone(): void {
 }
 
 /** Keeps a draft when the page is left. Once it is shown again, edited, saved or discarded, what was kept is over. */
-export function useKeeping(whose: string, local: Local | undefined): void {
+export function useKeeping(
+  whose: string,
+  local: Local | undefined,
+  undecided: { readonly current: readonly string[] | undefined },
+): void {
   useEffect(() => {
     forget(whose);
     if (!local) return undefined;
-    const keep = (): void => remember(whose, local);
+    const keep = (): void => remember(whose, local, undecided.current ?? []);
     keepers.add(keep);
     return () => void keepers.delete(keep);
   }, [whose, local]);
@@ -48,7 +55,7 @@ export function keptDraft(
   if (!kept) return undefined;
   const isOfIt = installation !== undefined && kept.base?.id === installation.id;
   const base = isOfIt && kept.base ? { ...installation, config: kept.base.config } : undefined;
-  return { base, content: kept.content };
+  return { base, content: kept.content, undecided: kept.undecided ?? [] };
 }
 
 /** A storage can be switched off, or full: then nothing is kept. */
@@ -60,8 +67,8 @@ function read(whose: string): string | null {
   }
 }
 
-function remember(whose: string, { base, content }: Local): void {
-  const kept: Kept = { content, ...(base ? { base: { id: base.id, config: base.config } } : {}) };
+function remember(whose: string, { base, content }: Local, undecided: readonly string[]): void {
+  const kept: Kept = { content, undecided, ...(base ? { base: { id: base.id, config: base.config } } : {}) };
   try {
     sessionStorage.setItem(keyOf(whose), JSON.stringify(kept));
   } catch {
@@ -80,12 +87,13 @@ function forget(whose: string): void {
 /** Anybody with this page open can write into the storage: what has another shape is dropped. */
 export function keptIn(text: string | null, provider: string): Kept | undefined {
   try {
-    const { content, base } = JSON.parse(text ?? 'null') as Partial<Kept>;
+    const { content, base, undecided } = JSON.parse(text ?? 'null') as Partial<Kept>;
     const isWhole =
       isContent(content, provider) &&
+      (undecided === undefined || listOf(isText)(undecided)) &&
       (base === undefined ||
         (isText(base.id) && isText(base.config.id) && isContent(base.config.content, provider)));
-    return isWhole ? { content, ...(base ? { base } : {}) } : undefined;
+    return isWhole ? { content, ...(undecided ? { undecided } : {}), ...(base ? { base } : {}) } : undefined;
   } catch {
     return undefined;
   }

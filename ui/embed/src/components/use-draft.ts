@@ -121,8 +121,8 @@ function useLocal(
 ) {
   const whose = useWhose();
   const state = useState<Local | undefined>(() => keptDraft(whose, revision.content.provider, installation));
-  useKeeping(whose, state[0]);
-  useRevised(revision, offered, ...state);
+  const undecided = useRevised(revision, offered, ...state);
+  useKeeping(whose, state[0], undecided);
   return state;
 }
 
@@ -132,8 +132,8 @@ function useRevised(
   offered: OfferedMappings,
   local: Local | undefined,
   setLocal: SetLocal,
-): void {
-  const undecided = useRef<readonly string[]>(undefined);
+): { readonly current: readonly string[] | undefined } {
+  const undecided = useRef(local?.undecided);
   const isNew = local !== undefined && local.base === undefined;
   useEffect(() => {
     const before = undecided.current ?? [];
@@ -145,6 +145,7 @@ function useRevised(
       return content === now.content ? now : { ...now, content };
     });
   }, [revision, isNew]);
+  return undecided;
 }
 
 /** What is wrong, as far as it is still there of what is not installed. */
