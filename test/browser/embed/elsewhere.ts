@@ -24,17 +24,31 @@ const toldOf = (page: Page): Promise<[event: string, id: string][]> => page.eval
 
 /** Somebody else installs in another way, or what this page sent was done and its answer was lost. */
 export const answerLost: Walk = async (world) => {
-  const page = await connected(world, 'lost');
-  await page.route('**/installations', async (route) => {
-    if (route.request().method() === 'POST') await route.fetch();
-    await route.abort();
-  });
-  await finish(page);
-  await page.getByText('cannot be reached').waitFor();
-  await page.unrouteAll();
-  await button(page, 'Finish setup').click();
-  await heading(page, 'All set').waitFor();
-  expect(await toldOf(page)).toEqual([['installed', (await installationOf(world, 'lost'))?.id]]);
+  for (const group of ['lost', 'lost-more']) {
+    const page = await connected(world, group);
+    await page.route('**/installations', async (route) => {
+      if (route.request().method() === 'POST') await route.fetch();
+      await route.abort();
+    });
+    await finish(page);
+    await page.getByText('cannot be reached').waitFor();
+    await page.unrouteAll();
+    // What is entered since is saved upon it.
+    const isMore = group === 'lost-more';
+    if (isMore) {
+      await stepTo(page, 'Contacts');
+      await page.getByLabel('Nickname').fill('last n');
+      await page.getByRole('option', { name: 'Last Name' }).click();
+      await stepTo(page, 'Review');
+    }
+    await button(page, 'Finish setup').click();
+    await heading(page, 'All set').waitFor();
+    const made = await installationOf(world, group);
+    expect(await toldOf(page)).toEqual([['installed', made?.id]]);
+    expect(made?.config.content.read.objects['contacts']?.selectedFieldMappings).toMatchObject({
+      nickname: isMore ? 'lastname' : 'firstname',
+    });
+  }
 };
 
 export const installedElsewhere: Walk = async (world) => {

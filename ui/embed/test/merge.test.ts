@@ -136,6 +136,12 @@ describe('ui/embed/merge', () => {
     expect(uponOwn(base, whole(reading(['email', 'zip'])), theirs, lost)).toEqual(reading(['email', 'zip']));
     expect(uponOwn(base, whole(more), reading(['email', 'other']), lost)).toBeUndefined();
     expect(uponOwn(base, whole(more), theirs, [])).toBeUndefined();
+    // What was declined meanwhile is not read on.
+    const both = reading(['email'], false, true);
+    expect(uponOwn(base, whole(theirs), both, [whole(both)])?.read?.objects).toEqual({
+      ...theirs.read?.objects,
+      deals: { objectName: 'deals', disabled: true },
+    });
     // A pause by itself keeps what was saved, and a save keeps the pause.
     const pause = { content: reading(['email'], true), isAlone: true };
     expect(uponOwn(base, pause, theirs, lost)).toEqual(reading(['email', 'city'], true));

@@ -55,15 +55,14 @@ export function useSending(
   const lost = useRef<Attempt[]>([]);
 
   async function send(base: Installation | undefined, mine: Attempt, isAgain = false): Promise<Sent> {
-    const { content } = mine;
-    const plan = planSave(content, base?.config.content, revision, offered);
+    const plan = planSave(mine.content, base?.config.content, revision, offered);
     if (plan.kind === 'refusal') return { ...nothingTold, issues: plan.issues };
     if (plan.kind === 'nothing') return { ...nothingTold, ...(base ? { saved: base } : {}) };
     let failure: SvcError | undefined;
-    const onError = (cause: SvcError) => void (failure = cause);
-    const saved = base
-      ? await updateInstallation({ config: content, base, onError })
-      : await createInstallation({ config: content, connectionId, onError });
+    const given = { config: mine.content, onError: (cause: SvcError) => void (failure = cause) };
+    const saved = await (base
+      ? updateInstallation({ ...given, base })
+      : createInstallation({ ...given, connectionId }));
     if (saved) {
       lost.current = [];
       return { ...nothingTold, saved, isSaved: base !== undefined };
@@ -79,10 +78,13 @@ export function useSending(
   /** There is an installation already: the same is what was asked for, and its answer was lost. */
   async function found(mine: Attempt): Promise<Sent> {
     for await (const theirs of svc.installations.list({ integration, groupRef })) {
-      const objects = differences(mine.content, theirs.config.content);
+      const now = theirs.config.content;
+      const objects = differences(mine.content, now);
       store.set('installation', theirs);
-      if (objects.length === 0) return { ...nothingTold, saved: theirs };
-      return conflict(objects, theirs, true);
+      // It was made by this page, and more was entered since.
+      const own = uponOwn(now, mine, now, lost.current);
+      if (own) return send(theirs, { ...mine, content: own });
+      return objects.length === 0 ? { ...nothingTold, saved: theirs } : conflict(objects, theirs, true);
     }
     // It is gone by now.
     return send(undefined, mine, true);
@@ -105,11 +107,14 @@ export function useSending(
       ...nothingTold,
       error: cause as SvcError,
     }));
-    // What keeps it from being saved may be that something else changed: the form then shows it.
-    if (sent.error || sent.issues.length > 0)
-      for (const key of ['integration', 'connection']) void store.refresh(key);
+    if (sent.error || sent.issues.length > 0) askAround(store);
     return sent;
   };
+}
+
+/** What keeps it from being saved may be that something else changed: the form then shows it. */
+function askAround(store: QueryStore): void {
+  for (const key of ['integration', 'connection']) void store.refresh(key);
 }
 
 /** What svc refuses is told at its field; what has none, above the form. */

@@ -301,7 +301,7 @@ export function uponOwn(
 ): ConfigContent | undefined {
   const own = lost.find(({ content }) => differences(content, theirs).length === 0);
   if (!own) return undefined;
-  if (!own.isAlone && !mine.isAlone) return mine.content;
+  if (!own.isAlone && !mine.isAlone) return decided(undefined, mine.content, theirs, 'mine');
   const merge = mergeDrafts(base, mine.content, theirs, 'mine');
   return merge.kind === 'merged' ? merge.content : undefined;
 }
