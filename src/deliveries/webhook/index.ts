@@ -103,6 +103,7 @@ function keyOf(secrets: WebhookSecrets | undefined): KeyObject[] {
 
 /** Some receivers answer with the request that they got. */
 function withoutSecretsOf(answer: HttpAnswer, { metadata, secrets }: Webhook): HttpAnswer {
+  if (answer.body === '') return answer;
   const values = Object.values(metadata.headers ?? {}).map(String);
   // Such as `Bearer …`, of which a receiver may repeat the token alone.
   const tokens = values.flatMap((value) => (/^\S+ (\S+)$/.exec(value) ?? []).slice(1));
