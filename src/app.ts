@@ -315,7 +315,10 @@ export function readDepsOf(app: App, config: Config): ReadDeps {
 function hurryDead(connections: Connections, operations: Operations, log: Logger): void {
   connections.onDead((projectId, id) => {
     operations.hurryLane(projectId, id).catch((error: unknown) => {
-      log.warn({ err: error, connectionId: id }, 'what waits for a dead connection was not looked at early');
+      log.warn(
+        { err: error, projectId, connectionId: id },
+        'what waits for a dead connection was not looked at early',
+      );
     });
   });
 }

@@ -1,4 +1,4 @@
-import { record, wholeProject, type Reach } from '../events/index.ts';
+import { currentActor, record, wholeProject, type Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId } from '../kit/ids.ts';
@@ -6,7 +6,7 @@ import type { Slice } from '../kit/paging.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import type { Projects } from '../projects/index.ts';
 import type { Catalog, ProviderClient } from '../providers/index.ts';
-import { createBudget, type Budget } from './budget/index.ts';
+import { createBudget, type Budget, type Caller } from './budget/index.ts';
 import { createProviderClient } from './client.ts';
 import { withWorkspace, type Credential } from './credentials/index.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive/index.ts';
@@ -94,8 +94,8 @@ export interface Connections {
   ): Promise<(() => Promise<void>) | undefined>;
   /** Refreshes the token: in any case, or only when it is over. */
   refresh(projectId: string, id: string, when: 'force' | 'ifExpired'): Promise<void>;
-  /** Speaks to the provider as the connection. Throws connection-bad-credentials, not-found. */
-  client(projectId: string, id: string): Promise<ProviderClient>;
+  /** Speaks to the provider as the connection; the log says for whom. Throws connection-bad-credentials, not-found. */
+  client(projectId: string, id: string, caller?: Caller): Promise<ProviderClient>;
   /** Scheme, host and port that its calls go to. Throws not-found, credentials-rejected; nobody is called. */
   originOf(projectId: string, id: string): Promise<string>;
   /** What to put on a call, from memory while it is fresh. Throws connection-bad-credentials, not-found. */
@@ -280,16 +280,18 @@ function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling 
       if (when === 'force') await keeper.refresh([projectId, id]);
       else await keeper.credential([projectId, id]);
     },
-    async client(projectId, id) {
+    async client(projectId, id, caller) {
       const key: ConnectionKey = [projectId, id];
       const { row } = await keeper.usable(key);
+      const whose = { groupRef: row.group_ref, requestId: currentActor().requestId };
       return createProviderClient({
         ground,
         provider: row.provider,
         credential: () => keeper.credential(key),
         renew: (generation) => keeper.renew(key, generation),
         markWorking: () => keeper.markWorking(key),
-        observe: (answer) => void budget.observe(projectId, id, row.provider, answer),
+        observe: (answer) =>
+          void budget.observe(projectId, id, row.provider, answer, { ...whose, ...caller }),
       });
     },
     originOf: async (projectId, id) => (await keeper.held([projectId, id])).credential().origin,

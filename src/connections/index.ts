@@ -1,5 +1,5 @@
 import './problems.ts';
-export { addToQuota, type Closure, type Quota, type QuotaNames } from './budget/index.ts';
+export { addToQuota, type Caller, type Closure, type Quota, type QuotaNames } from './budget/index.ts';
 export { createConnections, type Connections } from './connections.ts';
 export { deadCredentials, takeBack, type Credential } from './credentials/index.ts';
 export { callLimits } from './limits.ts';

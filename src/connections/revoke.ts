@@ -5,7 +5,7 @@ import type { Projects } from '../projects/index.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
 import { hasAccessToken, openSecrets, placeOf, type Secrets } from './credentials/index.ts';
 import type { Held } from './refresh/index.ts';
-import { listConnections } from './store.ts';
+import { listConnections, whoseOf } from './store.ts';
 
 const revokeTimeoutMs = 10_000;
 
@@ -38,15 +38,9 @@ export async function revokeAtProvider(
           ? result.answer.status
           : undefined;
     if (failed !== undefined)
-      ground.log.warn(
-        { connectionId: row.id, provider: row.provider, failed },
-        'a deleted connection was not revoked',
-      );
+      ground.log.warn({ ...whoseOf(row), failed }, 'a deleted connection was not revoked');
   } catch (error) {
-    ground.log.warn(
-      { err: error, connectionId: row.id, provider: row.provider },
-      'a deleted connection was not revoked',
-    );
+    ground.log.warn({ err: error, ...whoseOf(row) }, 'a deleted connection was not revoked');
   }
 }
 

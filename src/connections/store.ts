@@ -53,6 +53,16 @@ export interface ConnectionRow {
   app_updated_at: Date | null;
 }
 
+/** Whose a connection is, as the log says it. */
+export function whoseOf(row: Pick<ConnectionRow, 'project_id' | 'group_ref' | 'id' | 'provider'>): {
+  projectId: string;
+  groupRef: string;
+  connectionId: string;
+  provider: string;
+} {
+  return { projectId: row.project_id, groupRef: row.group_ref, connectionId: row.id, provider: row.provider };
+}
+
 const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref, c.consumer_ref, c.workspace_ref,
   c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, c.moved_at IS NOT NULL AS is_moved, c.provider_metadata, c.scopes, c.credentials,
   c.generation::float8 AS generation, c.xmin::text AS version, c.access_issued_at, c.access_expires_at,

@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { createLog, readable } from './log.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLog, isTextLog, readable } from './log.ts';
 
 describe('kit/log', () => {
+  const { isTTY } = process.stdout;
+  afterEach(() => {
+    process.stdout.isTTY = isTTY;
+  });
+
   function logged(given: Record<string, unknown>): Record<string, unknown> {
     let line = '';
     const log = createLog('info', { destination: { write: (text) => (line = text) } });
@@ -29,6 +34,16 @@ describe('kit/log', () => {
     const line = logged({ err });
     expect(line['err']).toMatchObject({ message: 'broke', errorCode: 'E1', cause: { message: 'below' } });
     expect(JSON.stringify(line)).not.toContain('s5');
+  });
+
+  it.each([
+    [true, undefined, true],
+    [false, undefined, false],
+    [true, 'json', false],
+    [false, 'text', true],
+  ] as const)('with a terminal %s, and told %s, it is for readers: %s', (terminal, format, readers) => {
+    process.stdout.isTTY = terminal;
+    expect(isTextLog(format)).toBe(readers);
   });
 
   it('is a line to be read for a terminal', () => {

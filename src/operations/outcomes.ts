@@ -40,7 +40,7 @@ function worstOf({ errors }: Ended): 'failed' | 'unknown' | undefined {
 
 /** A line for an operation that did not go well to its end. What the provider said may be its customer's: it stands in the ledger only. */
 export function tellEnd(log: Logger, settled: Ended): void {
-  const { errors, projectId, operationId, installationId, place, resource, attempt } = settled;
+  const { errors, projectId, operationId, installationId, place, requestIds, resource, attempt } = settled;
   const [first] = errors;
   if (!first) return;
   const isGivenUp = first.retryable && attempt > 1;
@@ -48,6 +48,7 @@ export function tellEnd(log: Logger, settled: Ended): void {
     {
       projectId,
       ...place,
+      requestIds,
       installationId,
       operationId,
       object: resource,

@@ -22,6 +22,8 @@ export interface Settlement {
   actionType: string;
   resource: string;
   place: Place;
+  /** The requests of the records that failed, where each record came by its own; the first ten. */
+  requestIds?: string[];
   attempt: number;
   seq: string;
   lease: string;
@@ -56,6 +58,7 @@ export type Ended = Pick<
   | 'actionType'
   | 'resource'
   | 'place'
+  | 'requestIds'
   | 'attempt'
   | 'done'
   | 'spent'

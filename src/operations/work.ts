@@ -60,15 +60,16 @@ export interface EarlierUse {
   answer?: Answer;
 }
 
-/** Where work goes, for figures and the log. */
+/** Where work goes, and by which request it came, for figures and the log. */
 export interface Place {
   provider?: string;
   connectionId?: string;
   groupRef?: string;
+  requestId?: string;
 }
 
 export function placeOf(request: Record<string, unknown>): Place {
-  const names = ['provider', 'connectionId', 'groupRef'] as const;
+  const names = ['provider', 'connectionId', 'groupRef', 'requestId'] as const;
   return Object.fromEntries(
     names.flatMap((name) => (typeof request[name] === 'string' ? [[name, request[name]]] : [])),
   );

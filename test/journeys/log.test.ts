@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect as connectTo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, fault, install, simulator, type Customer, type ProblemBody } from '../customer.ts';
+import { connect, deploy, fault, install, simulator, type Customer, type ProblemBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 import { rawCall } from '../raw-http.ts';
@@ -9,13 +9,32 @@ import { rawCall } from '../raw-http.ts';
 /** The request id in the answer to a message that is not HTTP. */
 async function idOfUnreadable(base: string): Promise<string | null> {
   const { hostname, port } = new URL(base);
-  const socket = connect(Number(port), hostname);
+  const socket = connectTo(Number(port), hostname);
   let received = '';
   socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
   socket.write('NON SENSE\r\n\r\n');
   await once(socket, 'close');
   return /request-id: (\S+)/i.exec(received)?.[1] ?? null;
 }
+
+interface Rated {
+  rateBudget?: { closedUntil?: string };
+}
+
+/** What an answer names: its request, and the operation, also where it failed. */
+function idsOf({ headers, body }: { headers: Headers; body: unknown }): {
+  requestId: string;
+  operationId: string;
+} {
+  const { operationId = '' } = body as { operationId?: string };
+  return { requestId: headers.get('x-request-id') ?? '', operationId };
+}
+
+const limitOf = (seconds: string) => ({
+  path: '/contacts',
+  times: 1,
+  fault: { kind: 'status', status: 429, headers: { 'retry-after': seconds } },
+});
 
 describe('test/journeys/log', () => {
   let test: TestDatabase;
@@ -46,6 +65,21 @@ describe('test/journeys/log', () => {
       target: '/crm/v3/objects/contacts?after=secret-in-a-query',
       headers: { 'x-svc-proxy-version': '1', 'x-svc-project-id': platform.projectId, ...headers },
     });
+  const known = () => ({
+    projectId: platform.projectId,
+    groupRef: 'acme',
+    connectionId: acme.connectionId,
+  });
+  const warningsOf = (operationId: string) =>
+    lines().filter((line) => line['operationId'] === operationId && line['level'] === 40);
+  const closures = () => lines().filter((line) => 'forMs' in line);
+  const untilOpen = () =>
+    expect
+      .poll(async () => (await platform.call<Rated>('GET', connectionPath())).body.rateBudget?.closedUntil, {
+        timeout: 5_000,
+      })
+      .toBeUndefined();
+  const connectionPath = () => `/projects/${platform.projectId}/connections/${acme.connectionId}`;
   const create = (record: Record<string, unknown>, more: Record<string, unknown> = {}) =>
     acme.write<ProblemBody>('contacts', { type: 'create', record, ...more });
 
@@ -81,19 +115,18 @@ describe('test/journeys/log', () => {
   });
 
   it('the line of a write, and of a proxied call, names the project, the group, the connection and the operation', async () => {
-    const known = { projectId: platform.projectId, groupRef: 'acme', connectionId: acme.connectionId };
     const written = await create({ email: 'c@example.com' });
     const operationId = (written.body as { operationId?: string }).operationId;
     const writtenBy = written.headers.get('x-request-id');
     await expect
       .poll(() => linesOf(writtenBy))
-      .toMatchObject([{ ...known, status: 200, operationId, installationId: acme.installationId }]);
+      .toMatchObject([{ ...known(), status: 200, operationId, installationId: acme.installationId }]);
     const called = await proxied({
       'x-api-key': platform.apiKey,
       'x-svc-installation-id': acme.installationId,
     });
     const calledBy = called.headers['x-svc-request-id'] ?? null;
-    await expect.poll(() => linesOf(calledBy)).toMatchObject([{ ...known, provider: 'hubspot' }]);
+    await expect.poll(() => linesOf(calledBy)).toMatchObject([{ ...known(), provider: 'hubspot' }]);
   });
 
   it('the line of a write whose key is in use names the operation that has it', async () => {
@@ -113,22 +146,60 @@ describe('test/journeys/log', () => {
   });
 
   it('an operation that fails, and a window that closes, have a line each that says whose they are', async () => {
-    const known = { projectId: platform.projectId, connectionId: acme.connectionId };
     await fault(platform.hubspot, { path: '/contacts', times: 1, fault: { kind: 'status', status: 400 } });
     const failed = await create({ email: 'd@example.com' }, { mode: 'asynchronous' });
-    const { operationId = '' } = failed.body as { operationId?: string };
+    const { operationId, requestId } = idsOf(failed);
     expect((await acme.settled(operationId)).status).toBe('failure');
     await expect
-      .poll(() => lines().filter((line) => line['operationId'] === operationId && line['level'] === 40))
-      .toMatchObject([{ ...known, groupRef: 'acme', provider: 'hubspot', attempts: 1, providerStatus: 400 }]);
-    await fault(platform.hubspot, {
-      path: '/contacts',
-      times: 1,
-      fault: { kind: 'status', status: 429, headers: { 'retry-after': '1' } },
+      .poll(() => warningsOf(operationId))
+      .toMatchObject([{ ...known(), requestId, provider: 'hubspot', attempts: 1, providerStatus: 400 }]);
+    const again = await platform.call(
+      'POST',
+      `/projects/${platform.projectId}/operations/${operationId}:retry`,
+    );
+    expect((await acme.settled(idsOf(again).operationId)).status).toBe('success');
+    await fault(platform.hubspot, limitOf('1'));
+    const closing = idsOf(await create({ email: 'e@example.com' }));
+    await expect.poll(closures).toMatchObject([{ ...known(), ...closing }]);
+    await untilOpen();
+    await fault(platform.hubspot, limitOf('2'));
+    const queued = idsOf(await create({ email: 'f@example.com' }, { mode: 'asynchronous' }));
+    await expect.poll(closures).toMatchObject([{}, { ...known(), ...queued }]);
+    await untilOpen();
+    await fault(platform.hubspot, limitOf('1'));
+    const called = await proxied({
+      'x-api-key': platform.apiKey,
+      'x-svc-installation-id': acme.installationId,
     });
-    await create({ email: 'e@example.com' });
-    await expect.poll(() => lines().find((line) => 'forMs' in line)).toMatchObject(known);
-    await simulator(platform.hubspot, 'DELETE', '/faults');
+    const by = called.headers['x-svc-request-id'];
+    await expect.poll(closures).toMatchObject([{}, {}, { ...known(), requestId: by }]);
+    await untilOpen();
+  });
+
+  it('a batch that gathered, and the connection that its failure ends, have a line each', async () => {
+    const gather = async (n: number) =>
+      idsOf(
+        await create(
+          { email: `g${n}@example.com` },
+          { mode: 'asynchronous', autoBatchPolicy: { maxDelayMinutes: 1 } },
+        ),
+      );
+    const gathered = await Promise.all(Array.from({ length: 99 }, (_, n) => gather(n)));
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'revoke' });
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    const last = await gather(99);
+    const { operationId } = last;
+    expect(new Set(gathered.map((one) => one.operationId))).toEqual(new Set([operationId]));
+    expect((await acme.settled(operationId)).status).toBe('failure');
+    await expect.poll(() => warningsOf(operationId)).toMatchObject([{ ...known(), category: 'auth' }]);
+    const [line] = warningsOf(operationId);
+    const told = line?.['requestIds'] as string[];
+    expect(told).toHaveLength(10);
+    expect([last, ...gathered].map(({ requestId }) => requestId)).toEqual(expect.arrayContaining(told));
+    expect(lines().filter(({ msg }) => msg === 'a connection stopped working')).toMatchObject([
+      { ...known(), provider: 'hubspot' },
+    ]);
+    await connect(platform, 'hubspot', 'acme');
   });
 
   it('with SVC_LOG_REQUESTS=problems only those have a line; SVC_LOG_FORMAT=text is for readers', async () => {

@@ -18,6 +18,12 @@ describe('test/journeys/notifications-reads', () => {
     await world?.close();
   });
 
+  /** Of both nodes: what the log says of it. */
+  const linesOf = (msg: string) =>
+    `${world.first.said()}\n${world.second.said()}`
+      .split('\n')
+      .filter((line) => line.includes(`"msg":"${msg}`))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
   const failing = (path: string, times: number) =>
     fault(world.first.hubspot, { path, times, fault: { kind: 'status', status: 400 } });
   /** A read that is refused where it stands begins anew three times. */
@@ -38,9 +44,14 @@ describe('test/journeys/notifications-reads', () => {
       config: { read: { objects: { contacts: {} } } },
     });
     await failing('/contacts/search', each);
-    await world.read(at, 'contacts', { sinceTimestamp: '2026-01-01T00:00:00.000Z' });
+    const refused = await world.read(at, 'contacts', { sinceTimestamp: '2026-01-01T00:00:00.000Z' });
     const failed = await notified.until('read.triggered.error', isIts);
     expect(failed.data['error']).toMatch(/^\[contacts\] /);
+    const { groupRef } = at;
+    const { operationId } = refused.body;
+    const requestId = refused.headers.get('x-request-id');
+    const whose = { groupRef, operationId, requestId, provider: 'hubspot' };
+    await expect.poll(() => linesOf('an operation failed')).toMatchObject([whose]);
 
     for (let n = 0; n < 2; n += 1) {
       await failing('/contacts/search', 1);
@@ -52,7 +63,9 @@ describe('test/journeys/notifications-reads', () => {
       error: expect.stringMatching(/^\[contacts\]/),
     });
 
-    expect(`${world.first.said()}${world.second.said()}`).toContain('a read was paused: its runs failed');
+    await expect
+      .poll(() => linesOf('a read was paused'))
+      .toMatchObject([{ groupRef, installationId: at.installationId, object: 'contacts' }]);
 
     const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
     const other = await world.customer({ read: { objects: { companies } } });

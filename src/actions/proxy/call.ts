@@ -242,7 +242,7 @@ function forwardWith(
 function rulesOf(journey: Journey, query: Credential['query'], holdRejection: boolean): AnswerRules {
   const { target, requestId, call } = journey;
   const { budget } = journey.deps.connections;
-  const { projectId, connectionId, provider } = target;
+  const { projectId, connectionId, provider, groupRef } = target;
   return {
     requestId,
     holdRejection,
@@ -258,7 +258,8 @@ function rulesOf(journey: Journey, query: Credential['query'], holdRejection: bo
     },
     bodyDecides: (status) => budget.bodyDecides(provider, status),
     judge(answer) {
-      const closure: Closure | undefined = budget.observe(projectId, connectionId, provider, answer);
+      const caller = { groupRef, requestId };
+      const closure: Closure | undefined = budget.observe(projectId, connectionId, provider, answer, caller);
       return closure ? throttleHeaders(closure) : [];
     },
   };

@@ -1,4 +1,4 @@
-import type { Connections } from '../../connections/index.ts';
+import type { Caller, Connections } from '../../connections/index.ts';
 import type { Target } from '../../installations/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import {
@@ -24,25 +24,31 @@ export type NotNow = { waitMs: number } | { failure: Failure };
 
 type Asked = Pick<Target, 'projectId' | 'connectionId' | 'provider'>;
 
+interface Asking {
+  caller: Caller;
+  /** Of the client that asks for metadata. */
+  watch(client: ProviderClient): ProviderClient;
+}
+
 /** Throws the problems of a connection that cannot be used. */
 export async function askable(
   { connections }: { connections: Connections },
   { projectId, connectionId, provider }: Asked,
   objectName: string,
   priority: Parameters<Connections['budget']['waitMs']>[2],
-  /** Of the client that asks for metadata. */
-  watch: (client: ProviderClient) => ProviderClient = (client) => client,
+  { caller, watch }: Partial<Asking> = {},
 ): Promise<{ ready: Askable } | { not: NotNow }> {
   const connector = connectorOf(provider);
   if (!connector?.read) {
     const message = `records of the provider ${provider} cannot be read`;
     return { not: { failure: { category: 'validation', retryable: false, message } } };
   }
-  const client = await connections.client(projectId, connectionId);
+  const client = await connections.client(projectId, connectionId, caller);
   await connections.budget.ready();
   const waitMs = (): number => connections.budget.waitMs(projectId, connectionId, priority);
   if (waitMs() > 0) return { not: { waitMs: waitMs() } };
-  const described = await descriptionsOf(connections).of(connectionId, objectName, connector, watch(client));
+  const asking = watch?.(client) ?? client;
+  const described = await descriptionsOf(connections).of(connectionId, objectName, connector, asking);
   if ('failure' in described) return { not: described };
   return { ready: { read: connector.read, client, object: described.object, waitMs } };
 }

@@ -96,10 +96,10 @@ async function recordTold({ ground }: ReadDeps, ends: readonly RunEnd[]): Promis
     }
     return outcomes;
   });
-  for (const [at, { projectId, installationId, resource: object, operationId }] of ends.entries())
+  for (const [at, { projectId, place, installationId, resource: object, operationId }] of ends.entries())
     if (recorded[at]?.paused)
       ground.log.warn(
-        { projectId, installationId, object, operationId },
+        { projectId, ...place, installationId, object, operationId },
         'a read was paused: its runs failed one after the other',
       );
   return recorded.map((one) => one !== undefined);

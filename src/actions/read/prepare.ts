@@ -70,7 +70,7 @@ export async function prepare(
   const target = await deps.installations.refreshTarget(projectId, { installationId });
   if (!target) return { place: {}, held: ended('the installation was deleted') };
   const asked = effectiveReadObjectNamed(target, run.objectName);
-  const place = placeIn(target);
+  const place = placeIn(target, run);
   if (!asked) return { place, held: ended(`${run.objectName} is not configured to be read any more`) };
   if (run.isDropped) return { place, held: ended(droppedWords(run)) };
   if (rests(run, asked)) return { place, held: { waitMs: restMs } };
@@ -90,8 +90,8 @@ export async function prepare(
   };
 }
 
-export function placeIn({ provider, connectionId, groupRef }: Target): Place {
-  return { provider, connectionId, groupRef };
+export function placeIn({ provider, connectionId, groupRef }: Target, { requestId }: Run): Place {
+  return { provider, connectionId, groupRef, ...(requestId === null ? {} : { requestId }) };
 }
 
 const ended = (message: string): Held => ({ failure: { category: 'notFound', retryable: false, message } });
@@ -136,15 +136,16 @@ export function associatingOf(
 async function readyFor(
   deps: ReadDeps,
   target: Target,
-  { operationId, objectName, type, failures }: Run,
+  { operationId, requestId, objectName, type, failures }: Run,
 ): Promise<Askable | { held: Held }> {
   try {
     const { projectId, groupRef } = target;
     const of = { projectId, operationId, groupRef, attempt: failures + 1, withGoodAnswers: false };
     const { exchangeLog } = deps.operations;
-    const found = await askable(deps, target, objectName, priorityOf[type], (client) =>
-      exchangeLog.watch(client, of, 'failed'),
-    );
+    const found = await askable(deps, target, objectName, priorityOf[type], {
+      caller: { groupRef, operationId, ...(requestId === null ? {} : { requestId }) },
+      watch: (client) => exchangeLog.watch(client, of, 'failed'),
+    });
     if ('not' in found) return { held: found.not };
     return { ...found.ready, client: exchangeLog.watch(found.ready.client, of) };
   } catch (error) {

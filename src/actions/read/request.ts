@@ -1,3 +1,4 @@
+import { currentActor } from '../../events/index.ts';
 import { destinationFault } from '../../deliveries/index.ts';
 import type { ProposedTarget, Target } from '../../installations/index.ts';
 import { effectiveReadObjectNamed, type EffectiveReadObject } from '../../installations/index.ts';
@@ -40,6 +41,7 @@ export async function requestRead(
     id,
     type: 'triggered',
     ...range,
+    requestId: currentActor().requestId,
   } as const;
   const lane = await beginRun(deps.ground.database, run);
   if (lane === undefined)

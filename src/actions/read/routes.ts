@@ -175,6 +175,7 @@ function projectRoute(server: HttpServer, deps: ReadDeps): void {
 /** `{search_url}`: records by their values, at once. */
 export function searchRoutes(deps: ReadDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
+    server.addHook('preHandler', actorHook);
     server.route({
       method: 'POST',
       url: at,

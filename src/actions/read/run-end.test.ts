@@ -4,6 +4,7 @@ import { endsOf, type RunningItem } from './run-end.ts';
 import type { Run } from './store/runs.ts';
 
 const run: Run = {
+  requestId: null,
   operationId: 'o',
   installationId: 'i',
   objectName: 'contacts',

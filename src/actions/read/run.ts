@@ -54,7 +54,7 @@ export async function runRead(
     return 'failure' in held ? ends.failed(held.failure) : { end: ends.later(held.waitMs, held.because) };
   }
   const { prepared } = found;
-  const ends = endsOf(item, { place: placeIn(prepared.target), pauseAfter });
+  const ends = endsOf(item, { place: placeIn(prepared.target, prepared.run), pauseAfter });
   const window = windowOf(run, prepared.read.lagMs);
   const seen =
     window.repeatedFrom === undefined

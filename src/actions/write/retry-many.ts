@@ -5,7 +5,7 @@ import { refuse } from '../../kit/problem.ts';
 import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 import { operationFilter, type Operation } from '../../operations/schema.ts';
 import { mostAtOnce, noteRequest, orRefused, refusedOf } from './of-many.ts';
-import { accept, defaultDeadlineHours, planFor, retryOptions } from './retry.ts';
+import { accept, defaultDeadlineHours, planFor, retryOptions, type AskedAgain } from './retry.ts';
 import type { WriteDeps } from './writes.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -70,7 +70,7 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
         response: { 200: RetriedOperations },
       },
       config: { scopes: ['write', 'remediate'] },
-      handler: async ({ principal, params, body }) => {
+      handler: async ({ id, principal, params, body }) => {
         const { filter, dryRun = false, retryPolicy, pageToken } = body;
         if (filter.status === 'in_progress')
           throw refuse([
@@ -84,10 +84,9 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
           ...(pageToken === undefined ? {} : { pageToken }),
         });
         if (!dryRun) await noteRequest(deps, reach, 'operation.retried', filter);
-        const hours = retryPolicy?.deadlineHours ?? defaultDeadlineHours;
-        const results = await inTurn(page.results, (one) =>
-          retryOne(deps, reach, one, dryRun ? undefined : hours),
-        );
+        const deadlineHours = retryPolicy?.deadlineHours ?? defaultDeadlineHours;
+        const asked = dryRun ? undefined : { requestId: id, deadlineHours };
+        const results = await inTurn(page.results, (one) => retryOne(deps, reach, one, asked));
         const refused = results.filter((one) => one.refused).length;
         const before = results.filter((one) => one.replayed).length;
         const retried = results.length - refused - before;
@@ -97,18 +96,18 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
   };
 }
 
-/** Without hours nothing is done. */
+/** Of a dry run nothing is asked, and nothing is done. */
 async function retryOne(
   deps: WriteDeps,
   reach: Reach,
   { id: operationId, retriedBy }: Operation,
-  hours: number | undefined,
+  asked: AskedAgain | undefined,
 ): Promise<RetriedOperation> {
   if (retriedBy !== undefined) return { operationId, retriedBy, replayed: true };
   const end = await orRefused(async () => {
     const planned = await planFor(deps, await deps.operations.written(reach, operationId));
-    if (hours === undefined) return {};
-    const { operationId: by, replayed } = await accept(deps, planned, hours);
+    if (!asked) return {};
+    const { operationId: by, replayed } = await accept(deps, planned, asked);
     return { retriedBy: by, ...(replayed ? { replayed } : {}) };
   });
   return { operationId, ...end };

@@ -54,14 +54,14 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         response: { 200: WriteAccepted },
       },
       config: { scopes: ['write', 'remediate'] },
-      handler: async ({ principal, params, body }, reply) => {
+      handler: async ({ id, principal, params, body }, reply) => {
         const reach = deps.projects.confine(principal, params.projectIdOrName);
         const written = await deps.operations.written(reach, params.operationId);
         const { retriedBy } = written.operation;
-        const hours = body?.retryPolicy?.deadlineHours ?? defaultDeadlineHours;
+        const deadlineHours = body?.retryPolicy?.deadlineHours ?? defaultDeadlineHours;
         const { operationId, replayed } = retriedBy
           ? { operationId: retriedBy, replayed: true }
-          : await accept(deps, await planFor(deps, written), hours);
+          : await accept(deps, await planFor(deps, written), { requestId: id, deadlineHours });
         if (replayed) reply.header('idempotent-replayed', 'true');
         return { operationId };
       },
@@ -114,11 +114,17 @@ interface PlannedRetry {
   records: PlannedRecord[];
 }
 
+/** Who asks for it, and until when attempts may start. */
+export interface AskedAgain {
+  requestId: string;
+  deadlineHours: number;
+}
+
 /** Of two calls at once, one makes the operation, and both are answered with it. */
 export async function accept(
   deps: WriteDeps,
   { written, target, write, records }: PlannedRetry,
-  deadlineHours: number,
+  { requestId, deadlineHours }: AskedAgain,
 ): Promise<{ operationId: string; replayed?: true }> {
   const { id, projectId, integrationId, installationId, resource } = written.operation;
   const { objectName, provider, upsertBy } = write;
@@ -133,8 +139,8 @@ export async function accept(
     laneId: connectionId,
     actionType: 'write',
     resource,
-    request: { ...written.request, mode: 'asynchronous', connectionId, retryOf: id },
-    records,
+    request: { ...written.request, mode: 'asynchronous', connectionId, requestId, retryOf: id },
+    records: records.map(({ requestId: _first, ...planned }) => planned),
     deadlineSeconds: deadlineHours * 3600,
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
     key: keyOfRetry(id),

@@ -24,7 +24,7 @@ import {
 } from './accept/idempotency.ts';
 import { modeOf } from './prepare/mode.ts';
 import { intakeOf, prepareWrite, type ReceivedWrite } from './prepare/prepare.ts';
-import { accept, planFor } from './retry.ts';
+import { accept, planFor, type AskedAgain } from './retry.ts';
 import { WriteRequest, WriteResponse, writeFailures } from './schema.ts';
 import { readyToSend } from './send/send.ts';
 import type { WriteDeps } from './writes.ts';
@@ -105,22 +105,23 @@ async function write(
   { claim, retryOf }: Partial<Repetition>,
   asking: Asking,
 ): Promise<WriteAnswer> {
+  const { requestId } = asking;
   const prepared = await prepareWrite(deps, request);
   const { target, plan } = prepared;
   if (request.body.dryRun)
     return { status: 200, body: { plan: dryRun(plan, target.provider), ...warningsOf(plan) } };
   if (plan.mode === 'asynchronous') {
     // Of a batch that gathered, the records of others are written again with it.
-    if (retryOf) return acceptAgain(deps, retryOf, plan.deadlineSeconds / 3600);
-    const { operationId, ...others } = await acceptQueued(deps, prepared, claim);
+    if (retryOf) return acceptAgain(deps, retryOf, { requestId, deadlineHours: plan.deadlineSeconds / 3600 });
+    const { operationId, ...others } = await acceptQueued(deps, prepared, { requestId, key: claim });
     return { status: 200, body: { operationId, ...warningsOf(plan) }, ...others };
   }
   const answerOf = answeringOnce((operationId, outcomes) =>
-    rendered(answerWrite(plan, operationId, outcomes), asking.requestId),
+    rendered(answerWrite(plan, operationId, outcomes), requestId),
   );
-  const send = await readyToSend(deps, prepared);
+  const send = await readyToSend(deps, prepared, requestId);
   const { operationId, outcomes, earlier } = await deps.writes.perform(
-    intakeOf(prepared, claim, retryOf?.operation.id),
+    intakeOf(prepared, { requestId, key: claim, retryOf: retryOf?.operation.id }),
     send,
     // A key that is kept for ever keeps no answer: that is made of the operation.
     claim?.forever ? undefined : answerOf,
@@ -133,9 +134,9 @@ async function write(
 async function acceptAgain(
   deps: WriteDeps,
   written: WrittenOperation,
-  deadlineHours: number,
+  asked: AskedAgain,
 ): Promise<WriteAnswer> {
-  const { operationId, ...others } = await accept(deps, await planFor(deps, written), deadlineHours);
+  const { operationId, ...others } = await accept(deps, await planFor(deps, written), asked);
   return { status: 200, body: { operationId }, ...others };
 }
 

@@ -27,6 +27,13 @@ export interface Closure {
   lockedOut: boolean;
 }
 
+/** For whom a provider is called, as the log says it. */
+export interface Caller {
+  groupRef?: string | undefined;
+  operationId?: string | undefined;
+  requestId?: string | undefined;
+}
+
 /**
  * The rate budget of each connection, one for all nodes. A provider's rate-limit answer closes the
  * window: here at once, on the other nodes within 100 ms. All questions are answered from memory.
@@ -38,11 +45,17 @@ export interface Budget {
   /** How long a call has to wait; 0: it may go. */
   waitMs(projectId: string, connectionId: string, priority: Priority): number;
   /** Closes the window for as long as the provider asks; one that is closed for longer stays so. Answers what now holds. */
-  close(projectId: string, connectionId: string, limit: LimitReached): Closure;
+  close(projectId: string, connectionId: string, limit: LimitReached, caller?: Caller): Closure;
   /** Whether the body of an answer of this status decides what it says of a limit. */
   bodyDecides(provider: string, status: number): boolean;
   /** Closes the window if the answer says so, and notes what it tells of the quota. */
-  observe(projectId: string, connectionId: string, provider: string, answer: HttpAnswer): Closure | undefined;
+  observe(
+    projectId: string,
+    connectionId: string,
+    provider: string,
+    answer: HttpAnswer,
+    caller?: Caller,
+  ): Closure | undefined;
   /** The headers in which the provider tells its quota; undefined when it tells none. */
   quotaNames(provider: string): QuotaNames | undefined;
   noteQuota(projectId: string, connectionId: string, quota: Quota): void;
@@ -112,16 +125,17 @@ export function createBudget(
       const day = dailyWaitMs(state.days.get(key), priority, { reservePercent, now });
       return Math.max(until - now, reserveWaitMs(state.quotas.get(key), priority, now), day);
     },
-    close: (projectId, connectionId, limit) => closeHere(state, projectId, connectionId, limit),
+    close: (projectId, connectionId, limit, caller) =>
+      closeHere(state, { projectId, connectionId, ...caller }, limit),
     bodyDecides: (provider, status) => bodyDecides(connectorOf(provider), status),
-    observe(projectId, connectionId, provider, answer) {
+    observe(projectId, connectionId, provider, answer, caller) {
       const declared = catalog.find(provider);
       const day = declared && dailyQuota(declared, answer, state.clock.now());
       if (day) remember(state.days, keyOf(projectId, connectionId), day);
       const quota = quotaTold(namesOf(provider) ?? new Map(), answer);
       if (quota) remember(state.quotas, keyOf(projectId, connectionId), quota);
       const limit = declared && limitReached(declared, connectorOf(provider), answer, state.clock.now());
-      return limit && closeHere(state, projectId, connectionId, limit);
+      return limit && closeHere(state, { projectId, connectionId, ...caller }, limit);
     },
     quotaNames: namesOf,
     noteQuota: (projectId, connectionId, quota) => {
@@ -161,7 +175,12 @@ function keyOf(projectId: string, connectionId: string): string {
 }
 
 /** Closes the window in memory at once and tells the others behind the caller's back. */
-function closeHere(state: State, projectId: string, connectionId: string, limit: LimitReached): Closure {
+function closeHere(
+  state: State,
+  about: Caller & { projectId: string; connectionId: string },
+  limit: LimitReached,
+): Closure {
+  const { projectId, connectionId } = about;
   const key = keyOf(projectId, connectionId);
   const now = state.clock.now();
   const known = state.closures.get(key);
@@ -172,7 +191,7 @@ function closeHere(state: State, projectId: string, connectionId: string, limit:
   if (limit.forMs <= 0) return closure;
   const { forMs, lockedOut } = limit;
   state.ground.log.info(
-    { projectId, connectionId, forMs, lockedOut },
+    { ...about, forMs, lockedOut },
     'the provider’s limit is reached; its window is closed',
   );
   state.closures.set(key, closure);

@@ -1,2 +1,2 @@
-export { createBudget, type Budget, type Closure } from './budget.ts';
+export { createBudget, type Budget, type Caller, type Closure } from './budget.ts';
 export { addToQuota, type Quota, type QuotaNames } from './rules.ts';

@@ -43,7 +43,8 @@ export function createKeepAlive(
     try {
       await refresh(key);
     } catch (error) {
-      log.warn({ err: error, connectionId: key[1] }, 'an idle connection could not be kept alive');
+      const [projectId, connectionId] = key;
+      log.warn({ err: error, projectId, connectionId }, 'an idle connection could not be kept alive');
     }
   }
 

@@ -10,7 +10,7 @@ import {
   type Credential,
   type Secrets,
 } from '../credentials/index.ts';
-import { readConnections, type ConnectionKey, type ConnectionRow } from '../store.ts';
+import { readConnections, whoseOf, type ConnectionKey, type ConnectionRow } from '../store.ts';
 
 /** A connection as kept in memory: opened once per change of its row, by a clock that does not jump. */
 export interface Held {
@@ -119,9 +119,7 @@ function openOrTell({ vault, log }: Ground, row: ConnectionRow, opened: Opened):
         {
           err: error,
           problem: 'credentials-unreadable',
-          projectId: row.project_id,
-          connectionId: row.id,
-          provider: row.provider,
+          ...whoseOf(row),
         },
         'the credentials of a connection cannot be opened',
       );

@@ -5,7 +5,7 @@ import type { Projects } from '../../projects/index.ts';
 import type { Catalog } from '../../providers/index.ts';
 import { badCredentials, canRenew, placeOf, refusedForNow, type Credential } from '../credentials/index.ts';
 import { checkHealth } from '../proof/index.ts';
-import type { ConnectionKey } from '../store.ts';
+import { whoseOf, type ConnectionKey } from '../store.ts';
 import { createHeldCache, holdRow, type Held, type HeldCache } from './held.ts';
 import { createMarks, type Marks } from './marks.ts';
 import { createRefresher, type Cause } from './refresher.ts';
@@ -73,10 +73,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     try {
       await refreshPast(key, row.generation, 'age');
     } catch (error) {
-      ground.log.warn(
-        { err: error, connectionId: row.id, provider: row.provider },
-        'a refresh ahead of time failed',
-      );
+      ground.log.warn({ err: error, ...whoseOf(row) }, 'a refresh ahead of time failed');
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Ground } from '../../kit/ground.ts';
-import { setBadCredentials, setWorking, type ConnectionKey } from '../store.ts';
+import { setBadCredentials, setWorking, whoseOf, type ConnectionKey } from '../store.ts';
 import type { HeldCache } from './held.ts';
 import { noteRefusal } from './store.ts';
 
@@ -53,7 +53,7 @@ export function createMarks(
       cache.invalidate(key);
       if (!changed) return;
       const [projectId, connectionId] = key;
-      const whose = { projectId, groupRef: row?.group_ref, connectionId, provider: row?.provider };
+      const whose = row ? whoseOf(row) : { projectId, connectionId };
       log.warn({ ...whose, detail }, 'a connection stopped working');
       onDead(key);
     },

@@ -17,7 +17,13 @@ import {
   type Secrets,
 } from '../credentials/index.ts';
 import type { ProviderMetadata } from '../schema.ts';
-import { readConnection, setBadCredentials, type ConnectionKey, type ConnectionRow } from '../store.ts';
+import {
+  readConnection,
+  setBadCredentials,
+  whoseOf,
+  type ConnectionKey,
+  type ConnectionRow,
+} from '../store.ts';
 import { refusalOf, requestToken, type Granted } from '../tokens/index.ts';
 import { renewalOf } from './renewal.ts';
 import {
@@ -192,7 +198,7 @@ async function refreshUnder(
   } catch (error) {
     await releaseRefreshLease(ground.database, key, fence).catch((cause: unknown) => {
       ground.log.warn(
-        { err: cause, connectionId: row.id },
+        { err: cause, ...whoseOf(row) },
         'the refresh lease could not be given back; it ends by itself',
       );
     });
@@ -253,7 +259,7 @@ async function storePair(
       if (isStored || !found || found.generation !== row.generation) return usable(key, found);
     } catch (error) {
       if (faultOf(error) !== 'unable' || !mayWait()) throw error;
-      log.warn({ err: error, connectionId: row.id, tries }, 'new tokens could not be stored yet');
+      log.warn({ err: error, ...whoseOf(row), tries }, 'new tokens could not be stored yet');
     }
     if (!mayWait()) return usable(key, row);
     if (tries === 1) onWait();
@@ -274,10 +280,7 @@ function movedMetadata(
     baseUrlOf(provider, placeOf(provider, row.workspace_ref, merged));
     return merged;
   } catch (error) {
-    log.warn(
-      { err: error, connectionId: row.id, provider: row.provider },
-      'a token response names a foreign API address',
-    );
+    log.warn({ err: error, ...whoseOf(row) }, 'a token response names a foreign API address');
     return undefined;
   }
 }
@@ -293,16 +296,7 @@ async function condemn(
   const key: ConnectionKey = [row.project_id, row.id];
   const condemned = await setBadCredentials(database, key, { generation: row.generation, detail, fence });
   if (!condemned) return readBack(deps, key, row.generation);
-  log.warn(
-    {
-      projectId: row.project_id,
-      groupRef: row.group_ref,
-      connectionId: row.id,
-      provider: row.provider,
-      detail,
-    },
-    'a connection stopped working',
-  );
+  log.warn({ ...whoseOf(row), detail }, 'a connection stopped working');
   deps.onDead(key);
   throw badCredentials({ id: row.id, status_detail: detail });
 }

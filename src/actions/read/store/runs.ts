@@ -17,7 +17,7 @@ const deadline = `(SELECT now FROM clock) + interval '10 years'`;
 
 /**
  * Begins a run for each row of a CTE `source` with n, project_id, installation_id, object, object_name, id, type, since, until,
- * prio and trace, in the lane of the installation's connection.
+ * prio, trace and request_id, in the lane of the installation's connection.
  */
 const begun = `started AS MATERIALIZED (
     SELECT s.*, n.integration_id, n.config_id, n.connection_id AS lane_id, n.group_ref, json_build_object('groupRef', n.group_ref,
@@ -27,8 +27,8 @@ const begun = `started AS MATERIALIZED (
     JOIN installation n ON n.project_id = s.project_id AND n.id = s.installation_id
     JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id),
   runs AS (
-    INSERT INTO read_run (project_id, id, installation_id, object, object_name, type, since, until)
-    SELECT project_id, id, installation_id, object, object_name, type, since, until FROM started),
+    INSERT INTO read_run (project_id, id, installation_id, object, object_name, type, since, until, request_id)
+    SELECT project_id, id, installation_id, object, object_name, type, since, until, request_id FROM started),
   ${beginOperations(
     'read',
     `SELECT project_id, id, integration_id, installation_id, config_id, request, object_name AS resource
@@ -45,7 +45,7 @@ const begin = statement(
   source AS MATERIALIZED (
     SELECT 1 AS n, $1::uuid AS project_id, $2::uuid AS installation_id, $3::text AS object, $4::text AS object_name,
       $5::uuid AS id, $6::text AS type, ${timestampOf('$7::float8')} AS since, coalesce(${timestampOf('$8::float8')}, (SELECT now FROM clock)) AS until,
-      $9::smallint AS prio, $10::text AS trace),
+      $9::smallint AS prio, $10::text AS trace, $11::text AS request_id),
   ${begun}
   SELECT lane_id AS "laneId" FROM started`,
 );
@@ -83,7 +83,7 @@ const fireFeeds = statement(
       CASE kind WHEN 'associations' THEN 'associations' ELSE 'scheduled' END AS type,
       CASE kind WHEN 'associations' THEN NULL ELSE watermark END AS since, (SELECT now FROM clock) AS until,
       CASE kind WHEN 'associations' THEN ${priorities.associations} ELSE ${priorities.scheduled} END::smallint AS prio,
-      NULL::text AS trace
+      NULL::text AS trace, NULL::text AS request_id
     FROM moved WHERE run_id = new_id),
   ${begun},
   ${logLines(
@@ -105,14 +105,17 @@ export interface NewRun {
   since?: number | undefined;
   /** Missing: now. */
   until?: number | undefined;
+  /** Of the request that asks for it. */
+  requestId?: string | undefined;
 }
 
 /** The installation's lane, in which the run waits; undefined when the installation is gone. */
 export async function beginRun(db: Queryable, run: NewRun): Promise<string | undefined> {
-  const { projectId, installationId, objectName, id, type, since, until } = run;
+  const { projectId, installationId, objectName, id, type, since, until, requestId } = run;
   const values = [projectId, installationId, objectName.toLowerCase(), objectName, id, type];
-  const range = [since ?? null, until ?? null, priorities[type], currentTrace() ?? null];
-  const [begunRow] = await db.rows<{ laneId: string }>(begin, [...values, ...range]);
+  const range = [since ?? null, until ?? null];
+  const whence = [priorities[type], currentTrace() ?? null, requestId ?? null];
+  const [begunRow] = await db.rows<{ laneId: string }>(begin, [...values, ...range, ...whence]);
   return begunRow?.laneId;
 }
 
@@ -160,6 +163,8 @@ export function fire(
 /** A run in the hands of this node. Times are milliseconds since the epoch. */
 export interface Run {
   operationId: string;
+  /** Of the request that asked for it. */
+  requestId: string | null;
   installationId: string;
   objectName: string;
   type: RunType;
@@ -198,7 +203,7 @@ const loadRuns = statement(
     r.type <> 'triggered' AND f.own_id IS DISTINCT FROM r."operationId" AS "isDropped"
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   CROSS JOIN LATERAL (
-    SELECT r.project_id, r.object, r.id AS "operationId", r.installation_id AS "installationId", r.object_name AS "objectName",
+    SELECT r.project_id, r.object, r.id AS "operationId", r.request_id AS "requestId", r.installation_id AS "installationId", r.object_name AS "objectName",
       r.type, ${msOf('r.since')} AS since, ${msOf('r.until')} AS until, r.cursor, r.deleted, r.page, r.processed::float8,
       r.emitted::float8, r.estimated::float8, r.failures, r.told,
       coalesce(${msOf('svc_now()')} - ${msOf('r.failing_since')}, 0) AS "failingMs"

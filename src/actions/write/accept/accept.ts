@@ -3,9 +3,9 @@ import { isDatabaseAway } from '../../../kit/db/faults.ts';
 import { newId } from '../../../kit/ids.ts';
 import { problem, type Problem } from '../../../kit/problem.ts';
 import { contextOf, type NodeLane, type NodeLanes, type WorkContext } from '../../../lanes/index.ts';
-import type { EarlierUse, Intake, KeyClaim, Operations, WorkItem } from '../../../operations/index.ts';
+import type { EarlierUse, Intake, Operations, WorkItem } from '../../../operations/index.ts';
 import type { AutoBatches } from '../auto-batch/auto-batches.ts';
-import { intakeOf, type PreparedWrite } from '../prepare/prepare.ts';
+import { intakeOf, type Origin, type PreparedWrite } from '../prepare/prepare.ts';
 import { underWayIn } from './stray.ts';
 import { takeBack, takeTurn } from './turn.ts';
 
@@ -18,15 +18,18 @@ interface Queues {
 export async function acceptQueued(
   { operations, writes }: Queues,
   prepared: PreparedWrite,
-  key: KeyClaim | undefined,
+  origin: Origin,
 ): Promise<{ operationId: string; replayed?: true }> {
-  const intake = intakeOf(prepared, key);
+  const intake = intakeOf(prepared, origin);
   const { autoBatch } = prepared.plan;
   const { records, orderKeys, request, ...shared } = intake;
-  const [record] = records;
-  if (!autoBatch || !record) return operations.acceptQueued(intake);
+  const [first] = records;
+  if (!autoBatch || !first) return operations.acceptQueued(intake);
   const orderKey = orderKeys?.[0] ?? null;
-  return writes.gather({ ...shared, ...autoBatch, request: { ...request, form: 'batch' }, record, orderKey });
+  // A batch is of what its records share.
+  const { requestId, ...common } = request;
+  const record = { ...first, requestId };
+  return writes.gather({ ...shared, ...autoBatch, request: { ...common, form: 'batch' }, record, orderKey });
 }
 
 /** What is to be accepted as started: the lane is this node's. */

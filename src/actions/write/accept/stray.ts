@@ -3,6 +3,7 @@ import type { Logger } from '../../../kit/log.ts';
 import { findStray, type NodeLane } from '../../../lanes/index.ts';
 import {
   load,
+  placeOf,
   release,
   withPayloads,
   type Ends,
@@ -53,7 +54,7 @@ export async function endStray(deps: StrayDeps, lanes: readonly NodeLane[]): Pro
     const doubtful = lane && underWayIn(lane).doubtful;
     if (await endUnsent(deps, await withPayloads(database, item), doubtful?.get(item.operationId)))
       log.warn(
-        { projectId: item.projectId, operationId: item.operationId },
+        { projectId: item.projectId, ...placeOf(item.request), operationId: item.operationId },
         'a write whose acceptance was not answered was ended unsent',
       );
     doubtful?.delete(item.operationId);

@@ -60,12 +60,17 @@ export async function prepareWrite(deps: Deciding, request: ReceivedWrite): Prom
     : prepared;
 }
 
+/** By what a write came. */
+export interface Origin {
+  /** Told to the caller, and found in the log. */
+  requestId: string;
+  key?: KeyClaim | undefined;
+  /** The operation that it is made in place of. */
+  retryOf?: string | undefined;
+}
+
 /** What is accepted of a write. */
-export function intakeOf(
-  { target, plan }: PreparedWrite,
-  key: KeyClaim | undefined,
-  retryOf?: string,
-): Intake {
+export function intakeOf({ target, plan }: PreparedWrite, { requestId, key, retryOf }: Origin): Intake {
   const { projectId, integrationId, installationId, configId, connectionId, provider, groupRef } = target;
   const { kind, mode, form, objectName, upsertBy, allOrNone, headers, onUnknown, records, deadlineSeconds } =
     plan;
@@ -82,6 +87,7 @@ export function intakeOf(
     provider,
     connectionId,
     groupRef,
+    requestId,
     ...(retryOf === undefined ? {} : { retryOf }),
   };
   return {

@@ -47,7 +47,7 @@ function itemOf(request: unknown, records: readonly unknown[]): WorkItem {
 
 describe('write/stored', () => {
   it('reads of an operation what was planned', () => {
-    const { request, records } = intakeOf({ target, plan }, undefined);
+    const { request, records } = intakeOf({ target, plan }, { requestId: 'r' });
     const { write, given } = keptOf(itemOf(request, records));
     const { kind, mode, form, objectName, allOrNone, headers, onUnknown } = plan;
     const sent = { kind, mode, form, objectName, allOrNone, headers, onUnknown };
@@ -56,7 +56,7 @@ describe('write/stored', () => {
   });
 
   it('says what of an operation is no write', () => {
-    const { request } = intakeOf({ target, plan }, undefined);
+    const { request } = intakeOf({ target, plan }, { requestId: 'r' });
     expect(() => storedWriteOf({ ...request, kind: 'merge' })).toThrow(
       /^What is kept of the write cannot be read: \/kind/,
     );
@@ -64,7 +64,7 @@ describe('write/stored', () => {
 
   it.each([
     ['its write', itemOf({ type: 'create' }, plan.records)],
-    ['a record', itemOf(intakeOf({ target, plan }, undefined).request, [{ fields: 'none' }])],
+    ['a record', itemOf(intakeOf({ target, plan }, { requestId: 'r' }).request, [{ fields: 'none' }])],
   ])('ends unsent what is queued when %s cannot be read', async (_what, item) => {
     // Nobody is asked for anything.
     const result = await senderOf({} as WriteDeps).send(item, {} as WorkContext);

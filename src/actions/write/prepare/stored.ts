@@ -20,6 +20,8 @@ const PlannedRecord = Type.Object({
   ),
   associations: Type.Optional(Type.Array(AssociationInput)),
   reference: Type.Optional(Type.String()),
+  /** Of a record that was gathered with those of other requests: its own request. */
+  requestId: Type.Optional(Type.String()),
 });
 export type PlannedRecord = Static<typeof PlannedRecord>;
 
@@ -40,8 +42,13 @@ const StoredWrite = Type.Object({
 });
 export type StoredWrite = Static<typeof StoredWrite>;
 
-/** What a write keeps: the ledger takes `type` for its sentences, and the group for figures and the log. */
-export type KeptWrite = StoredWrite & { type: StoredWrite['kind']; groupRef: string; retryOf?: string };
+/** What a write keeps: the ledger takes `type` for its sentences, the group and the request for figures and the log. */
+export type KeptWrite = StoredWrite & {
+  type: StoredWrite['kind'];
+  groupRef: string;
+  requestId?: string;
+  retryOf?: string;
+};
 
 /** Reads what an operation keeps of its write. Throws internal when it is none. */
 export function storedWriteOf(request: unknown): StoredWrite {

@@ -150,6 +150,7 @@ function finish(item: WorkItem, outcomes: readonly RecordOutcome[]): Settlement 
     ...base(item),
     ...added(settled),
     ...firstFailure(outcomes),
+    ...requestsOf(item, outcomes),
     done: true,
     waitMs: 0,
     spent: !item.expired,
@@ -232,6 +233,16 @@ function base(item: WorkItem): Pick<Settlement, Base | 'seq' | 'lease' | 'succee
 function firstFailure(outcomes: readonly RecordOutcome[]): Pick<Settlement, 'failure'> {
   const [failure] = outcomes.flatMap((outcome) => (outcome.kind === 'applied' ? [] : [outcome.failure]));
   return failure ? { failure } : {};
+}
+
+const mostRequestsTold = 10;
+
+/** Of the records that failed in this attempt, those that came by requests of their own. */
+function requestsOf(item: WorkItem, outcomes: readonly RecordOutcome[]): Pick<Settlement, 'requestIds'> {
+  const requestIds = item.records.flatMap(({ payload: { requestId } }, at) =>
+    typeof requestId === 'string' && outcomes[at]?.kind !== 'applied' ? [requestId] : [],
+  );
+  return requestIds.length > 0 ? { requestIds: requestIds.slice(0, mostRequestsTold) } : {};
 }
 
 type Settled = readonly { index: number; outcome: RecordOutcome }[];

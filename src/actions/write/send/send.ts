@@ -1,4 +1,4 @@
-import type { Connections } from '../../../connections/index.ts';
+import type { Caller, Connections } from '../../../connections/index.ts';
 import { problem } from '../../../kit/problem.ts';
 import type { Heard, WorkContext } from '../../../lanes/index.ts';
 import { placeOf, type WorkItem } from '../../../operations/index.ts';
@@ -31,11 +31,18 @@ const patienceMs = 5_000;
 const tries = 3;
 
 /** Makes ready to send a synchronous write. A connection that cannot be used refuses it before it has an operation. */
-export async function readyToSend(deps: WriteDeps, { target, plan }: PreparedWrite): Promise<Send> {
-  const line = await openLine(deps.connections, target.projectId, target.connectionId);
+export async function readyToSend(
+  deps: WriteDeps,
+  { target, plan }: PreparedWrite,
+  requestId: string,
+): Promise<Send> {
+  // The operation is made when it may be sent.
+  const caller: Caller = { groupRef: target.groupRef, requestId };
+  const line = await openLine(deps.connections, target.projectId, target.connectionId, caller);
   refuseClosed(line.waitMs());
   const { provider, connectionId } = target;
   return async (item, work) => {
+    caller.operationId = item.operationId;
     const context = contextOf(deps, { ...plan, provider, connectionId }, line, item, work);
     const given = { acceptedAt: item.acceptedAt, records: plan.records, earlier: new Map() };
     const outcomes = await attemptWrite(plan, given, { ...context, patienceMs });
@@ -85,7 +92,8 @@ async function readyItem(deps: WriteDeps, item: WorkItem): Promise<Ready | { fai
     // What waited while its installation was removed is not sent with the connection that it leaves behind.
     if (!(await deps.installations.findTarget(projectId, { installationId }))) return { failure: removed };
     // The lane of a synchronous write is that of its node.
-    return { ...kept, line: await openLine(deps.connections, projectId, kept.write.connectionId) };
+    const { connectionId } = kept.write;
+    return { ...kept, line: await openLine(deps.connections, projectId, connectionId, callerOf(item)) };
   } catch (error) {
     return { failure: failureBeforeSend(error) };
   }
@@ -110,12 +118,18 @@ async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Prom
     ready.line.note(outcomes);
     return { kind: 'outcomes', outcomes, heard: ready.line.heard() };
   }
-  const line = await openLine(deps.connections, item.projectId, write.connectionId).catch(
+  const { connectionId } = write;
+  const line = await openLine(deps.connections, item.projectId, connectionId, callerOf(item)).catch(
     (error: unknown) => ({ failure: failureBeforeSend(error) }),
   );
   if ('failure' in line) return { kind: 'outcomes', outcomes: unknownForAll(write, given, line.failure) };
   const outcomes = await resolveStopped(write, given, contextOf(deps, write, line, item, work));
   return { kind: 'outcomes', outcomes, heard: line.heard() };
+}
+
+function callerOf({ request, operationId }: WorkItem): Caller {
+  const { groupRef, requestId } = placeOf(request);
+  return { groupRef, operationId, requestId };
 }
 
 interface Kept {
@@ -182,8 +196,13 @@ interface Line {
 }
 
 /** Resolves once closed windows are known to this node. Throws when the connection cannot be used. */
-async function openLine(connections: Connections, projectId: string, connectionId: string): Promise<Line> {
-  const client = await connections.client(projectId, connectionId);
+async function openLine(
+  connections: Connections,
+  projectId: string,
+  connectionId: string,
+  caller: Caller,
+): Promise<Line> {
+  const client = await connections.client(projectId, connectionId, caller);
   const { budget } = connections;
   await budget.ready();
   let heard: Heard | undefined;
@@ -205,7 +224,7 @@ async function openLine(connections: Connections, projectId: string, connectionI
         if (outcome.kind === 'applied' || outcome.failure.category !== 'rateLimit') continue;
         const forMs = outcome.failure.retryAfterMs;
         if (forMs !== undefined && waitMs() === 0)
-          budget.close(projectId, connectionId, { forMs, lockedOut: false });
+          budget.close(projectId, connectionId, { forMs, lockedOut: false }, caller);
       }
     },
   };
