@@ -7,23 +7,23 @@ import {
   toProblem,
   type HttpServer,
 } from '../../kit/http/server.ts';
-import { refuse } from '../../kit/problem.ts';
-import type { WrittenOperation } from '../../operations/index.ts';
+import type { EarlierUse, WrittenOperation } from '../../operations/index.ts';
 import { acceptQueued } from './accept/accept.ts';
 import { repetitionOf, type Repetition } from './accept/again.ts';
 import { answerWrite, warningsOf, withErrors } from './answer.ts';
 import { dryRun } from './send/dry-run.ts';
 import {
   answeringOnce,
-  claimOf,
+  keyedBy,
   rendered,
   replay,
   replayInstead,
   type Asking,
+  type Keyed,
   type WriteAnswer,
 } from './accept/idempotency.ts';
 import { modeOf } from './prepare/mode.ts';
-import { intakeOf, prepareWrite, type ReceivedWrite } from './prepare/prepare.ts';
+import { intakeOf, prepareWrite, type PreparedWrite, type ReceivedWrite } from './prepare/prepare.ts';
 import { accept, planFor, type AskedAgain } from './retry.ts';
 import { WriteRequest, WriteResponse, writeFailures } from './schema.ts';
 import { readyToSend } from './send/send.ts';
@@ -75,10 +75,10 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
       bodyLimit: deps.ground.limits.bodyBytes,
       handler: async (request, reply) => {
         const { principal, body, id } = request;
-        const repetition = body.dryRun ? {} : await claimedBy(deps, request);
+        const keyed = body.dryRun ? unkeyed : keyedBy(request);
         const asking = { requestId: id, mode: modeOf(body) };
-        const answer = await write(deps, request, repetition, asking).catch((refusal: unknown) =>
-          replayInstead(deps.operations, principal.projectId, repetition.claim, refusal, asking),
+        const answer = await write(deps, request, keyed, asking).catch((refusal: unknown) =>
+          replayInstead(deps.operations, principal.projectId, keyed, refusal, asking),
         );
         return answerWith(request, reply, answer);
       },
@@ -86,30 +86,38 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
   };
 }
 
-/** What the request is accepted under. */
-async function claimedBy(
-  { operations }: WriteDeps,
-  request: Parameters<typeof claimOf>[0],
-): Promise<Partial<Repetition>> {
-  const claim = claimOf(request);
-  if (request.headers['retry-failed'] === undefined) return claim ? { claim } : {};
-  if (claim) return repetitionOf(operations, request.principal.projectId, claim);
-  throw refuse([
-    { in: 'header', name: 'retry-failed', detail: 'belongs to an Idempotency-Key, and there is none' },
-  ]);
-}
+const unkeyed: Keyed = { retriesFailed: false };
 
 async function write(
   deps: WriteDeps,
   request: ReceivedWrite,
-  { claim, retryOf }: Partial<Repetition>,
+  { claim, retriesFailed }: Keyed,
   asking: Asking,
 ): Promise<WriteAnswer> {
-  const { requestId } = asking;
   const prepared = await prepareWrite(deps, request);
   const { target, plan } = prepared;
   if (request.body.dryRun)
     return { status: 200, body: { plan: dryRun(plan, target.provider), ...warningsOf(plan) } };
+  const first = await perform(deps, prepared, { claim }, asking);
+  // Only a key that is known stands for a write that failed.
+  const isKnown = 'earlier' in first || first.replayed === true;
+  const repetition =
+    claim && retriesFailed && isKnown
+      ? await repetitionOf(deps.operations, target.projectId, claim)
+      : undefined;
+  const last =
+    repetition && repetition.claim !== claim ? await perform(deps, prepared, repetition, asking) : first;
+  return 'earlier' in last ? replay(deps.operations, target.projectId, last.earlier, asking) : last;
+}
+
+/** Accepts it, and sends what is synchronous. `earlier`: the key stands for this, which was not answered asynchronously. */
+async function perform(
+  deps: WriteDeps,
+  prepared: PreparedWrite,
+  { claim, retryOf }: Partial<Repetition>,
+  { requestId }: Asking,
+): Promise<WriteAnswer | { earlier: EarlierUse }> {
+  const { plan } = prepared;
   if (plan.mode === 'asynchronous') {
     // Of a batch that gathered, the records of others are written again with it.
     if (retryOf) return acceptAgain(deps, retryOf, { requestId, deadlineHours: plan.deadlineSeconds / 3600 });
@@ -126,9 +134,7 @@ async function write(
     // A key that is kept for ever keeps no answer: that is made of the operation.
     claim?.forever ? undefined : answerOf,
   );
-  return earlier
-    ? replay(deps.operations, target.projectId, earlier, asking)
-    : answerOf(operationId, outcomes);
+  return earlier ? { earlier } : answerOf(operationId, outcomes);
 }
 
 async function acceptAgain(

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { wholeProject } from '../../../events/index.ts';
-import { problem, Problem, renderProblem } from '../../../kit/problem.ts';
+import { problem, Problem, refuse, renderProblem } from '../../../kit/problem.ts';
 import type { EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../../operations/index.ts';
 import type { Principal } from '../../../projects/index.ts';
 import { abilitiesOf, type RecordOutcome } from '../../../providers/index.ts';
 import { answerWrite, withErrors } from '../answer.ts';
 import { storedWriteOf } from '../prepare/stored.ts';
 import type { AnswerOf } from '../send/synchronous.ts';
+import { repetitionOf } from './again.ts';
 
 /** What a write is answered with. */
 export interface WriteAnswer {
@@ -28,7 +29,7 @@ interface KeyedRequest {
 }
 
 /** The `Idempotency-Key` of a request: the caller's own, for this method, path and body. */
-export function claimOf(request: KeyedRequest): KeyClaim | undefined {
+function claimOf(request: KeyedRequest): KeyClaim | undefined {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return undefined;
   const [path = ''] = request.url.split('?', 1);
@@ -37,6 +38,23 @@ export function claimOf(request: KeyedRequest): KeyClaim | undefined {
     .update(request.bodyDigest ?? '')
     .digest();
   return { principal: principalOf(request.principal), key, hash };
+}
+
+/** By what a request is known again. */
+export interface Keyed {
+  claim?: KeyClaim | undefined;
+  /** What failed under the key, and of which nothing was done, is written again. */
+  retriesFailed: boolean;
+}
+
+/** `Idempotency-Key` and `Retry-Failed` of a request. Throws the refusal of one without the other. */
+export function keyedBy(request: KeyedRequest): Keyed {
+  const claim = claimOf(request);
+  const retriesFailed = request.headers['retry-failed'] !== undefined;
+  if (claim || !retriesFailed) return { claim, retriesFailed };
+  throw refuse([
+    { in: 'header', name: 'retry-failed', detail: 'belongs to an Idempotency-Key, and there is none' },
+  ]);
 }
 
 function principalOf({ kind, keyId, groupRef }: Principal): string {
@@ -88,12 +106,13 @@ export async function replay(
 export async function replayInstead(
   operations: Operations,
   projectId: string,
-  claim: KeyClaim | undefined,
+  { claim, retriesFailed }: Keyed,
   refusal: unknown,
   asking: Asking,
 ): Promise<WriteAnswer> {
   if (!claim || !(refusal instanceof Problem) || refusal.code.startsWith('idempotency-key-')) throw refusal;
-  const earlier = await operations.earlierUse(projectId, claim);
+  const at = retriesFailed ? await repetitionOf(operations, projectId, claim) : { claim };
+  const earlier = await operations.earlierUse(projectId, at.claim);
   if (!earlier) throw refusal;
   return replay(operations, projectId, earlier, asking);
 }
