@@ -115,6 +115,31 @@ describe('test/journeys/retry-failed', () => {
     expect(await made('By another')).toBe(1);
   }, 60_000);
 
+  it('what was made in place of a failed one is the answer also where the request would be refused by now', async () => {
+    const gone = await install(platform, 'hubspot-crm', 'gone', {
+      write: { objects: { companies: { objectName: 'companies' } } },
+    });
+    await refuse(1);
+    const key = newKey();
+    const body = create('Gone by now', { groupRef: 'gone' });
+    const first = await write(body, key);
+    const done = await write(body, key);
+    expect([first.status, done.status]).toEqual([422, 200]);
+    await platform.call(
+      'DELETE',
+      `/projects/default/integrations/hubspot-crm/installations/${gone.installationId}`,
+    );
+    const again = await write(body, key);
+    expect([again.status, isReplay(again), again.body.operationId]).toEqual([
+      200,
+      true,
+      done.body.operationId,
+    ]);
+    const plain = await write(body, key, { again: false });
+    expect([plain.status, plain.body.operationId]).toEqual([422, first.body.operationId]);
+    expect((await write(body, newKey())).body.code).toBe('installation-not-found');
+  }, 60_000);
+
   it('of many requests at once, on two nodes, one writes again', async () => {
     await refuse(1);
     const key = newKey();
