@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { check } from './check.ts';
 import { fates, type Fate } from './provider.ts';
 import { leaseMs, type LedgerStore } from './store.ts';
 import * as steps from './world.ts';
@@ -113,6 +114,6 @@ export async function runHistories(
 }
 
 async function expectNone(world: World): Promise<void> {
-  const violations = steps.check(world, await world.store.stored());
+  const violations = check(world, await world.store.stored());
   if (violations.length > 0) throw new Error(violations.join('\n'));
 }

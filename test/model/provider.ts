@@ -15,13 +15,14 @@ export const fates = [
   '500',
   'done, then cut off',
   '503',
+  'one locked',
   '429',
   'not connected',
 ] as const;
 export type Fate = (typeof fates)[number];
 
 export interface Effect {
-  kind: 'create' | 'update';
+  kind: 'create' | 'update' | 'upsert' | 'delete';
   id: string;
   marker: string;
 }
@@ -75,7 +76,7 @@ function answer(provider: ModelProvider, rows: Row[], request: ProviderRequest):
   const [, object = '', rest = ''] = /^\/crm\/v3\/objects\/(\w+)\/?(.*)$/.exec(request.path) ?? [];
   const fate = provider.coming.shift() ?? 'answered';
   const perform = (): HttpResult => reply(provider, rows, object, rest, request);
-  if (rest !== 'batch/read') provider.onWrite(markersOf(request.body));
+  if (rest !== 'batch/read') provider.onWrite(request.method === 'DELETE' ? [rest] : markersOf(request.body));
   switch (fate) {
     case 'done, then reset':
       perform();
@@ -92,6 +93,8 @@ function answer(provider: ModelProvider, rows: Row[], request: ProviderRequest):
     case '500':
     case '503':
       return said(Number(fate), {});
+    case 'one locked':
+      return isTraced(request) ? replyButFirst(provider, rows, object, rest, request) : said(423, locked);
     case '429':
       return said(429, { policyName: 'SECONDLY' });
     case 'not connected':
@@ -102,15 +105,50 @@ function answer(provider: ModelProvider, rows: Row[], request: ProviderRequest):
   }
 }
 
-type Input = { id?: string; properties: Record<string, string>; objectWriteTraceId?: string };
+const locked = { category: 'OBJECT_LOCKED', message: 'The record is locked.' };
+
+/** Whether each of several inputs may fare apart from the others. */
+function isTraced({ body }: ProviderRequest): boolean {
+  const { inputs = [] } = (body ?? {}) as { inputs?: Input[] };
+  return inputs.length > 1 && inputs.every(({ objectWriteTraceId }) => objectWriteTraceId !== undefined);
+}
+
+/** The first is refused for now, the others are done. */
+function replyButFirst(
+  provider: ModelProvider,
+  rows: Row[],
+  object: string,
+  rest: string,
+  request: ProviderRequest,
+): HttpResult {
+  const { inputs, ...others } = request.body as { inputs: Input[] };
+  const [first, ...left] = inputs;
+  const done = reply(provider, rows, object, rest, { ...request, body: { ...others, inputs: left } });
+  if (!('answer' in done)) return done;
+  const { results } = JSON.parse(done.answer.body) as { results: unknown[] };
+  const context = { objectWriteTraceId: [first?.objectWriteTraceId] };
+  return said(207, { results, numErrors: 1, errors: [{ ...locked, status: 'error', context }] });
+}
+
+type Input = {
+  id?: string;
+  idProperty?: string;
+  properties: Record<string, string>;
+  objectWriteTraceId?: string;
+};
 
 function reply(
   provider: ModelProvider,
   rows: Row[],
   object: string,
   rest: string,
-  { body }: ProviderRequest,
+  { method, body }: ProviderRequest,
 ): HttpResult {
+  if (method === 'DELETE') {
+    // What is deleted is called as the record of the operation is.
+    provider.effects.push({ kind: 'delete', id: rest, marker: rest });
+    return { answer: { status: 204, headers: {}, body: '' } };
+  }
   const { inputs, idProperty } = body as { inputs: Input[]; idProperty: string };
   if (rest === 'batch/read') {
     const values = new Set(inputs.map(({ id }) => id));
@@ -125,6 +163,13 @@ function reply(
       Object.assign({ objectWriteTraceId: input.objectWriteTraceId }, write(input)),
     );
     return said(201, { results: done.toReversed() });
+  }
+  if (rest === 'batch/upsert') {
+    const done = inputs.map(({ objectWriteTraceId, ...input }) => {
+      const { row, isNew } = upsert(provider, rows, object, input);
+      return { objectWriteTraceId, new: isNew, ...row };
+    });
+    return said(200, { results: done.toReversed() });
   }
   const row = write(rest === '' ? (body as Input) : { ...(body as Input), id: rest });
   return row ? said(201, row) : said(409, { category: 'CONFLICT', message: 'Contact already exists.' });
@@ -142,6 +187,22 @@ function create(
   rows.push(row);
   effects.push({ kind: 'create', id: row.id, marker: mark });
   return row;
+}
+
+/** By a property whose values are unique. */
+function upsert(
+  { effects }: ModelProvider,
+  rows: Row[],
+  object: string,
+  { id = '', idProperty = '', properties }: Input,
+): { row: Row; isNew: boolean } {
+  const found = rows.find((row) => row.object === object && row.properties[idProperty] === id);
+  const createdAt = new Date().toISOString();
+  const row = found ?? { id: `r${rows.length}`, object, createdAt, properties: { [idProperty]: id } };
+  if (!found) rows.push(row);
+  row.properties = { ...row.properties, ...properties };
+  effects.push({ kind: 'upsert', id: row.id, marker: properties['mark'] ?? '' });
+  return { row, isNew: !found };
 }
 
 /** Records that are changed stood there before. */

@@ -12,7 +12,7 @@ import type { ItemResult, Sender } from '../../src/actions/write/send/sender.ts'
 import type { WorkItem } from '../../src/operations/index.ts';
 import { abilitiesOf } from '../../src/providers/index.ts';
 import { connector, createModelProvider, type Fate, type ModelProvider } from './provider.ts';
-import { leaseMs, type LedgerStore, type Stored } from './store.ts';
+import { leaseMs, type LedgerStore } from './store.ts';
 
 /** What may be accepted. */
 export const requests = [
@@ -22,8 +22,27 @@ export const requests = [
   'update',
   'batch of creates',
   'batch of updates',
+  'all or none',
+  'upsert',
+  'batch of upserts',
+  'delete',
 ] as const;
 export type RequestName = (typeof requests)[number];
+
+/** What is asked for of which object. `contacts` have a unique address, `things` a number that is not enforced. */
+const shapes: Record<RequestName, { type: Kind; objectName: string; count: 1 | 3; allOrNone?: true }> = {
+  plain: { type: 'create', objectName: 'companies', count: 1 },
+  keyed: { type: 'create', objectName: 'contacts', count: 1 },
+  loose: { type: 'create', objectName: 'things', count: 1 },
+  update: { type: 'update', objectName: 'companies', count: 1 },
+  'batch of creates': { type: 'create', objectName: 'companies', count: 3 },
+  'batch of updates': { type: 'update', objectName: 'companies', count: 3 },
+  'all or none': { type: 'create', objectName: 'companies', count: 3, allOrNone: true },
+  upsert: { type: 'upsert', objectName: 'contacts', count: 1 },
+  'batch of upserts': { type: 'upsert', objectName: 'contacts', count: 3 },
+  delete: { type: 'delete', objectName: 'companies', count: 1 },
+};
+type Kind = 'create' | 'update' | 'upsert' | 'delete';
 
 interface Hand {
   item: WorkItem;
@@ -41,11 +60,12 @@ interface Node {
   hands: Hand[];
 }
 
-interface Known {
+export interface Known {
   operationId: string;
   slot: number;
-  kind: 'create' | 'update';
+  kind: Kind;
   keyed: boolean;
+  allOrNone?: true;
   target?: { id: string; order: number };
   /** Times that a write with it went out. */
   sends: number;
@@ -70,7 +90,7 @@ export interface World {
 const scope: Omit<WriteScope, 'objectName'> = {
   provider: 'hubspot',
   abilities: abilitiesOf('hubspot'),
-  deletionEnabled: false,
+  deletionEnabled: true,
   rules: { settings: {}, valueDefaults: {}, mappings: {}, unsetMappings: [] },
   limits: { recordBytes: 1e6, nesting: 20 },
 };
@@ -104,32 +124,22 @@ function newNode(): Node {
 }
 
 export async function accept(world: World, name: RequestName, target: string): Promise<void> {
-  const isUpdate = name === 'update' || name === 'batch of updates';
-  const objectName = name === 'keyed' ? 'contacts' : name === 'loose' ? 'things' : 'companies';
-  const marks = Array.from(
-    { length: name.startsWith('batch') ? 3 : 1 },
-    (_, at) => `m${world.records.size + at}`,
-  );
-  const others = {
-    keyed: (mark: string) => ({ email: `${mark}@x.example` }),
-    loose: (mark: string) => ({ code: mark }),
-  };
-  const records = marks.map((mark, at) => ({
-    mark,
-    ...(name === 'keyed' || name === 'loose' ? others[name](mark) : {}),
-    // The first and the last of a batch change the same record.
-    ...(isUpdate ? { id: at === 1 ? 'other' : target } : {}),
-  }));
+  const { type, objectName, count, allOrNone } = shapes[name];
+  const marks = Array.from({ length: count }, (_, at) => `m${world.records.size + at}`);
+  const records = marks.map((mark, at) => recordOf(name, mark, at === 1 ? 'other' : target));
   const request = {
     groupRef: 'g',
-    type: isUpdate ? 'update' : 'create',
-    mode: 'asynchronous',
-    retryPolicy: { deadlineHours: 1 },
-    ...(marks.length > 1 ? { batch: records.map((one) => ({ record: one })) } : { record: records[0] }),
+    type,
+    ...(type === 'delete' ? {} : { mode: 'asynchronous', retryPolicy: { deadlineHours: 1 } }),
+    ...(type === 'upsert' ? { upsertBy: 'email' } : {}),
+    ...(allOrNone ? { batchPolicy: { allOrNone } } : {}),
+    ...(count > 1 ? { batch: records.map((one) => ({ record: one })) } : { record: records[0] }),
   } as WriteRequest;
   const planned = planWrite(request, { ...scope, objectName });
   if ('refusal' in planned) throw planned.refusal;
   const { plan } = planned;
+  const { upsertBy } = plan;
+  const place = { installationId, provider: 'hubspot', objectName, upsertBy };
   const operationId = await world.store.accept({
     projectId: 'p',
     integrationId: nil,
@@ -138,23 +148,36 @@ export async function accept(world: World, name: RequestName, target: string): P
     laneId: 'l',
     actionType: 'write',
     resource: objectName,
-    request: { ...plan, type: plan.kind, provider: 'hubspot', connectionId: 'l' },
+    // Any node may send a delete, too: what is synchronous about it is the waiting of its caller.
+    request: { ...plan, mode: 'asynchronous', type: plan.kind, provider: 'hubspot', connectionId: 'l' },
     records: plan.records,
-    deadlineSeconds: plan.deadlineSeconds,
-    orderKeys: orderKeysOf({ installationId, provider: 'hubspot', objectName }, plan.records),
+    deadlineSeconds: 3_600,
+    orderKeys: orderKeysOf(place, plan.records),
   });
   for (const [slot, mark] of marks.entries()) {
-    const id = plan.records[slot]?.id;
+    const { id, key } = plan.records[slot] ?? {};
+    const changed = type === 'delete' ? undefined : (id ?? key);
     world.records.set(mark, {
       operationId,
       slot,
-      kind: isUpdate ? 'update' : 'create',
+      kind: type,
       keyed: objectName !== 'companies',
       sends: 0,
       excused: false,
-      ...(id === undefined ? {} : { target: { id, order: next(world.orders, id) } }),
+      ...(allOrNone ? { allOrNone } : {}),
+      ...(changed === undefined ? {} : { target: { id: changed, order: next(world.orders, changed) } }),
     });
   }
+}
+
+/** The first and the last of a batch change the same record. */
+function recordOf(name: RequestName, mark: string, target: string): Record<string, string> {
+  const { type, objectName } = shapes[name];
+  if (type === 'delete') return { id: mark };
+  if (type === 'update') return { mark, id: target };
+  if (type === 'upsert') return { mark, email: `${target}@y.example` };
+  if (objectName === 'contacts') return { mark, email: `${mark}@x.example` };
+  return objectName === 'things' ? { mark, code: mark } : { mark };
 }
 
 function next(orders: Map<string, number>, id: string): number {
@@ -316,49 +339,4 @@ export async function bringToEnd(world: World): Promise<void> {
     await giveBack(world, node, 0);
   }
   world.violations.push('something never ended');
-}
-
-/** What must hold of every record at any time, and of those that have ended. */
-export function check(world: World, stored: readonly Stored[]): string[] {
-  const { records, provider } = world;
-  const found = [...world.violations];
-  const operations = new Map(stored.map((one) => [one.operationId, one]));
-  const done = Map.groupBy(provider.effects, ({ marker }) => marker);
-  for (const [marker, known] of records) {
-    const effects = done.get(marker) ?? [];
-    const outcome = operations.get(known.operationId)?.outcomes[known.slot];
-    if (known.kind === 'create' && effects.length > 1)
-      found.push(`${marker} was created ${effects.length} times`);
-    if (outcome?.kind === 'applied' && effects.length === 0)
-      found.push(`${marker}: success, and nothing was done`);
-    if (outcome?.kind === 'applied' && outcome.recordId !== undefined && effects[0]?.id !== outcome.recordId)
-      found.push(`${marker}: success with the id of another record`);
-    if (outcome?.kind === 'notApplied' && effects.length > 0)
-      found.push(`${marker}: failure, and it was done`);
-    if (outcome?.kind === 'unknown' && !known.excused) found.push(`${marker}: unknown, and nothing was lost`);
-  }
-  return [...found, ...outOfOrder(world)];
-}
-
-/**
- * A change never comes after a later one of the same record. Changes of one operation may be repeated together, in their
- * order, when nobody knows how far an attempt of it came: the last of them stands all the same.
- */
-function outOfOrder({ records, provider }: World): string[] {
-  const last = new Map<string, Known>();
-  const greatest = new Map<string, number>();
-  const found: string[] = [];
-  for (const { marker } of provider.effects) {
-    const known = records.get(marker);
-    if (!known?.target) continue;
-    const { id, order } = known.target;
-    const before = last.get(id);
-    if (before?.target && order < before.target.order && before.operationId !== known.operationId)
-      found.push(`${marker} came after a later change of ${id}`);
-    last.set(id, known);
-    greatest.set(id, Math.max(order, greatest.get(id) ?? 0));
-  }
-  for (const [id, { target }] of last)
-    if (target?.order !== greatest.get(id)) found.push(`${id} does not hold its last change`);
-  return found;
 }
