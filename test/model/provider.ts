@@ -167,7 +167,7 @@ function reply(
   if (rest === 'batch/upsert') {
     const done = inputs.map(({ objectWriteTraceId, ...input }) => {
       const { row, isNew } = upsert(provider, rows, object, input);
-      return { objectWriteTraceId, new: isNew, ...row };
+      return Object.assign({ objectWriteTraceId, new: isNew }, row);
     });
     return said(200, { results: done.toReversed() });
   }
