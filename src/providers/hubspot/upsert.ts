@@ -12,7 +12,7 @@ export const upsert: UpsertAbility = {
     if (own) return { field: own };
     if (!description) return { field: { name: field, enforced: true } };
     const names = fields.map(({ name }) => name).join(', ');
-    const others = names === '' ? 'the object has no such property' : `those of ${objectName} are ${names}`;
+    const others = names === '' ? `none of ${objectName} is` : `those of ${objectName} are ${names}`;
     return {
       failure: invalidCall(`HubSpot does not keep the values of the property ${field} unique; ${others}`),
     };
