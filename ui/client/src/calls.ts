@@ -1,7 +1,14 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from './generated/api.ts';
 import { readProblem, SvcError, unexpected } from './problem.ts';
-import { createTransport, isReplayed, type Answer, type Call, type TransportOptions } from './transport.ts';
+import {
+  createTransport,
+  isReplayed,
+  type Answer,
+  type Call,
+  type Received,
+  type TransportOptions,
+} from './transport.ts';
 
 export interface ConnectOptions extends TransportOptions {
   /** Where svc is, such as `https://svc.example.com`. */
@@ -99,9 +106,8 @@ async function callOf(request: Request): Promise<Call> {
 
 /** For who reads an answer himself. */
 function responseOf({ response, text }: Answer): Response {
-  if (text === undefined) return response;
   const { status, headers } = response;
-  return new Response(text === '' ? null : text, { status, headers });
+  return new Response(text === undefined ? response.body : text || null, { status, headers });
 }
 
 /** A caller without types may leave something away that the path needs; dots, however they are encoded, would name another path. */
@@ -116,7 +122,7 @@ function refuseUnnamed(schemaPath: string, given: Record<string, unknown> = {}):
 interface Answered<Data> {
   data?: Data;
   error?: unknown;
-  response: Response;
+  response: Received;
 }
 
 /** What svc answered; everything else is thrown as a `SvcError`. `isAnswer` says what is none although its status says so. */

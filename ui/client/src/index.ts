@@ -14,7 +14,7 @@ export { readProblem, SvcError } from './problem.ts';
 export type { Reads } from './reads.ts';
 export type { AnyIntegrations, DataMessage, Entry, Fields, FieldValue, IntegrationsShape } from './shape.ts';
 export { Svc } from './svc.ts';
-export type { Sent } from './transport.ts';
+export type { Received, Sent } from './transport.ts';
 export type { Transfer } from './transfer.ts';
 export { verifyWebhook, type WebhookRequest } from './webhook.ts';
 export type { BatchWrite, SingleWrite, WriteAnswer, WriteOptions } from './write.ts';

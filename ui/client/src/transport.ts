@@ -11,9 +11,12 @@ export interface Sent {
   signal: AbortSignal;
 }
 
+/** What is read of an answer: a `Response` is one. */
+export type Received = Pick<Response, 'status' | 'ok' | 'headers' | 'body' | 'url' | 'text'>;
+
 export interface TransportOptions {
   /** Stands in for the `fetch` of the platform. */
-  fetch?: (url: string, sent: Sent) => Promise<Response>;
+  fetch?: (url: string, sent: Sent) => Promise<Received>;
   /** How often a request is sent again; 4 unless told. */
   retries?: number;
   /** How long all attempts of a call and the pauses between them may take before no other is begun; 60,000 unless told. */
@@ -32,7 +35,7 @@ export type Call = Omit<Sent, 'signal'> & { signal?: AbortSignal | undefined };
 
 /** What svc answered, with the whole text unless it is handed on as it comes. */
 export interface Answer {
-  response: Response;
+  response: Received;
   text?: string;
 }
 
@@ -166,7 +169,7 @@ function nextOf(call: Call, attempt: Attempt): Call {
 }
 
 /** Whether an answer is the one that an earlier request got under the same key. */
-export function isReplayed({ headers }: Response): boolean {
+export function isReplayed({ headers }: Pick<Received, 'headers'>): boolean {
   return headers.get('idempotent-replayed') === 'true';
 }
 
