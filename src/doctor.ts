@@ -14,6 +14,7 @@ import { examineDatabase } from './kit/db/examine.ts';
 import { judgeLineage, readLineageOf } from './kit/db/lineage.ts';
 import { planMigration } from './kit/db/migration-plan.ts';
 import { assertSameDatabase } from './kit/db/same-database.ts';
+import { assertKeepsSessions } from './kit/db/sessions.ts';
 import { describeFindings, faulty, good, warning, type Finding } from './kit/finding.ts';
 import { createEgress } from './kit/http/egress.ts';
 import { sendHttp } from './kit/http/client.ts';
@@ -163,14 +164,34 @@ async function examineStorage(config: Config, log: Logger): Promise<Finding[]> {
     const { findings, isUsable } = await examineDatabase(url, config.poolSize);
     const pooler = storage.url === url ? [] : [await examinePooler(storage.url, url)];
     if (!isUsable) return [...findings, ...pooler];
+    const sessions = config.production ? await examineSessions(url) : [];
+    if (sessions.length > 0) return [...findings, ...pooler, ...sessions];
     const schema = await examineSchema(url);
     const more = schema.isThere ? await examineContents(config, url) : [];
     return [...findings, ...pooler, ...schema.findings, ...more];
   } catch (error) {
-    const remedy = 'A start makes the embedded database; for one of your own set DATABASE_URL.';
-    return [faulty('database', (error as Error).message, remedy)];
+    const { message } = error as Error;
+    return [faulty('database', message, remedyOf(config))];
   } finally {
     await embedded?.stop();
+  }
+}
+
+function remedyOf({ production }: Config): string {
+  return production
+    ? 'Let DATABASE_URL lead to the database, or SVC_DATABASE_DIRECT_URL, where a pooler is between.'
+    : 'A start makes the embedded database; for one of your own set DATABASE_URL.';
+}
+
+/** Nothing, where the session of a connection is its own. */
+async function examineSessions(url: string): Promise<Finding[]> {
+  try {
+    await assertKeepsSessions(url);
+    return [];
+  } catch (error) {
+    return [
+      faulty('sessions', (error as Error).message, 'Nothing works reliably before; see "Behind a pooler".'),
+    ];
   }
 }
 

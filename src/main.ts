@@ -19,6 +19,8 @@ import type { Worker } from './lanes/index.ts';
 import { Problem } from './kit/problem.ts';
 import { assertSameDatabase } from './kit/db/same-database.ts';
 import { assertReady } from './kit/db/readiness.ts';
+import { originOf, refusingStates, sqlState } from './kit/db/faults.ts';
+import { assertKeepsSessions } from './kit/db/sessions.ts';
 import { watchSkew } from './kit/db/skew.ts';
 import { holdRestored, resumeRestored } from './restore.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
@@ -157,6 +159,7 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
     throw new Error(
       `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
     );
+  if (config.production) await again(directUrl, () => assertKeepsSessions(directUrl));
   if (url !== directUrl) await again(url, () => assertSameDatabase(url, directUrl));
   await again(directUrl, () => migrateDatabase(directUrl, log));
   return { url, directUrl, name };
@@ -166,8 +169,11 @@ const waiting = (what: string) => (fault: string) => say(`waiting for ${what}: $
 
 /** The same step, until the database stays for all of it. */
 function again<Value>(url: string, step: () => Promise<Value>): Promise<Value> {
-  const sayLost = (error: unknown): void =>
-    say(`the database went away during the start: ${reasonsOf(error).at(-1)}`, { level: 'warn' });
+  const sayLost = (error: unknown): void => {
+    const isRefusing = refusingStates.has(sqlState(originOf(error)) ?? '');
+    const what = isRefusing ? 'waiting for the database' : 'the database went away during the start';
+    say(`${what}: ${reasonsOf(error).at(-1)}`, { level: 'warn' });
+  };
   return despiteOutages(step, { url, sayLost, sayFault: waiting('the database') });
 }
 
@@ -284,9 +290,11 @@ function watchClock({ ground: { database } }: App, log: Logger): () => void {
   });
 }
 
-/** A problem's own sentence does not say what the database or its pooler answered; its cause does. */
+/** What the database or its pooler answered says more than that it cannot be reached. */
 function reasonsOf(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)];
+  const isOfDatabase = error instanceof Problem && error.code === 'database-unavailable';
+  if (isOfDatabase && error.cause !== undefined) return reasonsOf(error.cause);
   return error.cause === undefined ? [error.message] : [error.message, ...reasonsOf(error.cause)];
 }
 

@@ -29,8 +29,12 @@ export async function findPgbouncer(): Promise<string | undefined> {
   return undefined;
 }
 
-/** `prepared`: how many prepared statements it follows, for versions that do (1.21). */
-export async function startPgbouncer(program: string, serverUrl: string, prepared?: number): Promise<Pooler> {
+/** `prepared`: how many prepared statements it follows, for versions that do (1.21). `ignored`: start-up parameters that it does not refuse. */
+export async function startPgbouncer(
+  program: string,
+  serverUrl: string,
+  { prepared, ignored }: { prepared?: number | undefined; ignored?: string | undefined } = {},
+): Promise<Pooler> {
   const server = new URL(serverUrl);
   const host = server.searchParams.get('host') ?? server.hostname;
   const port = await freePort();
@@ -57,6 +61,7 @@ export async function startPgbouncer(program: string, serverUrl: string, prepare
       'server_idle_timeout = 5',
       // By default it tries a server that was away only after 15 seconds.
       'server_login_retry = 1',
+      ...(ignored === undefined ? [] : [`ignore_startup_parameters = ${ignored}`]),
       ...(prepared === undefined ? [] : [`max_prepared_statements = ${prepared}`]),
     ].join('\n'),
   );

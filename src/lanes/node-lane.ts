@@ -110,6 +110,7 @@ async function keepRenewing(state: State, closed: AbortSignal): Promise<void> {
   let waitMs = regularMs;
   while (!closed.aborted) {
     await sleep(waitMs, closed);
+    if (closed.aborted) return;
     waitMs = (await renewOnce(state)) ? regularMs : Math.min(regularMs, renewAgainMs);
   }
 }
@@ -132,7 +133,8 @@ async function renew(state: State): Promise<boolean> {
     const kept = new Set((await extend(database, lanes, leaseMs)).map(({ id }) => id));
     for (const lane of lanes) {
       if (kept.has(lane.id)) lane.leaseEndsAt = startedAt + leaseMs;
-      else lose(state, lane);
+      // One that was given back meanwhile is nobody's loss.
+      else if (held.has(lane)) lose(state, lane);
     }
     await leaveWaiting(state);
     await state.lookAfter([...held]);

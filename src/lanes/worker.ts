@@ -257,7 +257,8 @@ async function renewLeases({ ground, settings, lanes, stopped }: State): Promise
       const kept = new Set((await extend(ground.database, keys, leaseMs)).map(({ id }) => id));
       for (const running of held) {
         if (kept.has(running.lane.id)) running.leaseEndsAt = startedAt + leaseMs;
-        else lose(running, ground.log);
+        // One that was given back meanwhile is nobody's loss.
+        else if (lanes.get(running.lane.id) === running) lose(running, ground.log);
       }
     } catch (error) {
       waitMs = Math.min(waitMs, renewAgainMs);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   deploy,
@@ -125,6 +126,34 @@ describe('test/journeys/database-away', () => {
     // That the sessions end, at the beginning and at the end, may be an outage of its own.
     expect(lines.filter((line) => line.includes('the database does not answer')).length).toBeLessThan(4);
     expect(lines.filter((line) => /"stack"|^\s+at /.test(line))).toEqual([]);
+  }, 60_000);
+
+  it('a database that lets nobody connect is an outage like any other', async () => {
+    const name = new URL(test.url).pathname.slice(1);
+    const elsewhere = new URL(test.url);
+    elsewhere.pathname = '/postgres';
+    const admin = new Client({ connectionString: elsewhere.href });
+    await admin.connect();
+    expect((await platform.call('GET', '/metrics')).status).toBe(200);
+    try {
+      await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+      const { result: answers, requests } = await during(platform.hubspot, () =>
+        Promise.all([
+          timed(() => write()),
+          timed(() => write({ mode: 'asynchronous' })),
+          timed(() => platform.call<ProblemBody>('GET', '/projects/default/connections')),
+        ]),
+      );
+      for (const answer of answers) expectAway(answer);
+      expect(requests).toEqual([]);
+      expect((await platform.call('GET', '/metrics')).status).toBe(200);
+    } finally {
+      await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      await admin.end();
+    }
+    await untilReady();
+    expect((await write()).status).toBe(200);
   }, 60_000);
 
   it('an outage is told once when it begins and once when it is over, and a refused request by its one line', async () => {

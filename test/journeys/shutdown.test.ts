@@ -150,6 +150,20 @@ describe('test/journeys/shutdown', () => {
     expect(kept.headers['connection']).toBe('keep-alive');
   });
 
+  it('SIGTERM: of a stop that lost nothing the log warns of nothing', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      expect((await create(email())).status).toBe(200);
+      const before = platform.said().length;
+      const ended = exit();
+      platform.process().kill('SIGTERM');
+      expect((await ended).code).toBe(0);
+      const said = platform.said().slice(before);
+      await platform.restart();
+      expect(said).not.toContain('was lost');
+      expect(said).not.toContain('"level":40');
+    }
+  }, 60_000);
+
   it('SIGTERM: connections on which nothing was asked yet hold nothing up', async () => {
     const healthPort = await freePort();
     await platform.restart('SIGTERM', { SVC_HEALTH_PORT: String(healthPort) });

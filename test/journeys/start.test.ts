@@ -156,18 +156,64 @@ describe('test/journeys/start', () => {
     90_000,
   );
 
+  it.each(['json', 'text'])(
+    'waits while the database takes no changes, says what it answered, and goes on (%s)',
+    async (SVC_LOG_FORMAT) => {
+      const { url: DATABASE_URL, database } = await empty();
+      const name = new URL(DATABASE_URL).pathname.slice(1);
+      await database.raw(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+      const node = await start({ DATABASE_URL, SVC_LOG_FORMAT });
+      await expect
+        .poll(() => node.said().match(/waiting for the database: .*read-only transaction/g)?.length ?? 0, {
+          timeout: 30_000,
+        })
+        .toBeGreaterThan(1);
+      expect(node.child.exitCode).toBeNull();
+      await database.raw(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+      await ready(node);
+    },
+    60_000,
+  );
+
   it('says what the database answered when it cannot start', async () => {
-    const { url: DATABASE_URL, database } = await empty();
-    const name = new URL(DATABASE_URL).pathname.slice(1);
-    await database.raw(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    const node = await start({ DATABASE_URL });
+    const wrong = new URL((await empty()).url);
+    wrong.pathname = '/none';
+    const node = await start({ DATABASE_URL: wrong.href });
     expect(await node.ended).toBe(1);
-    const failed = { level: 60, msg: expect.stringMatching(/^svc could not start: .*read-only/) as string };
+    const failed = {
+      level: 60,
+      msg: expect.stringMatching(/^svc could not start: database "none" does not exist$/) as string,
+    };
     expect(linesOf(node).at(-1)).toMatchObject(failed);
-    const text = await start({ DATABASE_URL, SVC_LOG_FORMAT: 'text' });
+    const text = await start({ DATABASE_URL: wrong.href, SVC_LOG_FORMAT: 'text' });
     expect(await text.ended).toBe(1);
-    expect(text.said()).toMatch(/^svc could not start: .*read-only transaction/m);
+    expect(text.said()).toMatch(/^svc could not start: database "none" does not exist$/m);
   }, 60_000);
+
+  it.skipIf(!pgbouncer).each([undefined, 'statement_timeout,idle_in_transaction_session_timeout,options'])(
+    'refuses to start by a pooler alone that lends sessions by the transaction, also one that ignores %s',
+    async (ignored) => {
+      const { url } = await empty();
+      const pooler = await startPgbouncer(pgbouncer ?? '', url, { ignored });
+      try {
+        const node = await start({ DATABASE_URL: pooler.through(url) });
+        expect(await node.ended).toBe(1);
+        expect(node.said()).toContain(
+          'leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL',
+        );
+        const doctor = await start(
+          { DATABASE_URL: pooler.through(url) },
+          ['server', 'doctor'],
+          [process.execPath, 'scripts/svc.mjs'],
+        );
+        expect(await doctor.ended).toBe(1);
+        expect(doctor.said()).toContain('leads to a pooler that keeps no sessions');
+      } finally {
+        await pooler.stop();
+      }
+    },
+    60_000,
+  );
 
   it.skipIf(!pgbouncer)(
     'waits for a pooler that refuses it, and says what the pooler answered',

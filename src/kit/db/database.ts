@@ -22,6 +22,7 @@ import {
   refusingStates,
   sqlState,
 } from './faults.ts';
+import { Connection } from './connection.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { watchOutage, type OutageHooks, type OutageWatch } from './outage.ts';
 import { takeRoom } from './room.ts';
@@ -167,6 +168,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 /** Connects lazily. */
 function openPool({ url, poolSize, applicationName, onIdleError }: DatabaseOptions, isPooled: boolean): Pool {
   const pool = new Pool({
+    Client: Connection,
     ...connectionSettings(url),
     max: poolSize,
     application_name: applicationName,

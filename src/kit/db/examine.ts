@@ -101,7 +101,9 @@ function unreached(error: unknown): Finding {
     'database',
     says,
     remedies[sqlState(error) ?? code] ??
-      'Look whether PostgreSQL runs, and whether DATABASE_URL leads to it.',
+      (sqlState(error) === undefined
+        ? 'Look whether PostgreSQL runs, and whether DATABASE_URL leads to it.'
+        : 'The server answers, and lets nobody in: look into its log, and whether its disk is full.'),
   );
 }
 

@@ -2,6 +2,13 @@
 import { DatabaseError } from 'pg';
 import { Problem, problem } from '../problem.ts';
 
+const unconnected = new WeakSet<object>();
+
+/** Notes that the server answered who wanted to connect with the error: whatever it says, it says nothing of a statement. */
+export function noteUnconnected(error: unknown): void {
+  if (error instanceof DatabaseError) unconnected.add(error);
+}
+
 /** A statement that was not sent, since the database answers nobody. */
 export class NotAsked extends Error {
   readonly code = 'ETIMEDOUT';
@@ -19,7 +26,7 @@ export function isUnanswered(error: unknown): boolean {
 export function isUnreached(error: unknown): boolean {
   const origin = originOf(error);
   if (!(origin instanceof Error)) return false;
-  if (origin instanceof NotAsked) return true;
+  if (origin instanceof NotAsked || unconnected.has(origin)) return true;
   const code = 'code' in origin && typeof origin.code === 'string' ? origin.code : '';
   return unreachedCodes.has(code) || /timeout exceeded when trying to connect/i.test(origin.message);
 }
@@ -60,6 +67,8 @@ export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof Problem) return error.code === 'database-unavailable';
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // Whoever may not connect is refused, and does not wait.
+  if (unconnected.has(error) && !refusedStates.test(code)) return true;
   if (networkCodes.has(code) || awayStates.test(code) || passingStates.test(code)) return true;
   return /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed|not queryable/i.test(
     error.message,
@@ -69,12 +78,6 @@ export function isDatabaseAway(error: unknown): boolean {
 /** Whether it is away for everybody, rather than that a conflict or a limit kept one statement from being made. */
 export function isOutage(error: unknown): boolean {
   return (isDatabaseAway(error) || isRefused(error)) && !passingStates.test(sqlState(originOf(error)) ?? '');
-}
-
-/** Whether the connection ended, or none could be had: what waits for the database to answer may go on then. */
-export function isLost(error: unknown): boolean {
-  const state = sqlState(originOf(error));
-  return isDatabaseAway(error) && (state === undefined || /^(08...|57P0[1-5]|53300)$/.test(state));
 }
 
 /** Whether the database takes no changes: a replica, or set so. */
@@ -97,14 +100,13 @@ export function originOf(error: unknown): unknown {
   return error instanceof Problem ? error.cause : error;
 }
 
+export const keepsNoSessions =
+  'DATABASE_URL leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL to a URL that leads to the server itself';
+
 /** Every failure to reach the database is one problem; other errors stay what they are. */
 export function asProblem(error: unknown): unknown {
-  if (error instanceof Error && /unsupported startup parameter/.test(error.message)) {
-    return new Error(
-      'DATABASE_URL leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL to a URL that leads to the server itself',
-      { cause: error },
-    );
-  }
+  if (error instanceof Error && /unsupported startup parameter/.test(error.message))
+    return new Error(keepsNoSessions, { cause: error });
   return (isDatabaseAway(error) || isRefused(error)) && !(error instanceof Problem)
     ? problem('database-unavailable', { cause: error })
     : error;

@@ -1,4 +1,5 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { Connection } from './connection.ts';
 import { problem } from '../problem.ts';
 import { backoffMs } from '../retry.ts';
 
@@ -87,7 +88,7 @@ async function ask(state: State, work: (client: Client) => Promise<unknown>): Pr
 }
 
 async function connect(state: State): Promise<Client> {
-  const client = new Client({
+  const client = new Connection({
     connectionString: state.url,
     application_name: 'svc notices',
     connectionTimeoutMillis: 5_000,

@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { Connection } from './connection.ts';
 import { connectionSettings } from './database.ts';
 
 // A start of the server tells two servers apart, an object id two databases of one.
@@ -20,7 +20,7 @@ export async function assertSameDatabase(pooledUrl: string, directUrl: string): 
 }
 
 async function identityOf(url: string): Promise<Identity | undefined> {
-  const client = new Client({ ...connectionSettings(url), application_name: 'svc start' });
+  const client = new Connection({ ...connectionSettings(url), application_name: 'svc start' });
   client.on('error', () => undefined);
   try {
     await client.connect();

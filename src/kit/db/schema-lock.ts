@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { Connection } from './connection.ts';
 import { connectionSettings, ownSession } from './database.ts';
 import { sqlState } from './faults.ts';
 
@@ -42,7 +43,7 @@ export async function underSchemaLock<T>(
 
 /** A session for a change of the schema. */
 export async function withSchemaClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({
+  const client = new Connection({
     ...connectionSettings(url),
     application_name: 'svc migrate',
     connectionTimeoutMillis: 5_000,

@@ -1,4 +1,5 @@
-import { Client, DatabaseError, type ClientConfig } from 'pg';
+import { DatabaseError, type ClientConfig } from 'pg';
+import { Connection } from './connection.ts';
 import { isUnanswered } from './faults.ts';
 
 interface Surroundings {
@@ -124,7 +125,7 @@ export class Silence {
 
 /** Asks on a connection of its own. Resolves with the error when nothing was answered in time; a refusal is an answer. */
 export async function askAlone(settings: ClientConfig): Promise<unknown> {
-  const client = new Client({
+  const client = new Connection({
     ...settings,
     connectionTimeoutMillis: probeTimeoutMs,
     query_timeout: probeTimeoutMs,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import { Connection } from './connection.ts';
 import { connectionSettings } from './database.ts';
-import { isDatabaseAway, isLost } from './faults.ts';
+import { isDatabaseAway, isOutage, isRefused } from './faults.ts';
 import { faultOfVersion } from './examine.ts';
 
 const pauseMs = 500;
@@ -21,7 +21,7 @@ export async function untilDatabaseAnswers(url: string, sayFault: (fault: string
   }
 }
 
-/** Takes a step of the start again when the database goes away in it. The step leaves nothing behind that a second one minds. */
+/** Takes a step of the start again when the database goes away in it, or takes no changes. The step leaves nothing behind that a second one minds. */
 export async function despiteOutages<Value>(
   step: () => Promise<Value>,
   {
@@ -30,12 +30,16 @@ export async function despiteOutages<Value>(
     sayFault,
   }: { url: string; sayLost: (why: unknown) => void; sayFault: (fault: string) => void },
 ): Promise<Value> {
+  let saidAt = -Infinity;
   for (;;) {
     try {
       return await step();
     } catch (error) {
-      if (!isLost(error)) throw error;
-      sayLost(error);
+      if (!isOutage(error) || isRefused(error)) throw error;
+      if (performance.now() - saidAt >= sayEveryMs) {
+        sayLost(error);
+        saidAt = performance.now();
+      }
     }
     await sleep(pauseMs);
     await untilDatabaseAnswers(url, sayFault);
@@ -43,7 +47,7 @@ export async function despiteOutages<Value>(
 }
 
 async function faultOf(url: string): Promise<string | undefined> {
-  const client = new Client({
+  const client = new Connection({
     ...connectionSettings(url),
     application_name: 'svc start',
     connectionTimeoutMillis: 3_000,
