@@ -120,6 +120,7 @@ async function stopAll(running: Running, config: Config): Promise<void> {
 async function run(): Promise<void> {
   const command = readCommand(process.argv.slice(2));
   if (command.role === 'doctor') return doctor(command);
+  if (!isServing(command)) undone = `svc ${command.role} failed`;
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, { format: config.logFormat });
   // Node would write them as text between the lines.
@@ -298,9 +299,11 @@ function reasonsOf(error: unknown): string[] {
   return error.cause === undefined ? [error.message] : [error.message, ...reasonsOf(error.cause)];
 }
 
+/** How the end of the process begins when what it was asked for fails. */
+let undone = 'svc could not start';
+
 run().catch((error: unknown) => {
-  const reason =
-    error instanceof ConfigError ? error.message : `svc could not start: ${reasonsOf(error).join(': ')}`;
+  const reason = error instanceof ConfigError ? error.message : `${undone}: ${reasonsOf(error).join(': ')}`;
   say(reason, { level: 'fatal' });
   if (!(error instanceof ConfigError) && process.env['SVC_LOG_LEVEL'] === 'debug')
     say(String((error as Error).stack), { level: 'fatal' });

@@ -104,6 +104,9 @@ describe('test/journeys/start-keys', () => {
     );
     expect(log).toEqual([{ actor_kind: 'operator' }, { actor_kind: 'operator' }]);
     expect(await (await start(given, ['operator-keys', 'create'])).ended).toBe(1);
+    const nobodys = await start(given, ['operator-keys', 'create', '--full', '--project', 'none']);
+    expect(await nobodys.ended).toBe(1);
+    expect(nobodys.said()).toContain('svc operator-keys create failed: there is no project none');
   }, 120_000);
 
   it('operator-keys create works beside a running svc, says where, and makes no database', async () => {
