@@ -204,7 +204,7 @@ describe('test/journeys/log', () => {
 
   it('with SVC_LOG_REQUESTS=problems only those have a line; SVC_LOG_FORMAT=text is for readers', async () => {
     await platform.restart('SIGTERM', { SVC_LOG_REQUESTS: 'problems', SVC_LOG_FORMAT: 'text' });
-    const fine = await create({ email: 'f@example.com' });
+    const fine = await create({ email: 'h@example.com' });
     const refused = await platform.call<ProblemBody>('GET', '/nowhere');
     await expect.poll(() => platform.said()).toContain(`requestId=${refused.body.requestId}`);
     expect(platform.said()).not.toContain(fine.headers.get('x-request-id'));
