@@ -1,6 +1,7 @@
 import { record } from '../events/index.ts';
 import type { Database } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
+import { createPeriodic, type Periodic } from '../kit/periodic.ts';
 import { sleep } from '../kit/retry.ts';
 import { countDeadLetters, takeDeadLetters } from './store/dead-letters.ts';
 
@@ -32,40 +33,16 @@ export async function tellDeadLetters(database: Database, waitedMs = gatherMs): 
   });
 }
 
-interface DeadLetterTeller {
-  start(): void;
-  stop(): Promise<void>;
-}
-
 const everyMs = 15_000;
 
 /** Within a minute everything that ran out is told of. */
-export function createDeadLetterTeller({
-  database,
-  log,
-}: Pick<Ground, 'database' | 'log'>): DeadLetterTeller {
-  const stopping = new AbortController();
-  let rounds: Promise<void> = Promise.resolve();
-
-  async function tellOn(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const more = await tellDeadLetters(database).catch((error: unknown) => {
-        log.warn({ err: error }, 'deliveries that ran out of attempts were not told of; it is tried again');
-        return false;
-      });
-      if (!more) await sleep(everyMs, stopping.signal);
-    }
-  }
-
-  return {
-    start() {
-      rounds = tellOn();
-    },
-    async stop() {
-      stopping.abort();
-      await rounds;
-    },
-  };
+export function createDeadLetterTeller({ database, log }: Pick<Ground, 'database' | 'log'>): Periodic {
+  return createPeriodic({
+    log,
+    what: 'telling of deliveries that ran out of attempts',
+    everyMs,
+    round: () => tellDeadLetters(database),
+  });
 }
 
 const keptMs = 15_000;

@@ -1,12 +1,7 @@
 import type { Database } from '../kit/db/database.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
-
-/** Keeps the months of the audit log and the days of events ahead, and drops the old ones. */
-interface EventKeeper {
-  start(): void;
-  stop(): Promise<void>;
-}
+import { createPeriodic, together, type Periodic } from '../kit/periodic.ts';
 
 export const auditPartitions: PartitionedTable[] = [
   { table: 'audit_log', key: 'id', by: 'month', ahead: 12, large: ['details'] },
@@ -32,33 +27,16 @@ interface KeptDays {
   events: number;
 }
 
+/** Keeps the months of the audit log and the days of events ahead, and drops the old ones. */
 export function createEventKeeper(
   { database, log }: { database: Database; log: Logger },
   keepDays: KeptDays,
-): EventKeeper {
-  const timers: NodeJS.Timeout[] = [];
-  const running = new Set<Promise<unknown>>();
-
-  function every(what: string, tables: PartitionedTable[], days: number): void {
-    const run = (): void => {
-      const round = keepPartitions(database, tables, days)
-        // Nothing is due for days, so the next round is soon enough.
-        .catch((error: unknown) => log.warn({ err: error }, `${what} failed; it is tried again`))
-        .finally(() => running.delete(round));
-      running.add(round);
-    };
-    run();
-    timers.push(setInterval(run, everyMs).unref());
-  }
-
-  return {
-    start() {
-      every('looking after the months of the audit log', auditPartitions, keepDays.audit);
-      every('looking after the days of events', eventPartitions, keepDays.events);
-    },
-    async stop() {
-      timers.forEach(clearInterval);
-      await Promise.all(running);
-    },
-  };
+): Periodic {
+  // Nothing is due for days, so that after a failure the next round is soon enough.
+  const every = (what: string, tables: PartitionedTable[], days: number): Periodic =>
+    createPeriodic({ log, what, everyMs, round: () => keepPartitions(database, tables, days) });
+  return together([
+    every('looking after the months of the audit log', auditPartitions, keepDays.audit),
+    every('looking after the days of events', eventPartitions, keepDays.events),
+  ]);
 }

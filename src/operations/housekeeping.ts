@@ -1,16 +1,11 @@
 import type { Database } from '../kit/db/database.ts';
-import { isOutage } from '../kit/db/faults.ts';
 import { keepPartitions, type PartitionedTable } from '../kit/db/partitions.ts';
 import type { Logger } from '../kit/log.ts';
+import { createPeriodic, together, type Periodic } from '../kit/periodic.ts';
 import { exchangePartitions } from './exchanges/exchange-log.ts';
-import { forgetOwners } from './store/owners.ts';
 import { daysOfOldestUnfinished } from './store/backlog.ts';
 import { forgetExpired } from './store/keys.ts';
-
-export interface Housekeeping {
-  start(): void;
-  stop(): Promise<void>;
-}
+import { forgetOwners } from './store/owners.ts';
 
 const monthly = { by: 'month', ahead: 3, keptAs: 'operations' } as const;
 
@@ -41,53 +36,30 @@ export interface KeptDays {
   exchanges?: number | undefined;
 }
 
-/** What keeps the tables of the ledger fit: partitions ahead of time, and old idempotency keys gone. */
-export function createHousekeeping(database: Database, log: Logger, keepDays: KeptDays): Housekeeping {
-  const timers: NodeJS.Timeout[] = [];
-  const told = new Set<string>();
-
-  async function attempt(what: string, work: () => Promise<unknown>): Promise<boolean> {
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      // Without ownership of the tables this is the operator's job; once is enough to say so.
-      if (!told.has(what)) log.warn({ err: error }, `${what} failed; it is tried again`);
-      // An outage is told elsewhere; what comes after it may be another fault.
-      if (!isOutage(error)) told.add(what);
-      return false;
-    }
-  }
-
-  let stopped = false;
-  let making: Promise<void> | undefined;
-  let nextPartitions: NodeJS.Timeout | undefined;
-  async function partitions(): Promise<void> {
-    await attempt('forgetting whose operations were that are gone', () => forgetOwners(database));
-    const made = await attempt('making history partitions', () => keepHistory(database, keepDays.operations));
-    await attempt('making partitions of exchanges', () =>
-      keepPartitions(database, exchangePartitions, keepDays.exchanges),
-    );
-    if (stopped) return;
-    nextPartitions = setTimeout(() => void partitions(), made ? partitionsEveryMs : partitionsAgainMs);
-    nextPartitions.unref();
-  }
-  const oldKeys = (): Promise<boolean> =>
-    attempt('deleting old idempotency keys', async () => {
-      while ((await forgetExpired(database, keysAtOnce)) === keysAtOnce);
-    });
-
-  return {
-    start() {
-      making = partitions();
-      timers.push(setInterval(() => void oldKeys(), keysEveryMs));
-      for (const timer of timers) timer.unref();
-    },
-    async stop() {
-      stopped = true;
-      for (const timer of timers) clearInterval(timer);
-      clearTimeout(nextPartitions);
-      await making;
-    },
-  };
+/** What keeps the tables of the ledger fit: partitions ahead of time, counts where they are read, and old idempotency keys gone. */
+export function createHousekeeping(database: Database, log: Logger, keepDays: KeptDays): Periodic {
+  const hourly = { log, everyMs: partitionsEveryMs, againMs: partitionsAgainMs };
+  return together([
+    createPeriodic({
+      ...hourly,
+      what: 'making history partitions',
+      round: () => keepHistory(database, keepDays.operations),
+    }),
+    createPeriodic({
+      ...hourly,
+      what: 'making partitions of exchanges',
+      round: () => keepPartitions(database, exchangePartitions, keepDays.exchanges),
+    }),
+    createPeriodic({
+      ...hourly,
+      what: 'forgetting whose operations were that are gone',
+      round: () => forgetOwners(database),
+    }),
+    createPeriodic({
+      log,
+      what: 'deleting old idempotency keys',
+      everyMs: keysEveryMs,
+      round: async () => (await forgetExpired(database, keysAtOnce)) === keysAtOnce,
+    }),
+  ]);
 }

@@ -2,8 +2,8 @@ import { record } from '../events/index.ts';
 import type { Database } from '../kit/db/database.ts';
 import { isId, newId } from '../kit/ids.ts';
 import type { Logger } from '../kit/log.ts';
+import { createPeriodic, type Periodic } from '../kit/periodic.ts';
 import { problem, refuse } from '../kit/problem.ts';
-import { sleep } from '../kit/retry.ts';
 import type { History } from './history.ts';
 import type { Erasure, ErasureRequest } from './schema.ts';
 import { findErasure, insertErasure, moveErasure, takeErasure, type ErasureRow } from './store.ts';
@@ -106,11 +106,6 @@ export async function eraseSome(
   });
 }
 
-interface Eraser {
-  start(): void;
-  stop(): Promise<void>;
-}
-
 const lookEveryMs = 5_000;
 /** Between two steps, so that what is live goes first. */
 const pauseMs = 20;
@@ -118,27 +113,12 @@ const pauseMs = 20;
 export function createEraser(
   { database, log }: { database: Database; log: Logger },
   histories: readonly History[],
-): Eraser {
-  const stopping = new AbortController();
-  let rounds: Promise<void> = Promise.resolve();
-
-  async function eraseOn(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const more = await eraseSome(database, histories).catch((error: unknown) => {
-        log.warn({ err: error }, 'a step of an erasure failed; it is tried again');
-        return false;
-      });
-      await sleep(more ? pauseMs : lookEveryMs, stopping.signal);
-    }
-  }
-
-  return {
-    start() {
-      rounds = eraseOn();
-    },
-    async stop() {
-      stopping.abort();
-      await rounds;
-    },
-  };
+): Periodic {
+  return createPeriodic({
+    log,
+    what: 'a step of an erasure',
+    everyMs: lookEveryMs,
+    pauseMs,
+    round: () => eraseSome(database, histories),
+  });
 }

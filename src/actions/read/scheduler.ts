@@ -1,5 +1,5 @@
 import { newId } from '../../kit/ids.ts';
-import { sleep } from '../../kit/retry.ts';
+import { createPeriodic, type Periodic } from '../../kit/periodic.ts';
 import { followChanges } from './feeds.ts';
 import type { ReadDeps } from './prepare.ts';
 import { nextRun } from './schedule.ts';
@@ -8,41 +8,17 @@ import { due, fire, type DueFeed, type Firing } from './store/runs.ts';
 const lookEveryMs = 1_000;
 const atOnce = 500;
 
-export interface Scheduler {
-  start(): void;
-  stop(): Promise<void>;
-}
-
 /** Keeps feeds in step with configs and manifests, and begins the runs that are due; on as many nodes as there are. */
-export function createScheduler(deps: Pick<ReadDeps, 'ground' | 'installations' | 'operations'>): Scheduler {
-  const stopping = new AbortController();
-  let looking: Promise<void> | undefined;
-
-  async function look(): Promise<void> {
-    let told = false;
-    while (!stopping.signal.aborted) {
-      try {
-        const [changed, fired] = [await followChanges(deps), await fireDue(deps)];
-        told = false;
-        if (changed || fired) continue;
-      } catch (error) {
-        if (!told)
-          deps.ground.log.warn({ err: error }, 'looking for reads that are due failed; it is tried again');
-        told = true;
-      }
-      await sleep(lookEveryMs, stopping.signal);
-    }
-  }
-
-  return {
-    start() {
-      looking = look();
+export function createScheduler(deps: Pick<ReadDeps, 'ground' | 'installations' | 'operations'>): Periodic {
+  return createPeriodic({
+    log: deps.ground.log,
+    what: 'looking for reads that are due',
+    everyMs: lookEveryMs,
+    async round() {
+      const [changed, fired] = [await followChanges(deps), await fireDue(deps)];
+      return changed || fired;
     },
-    async stop() {
-      stopping.abort();
-      await looking;
-    },
-  };
+  });
 }
 
 /** Begins a run of each feed whose time has come. Answers whether there may be more. */

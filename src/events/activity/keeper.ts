@@ -1,12 +1,7 @@
 import type { Database } from '../../kit/db/database.ts';
 import type { Logger } from '../../kit/log.ts';
-import { sleep } from '../../kit/retry.ts';
+import { createPeriodic, type Periodic } from '../../kit/periodic.ts';
 import { foldActivity, forgetActivity, type Grain } from './store.ts';
-
-export interface ActivityKeeper {
-  start(): void;
-  stop(): Promise<void>;
-}
 
 const everyMs = 2_000;
 const rowsAtOnce = 5_000;
@@ -21,30 +16,8 @@ const keptSeconds: Record<Grain, number> = {
 };
 
 /** Keeps the figures of what ended: on as many nodes as there are, each takes what no other has taken. */
-export function createActivityKeeper({ database, log }: { database: Database; log: Logger }): ActivityKeeper {
-  const stopping = new AbortController();
-  let keeping: Promise<void> | undefined;
+export function createActivityKeeper({ database, log }: { database: Database; log: Logger }): Periodic {
   let forgotAt = -Infinity;
-
-  async function keep(): Promise<void> {
-    let told = false;
-    while (!stopping.signal.aborted) {
-      try {
-        const isMore = (await foldActivity(database, rowsAtOnce)) === rowsAtOnce;
-        await forgetOld();
-        told = false;
-        if (isMore) continue;
-      } catch (error) {
-        if (!told)
-          log.warn(
-            { err: error },
-            'the figures of what ended were not brought up to date; it is tried again',
-          );
-        told = true;
-      }
-      await sleep(everyMs, stopping.signal);
-    }
-  }
 
   async function forgetOld(): Promise<void> {
     if (performance.now() - forgotAt < forgetEveryMs) return;
@@ -53,13 +26,14 @@ export function createActivityKeeper({ database, log }: { database: Database; lo
     forgotAt = performance.now();
   }
 
-  return {
-    start() {
-      keeping = keep();
+  return createPeriodic({
+    log,
+    what: 'bringing the figures of what ended up to date',
+    everyMs,
+    async round() {
+      const isMore = (await foldActivity(database, rowsAtOnce)) === rowsAtOnce;
+      await forgetOld();
+      return isMore;
     },
-    async stop() {
-      stopping.abort();
-      await keeping;
-    },
-  };
+  });
 }
