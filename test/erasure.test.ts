@@ -15,6 +15,7 @@ const stays: Record<string, string> = {
   ab_turn: 'work that is under way',
   activity: 'counts alone',
   activity_delta: 'counts alone',
+  operation_delta: 'counts alone',
   api_key: 'the builder’s',
   audit_log: 'says who asked for what, and for the erasure',
   budget: 'says when a connection may be called',

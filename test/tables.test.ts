@@ -41,6 +41,7 @@ const owners: Record<string, string> = {
   exchange: 'operations',
   idempotency: 'operations',
   operation: 'operations',
+  operation_delta: 'operations',
   operation_log: 'operations',
   operation_mark: 'operations',
   written_record: 'operations',

@@ -149,8 +149,7 @@ describe('deliveries', () => {
       VALUES ($1, $2, $2, $2, $2, 'read', '{}', 'contacts', 'success', 6)`,
       [world.projectId, operationId],
     );
-    const counts = async () =>
-      (await world.rows('SELECT succeeded, failed FROM operation WHERE id = $1', [operationId]))[0];
+    const counts = () => world.countsOf(operationId);
     receiver.answer = (response, { body }) => {
       response.writeHead(body.includes('"n2"') ? 500 : 204).end();
     };

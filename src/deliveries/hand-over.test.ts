@@ -128,7 +128,8 @@ describe('deliveries/hand-over', () => {
     await world.work({ leaseMs });
     expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
     expect(times(message?.id)).toBe(1);
-    expect(await rows("SELECT id FROM lane WHERE project_id = $1 AND kind = 'node'")).toEqual([]);
+    const nodeLanes = () => rows("SELECT id FROM lane WHERE project_id = $1 AND kind = 'node'");
+    expect(await eventually(nodeLanes, (left) => left.length === 0)).toEqual([]);
   });
 
   it('a close waits for what is under way', async () => {

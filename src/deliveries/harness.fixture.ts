@@ -10,6 +10,7 @@ import { createMetrics } from '../kit/metrics.ts';
 import { sleep } from '../kit/retry.ts';
 import { createVault, parseMasterKeys } from '../kit/vault.ts';
 import { createWorker, type Worker } from '../lanes/index.ts';
+import { foldCounts } from '../operations/store/counts.ts';
 import { createDeliveries, cutMessages, keepMessages, type Deliveries, type NewMessage } from './index.ts';
 import { createWebhook } from './webhook/index.ts';
 
@@ -66,6 +67,8 @@ export interface DeliveryWorld {
   /** Keeps them and tells the workers. */
   queue(destinationId: string, count: number, over?: Partial<NewMessage>): Promise<string[]>;
   rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Of the records of an operation, how many arrived, and how many finally did not. */
+  countsOf(operationId: string): Promise<Record<string, unknown> | undefined>;
   /** What waits for a later attempt is due now. */
   hurry(): Promise<void>;
   close(): Promise<void>;
@@ -117,6 +120,10 @@ export function openDeliveryWorld(
     projectId,
     deliveries,
     rows,
+    async countsOf(operationId) {
+      await foldCounts(test.database, 1_000);
+      return (await rows('SELECT succeeded, failed FROM operation WHERE id = $1', [operationId]))[0];
+    },
     messages,
     async work(options) {
       const worker = createWorker(ground, {

@@ -4,6 +4,7 @@ import type { Logger } from '../kit/log.ts';
 import { createPeriodic, together, type Periodic } from '../kit/periodic.ts';
 import { exchangePartitions } from './exchanges/exchange-log.ts';
 import { daysOfOldestUnfinished } from './store/backlog.ts';
+import { foldCounts } from './store/counts.ts';
 import { forgetExpired } from './store/keys.ts';
 import { forgetOwners } from './store/owners.ts';
 
@@ -22,6 +23,8 @@ const partitionsEveryMs = 60 * 60_000;
 const partitionsAgainMs = 60_000;
 const keysEveryMs = 60_000;
 const keysAtOnce = 1_000;
+const countsEveryMs = 1_000;
+const countsAtOnce = 5_000;
 
 /** Nothing is dropped of the month in which the oldest unfinished operation was accepted, or of a later one. */
 export async function keepHistory(database: Database, keepDays?: number): Promise<void> {
@@ -60,6 +63,12 @@ export function createHousekeeping(database: Database, log: Logger, keepDays: Ke
       what: 'deleting old idempotency keys',
       everyMs: keysEveryMs,
       round: async () => (await forgetExpired(database, keysAtOnce)) === keysAtOnce,
+    }),
+    createPeriodic({
+      log,
+      what: 'counting what arrived',
+      everyMs: countsEveryMs,
+      round: async () => (await foldCounts(database, countsAtOnce)) === countsAtOnce,
     }),
   ]);
 }

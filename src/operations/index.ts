@@ -6,14 +6,7 @@ export { endsOf, type Ends } from './ends.ts';
 export { findEarlierUse } from './keys.ts';
 export { claimKeys, keyColumns, release } from './store/keys.ts';
 export { load, withPayloads } from './store/load.ts';
-export {
-  beginOperations,
-  countParts,
-  endOperations,
-  logLines,
-  markOperations,
-  moveOperations,
-} from './store/parts.ts';
+export { beginOperations, countParts, endOperations, logLines, markOperations } from './store/parts.ts';
 export { storable, storableJson } from './store/text.ts';
 export { nothingNow, toldType, type TellNow, type TellOffer, type ToldMessage } from './tell-now.ts';
 export { turnKey } from './store/turn-key.ts';
@@ -23,7 +16,6 @@ export { operationMetrics } from './outcomes.ts';
 export { operationRoutes } from './routes.ts';
 export type { BacklogRow } from './backlog.ts';
 export { createReader, type WrittenOperation } from './read.ts';
-export type { ReadDetails } from './store/read.ts';
 export { isNotDone, isUnresolved } from './resolve.ts';
 export { countedOf, type Ended, type LogEntry, type Settlement, type StoredOutcome } from './settlement.ts';
 export {

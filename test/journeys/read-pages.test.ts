@@ -98,6 +98,42 @@ describe('journeys/read-pages', () => {
     const arrived = receiver.entries().map(({ fields }) => String(fields['lastname']));
     expect(arrived.toSorted()).toEqual(names.toSorted());
   }, 60_000);
+
+  it('stores pages that come meanwhile together, and leaves the operation alone until its part is read', async () => {
+    const read = receiver.entries().length;
+    const names = Array.from({ length: 5 * contacts }, (_, at) => `further ${at}`);
+    await simulator(platform.hubspot, 'POST', '/data', {
+      object: 'contacts',
+      records: names.map((lastname) => ({ properties: { lastname } })),
+    });
+    await test.database.raw(`
+      CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.4); RETURN NEW; END $$;
+      CREATE TRIGGER slowly BEFORE INSERT ON message FOR EACH ROW WHEN (NEW.page = 1) EXECUTE FUNCTION slowly();
+      CREATE SEQUENCE moves;
+      CREATE FUNCTION moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('moves'); RETURN NULL; END $$;
+      CREATE TRIGGER moved AFTER UPDATE ON operation FOR EACH ROW WHEN (NEW.total <> OLD.total) EXECUTE FUNCTION moved()`);
+    await tick();
+    await until(async () => receiver.entries().length >= read + names.length);
+    await until(async () => (await feed())?.run === null);
+    const arrived = receiver.entries().slice(read);
+    expect(arrived.map(({ fields }) => String(fields['lastname'])).toSorted()).toEqual(names.toSorted());
+    const [{ pages, commits, operation } = {}] = await test.database.raw(
+      `SELECT max(page) AS pages, count(DISTINCT xmin::text)::int AS commits, operation_id AS operation
+      FROM message GROUP BY operation_id ORDER BY max(id::text) DESC LIMIT 1`,
+    );
+    expect(pages).toBe(Math.ceil(names.length / 200));
+    expect(commits).toBeLessThan(Number(pages));
+    const [{ moves } = {}] = await test.database.raw('SELECT last_value::int AS moves FROM moves');
+    expect(Number(moves)).toBeLessThan(Number(pages));
+    await until(async () => {
+      const { body } = await platform.call<{ metadata: { read: object } }>(
+        'GET',
+        `/projects/${platform.projectId}/operations/${String(operation)}`,
+      );
+      const { emitted, delivered } = body.metadata.read as { emitted: number; delivered: number };
+      return emitted === names.length && delivered === names.length;
+    });
+  }, 60_000);
 });
 
 /** Further than the first page. */

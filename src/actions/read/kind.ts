@@ -18,14 +18,8 @@ export function readKind(deps: ReadDeps): RegisteredKind {
   const keepPage: KeepPage = createGroupCommit<Page, Kept | undefined>({
     commit: async (pages) => {
       const kept = await keep(database, pages);
-      for (const [at, { projectId, operationId: id, request }] of pages.entries())
-        if (kept[at])
-          database.tell(projectId, {
-            type: 'operation',
-            id,
-            status: 'in_progress',
-            groupRef: request.groupRef,
-          });
+      for (const [at, { projectId, operationId: id, groupRef }] of pages.entries())
+        if (kept[at]) database.tell(projectId, { type: 'operation', id, status: 'in_progress', groupRef });
       return kept;
     },
     maxGroup: groupSize.bodies,

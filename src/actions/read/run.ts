@@ -3,8 +3,8 @@ import { crashPoint } from '../../kit/crash-point.ts';
 import { faultOf } from '../../kit/db/faults.ts';
 import type { GroupCommit } from '../../kit/group-commit.ts';
 import type { Ran, WorkContext } from '../../lanes/index.ts';
-import type { ReadDetails } from '../../operations/index.ts';
 import type { Failure, ReadPage, ReadQuery } from '../../providers/index.ts';
+import { ahead } from './ahead.ts';
 import { entriesInTurns, seenIn, type Seen } from './entries.ts';
 import { countOf, type Caller } from './fetch-page.ts';
 import { alsoOf, fetchLinked, rememberedOf, type LinkedPage } from './linked-page.ts';
@@ -97,32 +97,51 @@ type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' |
 
 async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
   const { run, ends } = reading;
-  const pages = pagesFrom(reading, run.cursor === null ? await beginning(reading) : run);
-  for (let next = pages.next(); ;) {
-    const { value: read, done } = await next;
+  const begun = run.cursor === null ? await beginning(reading) : run;
+  // Pages that come while others are stored are stored together; nobody waits for them if those cannot be.
+  for await (const read of ahead(pagesFrom(reading, begun), joined)) {
     if ('failure' in read) return ends.failed(read.failure);
-    // Messages are made of the next page while this one is stored; nobody waits for them if it cannot be.
-    if (!done) next = pages.next();
-    next.catch(() => undefined);
     const outcome = await keep(reading, read.kept);
     if (!outcome || 'error' in outcome) return unkept(reading, outcome);
     if (read.taken.cursor === null) return { end: await whole(reading, read.taken), heard: 'answer' };
-    if (done) return { end: ends.later(Math.max(read.waitMs, reading.waitMs())), heard: 'answer' };
+    if (read.isLast) return { end: ends.later(Math.max(read.waitMs, reading.waitMs())), heard: 'answer' };
   }
+  throw new Error('the pages ended without a last one');
 }
 
-/** A page that is to be kept, where the run is with it, and how long the provider asks to wait behind it. */
-type ReadOne = { kept: Page; taken: Place; waitMs: number } | { failure: Failure };
+/**
+ * Pages that are to be kept, where the run is with them, and how long the provider asks to wait behind them. The last of a while
+ * says so; so does a failure.
+ */
+type ReadOne = { kept: Page; taken: Place; waitMs: number; isLast: boolean } | { failure: Failure };
+
+/** What a page and those behind it may hold to be kept together. */
+const together = { pages: 4, bytes: 1_000_000 };
+
+function joined(one: ReadOne, next: ReadOne): ReadOne | undefined {
+  if ('failure' in one || 'failure' in next) return undefined;
+  const [first, second] = [one.kept, next.kept];
+  const made = [...first.made, ...second.made];
+  const pages = first.pages + second.pages;
+  const bytes = made.reduce((sum, { body, result }) => sum + body.length + (result?.length ?? 0), 0);
+  if (pages > together.pages || bytes > together.bytes) return undefined;
+  const links = [...(first.links ?? []), ...(second.links ?? [])];
+  const hashes = Buffer.concat([first.hashes, second.hashes]);
+  return { ...next, kept: { ...second, pages, made, hashes, ...(links.length > 0 ? { links } : {}) } };
+}
 
 /** Pages one after the other for a while, each asked for while messages are made of the one before it. */
-async function* pagesFrom(reading: Reading, begun: Place): AsyncGenerator<ReadOne, ReadOne> {
+async function* pagesFrom(reading: Reading, begun: Place): AsyncGenerator<ReadOne, void> {
   const endsAt = performance.now() + sliceMs;
   let place = begun;
   let next = fetchAt(reading, place);
   for (let beginnings = 1; ;) {
     const fetched = await next;
     if ('failure' in fetched) {
-      if (!fetched.begin || beginnings >= mostBeginnings) return fetched;
+      if (!fetched.begin || beginnings >= mostBeginnings) {
+        yield fetched;
+        return;
+      }
       beginnings += 1;
       place = atBeginning(reading, place);
       next = fetchAt(reading, place);
@@ -137,10 +156,10 @@ async function* pagesFrom(reading: Reading, begun: Place): AsyncGenerator<ReadOn
     if (goesOn) next = fetchAt(reading, following);
     // Nobody waits for it if this page cannot be kept.
     next.catch(() => undefined);
-    const read = { ...(await take(reading, place.deleted, following, fetched)), waitMs };
-    if (!goesOn) return read;
-    yield read;
-    place = read.taken;
+    const { kept, taken } = await take(reading, place.deleted, following, fetched);
+    yield { kept, taken, waitMs, isLast: !goesOn };
+    if (!goesOn) return;
+    place = taken;
   }
 }
 
@@ -246,14 +265,8 @@ async function take(
   };
   const { operationId } = run;
   const { projectId, seq, lease } = item;
-  const { groupRef, connectionId, provider } = target;
-  const request = { groupRef, connectionId, provider, read: detailsOf(run, taken) };
   const links = associated && rememberedOf(associated, new Set(entries.map(({ key }) => key.id)));
-  const kept = { ...taken, projectId, operationId, seq, lease, request, hashes, made };
+  const { groupRef } = target;
+  const kept = { ...taken, pages: 1, projectId, operationId, seq, lease, groupRef, hashes, made };
   return { taken, kept: links ? { ...kept, links } : kept };
-}
-
-/** What the operation tells of the run. */
-function detailsOf({ type, since, until }: Run, { page, processed, estimated }: Place): ReadDetails {
-  return { type, since, until, pages: page, processed, ...(estimated === null ? {} : { estimated }) };
 }

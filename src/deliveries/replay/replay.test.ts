@@ -199,8 +199,7 @@ describe('deliveries/replay', () => {
       { id, destinationId: elsewhere, status: 'failed' },
     ]);
     expect((await listed({ status: 'failed' })).results).toEqual([]);
-    const [counts] = await world.rows('SELECT succeeded, failed FROM operation WHERE id = $1', [operationId]);
-    expect(counts).toEqual({ succeeded: 1, failed: 0 });
+    expect(await world.countsOf(operationId)).toEqual({ succeeded: 1, failed: 0 });
   });
 
   it('what is delivered for the first time goes first', async () => {

@@ -66,7 +66,7 @@ export function messageParts(from: number, source: string): string {
     ${restingLanesOf('SELECT DISTINCT project_id, destination_id AS id FROM messages WHERE node_id IS NOT NULL')}),
   message_rows AS (
     INSERT INTO message (${names}, created_at)
-    SELECT ${names}, now FROM clock, (SELECT * FROM messages ORDER BY n, slice) m
+    SELECT ${names}, now FROM clock, (SELECT * FROM messages ORDER BY n, page, slice) m
     RETURNING id, seq, created_at),
   message_works AS (
     INSERT INTO work (project_id, ref, lane_id, home_id, kind, state, attempt, lease, due_at, deadline, trace)
@@ -75,7 +75,7 @@ export function messageParts(from: number, source: string): string {
     FROM clock, (
       SELECT m.*, o.id AS node, o.lease FROM messages m
       LEFT JOIN nodes o ON o.id = m.node_id AND m.destination_id NOT IN (SELECT id FROM resting)
-      ORDER BY n, slice) m
+      ORDER BY n, page, slice) m
     RETURNING project_id, ref, seq, lane_id, state, due_at),
   message_wakes AS (${woken('SELECT * FROM message_works WHERE state = 0')}),
   started AS (

@@ -10,14 +10,14 @@ export const beginOperations = (action: string, source: string): string => `oper
     SELECT project_id, id, integration_id, installation_id, config_id, '${action}', request, resource,
       'in_progress', 0, now, now FROM (${source}) s, clock)`;
 
-/** How far they are: for a source with project_id, id, total, and the request with what is known by now. */
-export const moveOperations = (source: string): string => `operations AS (
-    UPDATE operation o SET total = s.total, request = s.request, updated_at = now
-    FROM clock, (${source}) s WHERE o.project_id = s.project_id AND o.id = s.id)`;
-
-/** After an attempt: for a source with project_id, id, status, result, errors, attempt, spent and due_at. */
-export const endOperations = (source: string): string => `operations AS (
-    UPDATE operation o SET status = s.status, result = s.result,
+/**
+ * After an attempt: for a source with project_id, id, status, result, errors, attempt, spent, due_at, and what there is of it by now: `total`, and
+ * `details` (jsonb) that its request has under `detailed`.
+ */
+export const endOperations = (detailed: string, source: string): string => `operations AS (
+    UPDATE operation o SET status = s.status, result = s.result, total = coalesce(s.total, o.total),
+      request = CASE WHEN s.details IS NULL THEN o.request
+        ELSE jsonb_set(o.request::jsonb, '{${detailed}}', (o.request::jsonb->'${detailed}') || s.details)::json END,
       errors = CASE WHEN s.spent OR s.status <> 'in_progress' THEN s.errors ELSE o.errors END, attempts = s.attempt,
       last_attempt_at = CASE WHEN s.spent THEN now ELSE o.last_attempt_at END, next_attempt_at = s.due_at, updated_at = now
     FROM clock, (${source}) s WHERE o.project_id = s.project_id AND o.id = s.id AND o.status = 'in_progress')`;
@@ -48,12 +48,9 @@ export const logLines = (source: string): string => `logs AS (
     SELECT s.project_id, s.operation_id, s.id, s.severity, s.message, now FROM clock, (${source}) s)`;
 
 /**
- * Records that reach, or finally miss, where they were to go: for a source with project_id, operation_id, succeeded and failed,
- * once for each operation. The rows are locked in one order, so that two such statements do not wait for one another.
+ * Records that reach, or finally miss, where they were to go: for a source with project_id, operation_id, succeeded and failed. Added to the
+ * operation a moment later (`foldCounts`): what is delivered at once would wait there for one another.
  */
-export const countParts = (source: string): string => `counted AS MATERIALIZED (
-    SELECT s.*, o.id FROM (SELECT * FROM (${source}) s ORDER BY project_id, operation_id) s CROSS JOIN LATERAL (
-      SELECT id FROM operation o WHERE o.project_id = s.project_id AND o.id = s.operation_id LIMIT 1 FOR NO KEY UPDATE) o),
-  counted_operations AS (
-    UPDATE operation o SET succeeded = o.succeeded + c.succeeded, failed = o.failed + c.failed, updated_at = now
-    FROM clock, counted c WHERE o.project_id = c.project_id AND o.id = c.id)`;
+export const countParts = (source: string): string => `counted AS (
+    INSERT INTO operation_delta (project_id, operation_id, succeeded, failed)
+    SELECT project_id, operation_id, succeeded, failed FROM (${source}) s)`;

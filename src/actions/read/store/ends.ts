@@ -44,7 +44,7 @@ export interface RunEnd extends End, Ended {
 }
 
 /**
- * Records ends. A feed is freed by the end of its scheduled run, and paused when too many failed one after the other; what the
+ * Records ends; its operation tells from then on how far a run is. A feed is freed by the end of its scheduled run, and paused when too many failed one after the other; what the
  * run before it delivered is forgotten once this one ended whole.
  */
 const recordEnds = statement(
@@ -55,6 +55,10 @@ const recordEnds = statement(
       $9::json[], $10::boolean[], $11::float8[], $12::int[], $13::json[]) WITH ORDINALITY
       AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, failed, watermark_ms, pause_after, told, n)),
   ${recordParts},
+  stands AS MATERIALIZED (
+    SELECT k.n, r.emitted, jsonb_strip_nulls(
+      jsonb_build_object('pages', r.page, 'processed', r.processed, 'estimated', r.estimated)) AS details
+    FROM kept k JOIN read_run r ON r.project_id = k.project_id AND r.id = k.ref),
   ended AS (
     DELETE FROM read_run r USING kept k WHERE k.done AND r.project_id = k.project_id AND r.id = k.ref
     RETURNING r.*, k.n, k.status, k.watermark_ms, k.pause_after),
@@ -77,7 +81,11 @@ const recordEnds = statement(
     DELETE FROM read_seen s USING ended e
     WHERE e.type = 'scheduled' AND e.status = 'success' AND s.project_id = e.project_id
       AND s.installation_id = e.installation_id AND s.object = e.object AND s.run_id <> e.id),
-  ${endOperations('SELECT project_id, ref AS id, status, result, errors, attempt, spent, due_at FROM kept')},
+  ${endOperations(
+    'read',
+    `SELECT k.project_id, k.ref AS id, k.status, k.result, k.errors, k.attempt, k.spent, k.due_at, s.emitted AS total, s.details
+    FROM kept k LEFT JOIN stands s ON s.n = k.n`,
+  )},
   ${markOperations('SELECT project_id, ref AS id, status, errors FROM kept')},
   ${logLines(
     `SELECT k.project_id, k.ref AS operation_id, x.id, x.severity, x.message

@@ -7,34 +7,26 @@ import {
   type NewMessage,
   type StartedMessage,
 } from '../../../deliveries/index.ts';
-import { moveOperations, type ReadDetails } from '../../../operations/index.ts';
 import { linkColumns, linkParts, type Link } from './links.ts';
 import { runOfFeed } from './runs.ts';
 
-/** What the operation of a read keeps. */
-export interface ReadRequestKept {
-  groupRef: string;
-  connectionId: string;
-  provider: string;
-  read: ReadDetails;
-}
-
-/** A page that was read: where the run goes on behind it, what it adds, and the messages made of it. */
+/** Pages that were read one after the other: where the run goes on behind them, what they add, and the messages made of them. */
 export interface Page {
   projectId: string;
   operationId: string;
   seq: string;
   lease: string;
-  /** Its number, from 1; it is kept only behind the one before it. */
+  /** The number of the last one, from 1, and how many they are: they are kept only behind the page before them. */
   page: number;
+  pages: number;
   cursor: string | null;
   deleted: boolean;
   /** Of the whole run, with this page. */
   processed: number;
   emitted: number;
   estimated: number | null;
-  /** What the operation keeps: who is read for, and how far. */
-  request: ReadRequestKept;
+  /** Who is read for. */
+  groupRef: string;
   /** Records that the next run will find again. */
   hashes: Buffer;
   /** What is remembered of the associations of records; missing where nothing is. */
@@ -45,23 +37,25 @@ export interface Page {
 const firstOfMessages = 13;
 const firstOfLinks = firstOfMessages + messageColumns([]).length;
 
-/** The place of a run, its messages and their deliveries are one commit, while the fence of the run holds and its feed names it. */
+/**
+ * The place of a run, its messages and their deliveries are one commit, while the fence of the run holds and its feed names it. Its operation is
+ * left alone: what counts deliveries there would wait for each page, and each page for it.
+ */
 const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
-      $9::bigint[], $10::bigint[], $11::json[], $12::text[]) WITH ORDINALITY
-      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, request, hashes, n)),
+      $9::bigint[], $10::bigint[], $11::text[], $12::int[]) WITH ORDINALITY
+      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, hashes, pages, n)),
   ${fenced('input')},
   moved AS (
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
       estimated = i.estimated, failures = 0, failing_since = NULL
-    FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - 1
+    FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - i.pages
       AND (r.type = 'triggered' OR r.id = (
         SELECT ${runOfFeed} FROM read_feed f
         WHERE f.project_id = r.project_id AND f.installation_id = r.installation_id AND f.object = r.object
           AND f.kind = CASE r.type WHEN 'associations' THEN 'associations' ELSE 'records' END))
-    RETURNING i.n, i.project_id, i.id, i.page, i.emitted, i.request, i.hashes, r.installation_id, r.object),
-  ${moveOperations('SELECT project_id, id, emitted AS total, request FROM moved')},
+    RETURNING i.n, i.project_id, i.id, i.page, i.hashes, r.installation_id, r.object),
   seen AS (
     INSERT INTO read_seen (project_id, installation_id, object, run_id, page, hashes)
     SELECT project_id, installation_id, object, id, page, decode(hashes, 'base64') FROM moved WHERE hashes <> ''),
@@ -90,8 +84,8 @@ export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept
     column((one) => one.processed),
     column((one) => one.emitted),
     column((one) => one.estimated),
-    column((one) => JSON.stringify(one.request)),
     column((one) => one.hashes.toString('base64')),
+    column((one) => one.pages),
     ...messageColumns(numbered(({ made }) => made)),
     ...(links.length > 0 ? linkColumns(links) : []),
   ]);
