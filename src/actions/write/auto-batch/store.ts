@@ -76,9 +76,15 @@ const closeOtherBatches = statement(
   'SELECT lane_id AS "laneId" FROM svc_ab_close_others($1::uuid[], $2::text[], $3::uuid[])',
 );
 
+/** Most looks find nothing to seal: these lock nothing, and so write nothing. */
 const sealBatches = statement(
   'ab_seal',
-  `SELECT lane_id AS "laneId" FROM svc_ab_seal($1::uuid[], $2::uuid[], $3::uuid[], ${mostRecords})`,
+  `SELECT s.lane_id AS "laneId" FROM (
+    SELECT FROM unnest($1::uuid[], $2::uuid[]) AS i(project_id, id) CROSS JOIN LATERAL (
+      SELECT FROM ab_batch b
+      WHERE b.project_id = i.project_id AND b.lane_id = i.id AND b.close_at <= svc_now() + interval '2 seconds' LIMIT 1) b
+    LIMIT 1) due
+  CROSS JOIN LATERAL svc_ab_seal($1::uuid[], $2::uuid[], $3::uuid[], ${mostRecords}) s`,
 );
 
 /** Whatever their time. In the order of their keys, so that an earlier one of a key leaves first. */
