@@ -77,6 +77,8 @@ export interface DatabaseOptions extends OutageHooks {
 }
 
 const connectTimeoutMs = 5_000;
+/** A session that rests is kept: a new one reads the catalogue and plans each of its statements again. */
+const idleMs = 5 * 60_000;
 const statementTimeoutMs = 30_000;
 /** How often a statement that a conflict rolled back is made in all. */
 const conflictTries = 4;
@@ -173,6 +175,7 @@ function openPool({ url, poolSize, applicationName, onIdleError }: DatabaseOptio
     max: poolSize,
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleMs,
     ...(isPooled ? {} : { ...sessionLimits, options: withoutJit }),
     keepAlive: true,
     types,
