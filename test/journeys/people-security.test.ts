@@ -176,23 +176,23 @@ describe('test/journeys/people-security', () => {
 
     it('is answered alike and as late for an address that nobody has', async () => {
       await joinAs(platform, 'timed@example.com', 'viewer');
-      const took: Record<string, number[]> = { known: [], unknown: [] };
+      const took: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
       const answers: Problem[] = [];
-      for (const [who, email] of [
-        ['known', 'timed@example.com'],
-        ['unknown', 'nobody@example.com'],
-      ] as const)
-        for (let time = 0; time < 4; time += 1) {
+      // By turns: what else the machine does meets both.
+      for (let time = 0; time < 4; time += 1)
+        for (const [who, email] of [
+          ['known', 'timed@example.com'],
+          ['unknown', 'nobody@example.com'],
+        ] as const) {
           const begun = performance.now();
           const { status, body } = await guess(email);
-          took[who]?.push(performance.now() - begun);
+          took[who].push(performance.now() - begun);
           const { requestId: _id, time: _time, ...rest } = body;
           answers.push({ ...rest, status });
         }
       expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
       // A look-up without a hash takes a tenth of this.
-      const least = Math.min(...(took['known'] ?? []));
-      expect(Math.min(...(took['unknown'] ?? []))).toBeGreaterThan(least / 3);
+      expect(Math.min(...took.unknown)).toBeGreaterThan(Math.min(...took.known) / 3);
     });
 
     it.each(['guessed@example.com', 'nobody-at-all@example.com'])(

@@ -47,20 +47,18 @@ export function shapeFields(
   sent: Readonly<Record<string, unknown>>,
   rules: FieldRules,
 ): ShapedFields {
-  const { entries, ...found } = mapNames(sent, rules);
-  const byKey = new Map(entries.map(([name, value]) => [name.toLowerCase(), { name, value }]));
+  const { byKey, ...found } = mapNames(sent, rules);
   for (const [name, value] of defaultsFor(kind, rules)) {
     const field = providerName(name, rules);
     if (!byKey.has(field.toLowerCase())) byKey.set(field.toLowerCase(), { name: field, value });
   }
-  const policies = new Map(
-    Object.entries(rules.settings).map(([name, rule]) => [providerName(name, rules).toLowerCase(), rule]),
-  );
+  const { policies } = compiled(rules);
   const shaped: ShapedFields = { fields: {}, ifEmpty: [], ...found };
   for (const [key, { name, value }] of byKey) {
     const policy = policyFor(kind, policies.get(key));
     if (policy === 'never') continue;
-    setField(shaped.fields, name, value);
+    if (isPath(name)) setField(shaped.fields, fieldLevels(name), value);
+    else shaped.fields[name] = value;
     if (policy === 'ifEmpty') shaped.ifEmpty.push(name);
   }
   return shaped;
@@ -114,76 +112,79 @@ function* defaultsFor(kind: 'create' | 'update', rules: FieldRules): Generator<[
 
 /** The provider field that a name of the request or of the config stands for. */
 export function providerName(name: string, rules: FieldRules): string {
-  return lookUp(rules.mappings, name) ?? name;
+  if (Object.hasOwn(rules.mappings, name)) return rules.mappings[name] ?? name;
+  const { mappings } = compiled(rules);
+  return mappings.size === 0 ? name : (mappings.get(name.toLowerCase()) ?? name);
 }
 
-function lookUp(mappings: FieldRules['mappings'], name: string): string | undefined {
-  if (Object.hasOwn(mappings, name)) return mappings[name];
-  return hasNone(mappings) ? undefined : foldedOf(mappings).get(name.toLowerCase());
+/** What the rules say of a name, by it in lower case. */
+interface CompiledRules {
+  /** Of two mappings that differ in case alone the first counts. */
+  mappings: ReadonlyMap<string, string>;
+  /** Mapped names that are paths. */
+  nested: readonly string[];
+  policies: ReadonlyMap<string, FieldRule>;
+  unset: ReadonlySet<string>;
+  /** Where given: names beside these are not sent. */
+  known: ReadonlySet<string> | undefined;
 }
 
-/** As for most objects: nothing is remembered of them. */
-function hasNone(mappings: FieldRules['mappings']): boolean {
-  for (const _name in mappings) return false;
-  return true;
-}
+const compiledRules = new WeakMap<FieldRules, CompiledRules>();
 
-const folded = new WeakMap<FieldRules['mappings'], Map<string, string>>();
-
-/** The mappings by their names in lower case, made once for all fields of all records; of two the first counts. */
-function foldedOf(mappings: FieldRules['mappings']): Map<string, string> {
-  const known = folded.get(mappings);
-  if (known) return known;
-  const made = new Map<string, string>();
-  for (const [name, field] of Object.entries(mappings)) {
+/** Made once for all fields of all records. */
+function compiled(rules: FieldRules): CompiledRules {
+  const before = compiledRules.get(rules);
+  if (before) return before;
+  const { settings, unsetMappings, only } = rules;
+  const mappings = new Map<string, string>();
+  for (const [name, field] of Object.entries(rules.mappings)) {
     const key = name.toLowerCase();
-    if (!made.has(key)) made.set(key, field);
+    if (!mappings.has(key)) mappings.set(key, field);
   }
-  folded.set(mappings, made);
+  const made = {
+    mappings,
+    nested: Object.keys(rules.mappings).filter(isPath),
+    policies: new Map<string, FieldRule>(),
+    unset: new Set(unsetMappings.map((name) => name.toLowerCase())),
+    known: only && knownOf(rules, only),
+  };
+  compiledRules.set(rules, made);
+  for (const [name, rule] of Object.entries(settings))
+    made.policies.set(providerName(name, rules).toLowerCase(), rule);
   return made;
 }
+
+/** The builder's and the provider's names of the mappings. What a record is known by is sent in any case. */
+function knownOf({ mappings, goesBy = 'id' }: FieldRules, only: readonly string[]): Set<string> {
+  const names = ['id', goesBy, ...only, ...Object.entries(mappings).flat()];
+  return new Set(names.map((name) => name.toLowerCase()));
+}
+
+/** Fields in provider names, by them in lower case. */
+type ByKey = Map<string, { name: string; value: unknown }>;
 
 function mapNames(
   sent: Readonly<Record<string, unknown>>,
   rules: FieldRules,
-): { entries: [string, unknown][] } & Pick<ShapedFields, 'collisions'> & Unsent {
-  const unset = new Set(rules.unsetMappings.map((name) => name.toLowerCase()));
-  const nested = Object.keys(rules.mappings).filter(isPath);
-  const taken = nested.flatMap((path): [string, unknown][] => {
-    const value = readPath(sent, fieldLevels(path));
-    return value === undefined ? [] : [[rules.mappings[path] ?? path, value]];
-  });
-  const own = Object.entries(withoutPaths(sent, nested));
-  const isUnmapped = ([name]: [string, unknown]): boolean => unset.has(name.toLowerCase());
-  const isDropped = rules.only ? isNoneOf(rules, rules.only) : () => false;
-  const plain = own
-    .filter((entry) => !isUnmapped(entry) && !isDropped(entry))
-    .map(([name, value]): [string, unknown] => [providerName(name, rules), value]);
-  const entries = [...plain, ...taken];
-  const seen = new Set<string>();
-  const collisions = entries.map(([name]) => name).filter((name) => !isNew(seen, name.toLowerCase()));
-  const named = ([name]: [string, unknown]): string => name;
-  return {
-    entries,
-    collisions,
-    unmapped: own.filter(isUnmapped).map(named),
-    dropped: own.filter((entry) => !isUnmapped(entry) && isDropped(entry)).map(named),
+): { byKey: ByKey } & Pick<ShapedFields, 'collisions'> & Unsent {
+  const { nested, unset, known } = compiled(rules);
+  const byKey: ByKey = new Map();
+  const found: Pick<ShapedFields, 'collisions'> & Unsent = { collisions: [], unmapped: [], dropped: [] };
+  const take = (name: string, value: unknown): void => {
+    const size = byKey.size;
+    if (byKey.set(name.toLowerCase(), { name, value }).size === size) found.collisions.push(name);
   };
-}
-
-/** Neither the builder's nor the provider's name of a mapping. What a record is known by is sent in any case. */
-function isNoneOf(
-  { mappings, goesBy = 'id' }: FieldRules,
-  only: readonly string[],
-): (entry: [string, unknown]) => boolean {
-  const names = ['id', goesBy, ...only, ...Object.entries(mappings).flat()];
-  const known = new Set(names.map((name) => name.toLowerCase()));
-  return ([name]) => !known.has(name.toLowerCase());
-}
-
-function isNew(seen: Set<string>, key: string): boolean {
-  const size = seen.size;
-  return seen.add(key).size > size;
+  for (const [name, value] of Object.entries(withoutPaths(sent, nested))) {
+    const key = name.toLowerCase();
+    if (unset.has(key)) found.unmapped.push(name);
+    else if (known?.has(key) === false) found.dropped.push(name);
+    else take(providerName(name, rules), value);
+  }
+  for (const path of nested) {
+    const value = readPath(sent, fieldLevels(path));
+    if (value !== undefined) take(rules.mappings[path] ?? path, value);
+  }
+  return { byKey, ...found };
 }
 
 // Nested names are bracket paths such as $['address']['city'].
@@ -228,14 +229,13 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function setField(fields: Record<string, unknown>, name: string, value: unknown): void {
-  const segments = fieldLevels(name);
+function setField(fields: Record<string, unknown>, levels: readonly string[], value: unknown): void {
   let target = fields;
-  for (const segment of segments.slice(0, -1)) {
-    const next = Object.hasOwn(target, segment) && isPlain(target[segment]) ? target[segment] : {};
-    target[segment] = next;
+  for (const level of levels.slice(0, -1)) {
+    const next = Object.hasOwn(target, level) && isPlain(target[level]) ? target[level] : {};
+    target[level] = next;
     target = next;
   }
-  const last = segments.at(-1);
+  const last = levels.at(-1);
   if (last !== undefined) target[last] = value;
 }

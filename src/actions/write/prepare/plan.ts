@@ -76,7 +76,8 @@ export function planWrite(
   if (refusal) return { refusal };
   const items = itemsOf(request);
   const field = keyField(request, scope.rules);
-  const shaped = items.map((item) => planRecord(request.type, item, scope, field));
+  const rules = request.type === 'upsert' ? withoutRulesOf(field, scope.rules) : scope.rules;
+  const shaped = items.map((item) => planRecord(request.type, item, rules, field));
   const issues = shaped.flatMap(({ record, collisions }, index) => {
     const twice = 'stands twice in the record: under its own and under its mapped name';
     const place = at(request, index);
@@ -146,23 +147,22 @@ export function planAgain(
     : refuse([issue('type', `${kind} is not supported for the provider ${provider}`)], 'ability-unsupported');
   if (refusal) return { refusal };
   if (kind === 'delete') return { records: [...records] };
-  return { records: records.map((record) => recordAgain(kind, record, scope, upsertBy)) };
+  const rules = kind === 'upsert' ? withoutRulesOf(upsertBy ?? '', scope.rules) : scope.rules;
+  return { records: records.map((record) => recordAgain(kind, record, rules)) };
 }
 
 function recordAgain(
   kind: 'create' | 'update' | 'upsert',
   { ifEmpty: _before, onUpdate, ...record }: PlannedRecord,
-  { rules }: WriteScope,
-  upsertBy: string | undefined,
+  rules: FieldRules,
 ): PlannedRecord {
   const again = (as: 'create' | 'update', of: PlannedRecord['fields']) => {
     const { fields, ifEmpty } = applyPolicies(as, of, rules);
     return { fields, ...(ifEmpty.length > 0 ? { ifEmpty } : {}) };
   };
   if (kind !== 'upsert') return { ...record, ...again(kind, record.fields) };
-  const others = withoutRulesOf(upsertBy ?? '', rules);
-  const { fields } = applyPolicies('create', record.fields, others);
-  const update = applyPolicies('update', onUpdate?.fields ?? record.fields, others);
+  const { fields } = applyPolicies('create', record.fields, rules);
+  const update = applyPolicies('update', onUpdate?.fields ?? record.fields, rules);
   return { ...record, ...asUpsert(fields, update) };
 }
 
@@ -187,7 +187,7 @@ function at(request: WriteRequest, index: number): string {
 function planRecord(
   kind: WriteKind,
   item: Item,
-  scope: WriteScope,
+  rules: FieldRules,
   upsertBy: string,
 ): { record: PlannedRecord } & Pick<ShapedFields, 'collisions'> & Unsent {
   const extras = {
@@ -202,18 +202,17 @@ function planRecord(
       dropped: [],
     };
   if (kind === 'upsert') {
-    const { shaped, ...found } = shapeUpsert(item.record, upsertBy, scope.rules);
+    const { shaped, ...found } = shapeUpsert(item.record, upsertBy, rules);
     return { record: { ...shaped, ...extras }, ...found };
   }
-  const { id, ...others } = item.record;
   const { fields, ifEmpty, ...found } = shapeFields(
     kind,
-    kind === 'update' ? others : item.record,
-    scope.rules,
+    kind === 'update' ? withoutId(item.record) : item.record,
+    rules,
   );
   return {
     record: {
-      ...(kind === 'update' ? { id: idText(id) } : {}),
+      ...(kind === 'update' ? { id: idOf(item.record) } : {}),
       fields,
       ...(ifEmpty.length > 0 ? { ifEmpty } : {}),
       ...extras,
@@ -222,11 +221,11 @@ function planRecord(
   };
 }
 
-function idOf(record: Record<string, unknown>): string {
-  return idText(record['id']);
+function withoutId({ id: _id, ...others }: Record<string, unknown>): Record<string, unknown> {
+  return others;
 }
 
-function idText(id: unknown): string {
+function idOf({ id }: Record<string, unknown>): string {
   return isExactNumber(id) ? id.rawJSON : String(id);
 }
 
@@ -277,7 +276,7 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
   const issues: Issue[] = [];
   if (!request.record && !request.batch) return issues;
   const { id } = item.record;
-  if (!isMade(type) && isRecordId(id) && idText(id).length > maxRecordIdLength) {
+  if (!isMade(type) && isRecordId(id) && idOf(item.record).length > maxRecordIdLength) {
     issues.push(
       issue(`${place}.id`, `is longer than ${maxRecordIdLength} characters; send the provider's record id`),
     );

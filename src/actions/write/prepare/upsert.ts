@@ -27,19 +27,18 @@ type Shaped = Pick<PlannedRecord, 'key' | 'fields' | 'onUpdate'>;
 
 /**
  * What is sent of a record to be created or updated. The field that it goes by is no value to be written: no default stands in for
- * it, and no policy keeps it back. Where the two would differ, the record holds both.
+ * it, and no policy keeps it back: `rules` are those of the other fields. Where the two would differ, the record holds both.
  */
 export function shapeUpsert(
   sent: Readonly<Record<string, unknown>>,
   field: string,
   rules: FieldRules,
 ): { shaped: Shaped } & Pick<ShapedFields, 'collisions'> & Unsent {
-  const others = withoutRulesOf(field, rules);
-  const { fields, ...found } = shapeFields('create', sent, others);
+  const { fields, ...found } = shapeFields('create', sent, rules);
   const key = keyOf(valueOf(fields, field));
   const shaped: Shaped = { fields, ...(key === undefined ? {} : { key }) };
-  if (!hasRules(others)) return { shaped, ...found };
-  return { shaped: { ...shaped, ...asUpsert(fields, shapeFields('update', sent, others)) }, ...found };
+  if (!hasRules(rules)) return { shaped, ...found };
+  return { shaped: { ...shaped, ...asUpsert(fields, shapeFields('update', sent, rules)) }, ...found };
 }
 
 /** The fields of a record that is created, and those of one that is updated where they are others. */
