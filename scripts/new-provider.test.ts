@@ -22,8 +22,15 @@ describe('scripts/new-provider', () => {
     ['a file that is there', 'acmeBooks', /already/],
     ['a key that is none', 'acme-books', /Usage/],
     ['no key', '', /Usage/],
-  ])('refuses %s', (_name, key, expected) => {
-    const { status, stderr } = spawnSync(process.execPath, [script, key, directory], { encoding: 'utf8' });
+    [
+      'a folder that is not there',
+      'acmeLedgers',
+      /^There is no folder \S+missing: make it first\.$/m,
+      'missing',
+    ],
+  ])('refuses %s', (_name, key, expected, folder = '.') => {
+    const args = [script, key, join(directory, folder)];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect(status).toBe(1);
     expect(stderr).toMatch(expected);
   });

@@ -1,6 +1,6 @@
 /** `npm run new:provider <key> [folder]`: makes a provider file from the template, in the catalogue or in a folder of your own. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { loadCatalog } from '../src/providers/index.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -9,6 +9,7 @@ const own = join(root, 'src/providers/catalog');
 function faultOf(key: string, path: string): string | undefined {
   if (!/^[A-Za-z0-9]+$/.test(key))
     return 'Usage: npm run new:provider <key> [folder], the key of letters and digits.';
+  if (!existsSync(dirname(path))) return `There is no folder ${dirname(path)}: make it first.`;
   if (existsSync(path) || loadCatalog().find(key)) return `There is a provider ${key} already.`;
   return undefined;
 }

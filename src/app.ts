@@ -5,6 +5,7 @@ import { eraseProxyLog, proxyLogPartitions, proxyMetrics } from './actions/proxy
 import {
   connectionMetrics,
   createConnections,
+  eraseCustomers,
   sealedConnectionColumns,
   type Connections,
 } from './connections/index.ts';
@@ -302,6 +303,7 @@ export function historiesOf(config: Config): History[] {
     // Swept by their own rooms.
     { kind: 'readLinks', tables: [], keepDays: 7, erase: eraseReadLinks },
     { kind: 'connectLinks', tables: [], keepDays: 14, erase: eraseConnectLinks },
+    { kind: 'customers', tables: [], keepDays: 0, erase: eraseCustomers },
     { kind: 'auditLog', tables: auditPartitions, keepDays: keepDays.auditLog },
   ];
 }

@@ -68,7 +68,8 @@ export const variables = {
     name: 'SVC_DATABASE_POOL',
     default: '20',
     read: integer(2, 500),
-    about: 'Connections of this process to the database at the most.',
+    about:
+      'Connections of this process to the database for its work at the most; one more listens for notices, and short ones make partitions.',
   }),
   host: variable({
     name: 'SVC_HOST',
@@ -115,7 +116,7 @@ export const variables = {
     secret: true,
     read: httpUrl,
     about:
-      'A forward proxy for every outgoing call: `http://` or `https://`, with a user and password where it wants them ([operating.md](operating.md)).',
+      'A forward proxy for every outgoing call but those to the database of svc and to a collector of traces: `http://` or `https://`, with a user and password where it wants them ([operating.md](operating.md)).',
   }),
   extraCa: variable({
     name: 'SVC_EXTRA_CA',

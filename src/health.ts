@@ -101,7 +101,7 @@ export interface HealthListener {
 }
 
 /** The default port of a process without a management surface. */
-export const workerPort = 4002;
+const workerPort = 4002;
 
 /** Listens at SVC_HEALTH_PORT; without it only if `isAlone`, and then at a free port rather than not at all. */
 export async function listenForHealth(
@@ -125,7 +125,14 @@ export async function listenForHealth(
     };
     return { url, close };
   };
-  const { healthPort } = config;
+  return atHealthPort(config, listenAt);
+}
+
+/** At SVC_HEALTH_PORT; without it at the default port, or at a free one where that is taken. */
+export function atHealthPort<Result>(
+  { healthPort }: Pick<Config, 'healthPort'>,
+  listenAt: (port: number) => Promise<Result>,
+): Promise<Result> {
   if (healthPort !== undefined) return listening('SVC_HEALTH_PORT', healthPort, () => listenAt(healthPort));
   return listenAt(workerPort).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;

@@ -1,19 +1,27 @@
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './kit/db/database.ts';
 import { isReadOnly } from './kit/db/faults.ts';
-import { workerPort } from './health.ts';
+import { atHealthPort } from './health.ts';
 import { lookAtLineage } from './kit/db/lineage.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import type { Logger } from './kit/log.ts';
 import { problem } from './kit/problem.ts';
 import { sleep } from './kit/retry.ts';
+import { listening } from './taken-port.ts';
 
 const lookEveryMs = 1_000;
 
-/** The ports of a role: those that call it and those that ask for its health hear the same. */
-function portsOf({ port, proxyPort, healthPort }: Config, role: string): number[] {
-  if (role === 'worker') return [healthPort ?? workerPort];
-  return [port, proxyPort, ...(healthPort === undefined ? [] : [healthPort])];
+/** At the ports of the role: those that call it and those that ask for its health hear the same. */
+function serveAll(config: Config, log: Logger, role: string, because: string): Promise<HttpServer[]> {
+  const { port, proxyPort } = config;
+  const serve = (at: number): Promise<HttpServer> => serveHeld(config, log, at, because);
+  const forHealth = role === 'worker' || config.healthPort !== undefined ? [atHealthPort(config, serve)] : [];
+  if (role === 'worker') return Promise.all(forHealth);
+  return Promise.all([
+    listening('SVC_PORT', port, () => serve(port)),
+    listening('SVC_PROXY_PORT', proxyPort, () => serve(proxyPort)),
+    ...forHealth,
+  ]);
 }
 
 /**
@@ -33,9 +41,7 @@ export async function untilResumed(
       if (because === undefined || isStopping()) return;
       if (held.servers.length === 0) {
         say(`The database is held: ${because}. Run svc restore resume to go on (see docs/operating.md).`);
-        held.servers = await Promise.all(
-          portsOf(config, role).map((port) => serveHeld(config, log, port, because)),
-        );
+        held.servers = await serveAll(config, log, role, because);
       }
       await sleep(lookEveryMs);
     }

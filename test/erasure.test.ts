@@ -21,7 +21,7 @@ const stays: Record<string, string> = {
   budget: 'says when a connection may be called',
   config: 'of an installation, which stays',
   connection: 'stays until it is deleted',
-  consumer: 'of nodes of the release before',
+  consumer: 'the name of a person with a connection, for nodes of the release before',
   customer_group: 'the name of a group with connections',
   destination: 'the builder’s',
   erasure: 'says what was erased',

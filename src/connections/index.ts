@@ -10,6 +10,7 @@ export { moveConnections, takeBackConnections } from './move-store.ts';
 export { portableConnections } from './portable-store.ts';
 export { connectionRoutes } from './routes.ts';
 export { sealedConnectionColumns } from './sealed.ts';
+export { eraseCustomers } from './erase-store.ts';
 export { findMissingScopes } from './scopes-store.ts';
 export { connectedProviders, countLapsedTokens } from './providers-store.ts';
 export { closedBudgets, countBadConnections, findConnections } from './find-store.ts';

@@ -116,7 +116,9 @@ function one(server: HttpServer, deps: DeliveryRouteDeps): void {
       querystring: Type.Object(
         {
           includeSecrets: Type.Optional(
-            Type.Boolean({ description: 'Adds the secrets, such as the signing key. Scope `full` only.' }),
+            Type.Boolean({
+              description: 'Adds the secrets, such as the signing key. Scopes `full` and `develop` only.',
+            }),
           ),
         },
         closed,

@@ -139,7 +139,7 @@ export type DestinationTest = Static<typeof DestinationTest>;
 export const DeliveryStatus = Type.Enum([...deliveryStatuses], {
   title: 'DeliveryStatus',
   description:
-    '`pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted.',
+    '`pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted, its replay was canceled, or the project does not keep the message any longer (`keepDays.messages`).',
 });
 export type DeliveryStatus = Static<typeof DeliveryStatus>;
 

@@ -157,7 +157,7 @@ const writes = {
       results: Type.Optional(
         Type.Array(RecordResult, {
           description:
-            'In the order of the request. Left out where the message would be larger than 300,000 bytes: `GET …/operations/{operationId}/records` has them.',
+            'In the order of the request. Left out where they take 200,000 bytes or more: `GET …/operations/{operationId}/records` has them.',
         }),
       ),
     }),

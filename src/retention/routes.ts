@@ -49,7 +49,7 @@ function erasures(server: HttpServer, { retention, projects }: RetentionRouteDep
       operationId: 'createErasure',
       summary: 'Erase what was kept of a group or of the project',
       description:
-        'Operations with their records and logs, messages with their deliveries, what is remembered of associations that were read, events and lines of the proxy log that were made until now are removed by a worker. Messages that wait are sent no more. Connections, installations and the audit log stay.',
+        'Operations with their records and logs, exchanges with providers, messages with their deliveries, what is remembered of associations that were read, events, lines of the proxy log and connect links that were made until now are removed by a worker, and the names of groups and people without a connection. Messages that wait are sent no more. Connections, installations and the audit log stay.',
       tags,
       params: ProjectParams,
       body: ErasureRequest,

@@ -3,11 +3,21 @@ import { Type, type Static } from 'typebox';
 const closed = { additionalProperties: false } as const;
 
 export const HistoryKind = Type.Enum(
-  ['operations', 'exchanges', 'messages', 'events', 'proxyLogs', 'readLinks', 'connectLinks', 'auditLog'],
+  [
+    'operations',
+    'exchanges',
+    'messages',
+    'events',
+    'proxyLogs',
+    'readLinks',
+    'connectLinks',
+    'customers',
+    'auditLog',
+  ],
   {
     title: 'HistoryKind',
     description:
-      '`operations`: with their records, attempts and logs. `exchanges`: what providers were sent and answered. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `readLinks`: which records were associated with which, until a week after a record is gone. `connectLinks`: kept until a week after they expire.',
+      '`operations`: with their records, attempts and logs. `exchanges`: what providers were sent and answered. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `readLinks`: which records were associated with which, until a week after a record is gone. `connectLinks`: kept until a week after they expire. `customers`: names of groups and people without a connection, kept until they are erased.',
   },
 );
 export type HistoryKind = Static<typeof HistoryKind>;

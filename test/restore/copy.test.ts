@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startChild } from '../../scripts/child.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
 import { deploy, effects, fault, install, simulator, type Customer } from '../customer.ts';
+import { sleep } from '../../src/kit/retry.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
-import { operate, startHeld } from './operator.ts';
+import { envOf, operate, startHeld } from './operator.ts';
 
 /** A copy of the database as it is now, for which nobody may be connected to it. */
 async function copyOf(url: string): Promise<TestDatabase> {
@@ -122,6 +124,13 @@ describe('test/restore/copy', () => {
       );
       const held = await startHeld(moved.url);
       await held.child.end('SIGTERM');
+      const worker = () => startChild(['src/main.ts', 'worker'], { env: envOf(moved.url) });
+      const workers = [worker(), worker()];
+      for (const one of workers)
+        await expect.poll(() => one.said(), { timeout: 20_000 }).toContain('The database is held');
+      await sleep(500);
+      expect(workers.map(({ process }) => process.exitCode)).toEqual([null, null]);
+      await Promise.all(workers.map((one) => one.end('SIGTERM')));
     } finally {
       await moved.drop();
     }

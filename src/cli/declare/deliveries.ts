@@ -62,7 +62,7 @@ function declareReplays(deliveries: Command): void {
   calling(
     deliveries,
     'cancel-replay',
-    'end a replay; what it queued is still sent',
+    'end a replay; what it queued and was not sent yet is taken back',
     'svc deliveries cancel-replay 0192f0c1-…',
   )
     .argument('<replay>', 'its id', named)
@@ -107,7 +107,7 @@ function declareDestinations(destinations: Command): void {
     'update',
     'change a destination: what is given; null takes a member away',
     'svc destinations update crm-updates --address https://app.example.com/new-hooks',
-    `svc destinations update archive --metadata '{"prefix":null}' --secrets @s3.json`,
+    `svc destinations update archive --metadata '{"keyTemplate":null}' --secrets @s3.json`,
   )
     .argument('<destination>', nameOrId, named)
     .option('--name <name>', 'its new name, which the manifest must have, too', filled)

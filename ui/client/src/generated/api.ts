@@ -1911,7 +1911,7 @@ export interface paths {
         put?: never;
         /**
          * Erase what was kept of a group or of the project
-         * @description Operations with their records and logs, messages with their deliveries, what is remembered of associations that were read, events and lines of the proxy log that were made until now are removed by a worker. Messages that wait are sent no more. Connections, installations and the audit log stay.
+         * @description Operations with their records and logs, exchanges with providers, messages with their deliveries, what is remembered of associations that were read, events, lines of the proxy log and connect links that were made until now are removed by a worker, and the names of groups and people without a connection. Messages that wait are sent no more. Connections, installations and the audit log stay.
          *
          *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
@@ -3193,7 +3193,7 @@ export interface components {
         };
         /**
          * DeliveryStatus
-         * @description `pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted.
+         * @description `pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted, its replay was canceled, or the project does not keep the message any longer (`keepDays.messages`).
          * @enum {unknown}
          */
         DeliveryStatus: "pending" | "delivered" | "failed" | "canceled";
@@ -3358,6 +3358,7 @@ export interface components {
                 proxyLogs?: number;
                 readLinks?: number;
                 connectLinks?: number;
+                customers?: number;
                 auditLog?: number;
             };
             /** @description Operations that stay because they are under way: erase again when they have ended. */
@@ -3518,10 +3519,10 @@ export interface components {
         };
         /**
          * HistoryKind
-         * @description `operations`: with their records, attempts and logs. `exchanges`: what providers were sent and answered. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `readLinks`: which records were associated with which, until a week after a record is gone. `connectLinks`: kept until a week after they expire.
+         * @description `operations`: with their records, attempts and logs. `exchanges`: what providers were sent and answered. `messages`: with their deliveries. `proxyLogs`: a line for each proxied call. `readLinks`: which records were associated with which, until a week after a record is gone. `connectLinks`: kept until a week after they expire. `customers`: names of groups and people without a connection, kept until they are erased.
          * @enum {unknown}
          */
-        HistoryKind: "operations" | "exchanges" | "messages" | "events" | "proxyLogs" | "readLinks" | "connectLinks" | "auditLog";
+        HistoryKind: "operations" | "exchanges" | "messages" | "events" | "proxyLogs" | "readLinks" | "connectLinks" | "customers" | "auditLog";
         /** HydratedField */
         HydratedField: {
             fieldName?: string;
@@ -9476,7 +9477,7 @@ export interface operations {
     getDestination: {
         parameters: {
             query?: {
-                /** @description Adds the secrets, such as the signing key. Scope `full` only. */
+                /** @description Adds the secrets, such as the signing key. Scopes `full` and `develop` only. */
                 includeSecrets?: boolean;
             };
             header?: never;
@@ -9705,7 +9706,7 @@ export interface operations {
             query?: {
                 /** @description Of this destination only: its id or name. */
                 destination?: string;
-                /** @description `pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted. */
+                /** @description `pending`: waits for its first or its next attempt. `failed`: no further attempt is made by itself. `canceled`: the destination was deleted, its replay was canceled, or the project does not keep the message any longer (`keepDays.messages`). */
                 status?: "pending" | "delivered" | "failed" | "canceled";
                 /** @description Of this object only: the name that it is delivered under, or the provider's. */
                 object?: string;

@@ -7,8 +7,9 @@ export const kinds: Record<HistoryKind, readonly [title: string, about: string]>
   messages: ['Messages', 'What was delivered, or is to be, with its attempts.'],
   events: ['Events', 'What happened to connections, installations and destinations.'],
   proxyLogs: ['Proxy log', 'Calls through the proxy.'],
-  readLinks: ['Links to records', 'Under which large messages are fetched.'],
+  readLinks: ['Associations', 'Which records were associated with which, as they were read.'],
   connectLinks: ['Connect links', 'With which customers connect.'],
+  customers: ['Customers', 'Names of groups and people without a connection.'],
   auditLog: ['Audit log', 'Who changed what.'],
 };
 

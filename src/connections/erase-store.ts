@@ -1,0 +1,60 @@
+import type { Eraser } from '../kit/db/erasing.ts';
+import { statement } from '../kit/db/statement.ts';
+
+// Whoever connects holds the row of the group until the connection stands. A row that is locked here keeps them waiting until its
+// fate is known, and the statements after it see every connection that came before.
+const lockGroups = statement(
+  'connections_erase_lock_groups',
+  `SELECT g.group_ref FROM customer_group g
+   WHERE g.project_id = $1 AND ($2::text IS NULL OR g.group_ref = $2)
+     AND (NOT EXISTS (SELECT FROM connection c WHERE c.project_id = g.project_id AND c.group_ref = g.group_ref)
+       OR EXISTS (SELECT FROM group_consumer k WHERE k.project_id = g.project_id AND k.group_ref = g.group_ref
+         AND NOT EXISTS (SELECT FROM connection c WHERE c.project_id = k.project_id AND c.group_ref = k.group_ref AND c.consumer_ref = k.consumer_ref)))
+   LIMIT $3 FOR UPDATE SKIP LOCKED`,
+);
+const eraseGroups = statement(
+  'connections_erase_groups',
+  `WITH people AS (
+     DELETE FROM group_consumer k WHERE k.project_id = $1 AND k.group_ref = ANY($2)
+       AND NOT EXISTS (SELECT FROM connection c WHERE c.project_id = k.project_id AND c.group_ref = k.group_ref AND c.consumer_ref = k.consumer_ref)
+     RETURNING 1),
+   groups AS (
+     DELETE FROM customer_group g WHERE g.project_id = $1 AND g.group_ref = ANY($2)
+       AND NOT EXISTS (SELECT FROM connection c WHERE c.project_id = g.project_id AND c.group_ref = g.group_ref)
+     RETURNING 1)
+   SELECT ((SELECT count(*) FROM people) + (SELECT count(*) FROM groups))::int AS n`,
+);
+
+// Names that nodes of a release before wrote down, without their group.
+const lockConsumers = statement(
+  'connections_erase_lock_consumers',
+  `SELECT k.consumer_ref FROM consumer k
+   WHERE k.project_id = $1 AND NOT EXISTS (SELECT FROM connection c WHERE c.project_id = k.project_id AND c.consumer_ref = k.consumer_ref)
+   LIMIT $2 FOR UPDATE SKIP LOCKED`,
+);
+const eraseConsumers = statement(
+  'connections_erase_consumers',
+  `WITH people AS (
+     DELETE FROM consumer k WHERE k.project_id = $1 AND k.consumer_ref = ANY($2)
+       AND NOT EXISTS (SELECT FROM connection c WHERE c.project_id = k.project_id AND c.consumer_ref = k.consumer_ref)
+     RETURNING 1)
+   SELECT count(*)::int AS n FROM people`,
+);
+
+/** Removes the names of people who have no connection, and of groups that have none. */
+export const eraseCustomers: Eraser = async (tx, { projectId, groupRef }, limit) => {
+  const groups = await tx.rows<{ group_ref: string }>(lockGroups, [projectId, groupRef, limit]);
+  const refs = groups.map((row) => row.group_ref);
+  const [named] = await tx.rows<{ n: number }>(eraseGroups, [projectId, refs]);
+  const consumers = await tx.rows<{ consumer_ref: string }>(lockConsumers, [projectId, limit]);
+  const [before] = await tx.rows<{ n: number }>(eraseConsumers, [
+    projectId,
+    consumers.map((row) => row.consumer_ref),
+  ]);
+  return {
+    last: null,
+    scanned: Math.max(groups.length, consumers.length),
+    removed: (named?.n ?? 0) + (before?.n ?? 0),
+    unfinished: 0,
+  };
+};
