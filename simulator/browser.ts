@@ -1,6 +1,6 @@
 /** A customer's browser, as far as connecting an account needs one: it keeps cookies by origin and follows redirects. */
 export interface Browser {
-  /** Opens a page. Goes on as long as it is redirected, but not to where `stay` holds. */
+  /** Opens a page and follows its redirects, up to one for which `stay` holds. */
   open(url: string | URL, stay?: (next: URL) => boolean): Promise<Seen>;
 }
 
@@ -11,7 +11,7 @@ export interface Seen {
   text: string;
   /** Of the page. */
   url: URL;
-  /** Where it would have gone on, had it not been told to stay. */
+  /** The redirect that was not followed, because `stay` held. */
   next: URL | undefined;
 }
 

@@ -85,7 +85,7 @@ function tell(chosen: Simulator[], running: Running[]): void {
     console.log(`${name}: ${urls[index]?.origin}   open it to see what is there`);
   const origins = chosen.map(({ name }, index) => `${name}=${urls[index]?.origin}`).join(',');
   const hosts = [...new Set(urls.map((url) => url.host))].join(',');
-  // The same environment goes to a platform that was started beside them.
+  // Where it is set, the platform was started beside the simulators with the same environment.
   if (process.env['SVC_PROVIDER_ORIGINS'] !== undefined) return;
   console.log(`\nThe platform calls them in place of the providers with\n`);
   console.log(`  SVC_PROVIDER_ORIGINS=${origins} SVC_EGRESS_ALLOW=${hosts} npm start`);

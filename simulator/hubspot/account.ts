@@ -30,7 +30,7 @@ export function whoAmI(_hub: Hub, { access }: HubCall): Answer {
   });
 }
 
-/** GET /crm/v3/owners: at most 500 a page, by id; those that are gone with `archived`. */
+/** GET /crm/v3/owners: at most 500 a page, in order of id; with `archived=true` only the archived ones. */
 export function listOwners(hub: Hub, { call }: HubCall): Answer {
   const limit = Number(call.query.get('limit') ?? 100);
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) return invalid('limit must be between 1 and 500');

@@ -176,7 +176,7 @@ export function batchRead(hub: Hub, type: ObjectType, { call, body, access }: Hu
   return complete(hub, 200, results, missingError(type, missing));
 }
 
-/** Unknown ids are passed over in silence. */
+/** Ignores ids that it does not know. */
 export function batchArchive(hub: Hub, type: ObjectType, { body }: HubCall): Answer {
   const inputs = inputsOf(body);
   if (isRefusal(inputs)) return inputs;

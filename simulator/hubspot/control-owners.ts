@@ -8,7 +8,7 @@ import { textOf } from './write.ts';
 
 export const OWNERS = 'owners';
 
-/** The same as for records: their properties are those of a person; `clear` takes away those that there are. */
+/** POST /__sim/data of `owners`: as for records, with the properties of a person; `clear` first removes the present ones. */
 export function controlOwners(hub: Hub, input: JsonObject): JsonObject {
   const { portal } = hub;
   if (input['clear'] === true) portal.owners = [];

@@ -21,7 +21,7 @@ export type Links = {
 type Targets = Map<string, Set<number>>;
 type Visit = (to: ObjectType, toId: string, typeIds: number[]) => void;
 
-/** The bare facts: which record points at which, by which type ids. */
+/** Which record points at which, and by which type ids. */
 type Bonds = {
   mark: (from: ObjectType, fromId: string, to: ObjectType, toId: string, typeId: number) => boolean;
   peek: (from: ObjectType, fromId: string, to: ObjectType) => Targets | undefined;

@@ -20,7 +20,7 @@ const ACCESS_LENGTH = 320;
 const USER = { user: 'ada.lovelace@example.com', user_id: 9586500, hub_domain: 'simulated.example.com' };
 const APP_ID = 1160452;
 
-/** HubSpot's tokens: one refresh token per app and portal, never rotated, living on after expiry. */
+/** HubSpot's tokens: one refresh token per app and portal, which is never rotated and outlives its access tokens. */
 export function createHubspotOAuth(
   ground: Ground,
   { strictApps, accessLifeMs }: { strictApps: boolean; accessLifeMs: () => number },

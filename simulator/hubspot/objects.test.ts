@@ -129,7 +129,7 @@ describe('simulator/hubspot/objects', () => {
     expect((await hub.api('DELETE', `${CONTACTS}/nobody`)).status).toBe(404);
   });
 
-  it('refuses a create that says nothing of properties', async () => {
+  it('refuses a create without properties', async () => {
     const single = await hub.api('POST', CONTACTS, { email: 'top@example.com' });
     expect(single).toMatchObject({ status: 400, body: { category: 'VALIDATION_ERROR' } });
     expect(single.body['message']).toContain('Some required fields were not set: [properties]');
@@ -137,7 +137,7 @@ describe('simulator/hubspot/objects', () => {
   });
 
   it.each(['0x10', '1,200', ' 5', '5 ', 'Infinity', '1_000', '1e', '--1'])(
-    'takes %j for no number',
+    'refuses %j as a number',
     async (annualrevenue) => {
       const answer = await create({ email: 'strict@example.com', annualrevenue });
       expect(answer.body).toMatchObject({ errors: [{ code: 'INVALID_INTEGER' }] });
@@ -145,7 +145,7 @@ describe('simulator/hubspot/objects', () => {
   );
 
   it.each(['2024-02-30', '01/02/2024', '2024', 'Jan 1 2024', '2024-1-1', '2024-01-01T10:00:00Z', '86400001'])(
-    'takes %j for no date',
+    'refuses %j as a date',
     async (date_of_birth) => {
       const answer = await create({ email: 'strict@example.com', date_of_birth });
       expect(answer.body).toMatchObject({ errors: [{ code: 'INVALID_DATE' }] });

@@ -107,7 +107,7 @@ describe('simulator/hubspot/search', () => {
     await hub.sim('POST', '/settings', { searchLagMs: 0 });
   });
 
-  it('brings changes in out of order, each late by a lag of its own, and ends with the newest', async () => {
+  it('indexes changes out of order, each after a lag of its own, and ends with the newest', async () => {
     await hub.sim('POST', '/settings', { searchLagMs: 1000, searchLagJitterMs: 60_000 });
     await hub.sim('POST', '/clock', { freezeAt: '2027-01-01T00:00:00Z' });
     const { accessToken } = await hub.sim('POST', '/tokens', { action: 'issue' });
@@ -131,7 +131,7 @@ describe('simulator/hubspot/search', () => {
     await hub.sim('POST', '/settings', { searchLagMs: 0, searchLagJitterMs: 0 });
   });
 
-  it('never shows archived records', async () => {
+  it('shows no archived record once the index has heard of it', async () => {
     await hub.api('DELETE', '/crm/v3/objects/contacts/506');
     expect(await total(filter('hs_object_id', 'EQ', { value: '506' }))).toBe(0);
   });

@@ -94,7 +94,7 @@ export const STANDARD_OBJECTS: StandardObject[] = [
   { typeId: '0-970', singular: 'project', plural: 'projects' },
 ];
 
-/** Scopes that name an object otherwise than `crm.objects.<plural>`. */
+/** Objects whose scopes are those of contacts. */
 export const ACTIVITY_OBJECTS = [
   'communications',
   'tasks',

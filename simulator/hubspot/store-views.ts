@@ -5,7 +5,7 @@ export type Values = Readonly<Record<string, string>>;
 /** Which live row holds which value of a unique property. */
 export type Uniques = {
   find: (property: string, value: string) => Row | undefined;
-  /** Follows a row from its old values to its new ones. */
+  /** Replaces the old values of a row by its new ones. */
   set: (row: Row, before: Values, after: Values) => void;
   add: (property: string, rows: Row[]) => void;
 };

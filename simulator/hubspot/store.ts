@@ -25,7 +25,7 @@ export type Table = {
   /** Sets values; '' clears. */
   update: (row: Row, changes: Record<string, string>, at: number) => void;
   archive: (row: Row, at: number) => void;
-  /** Puts a row back or ahead in time. */
+  /** Sets when a row was created and changed. */
   date: (row: Row, times: { createdAt?: number; updatedAt?: number }) => void;
   /** Takes the record out for good. */
   purge: (row: Row) => void;
@@ -99,7 +99,7 @@ export function createTable(type: ObjectType, unique: string[], indexing: Indexi
   return table;
 }
 
-/** Changes of rows that stay where they are; `changed` hears of each, with the values before. */
+/** Changes rows in place; `changed` is called for each, with the values before. */
 function rowChanges(
   type: ObjectType,
   changed: (row: Row, before: Values) => void,

@@ -17,7 +17,7 @@ describe('simulator/kit/grant-file', () => {
     const answer = await fetch(url, { method: 'POST', body });
     return (await answer.json()) as Record<string, string>;
   };
-  /** Consents as a browser does it; the tokens of the code that comes back. */
+  /** Consents as a browser does; answers the tokens for the code that comes back. */
   async function connect({ url }: Running, pages: Pages): Promise<Record<string, string>> {
     const asked = new URLSearchParams({ ...app, response_type: 'code', scope: pages.scope, state: 's' });
     const sent = await fetch(`${url}${pages.authorize}?${asked.toString()}`, { redirect: 'manual' });

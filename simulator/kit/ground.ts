@@ -17,7 +17,7 @@ export type Ground = {
   faults: Faults;
   hooks: Hooks;
   random: Random;
-  /** Where grants survive a restart, and the generator of their tokens, which must not repeat those of before. */
+  /** The file in which grants survive a restart, and the generator of their tokens, which must not repeat earlier ones. */
   kept?: { file: GrantFile; random: Random };
   /** Added to every answer but those of the control API. */
   latencyMs: number;

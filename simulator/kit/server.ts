@@ -89,7 +89,7 @@ function perform({ ground, provider }: Served, call: Call, entry: RequestEntry):
   }
 }
 
-/** After the answer was made, its hooks change the data before the next request. */
+/** Applies the changes of hooks that are due after this answer, before the next request. */
 function afterAnswer(ground: Ground, provider: Provider, call: Call): void {
   const { method, target, text } = call;
   const due = ground.hooks.answered({ method, target, text, object: provider.objectOf(call) });

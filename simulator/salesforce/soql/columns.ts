@@ -67,7 +67,7 @@ function atParent(scope: Scope, value: Expression, parents: Field[]): (row: Row)
   return resolveExpression({ ...scope, object, alias: null }, lastOf(value)).get;
 }
 
-/** The same expression as its own record sees it: without the way there. */
+/** The expression without the path to its record. */
 function lastOf(value: Expression): Expression {
   if (value.kind === 'path')
     return { kind: 'path', path: { ...value.path, names: value.path.names.slice(-1) } };

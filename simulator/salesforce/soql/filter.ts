@@ -62,7 +62,7 @@ function compileCompare(scope: Scope, resolved: Resolved, operator: Comparison, 
   if (wanted === null) return (row) => (get(row) === null) === (operator === '=');
   if (operator === '=') return (row) => comparable(get(row)) === wanted;
   if (operator === '!=') return (row) => comparable(get(row)) !== wanted;
-  // Ids are counted up in digits, capitals and small letters: their order knows the case, as that of ORDER BY does.
+  // Ids sort with regard to case, digits before capitals before small letters, as in ORDER BY.
   if (field.type === 'id' || field.type === 'reference') {
     const id = normalizeId(literal.text) ?? null;
     return (row) => ordered(get(row), operator, id);

@@ -89,7 +89,7 @@ describe('simulator/salesforce/soql/grouping', () => {
     ]);
   });
 
-  it('groups, asks of groups, orders and limits them', async () => {
+  it('groups, filters groups by HAVING, orders and limits them', async () => {
     expect(
       await rows(
         `SELECT Industry, COUNT(Id) ${from} GROUP BY Industry ORDER BY COUNT(Id) DESC, Industry LIMIT 2`,

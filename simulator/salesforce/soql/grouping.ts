@@ -6,7 +6,7 @@ import { aggregates, formatter, resolveExpression, type Resolve } from './functi
 import type { Resolved, Scope } from './paths.ts';
 import { badField, malformed } from './problems.ts';
 
-/** One result per group: what to compute of each, and how to read it again. */
+/** A value that is computed of each group, and the key under which it is read. */
 type Measure = { key: string; of: (rows: Row[]) => Value };
 
 /** Groups rows; a group is again a row, whose columns are called after the expressions. */

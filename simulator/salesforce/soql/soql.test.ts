@@ -234,7 +234,7 @@ describe('simulator/salesforce/soql/soql', () => {
     ]);
   });
 
-  it('pages behind the last id in the order of ids, which knows the case of letters', () => {
+  it('pages after the last id in the order of ids, in which case counts', () => {
     const count = made(
       'Task',
       Array.from({ length: 70 }, (_task, i) => ({ Subject: `Task ${i}` })),

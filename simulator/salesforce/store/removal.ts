@@ -39,7 +39,7 @@ function childrenOf(store: Store, object: SObject, field: Field, parentId: strin
   });
 }
 
-/** Cases keep their account and contact, and an account keeps what was won from it. */
+/** A record with cases is not deleted, nor an account with opportunities that were won. */
 function forbidden(parent: Found, field: Field, children: Found[]): WriteError | undefined {
   const name = String(parent.row['Name'] ?? parent.id);
   const refuse = (why: string, found: Found[], column: string): WriteError =>

@@ -21,7 +21,7 @@ const idsOf = async (soql: string, all = false): Promise<string[]> => {
 };
 
 describe('simulator/salesforce/store/write', () => {
-  it('takes along what belongs to a deleted account and empties the other lookups', async () => {
+  it('deletes what belongs to a deleted account, and empties the other lookups', async () => {
     const account = await make('Account', { Name: 'Top' });
     const child = await make('Account', { Name: 'Child', ParentId: account });
     const contact = await make('Contact', { LastName: 'Goes', AccountId: account });
@@ -48,7 +48,7 @@ describe('simulator/salesforce/store/write', () => {
     expect(relation('Cases')).toMatchObject({ cascadeDelete: false, restrictedDelete: true });
   });
 
-  it('keeps an account that has cases or was won from, and takes nothing along', async () => {
+  it('keeps an account that has cases or a won opportunity, and deletes nothing', async () => {
     const account = await make('Account', { Name: 'Kept' });
     const contact = await make('Contact', { LastName: 'Stays', AccountId: account });
     const asked = await make('Case', { Subject: 'Why', AccountId: account, ContactId: contact });

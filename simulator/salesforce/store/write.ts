@@ -64,7 +64,7 @@ function cannot(object: SObject, done: 'inserted' | 'deleted'): WriteError {
   return writeError('INVALID_TYPE_FOR_OPERATION', `entity type cannot be ${done}: ${object.name}`);
 }
 
-/** The stamps of a write; a caller who may set them has the last word. */
+/** The stamps of a write. The control API may set its own. */
 function stamped(ctx: WriteContext, fields: Record<string, Value>, created: boolean): Record<string, Value> {
   const stamp = formatDatetime(ctx.now);
   const stamps: Record<string, Value> = {
@@ -74,7 +74,7 @@ function stamped(ctx: WriteContext, fields: Record<string, Value>, created: bool
     SystemModstamp: stamp,
   };
   if (!ctx.asSystem) return stamps;
-  // A record is not younger than its last change: the stamps that were not given follow the one that was.
+  // Stamps of the change that were not given take the time of the other one, or of `CreatedDate`.
   const given =
     fields['LastModifiedDate'] ?? fields['SystemModstamp'] ?? (created ? fields['CreatedDate'] : null);
   if (given) Object.assign(stamps, { LastModifiedDate: given, SystemModstamp: given });
