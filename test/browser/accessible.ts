@@ -10,7 +10,7 @@ interface Violation {
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** What keeps a person from using the page. */
+/** The serious and critical violations that axe finds, each with its elements. */
 export async function barriersOf(page: Page): Promise<[rule: string, where: string[]][]> {
   await page.evaluate(await readFile(axePath, 'utf8'));
   const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');

@@ -8,7 +8,7 @@ import type { Platform } from '../platform.ts';
 /** The builder's application: its page, and the server that asks svc for the tokens of its page. */
 export interface App {
   url: string;
-  /** Asked for so far. */
+  /** How many were made so far. */
   tokens: number;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function buildApp(react: 18 | 19, outDir: string): Promise<void> {
     root: join(root, 'ui/embed/test/app'),
     configFile: false,
     logLevel: 'error',
-    // Whatever the environment of who builds it is.
+    // The build must not depend on the caller's NODE_ENV.
     define: { 'process.env.NODE_ENV': '"production"' },
     esbuild: { jsx: 'automatic', jsxDev: false },
     resolve: { alias },

@@ -10,7 +10,7 @@ const installed = [
   'C:/Program Files/Google/Chrome/Application/chrome.exe',
 ];
 
-/** Of the arguments for a browser without a window these are left out: what keeps pages apart is part of what is tested. */
+/** Arguments of the packaged browser that are left out: with them pages are not isolated from one another, which the tests need. */
 const left = new Set([
   '--single-process',
   '--headless=shell',

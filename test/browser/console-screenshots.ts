@@ -27,7 +27,7 @@ try {
     for (const [look, colorScheme, width] of looks) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.setViewportSize({ width, height: 800 });
-      // The charts draw themselves anew.
+      // The charts are drawn again for the new size.
       await page.waitForTimeout(100);
       const file = `console-${name.replaceAll(/[^\w]+/g, '-').replace(/^-/, '')}-${look}.png`;
       await page.screenshot({ path: join(folder, file), fullPage: true });

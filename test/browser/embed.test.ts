@@ -44,12 +44,11 @@ describe('test/browser/embed', () => {
       { groupRef: group, ...body },
     );
 
-  /** Nothing that keeps a person from using the page. */
   async function isAccessible(page: Page): Promise<void> {
     expect(await barriersOf(page)).toEqual([]);
   }
 
-  /** Through the steps of HubSpot, with the one mapping that has no suggestion. */
+  /** Goes through the steps of HubSpot, and fills in the one mapping that has no suggestion. */
   async function throughSteps(
     page: Page,
     names: { next: string; nickname: string; finish: string },
@@ -69,7 +68,7 @@ describe('test/browser/embed', () => {
     await heading(page, 'What should be shared?').waitFor();
     await isAccessible(page);
     await button(page, 'Continue').click();
-    // Suggested by name; the other is asked for, and saving is refused at its field until it is answered.
+    // Phone is suggested by its name; Nickname has to be chosen before anything is saved.
     expect(await page.getByLabel('Phone (optional)').inputValue()).toBe('Phone Number');
     await isAccessible(page);
     await page.getByRole('navigation').getByText('Review').click();
@@ -78,11 +77,11 @@ describe('test/browser/embed', () => {
     expect(await installationOf('popup')).toBeUndefined();
     await page.getByLabel('Nickname').fill('first');
     await page.getByRole('option', { name: 'First Name' }).click();
-    // Three of theirs for two of ours.
+    // One of the customer's values for one of the builder's.
     await page.getByLabel('Stage').fill('lifecycle');
     await page.getByRole('option').first().click();
     await page.getByRole('combobox', { name: 'Customer' }).selectOption('customer');
-    // A filter without a value is refused at its place.
+    // A filter without a value is refused at its field.
     await page.getByLabel('Filter by a field').fill('city');
     await page.getByRole('option', { name: 'City' }).first().click();
     await page.getByRole('navigation').getByText('Review').click();
@@ -121,7 +120,7 @@ describe('test/browser/embed', () => {
     expect(await installationOf('popup')).toBeUndefined();
   });
 
-  it('tells a refusal at the provider, a closed window, and goes on from there', async () => {
+  it('says that the provider refused or that the window was closed, and goes on from there', async () => {
     const page = await world.open({ group: 'denied', show: 'ConnectProvider' });
     await consent(world.platform.hubspot, 'deny');
     await button(page, 'Connect HubSpot').click();
@@ -140,7 +139,7 @@ describe('test/browser/embed', () => {
     expect(await button(page, 'Reconnect').isVisible()).toBe(true);
   });
 
-  it('gives a way on where the browser blocks windows', async () => {
+  it('offers a link where the browser blocks windows', async () => {
     const page = await world.open({ group: 'blocked', show: 'ConnectProvider' });
     await page.evaluate(
       'const open = window.open.bind(window); window.open = () => { window.open = open; return null; }; undefined',
@@ -226,7 +225,7 @@ describe('test/browser/embed', () => {
       if (document.querySelector('.svc-button-primary')) window.readyAt ??= performance.now();
     }).observe(document, { childList: true, subtree: true })`);
     const times: number[] = [];
-    // What else the machine does is in the slower ones.
+    // The fastest counts: other work on the machine slows down the rest.
     for (let time = 0; time < 4; time += 1) {
       await page.goto('about:blank');
       await page.goto(url);
@@ -236,7 +235,7 @@ describe('test/browser/embed', () => {
     expect(Math.min(...times)).toBeLessThan(1_000);
   });
 
-  it('keeps the changes of two tabs, asks where they meet, and overwrites nothing', async () => {
+  it('keeps the changes of two tabs, asks where they conflict, and overwrites nothing', async () => {
     const page = await world.open({ group: 'tabs' });
     await button(page, 'Connect HubSpot').click();
     await heading(page, 'What should be shared?').waitFor();
@@ -264,7 +263,7 @@ describe('test/browser/embed', () => {
       await page.getByLabel('Add a rule for a field').first().fill(field);
       await page.getByRole('listbox').getByRole('option').first().click();
     };
-    // Both change contacts; what the other one changed of companies holds whoever's contacts do.
+    // Both change contacts. The other tab's change of companies is kept, whichever contacts are chosen.
     await switches(other).first().click();
     await switches(other).nth(1).click();
     await button(other, 'Save changes').click();
@@ -274,7 +273,7 @@ describe('test/browser/embed', () => {
     await page.getByText('Whose should hold?').waitFor();
     await button(page, 'Keep mine').click();
     await expect.poll(deletes).toEqual([true, false]);
-    // What this page changed of companies is still to be saved where their contacts are taken.
+    // Where their contacts are taken, this page's change of companies is still to be saved.
     await other.reload();
     await openWriting(other);
     await switches(other).first().click();
@@ -296,7 +295,7 @@ describe('test/browser/embed', () => {
     expect(world.faults).toEqual([]);
   });
 
-  it('is used with the keyboard alone, from right to left, in the dark', async () => {
+  it('works with the keyboard alone, from right to left, in the dark theme', async () => {
     const page = await world.open({ group: 'keyboard', dir: 'rtl', theme: 'dark' });
     const press = async (key: string, times = 1): Promise<void> => {
       for (let time = 0; time < times; time += 1) await page.keyboard.press(key);

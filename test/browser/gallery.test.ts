@@ -6,13 +6,13 @@ import { startGallery, type Gallery, type Look } from './gallery.ts';
 
 interface TraceEvent {
   name: string;
-  /** Of the thread's own time, in microseconds: what else the machine does is not in it. */
+  /** Time of the thread itself, in microseconds, without what else the machine does. */
   tdur?: number;
   tid: number;
   args?: { name?: string };
 }
 
-/** The longest task of a page's own thread meanwhile, in milliseconds, by the browser's trace. */
+/** The longest task of the page's main thread during the work, in milliseconds, by the browser's trace. */
 async function busiestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<number> {
   await browser.startTracing(page, {
     categories: ['toplevel', 'devtools.timeline', 'disabled-by-default-devtools.timeline', '__metadata'],
@@ -47,7 +47,7 @@ describe('test/browser/gallery', () => {
     await gallery?.close();
   });
 
-  // A state is shown in one of them: both have all that differs.
+  // Each state is shown in one of the two, which differ in everything.
   const looks: Look[] = [
     { theme: 'light', language: 'en', direction: 'ltr' },
     { theme: 'dark', language: 'de', direction: 'rtl', density: '0.75' },

@@ -58,7 +58,7 @@ export interface OwnProviders {
   close(): Promise<void>;
 }
 
-/** One server for all of them: takes `right` where it is the right one, and refuses anything else. */
+/** One server for all of them, which takes the right credentials and refuses any other. */
 export async function startOwnProviders(): Promise<OwnProviders> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const signs = (assertion: string): boolean => {

@@ -18,12 +18,12 @@ export interface World {
   own: OwnProviders;
   browser: Browser;
   app: App;
-  /** The same application with the React of before. */
+  /** The same application with React 18. */
   appBefore: App;
   /** The application's page, shown to a group. */
   open(query: Record<string, string>, of?: App): Promise<Page>;
   link(given: Record<string, unknown>): Promise<string>;
-  /** What nobody caught in a page. */
+  /** Errors that no page caught. */
   faults: Error[];
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ const nouns = [
   'integrations',
 ] as const;
 
-/** What is in one project is not found in another, though the person works in both: nothing tells that it is anywhere. */
+/** An id of one project is not found in another, though the person works in both: nothing tells that it exists. */
 export const idsOfAnotherProject: Walk = async ({ open, platform }) => {
   const page = await open('/projects');
   for (const noun of nouns) {
@@ -36,7 +36,7 @@ export const idsOfAnotherProject: Walk = async ({ open, platform }) => {
   await page.close();
 };
 
-/** A list, a filter that it takes as people choose it, and what its address holds then. */
+/** A list, how its filters are chosen in the page, and the search parameters that this makes. */
 interface Filtered {
   list: string;
   label: string;
@@ -127,7 +127,7 @@ const lists: readonly Filtered[] = [
   },
 ];
 
-/** Each list has its filters in the address: they survive another page and back, a reload, and being sent to somebody. */
+/** Each list has its filters in the address: they survive another page and back, and a reload. */
 export const filtersInTheAddress: Walk = async ({ open }) => {
   const page = await open('/projects/default/settings');
   for (const { list, label, choose, search } of lists) {
@@ -152,7 +152,7 @@ export const filtersInTheAddress: Walk = async ({ open }) => {
   await page.close();
 };
 
-/** What the filters show, and the first rows or what stands in their place. */
+/** The values of the filters, and the text of the table or of what replaces it. */
 async function stateOf(page: Page): Promise<[filters: string[], rows: string]> {
   const bar = page.getByRole('search');
   await bar.getByRole('button', { name: 'Clear' }).waitFor();
@@ -168,7 +168,7 @@ async function stateOf(page: Page): Promise<[filters: string[], rows: string]> {
 
 const nonsense = 'no-such_välue"><img src=x onerror="window.executed=1">';
 
-/** The filters whose values the API knows, by what it says of another. */
+/** The filters whose values the API knows: it refuses any other. */
 const strict: readonly [path: string, filter: string][] = [
   ['operations', 'status'],
   ['operations', 'unresolved'],
@@ -182,7 +182,7 @@ const strict: readonly [path: string, filter: string][] = [
   ['overview', 'range'],
 ];
 
-/** Filters that take any text, and parts of pages: it is said that nothing fits, or the first part is shown. */
+/** Filters that take any text, and parts of pages: the page says that nothing matches, or shows its first part. */
 const loose = (world: ConsoleWorld): [path: string, shows: string][] => [
   ['operations?groupRef=', 'Nothing matches'],
   ['deliveries?destination=', 'There is no destination'],
@@ -197,7 +197,7 @@ const loose = (world: ConsoleWorld): [path: string, shows: string][] => [
 
 const crashed = (page: Page): Locator => page.getByText('This page stopped working');
 
-/** An address with a value that nobody chose shows what is wrong with it, never a page that is empty or crashed. */
+/** A nonsense value in an address shows what is wrong with it, never an empty or crashed page. */
 export const nonsenseInTheAddress: Walk = async (world) => {
   const page = await world.open('/projects');
   const value = encodeURIComponent(nonsense);
@@ -214,7 +214,7 @@ export const nonsenseInTheAddress: Walk = async (world) => {
   await page.getByRole('button', { name: 'Clear' }).click();
   await page.getByRole('row').nth(1).waitFor();
   expect(new URL(page.url()).search).toBe('');
-  // What others add to a link is no filter.
+  // Parameters that others add to a link are no filters.
   await goto('operations?status=success&utm_source=mail');
   await page.getByRole('row').nth(1).waitFor();
   for (const [path, shows] of loose(world)) {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { barriers, enterAs, type Walk } from './world.ts';
 
-/** Colours are chosen in the bar, hold for what is loaded anew, and follow the system again. */
+/** Colours are chosen in the bar, survive a reload, and follow the system again. */
 export const coloursChosen: Walk = async ({ open }) => {
   const page = await open('/projects/default/settings');
   await page.emulateMedia({ colorScheme: 'light' });

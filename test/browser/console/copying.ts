@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { fault } from '../../customer.ts';
 import type { Walk } from './world.ts';
 
-/** What was sent to a provider is copied as a command, without the credential; so is the way to retry it. */
+/** A request to a provider is copied as a command without its credential; so is the call that retries the operation. */
 export const copiedAsCurl: Walk = async ({ platform, customer, open }) => {
   await fault(platform.hubspot, {
     path: '/companies',
@@ -14,7 +14,7 @@ export const copiedAsCurl: Walk = async ({ platform, customer, open }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const copied = (): Promise<string> => page.evaluate<string>('navigator.clipboard.readText()');
   const catalogue = await platform.call<Record<string, { baseURL: string }>>('GET', '/providers');
-  // The address of the provider is known by then.
+  // The command lacks the provider's address until the page has loaded it.
   await expect
     .poll(async () => {
       await page.getByRole('button', { name: 'Copy as curl' }).click();
@@ -23,7 +23,7 @@ export const copiedAsCurl: Walk = async ({ platform, customer, open }) => {
     .toContain(
       `-X 'POST' '${catalogue.body['hubspot']?.baseURL}''/crm/v3/objects/companies' \\\n  -H 'Authorization: Bearer '"$TOKEN" \\\n`,
     );
-  // As it was sent: without them curl says that the body is a form, and that it takes anything.
+  // Without these headers curl would send others of its own.
   expect(await copied()).toContain(
     `-H 'accept: application/json' \\\n  -H 'content-type: application/json' \\\n`,
   );

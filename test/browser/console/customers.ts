@@ -11,7 +11,7 @@ export async function customerUnderstood(world: ConsoleWorld): Promise<void> {
   const page = await world.open('/projects/default/installations?healthStatus=healthy');
   await page.getByRole('row').filter({ hasText: 'acme' }).getByRole('link').press('Enter');
   await page.waitForURL(`**${at(world)}`);
-  // The list is gone by then, whose rows say so, too.
+  // By then the list is gone, whose rows say Healthy, too.
   await page.getByRole('heading', { name: 'Nothing is read' }).waitFor();
   await page.getByText('Healthy', { exact: true }).first().waitFor();
   expect(await barriers(page)).toEqual([]);
@@ -118,7 +118,7 @@ export async function readPaused(world: ConsoleWorld): Promise<void> {
 const fact = (page: Page, name: string): Locator =>
   page.locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
 
-/** The page of a connection tells the age of its token and how many calls the provider takes, and that it takes none. */
+/** The page of a connection shows the age of its token, how many calls the provider still takes, and when it takes none. */
 export async function tokenAndBudgetShown({ platform, open }: ConsoleWorld): Promise<void> {
   type Known = { id: string; tokenIssueTime: string; tokenExpireTime: string; rateBudget?: object };
   const [{ id } = { id: '' }] = (
@@ -152,7 +152,7 @@ export async function tokenAndBudgetShown({ platform, open }: ConsoleWorld): Pro
   });
   await write('asynchronous');
   await expect.poll(async () => (await known()).rateBudget).toHaveProperty('closedUntil');
-  // It is read again by itself.
+  // The page reads it again by itself.
   await fact(page, 'Rate budget')
     .getByText(/^Reached: nothing queued is sent until /)
     .waitFor({ timeout: 25_000 });

@@ -4,7 +4,7 @@ interface Listed {
   results: { id: string }[];
 }
 
-/** The paths of all pages that somebody sees who is signed in: lists, parts of them, and the latest of each kind. */
+/** The paths of all pages for somebody who is signed in: lists, their tabs, and the latest thing of each kind. */
 export async function everyPage({ platform, customer }: ConsoleWorld): Promise<string[]> {
   const latest = async (noun: string): Promise<string | undefined> => {
     const { body } = await platform.call<Listed | Listed['results']>('GET', `/projects/default/${noun}`);

@@ -9,7 +9,10 @@ interface Waiting {
 
 const told = '/projects/default/destinations/told';
 
-/** A destination that refuses all of it is counted, found by the count, and sent what waits once it is mended; what waits for a disabled one says so. */
+/**
+ * A destination that refuses everything is counted on the overview. Once it is mended, what waits there is sent. A delivery that
+ * waits for a disabled destination says so.
+ */
 export async function waitingSent(world: ConsoleWorld): Promise<void> {
   const { platform, open } = world;
   const receiver = await startReceiver();
@@ -60,7 +63,7 @@ export async function waitingSent(world: ConsoleWorld): Promise<void> {
   await receiver.close();
 }
 
-/** What is told of a write, once it was tried so often in vain. */
+/** The delivery that tells of a new write, after so many failed attempts. */
 async function waitingThere({ platform, customer }: ConsoleWorld, attempts: number): Promise<Waiting> {
   const record = { email: `waiting-${attempts}@acme.example` };
   await customer.write('contacts', { type: 'create', record, mode: 'asynchronous' });

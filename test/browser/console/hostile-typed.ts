@@ -37,17 +37,17 @@ const filtered = [
 /** Where most of what was typed is shown afterwards. */
 const shownIn = ['keys', 'people?tab=invitations', 'providers?tab=apps', 'settings', 'audit-log'];
 
-/** Types one text after the other of the list into fields, and counts them. */
+/** Types the hostile texts into fields, one after another, and counts them. */
 interface Typist {
   typed: number;
   into: (form: Locator) => Promise<void>;
 }
 
 const lines = 'input:not([type=date], [type=checkbox], [type=number], [readonly])';
-/** So many texts in each field. */
+/** Hostile texts for each field. */
 const rounds = 9;
 
-/** Sets all fields as a browser does when somebody pastes, a text after the other; the last one is that which runs where it can. */
+/** Sets each field as a browser does on a paste, one text after another; the last is `harmful`, which runs where it can. */
 function typist(): Typist {
   const self: Typist = {
     typed: 0,
@@ -63,7 +63,7 @@ function typist(): Typist {
   return self;
 }
 
-/** In the page. */
+/** Runs in the page. */
 async function paste(field: unknown, texts: string[]): Promise<void> {
   const element = field as { value: string; dispatchEvent: (event: Event) => void };
   const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element) as object, 'value');
@@ -126,7 +126,7 @@ export const hostileTyped: Walk = async (world) => {
   expect(all.typed).toBeGreaterThanOrEqual(hostile.length);
 };
 
-/** What needs something to be typed for: a config, a manifest, an unknown outcome, a second factor. */
+/** Fields that need something to be there first: a config, a manifest, an unknown outcome, a second factor. */
 async function typedElsewhere(world: ConsoleWorld, page: Page, all: Typist): Promise<void> {
   const { platform, customer } = world;
   const at = `${platform.base}/projects/default`;

@@ -6,7 +6,7 @@ import { deploy, fault, manifest } from '../../customer.ts';
 import { everyPage } from './every-page.ts';
 import type { ConsoleWorld, Walk } from './world.ts';
 
-/** Each kind of text once, and as much of it as names hold. */
+/** Each kind of text once, without the characters that names refuse. */
 const kinds = hostile
   .slice(0, 25)
   .map((text) => text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, '').trim());
@@ -41,7 +41,7 @@ export const hostileShown: Walk = async (world) => {
   await page.close();
 };
 
-/** What is wrong with pages that show hostile texts. */
+/** Opens the addresses, and answers what is wrong with each page. */
 export async function crawled(
   page: Page,
   addresses: readonly string[],
@@ -126,7 +126,7 @@ async function hostileWork(world: ConsoleWorld, groupRef: string): Promise<void>
   await write({ type: 'create', record: { email: kinds[0], firstname: kinds.join(' ') } });
 }
 
-/** Whatever of a project has a name. */
+/** Hostile names for everything of a project that has one. */
 async function hostileProject(world: ConsoleWorld): Promise<void> {
   const post = <Body>(noun: string, body: unknown): Promise<Body> =>
     made(world, 'POST', `/projects/default/${noun}`, body);
@@ -157,7 +157,7 @@ async function hostileProject(world: ConsoleWorld): Promise<void> {
   });
 }
 
-/** The kinds one after another, in texts of that many characters. */
+/** All kinds joined, cut into texts of that length. */
 function chunks(length: number): string[] {
   const all = kinds.join(' ');
   const count = Math.floor(all.length / length);

@@ -5,7 +5,7 @@ import { barriers, type ConsoleWorld, type Walk } from './world.ts';
 
 const question = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' });
 
-/** Clicks a link of the menu: who typed is asked, stays with the text, and leaves without it. */
+/** Clicks a link of the menu: the page asks first. Stay keeps the text, Leave drops it. */
 async function asksBefore(page: Page, text: () => Promise<void>): Promise<void> {
   const { pathname } = new URL(page.url());
   const to = page.getByRole('link', { name: 'Storage' });
@@ -52,7 +52,7 @@ export const askedBeforeLeaving: Walk = async (world) => {
   await configAsked(world);
 };
 
-/** In the form of a config a fault stands at its field, whatever the way to it; what was typed is asked about. */
+/** In the form of a config a fault stands at its field, and the page asks before what was typed is lost. */
 async function configAsked(world: ConsoleWorld): Promise<void> {
   const { installationId } = await install(world.platform, 'hubspot-crm', 'careful', {
     read: { objects: { contacts: { objectName: 'contacts', selectedFields: { email: true } } } },

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { barriers, type ConsoleWorld, type Walk } from './world.ts';
 
 const project = 'long-lists';
-/** A page of the API looks at 2,000 for what is asked for: all of these are looked through with three. */
+/** One call of the API looks through 2,000 operations, so three calls look through all of these. */
 const newer = 4_200;
 
 /** A project with one old write of a company, and many newer ones of contacts. */
@@ -33,7 +33,7 @@ async function longList({ databaseUrl, platform, open }: ConsoleWorld): Promise<
   return page;
 }
 
-/** What is rare is looked for page by page without being asked, which can be stopped and gone on with. */
+/** A rare match is searched for page by page without a click; the search can be stopped and continued. */
 export const rareFound: Walk = async (world) => {
   const page = await longList(world);
   const list = `${world.platform.base}/projects/${project}/operations`;
@@ -41,7 +41,7 @@ export const rareFound: Walk = async (world) => {
   await page.goto(`${list}?object=companies`);
   await page.getByRole('row').filter({ hasText: 'Write companies' }).waitFor();
   expect(await nothing.count()).toBe(0);
-  // The list of companies may still look on: only pages of deals are held, also those that are asked for again.
+  // Only pages of deals are held, also on a second request: the list of companies may still be searched.
   const held: Route[] = [];
   let isHolding = true;
   await page.route(/\/operations\?(?=.*=deals\b).*pageToken=/, async (route) => {
@@ -55,7 +55,7 @@ export const rareFound: Walk = async (world) => {
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect.poll(() => held.length).toBeGreaterThan(0);
   isHolding = false;
-  // What was asked for again is waited for by nobody.
+  // Nobody waits any more for a page that was requested again.
   for (const route of held) await route.continue().catch(() => undefined);
   const goOn = page.getByRole('button', { name: 'Look on' });
   await goOn.and(page.locator(':not([aria-busy])')).waitFor();
@@ -65,7 +65,7 @@ export const rareFound: Walk = async (world) => {
   await page.close();
 };
 
-/** Further down a list more of it is loaded; arrow keys go from row to row; a time tells itself in UTC. */
+/** Scrolling loads more of a list; arrow keys move between rows; a time has its value in UTC as its title. */
 export const scrolledAndWalked: Walk = async ({ open, platform }) => {
   const page = await open('/projects');
   const session = await page.context().newCDPSession(page);
@@ -101,7 +101,7 @@ export const scrolledAndWalked: Walk = async ({ open, platform }) => {
   }
   await row(600).waitFor();
   expect(pages.length).toBeGreaterThanOrEqual(5);
-  // What is out of sight is not in the page.
+  // Rows out of sight are not in the page.
   expect(await row(1).count()).toBe(0);
   expect(await page.getByRole('row').count()).toBeLessThan(100);
   await page.close();

@@ -13,7 +13,7 @@ async function looked({ platform }: ConsoleWorld): Promise<Customer> {
   return customer;
 }
 
-/** From a connection to what was done by it, from a read to its runs, and the calls that a provider takes, at a glance. */
+/** A connection leads to its work and a read to its runs; the overview shows how many calls each provider still takes. */
 export const workAndBudgetsShown: Walk = async (world) => {
   const { platform, open } = world;
   const { connectionId, installationId } = await looked(world);
@@ -52,7 +52,7 @@ export const workAndBudgetsShown: Walk = async (world) => {
   await page.close();
 };
 
-/** The audit log is taken away as a file: all of it, or the days that are chosen. */
+/** The audit log is exported as a file: all of it, or the days that are chosen. */
 export const auditExported: Walk = async ({ open, platform }) => {
   const page = await open('/projects/default/audit-log');
   const exported = async (name: string): Promise<string> => {

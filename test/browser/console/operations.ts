@@ -8,7 +8,7 @@ export async function writeSeenLive({ customer, open }: ConsoleWorld): Promise<v
   const page = await open('/projects/default/operations');
   await page.getByRole('heading', { name: 'Nothing was written or read yet' }).waitFor();
   expect(await barriers(page)).toEqual([]);
-  // The stream is open before something happens.
+  // Time for the stream to open.
   await page.waitForTimeout(500);
   await customer.write('contacts', { type: 'create', record: { email: 'live@acme.example' } });
   const row = page.getByRole('row').filter({ hasText: 'Write contacts' });
@@ -22,7 +22,7 @@ export async function writeSeenLive({ customer, open }: ConsoleWorld): Promise<v
   await page.close();
 }
 
-/** More pages than a browser opens connections to one server hear of a write, by one stream, also when the page that had it is closed. */
+/** Eight pages, more than a browser's connections to one server, hear of a write by one stream, also after its page is closed. */
 export async function manyPagesOneStream({ customer, open }: ConsoleWorld): Promise<void> {
   const streams: string[] = [];
   const pages: Page[] = [];
@@ -70,7 +70,7 @@ export async function failedOneRetried({ platform, customer, open }: ConsoleWorl
   await page.close();
 }
 
-/** What was sent and never answered is resolved by who looked at the provider. */
+/** A write that was never answered is resolved by somebody who looked at the provider. */
 export async function unknownResolved({ platform, customer, open }: ConsoleWorld): Promise<void> {
   await fault(platform.hubspot, { path: '/companies', fault: { kind: 'reset-after' }, times: 1 });
   const { body } = await customer.write('companies', { type: 'create', record: { name: 'Unknown Ltd' } });
@@ -90,7 +90,7 @@ export async function unknownResolved({ platform, customer, open }: ConsoleWorld
   await page.close();
 }
 
-/** Many are counted before anything is done to them. */
+/** A retry of many operations says how many there are before it begins. */
 export async function manyRetried({ platform, customer, open }: ConsoleWorld): Promise<void> {
   await fault(platform.hubspot, {
     path: '/contacts',
@@ -110,7 +110,7 @@ export async function manyRetried({ platform, customer, open }: ConsoleWorld): P
   await page.close();
 }
 
-/** An id of nobody, and of another project, is not found, with no hint which. */
+/** An unknown id and a thing of another project are not found, without a hint which it is. */
 export async function othersNotFound({ platform, open }: ConsoleWorld): Promise<void> {
   await platform.call('POST', '/projects', { name: 'rival' });
   for (const path of [
@@ -127,7 +127,7 @@ export async function othersNotFound({ platform, open }: ConsoleWorld): Promise<
   }
 }
 
-/** The overview counts what nobody knows the outcome of and leads to it; Ctrl+K leads to a group. */
+/** The overview counts unknown outcomes and leads to them; Ctrl+K leads to a group. */
 export async function attentionAndSearch({ platform, customer, open }: ConsoleWorld): Promise<void> {
   await fault(platform.hubspot, { path: '/companies', fault: { kind: 'reset-after' }, times: 1 });
   await customer.write('companies', { type: 'create', record: { name: 'Needs Ltd' } });

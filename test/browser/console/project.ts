@@ -12,7 +12,7 @@ export const deployedFromTheEditor: Walk = async ({ open, platform }) => {
   const editor = page.getByRole('textbox', { name: 'Manifest' });
   const text = (provider: string): string =>
     `specVersion: 1.0.0\nintegrations:\n  - name: hubspot-crm\n    provider: ${provider}\n    proxy: { enabled: true }\n`;
-  // Over what is there and coloured: what is typed takes no style of it, which the policy would report.
+  // Replaces all text at once: typed into coloured text it would take a style, which the policy reports.
   const write = async (all: string): Promise<void> => {
     await editor.focus();
     await page.keyboard.press('ControlOrMeta+a');
@@ -83,7 +83,7 @@ export const keyMadeAndDeleted: Walk = async ({ open, platform }) => {
   await page.close();
 };
 
-/** The audit log has who did all of it, and nothing of the secret. */
+/** The audit log names who deployed the manifest, made the key and deleted it. */
 export const auditTellsIt: Walk = async ({ open }) => {
   const page = await open('/projects/default/audit-log');
   for (const [action, who] of [
@@ -141,7 +141,7 @@ const done: readonly [action: string, who: string][] = [
   ['API key deleted', ada],
 ];
 
-/** The audit log tells all of what was walked, and who did it. */
+/** The audit log has all that the walks did, with who did it, and no secret. */
 export const auditTellsAllOfIt: Walk = async ({ open }) => {
   const page = await open('/projects/default/audit-log');
   // So high that no row is left out.
@@ -171,7 +171,7 @@ const pages: readonly [path: string, heading: string][] = [
   ['settings', 'Settings'],
 ];
 
-/** Nothing keeps anybody from the other pages of a project. */
+/** axe finds no barrier on the other pages of a project. */
 export const openToAll: Walk = async ({ open, platform }) => {
   const page = await open('/projects/default/keys');
   for (const [path, heading] of pages) {

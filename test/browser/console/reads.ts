@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { install } from '../../customer.ts';
 import { barriers, type ConsoleWorld } from './world.ts';
 
-/** How all customers are read, at once: what a filter finds leads to the installation, where a read that is paused goes on. */
+/** One list shows the reads of all customers; a row leads to its installation, where a paused read is resumed. */
 export async function readsLookedAt({ platform, open }: ConsoleWorld): Promise<void> {
   const page = await open('/projects/default/installations');
   await page.getByRole('link', { name: 'Reads' }).click();

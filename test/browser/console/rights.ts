@@ -6,7 +6,7 @@ import { barriers, enterAs, first, type ConsoleWorld, type Walk } from './world.
 const gone = (page: Page, what: string): Promise<void> =>
   page.getByText(`There is no such ${what}, or you may not see it.`).waitFor();
 
-/** A role that is lowered while a form is open: what was typed stays, and the page says what may be done no more. */
+/** A role is lowered while a form is open: what was typed stays, and the page says what is no longer allowed. */
 export const roleLowered: Walk = async (world) => {
   const { context, personId } = await enterAs(world, 'developer', 'lowered@roles.example');
   const page = await openHeard(world, '/projects/default/destinations/told', context);
@@ -24,7 +24,7 @@ export const roleLowered: Walk = async (world) => {
   await dialog.getByText('An owner of the project can give you another role.').waitFor();
   expect(await dialog.getByLabel('Name').inputValue()).toBe('typed-before');
   expect(await barriers(page)).toEqual([]);
-  // Given back, it goes on where it was.
+  // With the role back, the buttons work again.
   await give(world, personId, 'developer');
   await page.locator(`button[title="${why}"]`).first().waitFor({ state: 'detached' });
   await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -33,7 +33,7 @@ export const roleLowered: Walk = async (world) => {
   await context.close();
 };
 
-/** Where the page hears of no changes, what is pressed says that it may not be done, and the buttons learn of it. */
+/** Without a stream, a page learns of a lowered role when an action is refused; then its buttons say so, too. */
 export const roleLoweredUnheard: Walk = async (world) => {
   const { context, personId } = await enterAs(world, 'support', 'unheard@roles.example');
   await context.route('**/stream', (route) => route.abort());
@@ -53,7 +53,7 @@ export const roleLoweredUnheard: Walk = async (world) => {
   await context.close();
 };
 
-/** Whoever is removed from a project sees at once that it is there no more, and the way to the others. */
+/** Somebody who is removed from a project sees at once that it is gone, and the way to their other projects. */
 export const membershipRemoved: Walk = async (world) => {
   const { context, personId } = await enterAs(world, 'owner', 'removed@roles.example');
   const page = await openHeard(world, '/projects/default/keys', context);
@@ -69,7 +69,7 @@ export const membershipRemoved: Walk = async (world) => {
   await context.close();
 };
 
-/** No call deletes a project. One that somebody renames is gone from its address: its open pages say so. */
+/** No call deletes a project, but a renamed one is gone from its address: its open pages say so. */
 export const projectRenamed: Walk = async (world) => {
   const { platform, stranger } = world;
   const context = await stranger();
@@ -89,7 +89,7 @@ export const projectRenamed: Walk = async (world) => {
   await context.close();
 };
 
-/** What somebody else deletes while it is looked at, or changed, is said to be gone. */
+/** A page says that what it shows was deleted by somebody else, also while it is being changed. */
 export const deletedUnderOnesFeet: Walk = async (world) => {
   const { platform } = world;
   const made = await platform.call<{ id: string }>('POST', '/projects/default/destinations', {
@@ -125,7 +125,7 @@ export const deletedUnderOnesFeet: Walk = async (world) => {
   await page.close();
   const tab = `installations/${brief.installationId}?tab=config`;
   await goesAway(world, tab, installation, 'installation', 'Change');
-  // What was done for it still says for whom, and is found by that.
+  // An operation still names the group of the deleted installation, and is found by it.
   const operation = `/projects/default/operations/${written.body.operationId}`;
   const left = await world.open(operation);
   await left.getByRole('link', { name: 'brief', exact: true }).click();

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { fault } from '../../customer.ts';
 import { barriers, enterAs, type ConsoleWorld, type Walk } from './world.ts';
 
-/** What each role may press, and what the button says to who may not. */
+/** What a button says to somebody who lacks the ability. */
 const whyNot = {
   remediate: 'Your role sees, and changes nothing',
   develop: 'This takes the role of a developer or an owner',
@@ -12,7 +12,7 @@ const whyNot = {
 } as const;
 type Ability = keyof typeof whyNot;
 
-/** The roles that are given in a project. The first user, who is an operator, too, goes the other walks. */
+/** The roles that are given in a project. The first user, who is an operator, too, does the other walks. */
 const abilities: Readonly<Record<string, readonly Ability[]>> = {
   owner: ['remediate', 'develop', 'own'],
   developer: ['remediate', 'develop'],
@@ -56,14 +56,14 @@ function pagesOf(ids: Record<'operation' | 'installation' | 'connection', string
   ];
 }
 
-/** Every ability stands on one of them. */
+/** Pages that together have a button for every ability. */
 const telling = /^\/projects|^operations\/|told$|^people/;
 
-/** What somebody may not press says why, and nothing else does: a viewer looks at every page, the others at some. */
+/** A button that a role may not press says why, and no other does. A viewer looks at every page, the others at some. */
 export const eachRoleMayItsOwn: Walk = async (world) => {
   const { platform, customer } = world;
   const operation = await failedWrite(world, 'Refused Ltd');
-  // Nothing waits for it, whatever was told before.
+  // Nothing waits for a new destination.
   const untold = { name: 'untold', type: 'webhook', metadata: { url: 'https://hooks.example.com/' } };
   await platform.call('POST', '/projects/default/destinations', untold);
   const listed = await platform.call<{ id: string }[]>(
@@ -92,7 +92,7 @@ export const eachRoleMayItsOwn: Walk = async (world) => {
   await platform.call('DELETE', '/projects/default/destinations/untold');
 };
 
-/** The buttons of the page that say that the role may not, by what they are called. */
+/** The buttons of the page that the role may not press, by name, with what they say. */
 async function refusedIn(page: Page): Promise<Record<string, string | null>> {
   const reasons = page.locator(
     Object.values(whyNot)

@@ -47,7 +47,7 @@ async function proxied(world: ConsoleWorld): Promise<string> {
   return id;
 }
 
-/** What nobody made before. */
+/** Makes what no earlier walk made. */
 async function soughtMade(world: ConsoleWorld): Promise<Record<string, Made>> {
   const post = (noun: string, body: unknown): Promise<Made> => ask(world, 'POST', noun, body);
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -36,7 +36,7 @@ export async function destinationMade({ platform, open }: ConsoleWorld): Promise
   expect(body.results.map(({ action }) => action)).toContain('destination.created');
 }
 
-/** Events are told to it by one form; what was not taken is understood, and sent again after a count. */
+/** One form routes events to the destination; a failed delivery says why, and is sent again after a count. */
 export async function deliveryReplayed({ platform, open, customer }: ConsoleWorld): Promise<void> {
   const receiver = await startReceiver();
   receiver.answer = 500;

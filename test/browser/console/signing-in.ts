@@ -60,7 +60,7 @@ export async function againAboveAForm({ open, stranger }: ConsoleWorld): Promise
   await context.close();
 }
 
-/** A server that is away is said to be, and the page goes on once it is back. */
+/** The page says that the server is away, and goes on once it is back. */
 export async function serverAway({ platform, customer, open }: ConsoleWorld): Promise<void> {
   await customer.write('contacts', { type: 'create', record: { email: 'before@away.example' } });
   const page = await open('/projects/default/operations');
@@ -75,7 +75,7 @@ export async function serverAway({ platform, customer, open }: ConsoleWorld): Pr
   await page.close();
 }
 
-/** Who touches nothing is told, too; a page whose code is not here yet comes once the server is back, in the same document. */
+/** The page says so without a click, too. One whose code is not loaded yet opens once the server is back, without a reload. */
 export async function awayWhileIdle(world: ConsoleWorld): Promise<void> {
   const { platform, open } = world;
   const { context } = await enterAs(world, 'viewer', 'idle@roles.example');

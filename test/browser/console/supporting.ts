@@ -41,7 +41,7 @@ export async function whoseItIs({ platform, open }: ConsoleWorld): Promise<void>
   await page.close();
 }
 
-/** The times of a page go on without anything that happens. */
+/** The times of a page are updated while nothing happens. */
 export async function timesGoOn({ platform, open }: ConsoleWorld): Promise<void> {
   const { connectionId } = await install(platform, 'hubspot-crm', 'ticking', { write: { objects } });
   const page = await open(`/projects/default/connections/${connectionId}`);
@@ -54,7 +54,7 @@ export async function timesGoOn({ platform, open }: ConsoleWorld): Promise<void>
   await page.close();
 }
 
-/** What the overview counts is what its link leads to: of the time that is chosen, and what failed as a whole. */
+/** A count on the overview links to the same operations: those of the chosen time that failed in that way. */
 export async function countedAsListed({ customer, open, platform }: ConsoleWorld): Promise<void> {
   const status = { kind: 'status', status: 400, body: { message: 'No.' } };
   await fault(platform.hubspot, { path: '/companies', fault: status, times: 1 });
@@ -78,7 +78,7 @@ export async function countedAsListed({ customer, open, platform }: ConsoleWorld
 const hrefOf = (link: Locator): Promise<string> =>
   link.evaluate((one) => (one as unknown as { href: string }).href);
 
-/** On a phone the overview goes down only, and the list of operations cuts off no state at the width of a small laptop. */
+/** On a phone the overview scrolls only down; on a small laptop the list of operations cuts off no state. */
 export async function nothingCutOff({ platform, open, customer }: ConsoleWorld): Promise<void> {
   await fault(platform.hubspot, { path: '/companies', fault: { kind: 'reset-after' }, times: 1 });
   const { body } = await customer.write('companies', { type: 'create', record: { name: 'Wide Ltd' } });
@@ -97,7 +97,7 @@ export async function nothingCutOff({ platform, open, customer }: ConsoleWorld):
   await page.close();
 }
 
-/** How much wider what stands in it is. */
+/** How much wider the content is than the element. */
 const overhang = (page: Page, selector: string): Promise<number> =>
   page
     .locator(selector)

@@ -11,11 +11,11 @@ import { launchBrowser } from '../browser.ts';
 /** The product with a customer whose records are written, and somebody who looks at it in a browser. */
 export interface ConsoleWorld {
   platform: Platform;
-  /** Of its database, where it is one of a test. */
+  /** Of its database, where a test made it. */
   databaseUrl: string | undefined;
   browser: Browser;
   customer: Customer;
-  /** Where people may sign in, too. */
+  /** An OpenID provider where people may sign in, too. */
   elsewhere: OidcServer;
   /** The link of the first start. */
   welcome: string;
@@ -102,7 +102,7 @@ export async function startConsole(databaseUrl?: string): Promise<ConsoleWorld> 
   };
 }
 
-/** A browser in which somebody is signed in who was invited to the project for the role. */
+/** A browser in which somebody is signed in who was invited with this role. */
 export async function enterAs(
   { platform, stranger }: ConsoleWorld,
   role: string,
@@ -122,7 +122,7 @@ export async function enterAs(
   return { context, personId: person.id };
 }
 
-/** From the first start to the first user. */
+/** Makes the first user by the link of the first start. */
 async function enterByLink(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel('E-mail').fill(first.email);
@@ -139,7 +139,7 @@ interface Violation {
   nodes: { html: string }[];
 }
 
-/** What keeps a person from using the page, in light and in dark. */
+/** The serious and critical violations that axe finds, in light and in dark. */
 export async function barriers(page: Page): Promise<string[]> {
   const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
   const found: string[] = [];

@@ -23,7 +23,7 @@ const finish = async (page: Page): Promise<void> => {
   await heading(page, 'All set').waitFor();
 };
 
-/** Nobody installs on an account without having read which; another one is a sign-in away. */
+/** Every step names the account; the customer may sign in to another one. */
 export const anotherAccount =
   (mode: 'popup' | 'redirect'): Walk =>
   async (world) => {
@@ -40,7 +40,7 @@ export const anotherAccount =
     await button(page, 'Connect HubSpot').click();
     await page.getByText(`Account ${other}`).waitFor();
     expect(await page.getByText(`Connected by ${group}-user`).count()).toBe(0);
-    // What a colleague connects meanwhile is not taken instead.
+    // An account that a colleague connects meanwhile is not used instead.
     await signInAs(world, third);
     await connect(world.platform, 'hubspot', group);
     await signInAs(world, usual);
@@ -62,7 +62,7 @@ export const anotherAccount =
     expect(connection.id).not.toBe(leftOver);
   };
 
-/** A connection that is refused, since it is of another account, is not left for the next installation. */
+/** A connection that is refused, because it is of another account, is deleted. */
 export const refusedAccount: Walk = async (world) => {
   const group = 'refused-account';
   await finish(await connected(world, group));

@@ -23,7 +23,7 @@ integrations:
             - { mapToName: nickname, mapToDisplayName: Nickname }
 ${more}`;
 
-/** The builder asks for another field while the form is open: it is told, asked for, and what was typed stays. */
+/** The builder asks for another field while the form is open: the form says so, asks for it, and keeps what was typed. */
 export const manifestChanged: Walk = async (world) => {
   await deploy(world.platform, asking(''));
   const page = await connected(world, 'asked', { integration: 'asking' });
@@ -64,7 +64,7 @@ export const connectionDied: Walk = async (world) => {
   await heading(page, 'All set').waitFor();
 };
 
-/** While the provider is down there is nothing to choose from: that is told, and tried again. */
+/** While the provider is down there is nothing to choose from: the page says so, and tries again on request. */
 export const providerDown: Walk = async (world) => {
   const { hubspot } = world.platform;
   await fault(hubspot, { fault: { kind: 'status', status: 503 }, path: '/crm/v3/', times: 1_000 });
@@ -77,7 +77,7 @@ export const providerDown: Walk = async (world) => {
   await heading(page, 'What should be shared?').waitFor();
 };
 
-/** What takes long is told, and goes on. */
+/** The page says that a request takes long, and goes on. */
 export const slowNetwork: Walk = async (world) => {
   const page = await connected(world, 'slow-network');
   let arrived = (): void => undefined;
@@ -96,7 +96,7 @@ export const slowNetwork: Walk = async (world) => {
   await heading(page, 'All set').waitFor();
 };
 
-/** Who is not signed in at the builder's any more is told; what was typed stays until they are. */
+/** The session at the builder's has ended: the page says so, and keeps what was typed. */
 export const signedOut: Walk = async (world) => {
   const page = await connected(world, 'signed-out');
   const cors = { 'access-control-allow-origin': world.app.url };
@@ -113,7 +113,7 @@ export const signedOut: Walk = async (world) => {
   await heading(page, 'All set').waitFor();
 };
 
-/** A field that was matched is deleted at the provider: it is named where it stood, and another one takes its place. */
+/** A mapped field is deleted at the provider: the page names it at its place, where another one is chosen. */
 export const fieldVanished: Walk = async (world) => {
   const { hubspot } = world.platform;
   const text = { type: 'string', fieldType: 'text', groupName: 'contactinformation' };
@@ -145,7 +145,7 @@ export const fieldVanished: Walk = async (world) => {
   await isAccessible(page);
   await page.getByLabel('Nickname').fill('last');
   await page.getByRole('option', { name: 'Last Name' }).click();
-  // What was chosen and is gone stays in sight, also when it is searched for, until it is left out.
+  // A chosen field that is gone stays in the list, also in a search, until it is unchecked.
   await page.getByText('Not in your account any more: shirt_size').waitFor();
   await page.getByRole('searchbox').fill('shirt');
   await page.getByRole('checkbox', { name: /shirt_size.*Not available/ }).uncheck();

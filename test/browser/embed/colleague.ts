@@ -12,7 +12,7 @@ async function installationOf({ platform }: World, group: string): Promise<Insta
     .body[0];
 }
 
-/** Access that the colleague who connected has lost is mended by whoever is there; what works is the colleague's own. */
+/** A colleague's connection that stopped working may be replaced by anybody of the group; one that works may not. */
 export const colleagueReconnects: Walk = async (world) => {
   const group = 'colleagues';
   const page = await connected(world, group);
@@ -23,7 +23,7 @@ export const colleagueReconnects: Walk = async (world) => {
   const shown = await world.open({ group, consumer: 'bob' });
   await shown.getByText('Connected by ada').waitFor();
   expect(await button(shown, 'Reconnect').count()).toBe(0);
-  // What is not theirs does not go with it, and is not said to.
+  // Uninstalling keeps a colleague's connection, and says so.
   await button(shown, 'Uninstall').click();
   await shown.getByText('The connection is that of ada, and stays').waitFor();
   await button(shown, 'Cancel').click();
@@ -45,14 +45,13 @@ export const colleagueReconnects: Walk = async (world) => {
   await health.getByText('The connection works.').waitFor();
 };
 
-/** What could not be loaded is asked for again, on request and by who comes back. */
+/** Fields that could not be loaded are loaded again on request, and when the window gets the focus. */
 export const fieldsAskedAgain: Walk = async (world) => {
   const page = await connected(world, 'asked-again');
   await stepTo(page, 'Review');
   await button(page, 'Finish setup').click();
   await heading(page, 'All set').waitFor();
-  // svc knows the fields for a while: what it answers once they are forgotten stands in for that.
-  // svc knows the fields for a while: what it answers once they are forgotten stands in for that.
+  // svc caches the fields, so the answer that it gives without the cache is made here.
   const down = (): Promise<unknown> =>
     page.route('**/*:hydrate*', async (route) => {
       const answer = await route.fetch();

@@ -22,7 +22,7 @@ const finish = async (page: Page): Promise<void> => {
 };
 const toldOf = (page: Page): Promise<[event: string, id: string][]> => page.evaluate('window.told');
 
-/** Somebody else installs in another way, or what this page sent was done and its answer was lost. */
+/** What this page sent was done, and its answer was lost. */
 export const answerLost: Walk = async (world) => {
   for (const group of ['lost', 'lost-more']) {
     const page = await connected(world, group);
@@ -33,7 +33,7 @@ export const answerLost: Walk = async (world) => {
     await finish(page);
     await page.getByText('cannot be reached').waitFor();
     await page.unrouteAll();
-    // What is entered since is saved upon it.
+    // What was entered since then is saved, too.
     const isMore = group === 'lost-more';
     if (isMore) {
       await stepTo(page, 'Contacts');
@@ -76,11 +76,11 @@ export const installedElsewhere: Walk = async (world) => {
   expect(config.content.read.objects['contacts']?.selectedFieldMappings).toMatchObject({
     nickname: 'firstname',
   });
-  // What was switched off here is not read since they read it.
+  // Companies were switched off here, so they are disabled in the config that reads them.
   expect(config.content.read.objects['companies']?.disabled).toBe(true);
 };
 
-/** What was changed here is not lost when somebody else uninstalls: it is installed with it. */
+/** Somebody else uninstalls: what was changed here is kept for the next installation. */
 export const uninstalledElsewhere: Walk = async (world) => {
   const page = await connected(world, 'gone');
   await finish(page);
@@ -106,7 +106,7 @@ export const uninstalledElsewhere: Walk = async (world) => {
   expect((await toldOf(page)).map(([event]) => event)).toEqual(['installed', 'installed']);
 };
 
-/** What could not be asked for is not taken for absent; that it was uninstalled here holds until it is installed again. */
+/** An installation that could not be loaded is not taken for absent. One made and deleted elsewhere is noticed after an own uninstall. */
 export const unknownAtFirst: Walk = async (world) => {
   const group = 'unknown';
   const page = await connected(world, group);

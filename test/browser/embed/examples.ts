@@ -18,7 +18,7 @@ export const examplesShown: Walk = async (world) => {
   await page.getByRole('option', { name: 'City' }).first().click();
   await rules.getByLabel('Value if none is given').fill('Bern');
   await stepTo(page, 'Review');
-  // While the provider is down, that is told, and nothing is lost.
+  // While the provider is down, the page says so.
   await fault(hubspot, { fault: { kind: 'status', status: 503 }, path: '/objects/contacts', times: 20 });
   await unfold(page, 'Example of what is read');
   await page.getByText('does not answer at present').waitFor();

@@ -24,7 +24,7 @@ async function takeBack({ platform: { hubspot } }: World): Promise<void> {
   await simulator(hubspot, 'POST', '/tokens', { action: 'expire' });
 }
 
-/** The access was taken back before the page is opened: the way to connect again is there at once; who looks at a page learns it. */
+/** The access was taken back before a page opens: it offers to reconnect at once. A page that is open learns it on focus. */
 export const deadOnArrival: Walk = async (world) => {
   await (await connect(world, 'dead')).close();
   const health = await world.open({ group: 'dead', show: 'ConnectionHealth', quiet: '1' });
@@ -49,7 +49,7 @@ export const anotherCustomer: Walk = async (world) => {
   expect(await page.getByText('does not work any more').count()).toBe(0);
 };
 
-/** What cannot be taken back is asked for first. */
+/** The page asks before it disconnects, which cannot be undone. */
 export const disconnectAsks: Walk = async (world) => {
   const page = await connect(world, 'asks');
   await button(page, 'Disconnect').click();

@@ -3,7 +3,7 @@ import { connect, simulator } from '../../customer.ts';
 import type { Walk } from './steps.ts';
 import { all, deletesOf, installationOf, installed } from './together.ts';
 
-/** A draft of a builder's own page is sent upon what it was made on, whatever was loaded since. */
+/** A draft of a builder's own page is sent with the config that it was made from, whatever was loaded since. */
 export const draftOfHooks: Walk = async (world) => {
   const group = 'hooks';
   const first = await installed(world, group);
@@ -36,14 +36,14 @@ export const draftOfHooks: Walk = async (world) => {
   expect(await deletesOf(world, group)).toEqual([undefined, true]);
   await ask('hooks.config.reset()');
   await expect.poll(isOn).toBe(false);
-  // Upon what is in force it is saved, and so is what is edited next.
+  // Made from the config in force it is saved, and so is the next edit.
   for (const set of ['setEnableDeletion', 'setDisableDeletion']) {
     await ask(`hooks.config.writeObject("contacts").${set}()`);
     await expect.poll(isOn).toBe(set === 'setEnableDeletion');
     expect(await update()).toBe(id);
   }
   expect(await deletesOf(world, group)).toEqual([false, true]);
-  // What was saved is followed again.
+  // Once saved, the draft follows the config of the installation again.
   await colleague('contacts');
   await expect.poll(isOn).toBe(true);
 };

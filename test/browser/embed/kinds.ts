@@ -5,7 +5,7 @@ interface Kind {
   integration: string;
   /** The name of the provider. */
   name: string;
-  /** By label; a list is chosen from. */
+  /** By label; `chosen` is picked from a list. */
   typed: Readonly<Record<string, string | { chosen: string }>>;
   /** The one that is typed wrongly first. */
   wrong: string;
@@ -45,7 +45,7 @@ const kinds = (privateKey: string): readonly Kind[] => [
       'My Domain': 'acme',
       'Consumer key': 'ours',
       'User name': 'ada@acme.example',
-      // Pasted into one line: its line ends are lost.
+      // Pasted into one line, which drops its line ends.
       'Private key': privateKey,
     },
     wrong: 'Private key',
@@ -53,7 +53,7 @@ const kinds = (privateKey: string): readonly Kind[] => [
   },
 ];
 
-/** Client credentials, a password grant with a place, inputs of the provider's own and a key that signs: refused, told, mended. */
+/** Client credentials, a password grant, inputs of the provider's own and a signing key: a wrong value is refused, a right one connects. */
 export const everyKindTyped: Walk = async (world) => {
   for (const { integration, name, typed, wrong, scheme, help } of kinds(world.own.privateKey)) {
     const page = await world.open({ group: 'kinds', show: 'ConnectProvider', integration });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { simulator } from '../../customer.ts';
 import { button, connected, heading, stepTo, type Walk } from './steps.ts';
 
-/** What was entered is there again once the page was left for the provider and come back to. */
+/** What was entered is kept while the page is left for the provider. */
 export const draftOverRedirect: Walk = async (world) => {
   const { hubspot } = world.platform;
   const page = await connected(world, 'left', { mode: 'redirect' });
@@ -35,7 +35,7 @@ export const draftOverRedirect: Walk = async (world) => {
   await button(page, 'Save changes').click();
   await page.getByText('Saved.').waitFor();
   expect(await kept()).toEqual([]);
-  // Where nothing was entered, nothing is said to be here.
+  // Where nothing was entered, the page does not say that it was kept.
   for (const action of ['revoke', 'expire']) await simulator(hubspot, 'POST', '/tokens', { action });
   await page.reload();
   await page.getByText('does not work any more').first().waitFor();

@@ -21,13 +21,13 @@ const finish = async (page: Page): Promise<void> => {
   await button(page, 'Finish setup').click();
 };
 
-/** The fields of one object cannot be had for now: that is told until they can, and what was entered stays. */
+/** The fields of one object cannot be loaded for now: the page says so until they can, and keeps what was entered. */
 export const objectLoadedLater: Walk = async (world) => {
   const { hubspot } = world.platform;
   const mends = {
     'asked-by-hand': (page: Page) => button(page, 'Try again').click(),
     'asked-by-coming': (page: Page) => page.evaluate<void>(`dispatchEvent(new Event('focus')); undefined`),
-    // What was entered is kept while the page is left, and so is what nobody could decide about.
+    // The draft is kept while the page is left, also for the object whose fields are not loaded.
     'asked-by-return': async (page: Page) => {
       await button(page, 'Use another account').click();
       const away = page.waitForEvent('framenavigated');
@@ -91,7 +91,7 @@ const companies = `        - objectName: companies
           destination: inbox
           optionalFields: [{ fieldName: city }]`;
 
-/** The builder drops an object that is filled in: it is nobody's yet, and keeps nothing else from being set up. */
+/** The builder drops an object that is filled in: it is left out, and the rest is set up. */
 export const objectGone: Walk = async (world) => {
   await deploy(world.platform, leaving(companies, ', { objectName: companies }'));
   const page = await world.open({ group: 'leaving', integration: 'leaving' });

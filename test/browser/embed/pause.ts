@@ -21,7 +21,7 @@ const disabledOf = async (world: World): Promise<boolean[]> =>
   (await readsOf(world, 'pausing')).map(({ disabled }) => disabled ?? false);
 const resumed = (page: Page) => page.getByRole('dialog').getByRole('button', { name: 'Resume' });
 
-/** A pause holds at once and saves nothing else, also where it is tried again. */
+/** A pause holds at once and saves nothing else, also when it is tried again. */
 export const pausedAtOnce: Walk = async (world) => {
   const page = await connected(world, 'pausing');
   await stepTo(page, 'Review');
@@ -37,7 +37,7 @@ export const pausedAtOnce: Walk = async (world) => {
   const paused = await readsOf(world, 'pausing');
   expect(paused.map(({ disabled }) => disabled)).toEqual([true, true]);
   expect(paused[0]?.selectedFieldMappings).toMatchObject({ nickname: 'firstname' });
-  // What was edited before is saved by its own button, upon the pause.
+  // Earlier edits are saved by their own button, and the pause stays.
   await button(page, 'Save changes').click();
   await expect
     .poll(async () => (await readsOf(world, 'pausing'))[0])
@@ -47,7 +47,7 @@ export const pausedAtOnce: Walk = async (world) => {
   await page.getByRole('switch', { name: 'Allow records' }).first().click();
   await stepTo(page, 'HubSpot CRM');
   await page.context().setOffline(true);
-  // What this page paused is ticked.
+  // The objects that this page paused are ticked.
   await button(page, 'Resume').click();
   await isAccessible(page);
   await resumed(page).click();
@@ -61,7 +61,7 @@ export const pausedAtOnce: Walk = async (world) => {
   await resumedAsChosen(world, page);
 };
 
-/** What the customer switched off is not read again unasked: later nobody knows why an object is not read. */
+/** An object that the customer switched off is not ticked. After a reload none is: nothing says why an object is not read. */
 async function resumedAsChosen(world: World, page: Page): Promise<void> {
   await stepTo(page, 'Data');
   await page.getByRole('group', { name: 'Companies' }).getByRole('switch', { name: 'Read' }).click();
@@ -86,6 +86,6 @@ async function resumedAsChosen(world: World, page: Page): Promise<void> {
   await resumed(page).click();
   await button(page, 'Pause').waitFor();
   await expect.poll(() => disabledOf(world)).toEqual([false, true]);
-  // As long as something is not read, it can be read again.
+  // While an object is not read, Resume is offered.
   expect(await button(page, 'Resume').isVisible()).toBe(true);
 }

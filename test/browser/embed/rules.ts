@@ -11,10 +11,10 @@ async function settingsOf({ platform }: World, group: string): Promise<object | 
   return body[0]?.config.content.write.objects['contacts']?.selectedFieldSettings;
 }
 
-/** The builder calls a field as the provider calls one: the rule is on the field that was typed, and says which. */
+/** A name of the builder is also the name of another field of the provider: the rule is on the chosen field, and names it. */
 export const ruleForField: Walk = async (world) => {
   const page = await connected(world, 'rules');
-  // The builder's phone is another one of the provider's than the one of that name.
+  // The builder's `phone` is mapped to another field than the provider's `phone`.
   await page.getByLabel('Phone (optional)').fill('mobile');
   await page.getByRole('option', { name: 'Mobile Phone' }).click();
   await stepTo(page, 'Writing');

@@ -16,7 +16,7 @@ export const salesforceInstalled =
       react === 18 ? world.appBefore : world.app,
     );
     expect(await page.locator('h1').textContent()).toMatch(new RegExp(`React ${react}\\.`));
-    // Whoever does not know it signs in without; the account is told by the provider.
+    // Without My Domain the provider tells the account after the sign-in.
     if (react === 18) await page.getByLabel('My Domain (optional)').fill('acme');
     await button(page, 'Connect Salesforce').click();
     await heading(page, 'What should be shared?').waitFor();
@@ -54,7 +54,7 @@ async function readAll({ platform }: World, groupRef: string): Promise<object> {
   };
   await expect.poll(async () => (await look()).status, { timeout: 15_000 }).not.toBe('in_progress');
   const ended = await look();
-  // Those of the simulated account, at least.
+  // The simulated org begins with five contacts; other tests may have added some.
   expect(ended.metadata.progress.recordsProcessed).toBeGreaterThanOrEqual(5);
   return ended;
 }

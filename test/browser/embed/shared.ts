@@ -41,7 +41,10 @@ const save = async (page: Page): Promise<void> => {
   await button(page, 'Discard changes').waitFor({ state: 'detached' });
 };
 
-/** An object without required fields is declined, taken up, and read on where the manifest no longer has it, until the customer ends that. */
+/**
+ * An object without required fields is declined, then chosen. Once the manifest no longer has it, it is read on until the customer
+ * stops it.
+ */
 export const objectDeclined: Walk = async (world) => {
   await deploy(world.platform, choosing(companies));
   const page = await world.open({ group: 'choosing', integration: 'choosing' });
@@ -84,7 +87,7 @@ export const objectDeclined: Walk = async (world) => {
   await takenAway();
 };
 
-/** Somebody else has what a deploy takes away from those who have it, too: it is not read any more, and says so. */
+/** Another group reads the object, too: a destructive deploy ends that, and the page says so. */
 async function takenFrom(world: World): Promise<() => Promise<void>> {
   const { platform } = world;
   await connect(platform, 'hubspot', 'taken');
@@ -107,7 +110,7 @@ async function takenFrom(world: World): Promise<() => Promise<void>> {
   };
 }
 
-/** What the config does not name may be written, and says so; limits are set to it all the same. */
+/** An object that the config does not name may be written, and the page says so; its settings can still be changed. */
 async function writtenWithoutSettings(world: World, page: Page): Promise<void> {
   const { id } = await installed(world);
   const without = {

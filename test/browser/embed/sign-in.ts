@@ -16,7 +16,7 @@ const connectionsOf = async ({ platform }: World, group: string): Promise<string
   return body.map(({ provider, consumer }) => `${provider} ${consumer.consumerRef}`).toSorted();
 };
 
-/** Who signs in is not disturbed by a colleague who does, nor by what other windows say. */
+/** A sign-in is not disturbed by that of a colleague, nor by messages of other windows. */
 export const onlyItsOwnWindow: Walk = async (world) => {
   const { hubspot } = world.platform;
   const page = await world.open({ group: 'both', show: 'ConnectProvider' });
@@ -66,7 +66,7 @@ export const twoOnOnePage: Walk = async (world) => {
   expect(await connectionsOf(world, 'two')).toEqual(['hubspot ada', 'salesforce ada']);
 };
 
-/** What anybody can put into an address is neither shown nor taken away; what a sign-in brings back is. */
+/** Parameters that anybody can put into an address are neither shown nor removed; those of an own sign-in are. */
 export const returnOfItsOwn: Walk = async (world) => {
   const words = {
     error: 'Call +1-555-0100 and tell your password.',
@@ -81,7 +81,7 @@ export const returnOfItsOwn: Walk = async (world) => {
   const left = await world.open({ group: 'returns', mode: 'redirect', error: 'ours', connectionId: 'mine' });
   await button(left, 'Connect HubSpot').click();
   await left.getByText('Access to HubSpot was not granted.').waitFor();
-  // What stood there before is there again.
+  // The parameters from before the sign-in are there again.
   const { searchParams } = new URL(left.url());
   expect(
     ['error', 'connectionId', 'errorReason', 'svcConnect'].map((name) => searchParams.get(name)),
@@ -102,7 +102,7 @@ export const hostedInFrame: Walk = async (world) => {
   const frame = page.frameLocator('iframe');
   await frame.getByRole('button', { name: 'Connect HubSpot' }).click();
   await frame.getByRole('heading', { name: 'What should be shared?' }).waitFor();
-  // Where windows are not let open, a link leads there.
+  // Where windows are blocked, a link opens the sign-in.
   const barred = await world.link({ groupRef: 'barred', singleUse: false });
   await page.evaluate(`document.querySelector('iframe').src = 'about:blank'; undefined`);
   await page.evaluate(`document.querySelector('iframe').src = ${JSON.stringify(barred)}; undefined`);
@@ -113,7 +113,7 @@ export const hostedInFrame: Walk = async (world) => {
   await frame.getByRole('heading', { name: 'What should be shared?' }).waitFor();
 };
 
-/** A page that the project does not list gets nothing, and whoever builds it learns why. */
+/** A page of an origin that the project does not list gets nothing; the browser's console says why. */
 export const originNotListed: Walk = async (world) => {
   const logged: string[] = [];
   const strange = { ...world.app, url: world.app.url.replace('127.0.0.1', 'localhost') };

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { button, connected, heading, type Walk } from './steps.ts';
 
-/** By keys alone, and nobody is led past what is asked for. */
+/** The form is filled in by keys alone, and no required field is skipped. */
 export const pickedByKeys: Walk = async (world) => {
   const page = await connected(world, 'keys-only');
   const nickname = page.getByRole('combobox', { name: 'Nickname' });
@@ -9,7 +9,7 @@ export const pickedByKeys: Walk = async (world) => {
   await nickname.focus();
   await page.keyboard.type('job title');
   await page.keyboard.press('Tab');
-  // Nothing was chosen: nothing stands there.
+  // Nothing was chosen, so the field is empty.
   await expect.poll(() => nickname.inputValue()).toBe('');
   await button(page, 'Continue').click();
   await page.getByText('Choose a field.').waitFor();
@@ -19,7 +19,7 @@ export const pickedByKeys: Walk = async (world) => {
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await expect.poll(() => nickname.inputValue()).toBe('Job Title');
-  // What is left, taken back or found nowhere is not chosen.
+  // Text that is left, taken back or not found chooses nothing.
   const list = page.getByRole('listbox');
   for (const [typed, leave] of [
     ['city', () => page.keyboard.press('Escape')],
@@ -39,14 +39,14 @@ export const pickedByKeys: Walk = async (world) => {
     `addEventListener('keydown', (event) => { window.left = [event.key, event.defaultPrevented] }, { once: true })`,
   );
   await page.keyboard.press('Escape');
-  // A dialog around closes with it.
+  // The key is not consumed, so that a dialog around the component closes.
   expect(await page.evaluate('window.left')).toEqual(['Escape', false]);
   expect(await nickname.inputValue()).toBe('Job Title');
   await button(page, 'Continue').click();
   await heading(page, 'Companies: fields').waitFor();
 };
 
-/** A page around that styles its own headings and labels leaves ours as they are. */
+/** The page's own styles for headings and labels do not change ours. */
 export const hostStyles: Walk = async (world) => {
   const page = await connected(world, 'styled', { theme: 'dark', dir: 'rtl' });
   await page.addStyleTag({
@@ -72,7 +72,7 @@ export const linkEnded: Walk = async (world) => {
   });
   const page = await (await world.browser.newContext({ locale: 'en-US' })).newPage();
   page.setDefaultTimeout(10_000);
-  // A logo that is not there leaves the name.
+  // Where the logo cannot be loaded, the name is shown.
   await page.route('**/connect-links:open', async (route) => {
     const answer = await route.fetch();
     const opened = (await answer.json()) as { project: { branding: object } };
@@ -88,7 +88,7 @@ export const linkEnded: Walk = async (world) => {
   await heading(page, 'This link does not hold any more').waitFor();
 };
 
-/** Where the builder's server gives no token, it is told why. */
+/** Where the builder's server gives no token, the browser's console says why. */
 export const noToken: Walk = async (world) => {
   const page = await world.open({ group: 'no-token' });
   const logged: string[] = [];

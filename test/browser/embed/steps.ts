@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { barriersOf } from '../accessible.ts';
 import type { World } from '../world.ts';
 
-/** One story of a customer. */
+/** One walk of a customer through the components. */
 export type Walk = (world: World) => Promise<void>;
 
 export const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
@@ -11,7 +11,6 @@ export const heading = (page: Page, name: string): Locator => page.getByRole('he
 export const stepTo = (page: Page, name: string): Promise<void> =>
   page.getByRole('navigation').getByText(name).click();
 
-/** Nothing that keeps a person from using the page. */
 export async function isAccessible(page: Page): Promise<void> {
   expect(await barriersOf(page)).toEqual([]);
 }

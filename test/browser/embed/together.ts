@@ -33,7 +33,7 @@ export async function installed(world: World, group: string): Promise<Page> {
 const deletion = (page: Page, index: number) =>
   page.getByRole('switch', { name: 'Allow records' }).nth(index);
 
-/** What is changed while a save is under way is kept, and is still to be saved. */
+/** A change that is made while a save is under way is kept, and is still to be saved. */
 export const changedMeanwhile: Walk = async (world) => {
   const page = await installed(world, 'meanwhile');
   await stepTo(page, 'Writing');
@@ -45,7 +45,7 @@ export const changedMeanwhile: Walk = async (world) => {
     return route.continue();
   });
   await deletion(page, 0).click();
-  // Nor is anything lost as the page around learns how the person is called.
+  // Nothing is lost when the page learns the person's name.
   await page.evaluate('nameConsumer("Ada"); undefined');
   await button(page, 'Save changes').click();
   await going.promise;
@@ -60,7 +60,7 @@ export const changedMeanwhile: Walk = async (world) => {
   expect(await deletesOf(world, 'meanwhile')).toEqual([true, true]);
 };
 
-/** Who makes the change that somebody else just made sees what is saved. */
+/** Somebody who makes the change that another just saved sees it as saved. */
 export const sameChange: Walk = async (world) => {
   const page = await installed(world, 'same');
   const other = await world.open({ group: 'same', consumer: 'bob' });
@@ -86,7 +86,7 @@ export const sameChange: Walk = async (world) => {
   }
 };
 
-/** Of two questions in a row each answer holds: the second one asks about the rest only. */
+/** Two questions in a row: each answer holds, and the second question is about the rest only. */
 export const askedTwice: Walk = async (world) => {
   const group = 'asked-twice';
   const page = await installed(world, group);
@@ -120,7 +120,7 @@ export const askedTwice: Walk = async (world) => {
   await expect.poll(() => deletesOf(world, group)).toEqual([undefined, true]);
 };
 
-/** What was saved although its answer was lost is nobody else's, also where more was changed since. */
+/** A save whose answer was lost is not taken for somebody else's, also where more was changed since. */
 export const saveLost: Walk = async (world) => {
   const group = 'save-lost';
   const page = await installed(world, group);

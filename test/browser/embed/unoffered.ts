@@ -20,7 +20,7 @@ integrations:
           optionalFields: [{ fieldName: lastname }${more}]
 `;
 
-/** What was chosen goes on being delivered when the builder offers it no longer: the customer sees it, and can end it. */
+/** A chosen field that the builder no longer offers is still delivered; the customer sees it, and can end it. */
 export const choiceUnoffered: Walk = async (world) => {
   await deploy(
     world.platform,
