@@ -80,7 +80,7 @@ function valueOf(any: Buffer = Buffer.alloc(0)): string | number {
   return Buffer.isBuffer(field?.value) ? field.value.toString() : Number(field?.value ?? 0);
 }
 
-/** Of a member that is a message, a text or bytes: each of them. */
+/** Each value of a member that is a message, a text or bytes. */
 function of(message: Buffer, number: number): Buffer[] {
   return fieldsOf(message).flatMap((field) =>
     field.number === number && Buffer.isBuffer(field.value) ? [field.value] : [],

@@ -37,7 +37,7 @@ export async function startCutWire(to: number): Promise<CutWire> {
     port: (server.address() as AddressInfo).port,
     count: () => count,
     is(how) {
-      // What was held back is not made up for.
+      // Bytes that were held back are lost, so the connections end.
       if (how === 'cut' || (how === 'open' && state === 'hang')) cut();
       state = how === 'hang' ? 'hang' : 'open';
     },

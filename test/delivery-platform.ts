@@ -33,7 +33,7 @@ export interface Page<Item> {
 }
 export type Problem = { code: string; detail: string; issues?: { name: string }[] };
 
-/** Of the messages that are queued here. */
+/** The installations of the messages that are queued here. */
 export const installations = { acme: newId(), globex: newId() };
 type Group = keyof typeof installations;
 
@@ -120,7 +120,7 @@ export async function openDeliveryPlatform() {
       async () => (await list(`destination=${destination.name}&status=${status}&pageSize=1000`)).results,
       (results) => results.length >= count,
     );
-  /** What waits for a later attempt is due now. */
+  /** Makes what waits for a later attempt due now. */
   async function hurry(): Promise<void> {
     await test.database.raw('UPDATE work SET due_at = svc_now() WHERE project_id = $1', [one.projectId]);
     await test.database.raw(

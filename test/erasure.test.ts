@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 
 const mark = 'payload-of-acme';
 
-/** What an erasure leaves of the marks that every column of every table is filled with, and why it may. */
+/** Every column of every table is filled with a mark. These tables and columns keep it after an erasure, each with the reason. */
 const stays: Record<string, string> = {
   ab_batch: 'work that is under way',
   ab_head: 'work that is under way',

@@ -79,7 +79,7 @@ export async function becomeOwner(
   return browser;
 }
 
-/** Somebody who was invited with the platform's key, and accepted; by a test that is tried again, before. */
+/** Somebody who was invited with the platform's key and accepted. Where a test is repeated, they are a member already and sign in. */
 export async function joinAs(
   platform: Pick<Platform, 'base' | 'call' | 'projectId'>,
   email: string,

@@ -29,7 +29,10 @@ export async function findPgbouncer(): Promise<string | undefined> {
   return undefined;
 }
 
-/** `prepared`: how many prepared statements it follows, for versions that do (1.21). `ignored`: start-up parameters that it does not refuse. */
+/**
+ * `prepared`: how many prepared statements it follows, for versions that do (1.21). `ignored`: start-up parameters that it does not
+ * refuse.
+ */
 export async function startPgbouncer(
   program: string,
   serverUrl: string,

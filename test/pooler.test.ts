@@ -56,7 +56,7 @@ describe.skipIf(!program)(`test/pooler${skipped}`, () => {
     const limit = { name: 'test_limit', text: "SELECT current_setting('statement_timeout') AS timeout" };
     const within = await pooled.transaction((tx) => tx.rows<{ timeout: string }>(limit));
     expect(within).toEqual([{ timeout: '30s' }]);
-    // Even with nothing that leads around the pooler.
+    // Also without a direct way to the server.
     const notices = createNotices(pooled.url);
     const operations = createOperations(groundOf({ ...pooled, notices }));
     await Promise.all(Array.from({ length: 20 }, () => operations.acceptQueued(intake())));

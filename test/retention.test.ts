@@ -16,7 +16,6 @@ const tables = [
 ];
 const agedDays = 31;
 
-/** A month of history, and a clock that moves a month. */
 describe('test/retention', () => {
   let test: TestDatabase;
   beforeAll(async () => {
@@ -111,7 +110,7 @@ describe('test/retention', () => {
         `SELECT svc_make_partition('message', 'day', date_trunc('day', (now() - make_interval(days => $1)) AT TIME ZONE 'UTC'), NULL, 100)`,
         [ago],
       );
-    // The project of each: [days ago, projects].
+    // [days ago, the projects that have a message of that day].
     for (const [ago, projects] of [
       [8, [brief, whole]],
       [6, [brief, briefer]],
@@ -123,7 +122,7 @@ describe('test/retention', () => {
       `message_${new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`;
     await keepPartitions(test.database, [table], 30);
     const names = await namesOf();
-    // What holds nothing goes, too; yesterday is not over for a day yet.
+    // Days without a message are dropped, too, but not yesterday, which has been over for less than a day.
     expect([8, 7, 6, 5, 4, 3, 2, 1].filter((ago) => names.includes(dayOf(ago)))).toEqual([8, 2, 1]);
     expect(names).toContain(dayOf(0));
     await test.database.raw('DELETE FROM project WHERE id = ANY ($1::uuid[])', [[brief, briefer, whole]]);

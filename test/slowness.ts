@@ -1,7 +1,7 @@
 const text = JSON.stringify(
   Array.from({ length: 50_000 }, (_, index) => ({ [`field_${index % 500}`]: `value ${index}` })),
 );
-/** What reading the text took where the limits of the tests were set. */
+/** Reading the text took so long on the machine on which the limits of the tests were set. */
 const usualMs = 8.5;
 const attempts = 3;
 

@@ -168,7 +168,7 @@ describe('tables', () => {
     expect(wrong.map((use) => `${said(use)} (${use.file})`)).toEqual([]);
   });
 
-  it('no exception outlives its need', () => {
+  it('each exception is still needed', () => {
     expect(Object.keys(exceptions).toSorted()).toEqual([...new Set(foreign.map(said))].toSorted());
   });
 

@@ -75,7 +75,7 @@ describe('test/deploy/files', () => {
   });
 
   it.skipIf(!hasPromtool)(
-    'has alerts that fire by the fault that they are for (needs promtool)',
+    'has alerts that each fire on the fault that they are for (needs promtool)',
     async () => {
       const { stdout } = await run('promtool', ['test', 'rules', 'alerts.test.yaml'], {
         cwd: join(root, 'deploy/prometheus'),

@@ -17,7 +17,7 @@ const hasTools = await run('sh', ['-c', 'command -v unshare && command -v setpri
 );
 
 interface Dockerfile {
-  /** Of the last stage, from the repository: what, and where to. */
+  /** What the last stage copies from the repository, and where to. */
   copies: { from: string[]; to: string }[];
   env: Record<string, string>;
   user: string;
@@ -44,7 +44,7 @@ async function readDockerfile(): Promise<Dockerfile> {
   };
 }
 
-// No container engine: the files of the image, its user and a file system that is read-only everywhere stand for it.
+// In place of a container engine: the files of the image, its user and a file system that is read-only everywhere.
 describe.skipIf(!isRoot || !hasTools)('test/deploy/image: needs root, unshare and setpriv', () => {
   let image: string;
   let docker: Dockerfile;

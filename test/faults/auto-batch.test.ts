@@ -9,7 +9,7 @@ import { count, until } from '../../src/operations/harness.fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 
 const leaseMs = 1_500;
-/** With how many passes a life has until it ends there, at the most. */
+/** Each with the most passes after which a life ends there. */
 const crashPoints: [string, number][] = [
   ['after-slots', 60],
   ['after-seal', 4],
@@ -73,14 +73,14 @@ describe('test/faults/auto-batch', () => {
   const exited = (child: ChildProcess): Promise<string> =>
     new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? String(code))));
 
-  /** One life: until its crash point, or until it is killed; some are frozen, some lose all their connections before. */
+  /** One life of a node, until its crash point or a kill. Before that some are frozen, and some lose all their connections. */
   async function life(n: number, [point, most]: [string, number]): Promise<string> {
     const atPoint = n % 4 !== 3;
     const child = startNode(
       atPoint ? { SVC_CRASH_AT: `${point}:${1 + Math.floor(Math.random() * most)}` } : {},
     );
     const end = exited(child);
-    // Its time begins when it works: a start takes long where much else runs.
+    // Its time begins when it works: a start takes long on a busy machine.
     await Promise.race([end, new Promise((resolve) => child.once('message', resolve))]);
     if (!atPoint) await sleep(500);
     if (n % 8 === 3) {
@@ -148,7 +148,7 @@ describe('test/faults/auto-batch', () => {
       const batches = new Set(rows.map((row) => row.operation)).size;
       process.stdout.write(`${JSON.stringify({ ...figures, batches, full: full.length, deaths })}\n`);
     }
-    // Batches left both ways: full, and at their time.
+    // Some batches left because they were full.
     expect(full.length).toBeGreaterThan(0);
   }, 240_000);
 });

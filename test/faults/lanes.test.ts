@@ -60,7 +60,7 @@ describe('test/faults/lanes', () => {
   const exited = (child: ChildProcess): Promise<string> =>
     new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? String(code))));
 
-  /** One life: until its crash point, or until it is killed; some are frozen for longer than their lease before. */
+  /** One life of a node, until its crash point or a kill. Before that some are frozen for longer than their lease. */
   async function life(n: number): Promise<string> {
     const point = crashPoints[n % crashPoints.length] ?? '';
     const atPoint = n % 4 !== 3;

@@ -1,4 +1,4 @@
-/** One node of the refresh proof: as many callers at once as it is told, then an answer of what they got. Dies where `SVC_CRASH_AT` says. */
+/** One node of the refresh proof: calls with as many callers at once as it is told, and answers what they got. Dies at `SVC_CRASH_AT`. */
 import { openDatabase } from '../../src/kit/db/database.ts';
 import { createConnections } from '../../src/connections/index.ts';
 import { groundOn } from '../../src/connections/ground.fixture.ts';

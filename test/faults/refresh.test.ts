@@ -134,7 +134,7 @@ describe('test/faults/refresh', () => {
       const { id } = await connect();
       const before = server.requests();
       for (let round = 0; round < expiries; round += 1) {
-        // Half of the nodes learn of the expiry by the clock, half by a 401.
+        // The nodes learn of the expiry by the clock in one round, and by a 401 in the next.
         if (round % 2 === 0) await expire(id);
         else await endAccess(id);
         expect(await callAll(id)).toEqual(new Set([200]));
@@ -237,7 +237,7 @@ describe('test/faults/refresh', () => {
         DATABASE_URL: harness.databaseUrl,
         MASTER_KEY: harness.masterKey,
         PROVIDERS_DIR: directory,
-        // Twenty starts of the same sources.
+        // Each of these starts compiles the same sources.
         NODE_COMPILE_CACHE: join(directory, 'compiled'),
         ORIGINS: JSON.stringify({ rotating: server.url }),
         ...env,

@@ -47,11 +47,11 @@ function found(accepted: Accepted, records: RecordState[], effects = [effect]): 
 }
 
 describe('judge', () => {
-  it('takes an operation that ended without effect before its request, which got no answer, was repeated', () => {
+  it('accepts an operation that ended without effect before its unanswered request was repeated', () => {
     expect(found(update, [ended, applied])).toEqual({});
   });
 
-  it('takes no more of them than requests that got no answer', () => {
+  it('accepts no more such operations than requests without an answer', () => {
     expect(found({ ...update, unanswered: 0 }, [ended, applied])).toEqual({ duplicates: ['w1c1x1'] });
     expect(found(update, [ended, { ...ended, operationId: 'third' }, applied])).toEqual({
       duplicates: ['w1c1x1'],

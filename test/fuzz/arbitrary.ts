@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { resolved, type Schema } from './document.ts';
 
-/** Values that lead somewhere, by the name of the property or parameter that takes them. */
+/** Values that name something that exists, by the property or parameter that takes them. */
 export type Known = Readonly<Record<string, readonly unknown[]>>;
 
 const odd = fc.constantFrom<unknown[]>(

@@ -223,7 +223,7 @@ export async function endOf(world: BatchWorld): Promise<string[]> {
   return found;
 }
 
-/** What was accepted before another of its record arrived leaves no later, whatever batches they are in. */
+/** An entry that was accepted before another of the same record arrived must not leave later, whatever their batches. */
 function outOfOrder({ accepted, arrivals }: BatchWorld, seqs: Map<string, number>): string[] {
   const entries = [...accepted].map(([id, { tick: acceptedAt }]) => {
     const { orderKey, tick } = arrivals.get(id) as { orderKey: string; tick: number };

@@ -75,7 +75,7 @@ const fullBehindUnfilled: Step[] = [
   { do: 'fill', node: 1 },
 ];
 
-/** A batch that leaves soon, with changes of records that stand in one that leaves late; then the other way round. */
+/** A batch that leaves soon has changes of records that stand in one that leaves late; then the other way round. */
 const acrossKeys: Step[] = [
   { do: 'arrive', node: 0, object: 'contacts', count: 60, delay: 600 },
   { do: 'take places', node: 0 },
@@ -92,7 +92,6 @@ const acrossKeys: Step[] = [
 
 const runs = Number(process.env['MODEL_RUNS'] ?? 20_000);
 
-/** The invariants of auto-batching. */
 describe('test/model/auto-batch', () => {
   let test: TestDatabase;
 

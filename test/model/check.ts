@@ -23,7 +23,7 @@ export function check(world: World, stored: readonly Stored[]): string[] {
   return [...found, ...outOfOrder(world), ...torn(world, operations, done), ...doubled(world)];
 }
 
-/** Of what is to be done whole or not at all: records that fared differently. */
+/** All-or-none operations whose records had different outcomes. */
 function torn(
   { records }: World,
   operations: ReadonlyMap<string, Stored>,
@@ -39,7 +39,7 @@ function torn(
   });
 }
 
-/** Upserts by one value are of one record. */
+/** Values by which upserts made more than one record. */
 function doubled({ records, provider }: World): string[] {
   const ids = new Map<string, Set<string>>();
   for (const { kind, marker, id } of provider.effects) {

@@ -53,7 +53,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 4,
-    // Also past a lease, with a node that holds it frozen meanwhile, and past a deadline.
+    // Also longer than a lease, as if its holder was frozen, and longer than a deadline.
     arbitrary: fc.record({
       do: fc.constant('elapse' as const),
       ms: fc.constantFrom(1_500, 10_000, leaseMs + 1, 3 * leaseMs, 3_600_000),

@@ -5,9 +5,9 @@ import { createSqlStore } from './sql-store.ts';
 import { createMemoryStore } from './store.ts';
 
 /*
- * The decisions are the product's own in every history: the plan, the calls, the judgement of answers, the resolution of lost
- * ones, the next step, what is recorded. What keeps them in between is a double in memory for the many histories, since a
- * history on a database takes a hundred times as long, and the product's own statements for a few hundred of the same kind.
+ * In every history the decisions are the product's own: the plan, the calls, the judgement of answers, the resolution of lost
+ * ones, the next step, what is recorded. Most histories keep the state in a double in memory, since a history on a database takes
+ * a hundred times as long. A few hundred of the same kind keep it by the product's own statements.
  */
 describe('test/model/ledger', () => {
   let test: TestDatabase;
@@ -24,7 +24,7 @@ describe('test/model/ledger', () => {
     await expect(runHistories(createMemoryStore, { runs, checkEveryStep: true })).resolves.toBeUndefined();
   }, 240_000);
 
-  it('keeps them in 300 histories upon its own statements', async () => {
+  it('keeps them in 300 histories on its own statements', async () => {
     const options = { runs: Math.ceil(runs * 0.015), checkEveryStep: false };
     await expect(runHistories(() => createSqlStore(test.database), options)).resolves.toBeUndefined();
   }, 240_000);

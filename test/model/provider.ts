@@ -145,7 +145,7 @@ function reply(
   { method, body }: ProviderRequest,
 ): HttpResult {
   if (method === 'DELETE') {
-    // What is deleted is called as the record of the operation is.
+    // The id of a deleted record is the marker of its write.
     provider.effects.push({ kind: 'delete', id: rest, marker: rest });
     return { answer: { status: 204, headers: {}, body: '' } };
   }
@@ -205,7 +205,7 @@ function upsert(
   return { row, isNew: !found };
 }
 
-/** Records that are changed stood there before. */
+/** A changed record may be one from before the history. */
 function update({ effects }: ModelProvider, rows: Row[], { id = '', properties }: Input): Row {
   effects.push({ kind: 'update', id, marker: properties['mark'] ?? '' });
   const row = rows.find((one) => one.id === id);

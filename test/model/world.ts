@@ -206,7 +206,7 @@ export async function take(world: World, node: Node, room: number): Promise<void
   }
 }
 
-/** The whole of an attempt that nobody interrupts; what was lost of it stands in `fates`. */
+/** A whole attempt without an interruption; `fates` says what becomes of its calls. */
 export async function send(world: World, node: Node, fates: readonly Fate[]): Promise<void> {
   const hand = node.hands.find(({ result }) => !result);
   if (!hand) return;
@@ -272,9 +272,9 @@ export async function elapse(world: World, ms: number): Promise<void> {
 }
 
 /**
- * The database's clock is set. Set ahead, it ends leases that their holders still count on: who has marked, or marks later,
- * and then sends, sends what another may have taken over. No lease protects from that, so it does not happen in these
- * histories: who holds a lane takes nothing more until its lease is written again.
+ * Sets the database's clock. Set ahead, it ends leases that their holders still count on: a holder that has marked work, or marks
+ * some later, then sends what another node may have taken over. No lease protects from that, so it does not happen in these
+ * histories: the holder of a lane takes nothing more until its lease is written again.
  */
 export async function setClock(world: World, ms: number): Promise<void> {
   const isBetween = world.nodes.some(({ hands }) => hands.some(({ result }) => !result));

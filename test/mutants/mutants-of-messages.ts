@@ -1,6 +1,6 @@
 import type { Mutant } from './sources.ts';
 
-/** Of reads and of what is delivered. */
+/** Mutants of reads and of deliveries. */
 export const mutantsOfMessages: readonly Mutant[] = [
   {
     name: 'signature over JSON that was read and written again',

@@ -23,7 +23,7 @@ async function inFolder<Result>(work: (folder: string) => Promise<Result>): Prom
   }
 }
 
-/** JSON that is sent or comes; a whole destination is held to what makes one. A member alone stands without its braces. */
+/** JSON of a request or an answer; a whole destination has to fit its schema. A member alone stands without its braces. */
 function json(text: string): void {
   const value = JSON.parse(text.trim().startsWith('"') ? `{${text}}` : text) as object;
   if (!('type' in value && 'metadata' in value)) return;
@@ -51,14 +51,14 @@ async function sql(text: string, databaseUrl: string): Promise<void> {
   try {
     await client.query(`BEGIN;${text};ROLLBACK`);
   } catch (error) {
-    // Understood whole, and more than the role of the tests may do.
+    // PostgreSQL understood all of it; the role of the tests may not do it.
     if ((error as { code?: string }).code !== '42501') throw error;
   } finally {
     await client.end();
   }
 }
 
-/** What a receiver does with a request: `request` and `textOfTheBody` are there, and what it throws ends it. */
+/** What a receiver does with a request: it has `request` and `textOfTheBody`, and throws where it fails. */
 async function js(text: string): Promise<void> {
   const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
   const body = JSON.stringify({ action: 'test' });

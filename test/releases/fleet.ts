@@ -11,7 +11,7 @@ type Role = (typeof roles)[number];
 /** Two nodes of each role. */
 const places = [0, 1] as const;
 
-/** The load takes its share of the machine. */
+/** Long, because the load slows down a start. */
 const startMs = 180_000;
 
 interface Node {

@@ -108,7 +108,7 @@ describe.skipIf(!bin)('test/restore/drill (skipped where there is no pg_baseback
     const kept = promised.filter(({ before }) => before);
     const ends = [];
     for (const { id, kind } of kept) ends.push({ kind, ...(await customer.settled(id, 40_000)) });
-    // Of the updates those that were done by the backup's time are known.
+    // Of the updates only those that were done before the restore point are known.
     const ended = ends.map(({ kind, status, errors }) =>
       `${kind} ${status} ${errors?.[0]?.category ?? ''}`.trim(),
     );

@@ -85,7 +85,7 @@ async function run(bin: string, replication: Report['replication']): Promise<Rep
     await sleep(loadMs / 2);
     const endedAt = performance.now();
     await primary.kill();
-    // Nobody waits for a replica that there is not.
+    // The new primary has no replica, so no commit may wait for one.
     await promote(replica);
     await replica.sql(`ALTER SYSTEM SET synchronous_standby_names = ''`);
     await replica.sql('SELECT pg_reload_conf()');

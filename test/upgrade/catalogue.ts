@@ -1,6 +1,6 @@
 import type { Database } from '../../src/kit/db/database.ts';
 
-/** Partitions are named for their time; of many that are the same, one line is left. */
+/** Takes the time out of the names of partitions, so that those of one table are one line. */
 const timeless = (text: string): string => text.replaceAll(/_\d{6}(\d\d)?(?=_|\b)/g, '_N');
 
 const ofPublic = `relnamespace = 'public'::regnamespace`;

@@ -33,7 +33,7 @@ const modes = [
   'ExclusiveLock',
   'AccessExclusiveLock',
 ];
-/** Reading a row or two takes no other lock; who waits for nobody is not told of. */
+/** The weakest lock that is told of a table that was neither read nor written: reading a row or two takes a weaker one. */
 const leastTold = modes.indexOf('RowExclusiveLock');
 const works: readonly Touch['work'][] = ['none', 'reads', 'writes'];
 
@@ -88,7 +88,7 @@ describe('test/upgrade/locks', () => {
       const touches = await observe(test.url, sql);
       if (Object.keys(touches).length > 0) observed[name] = touches;
     }
-    // On a database that has them already they take other locks: what is there is replaced.
+    // On a database that has the functions they take other locks, because they replace them.
     observed['functions'] = await observe(test.url, missing.at(-1)?.sql ?? '');
     await test.drop();
     if (process.env['UPDATE_LOCKS']) writeFileSync(file, `${JSON.stringify(observed, null, 2)}\n`);

@@ -23,7 +23,7 @@ describe('a database of the release before', () => {
   it('has the schema of a new one after the upgrade', async () => {
     test = await released();
     await upgrade(test);
-    // The clock of the release before stands when its database was kept.
+    // The clock of `released` is shifted to the time of the dump; that of a new database is not.
     await test.database.raw(`UPDATE clock SET shift = '0'`);
     const fresh = await createTestDatabase();
     expect(await catalogueOf(test.database)).toEqual(await catalogueOf(fresh.database));

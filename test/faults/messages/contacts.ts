@@ -69,7 +69,7 @@ async function seedCompanies(url: string): Promise<string[]> {
 
 const pauseMs = 150;
 
-/** The contacts at the start. */
+/** Notes what the contacts are associated with at the start. */
 async function readLinks(url: string, links: Links): Promise<void> {
   const { records } = await simulator<{ records: { id: string }[] }>(url, 'GET', '/data/companies');
   for (const { id } of records) {
@@ -112,7 +112,7 @@ export async function changeContacts(
     const edits = Array.from({ length: 1 + random.int(8) }, () => ({ id: random.pick(ids), properties }));
     const creates = Array.from({ length: random.int(3) }, () => ({ properties }));
     const gone = random.int(3) === 0 ? ids.splice(random.int(ids.length), 1) : [];
-    // An edit would bring a deleted contact back here, and nowhere else.
+    // In the simulator an edit would bring a deleted contact back.
     const known = edits.filter(({ id }) => !gone.includes(id));
     const made = await simulator<{ ids: string[] }>(url, 'POST', '/data', {
       object: 'contacts',

@@ -22,11 +22,14 @@ import {
 const drainMs = 120_000;
 const drainMsPerWebhook = 5;
 const perKeep = 20;
-/** Messages of a group that is erased, beside all others. */
+/** How many messages the group that is erased has, as a share of the messages of records. */
 const erasedShare = 0.5;
 const perKeepLater = 5;
 
-/** Messages to many webhooks and one destination of each other kind, which fail, lose answers and are slow, while nodes and their database die. */
+/**
+ * Messages to many webhooks and to one destination of each other kind, which fail, lose answers and are slow, while nodes and their
+ * database die.
+ */
 export async function runDeliveries(settings: DeliverySettings, options: RunOptions): Promise<Findings> {
   const files = await runFiles(settings, options);
   const { endpoints, receiverFaults: faultRate, seed } = settings;
@@ -120,7 +123,7 @@ async function keepAll(
   }
 }
 
-/** Goes on while nodes must still die, so that they have something to do. */
+/** Keeps more messages while nodes must still die, so that they have something to do. */
 async function again(
   world: World,
   { seed }: DeliverySettings,

@@ -16,7 +16,7 @@ import type { Findings } from './report.ts';
 import type { DeliverySettings } from './settings.ts';
 import { ask, type RunOptions } from './world.ts';
 
-/** A file is written where the database is embedded, by one node, which dies again and again. */
+/** Messages to a file, which needs an embedded database and so one node. It dies again and again. */
 export async function runFiles(
   { files, fileKills, seed, silenceMs }: DeliverySettings,
   { sources = repository, say, onOpen }: RunOptions,
@@ -115,7 +115,7 @@ async function addFile(platform: Platform): Promise<string> {
   return id;
 }
 
-/** The database stays where it is when the node dies, and the node that follows takes it over. */
+/** The embedded database outlives the node, and the next node takes it over. */
 async function openBeside(
   node: NodeProcess,
   folder: string,
@@ -152,7 +152,7 @@ async function drain(database: Database): Promise<string[]> {
   }
 }
 
-/** A line that a death cut off is none; whatever stands in a whole one must be what was sent. */
+/** A line that a death cut off does not count; a whole one must be what was sent. */
 async function judge(
   kept: ReadonlyMap<string, Kept>,
   folder: string,

@@ -44,7 +44,7 @@ export async function keepRecords(
   }
 }
 
-/** Events that happen, each with what it tells of in one commit, and beside them one that is rolled back: nobody may hear of it. */
+/** Records events, each in a commit of its own, and one that is rolled back: nobody may hear of that one. */
 export async function happen(
   database: Database,
   { projectId, random, count }: Some,
@@ -83,7 +83,7 @@ async function keepOnce(keep: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Texts that another writer of JSON would write in another way. */
+/** Values that another writer of JSON would write in another way. */
 const values = [
   '1.50',
   '12345678901234567890',

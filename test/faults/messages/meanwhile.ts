@@ -81,7 +81,7 @@ export async function replayAndErase(
   return { replayed: rows.map(({ id }) => String(id)), replays, erased, asleep };
 }
 
-/** The erased messages are to be found by their work now: it must end without them. */
+/** Enables the destination, so that the work of the erased messages is due: it must end without them. */
 export async function wake(world: World, { asleep }: Meanwhile): Promise<void> {
   await askOn(world, `/destinations/${asleep}:enable`, undefined);
 }
@@ -91,7 +91,7 @@ interface Progress {
   progress: { queued: number; delivered: number; failed: number };
 }
 
-/** What is not as it was asked for. */
+/** The violations of the replays and of the erasure. */
 export async function judgeMeanwhile(
   { database, platform, receiver }: World,
   { replayed, replays, erased }: Meanwhile,
@@ -105,7 +105,7 @@ export async function judgeMeanwhile(
       miscounted.push(`${id} ${status} ${JSON.stringify(progress)}`);
   }
   const left = await database.raw('SELECT id FROM message WHERE group_ref = $1', [goneGroup]);
-  // Asked for twice where the first answer was lost: only one of them finds anything.
+  // Where an answer was lost, the erasure was asked for twice; only one of them finds messages.
   const [told] = await database.raw(
     `SELECT bool_and(status = 'done') AS "isDone", sum((removed->>'messages')::int)::int AS removed FROM erasure`,
   );

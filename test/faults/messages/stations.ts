@@ -239,7 +239,7 @@ async function add({ platform }: World, destination: object): Promise<string> {
   return (await ask<{ id: string }>(platform, 'POST', path, destination)).id;
 }
 
-/** Does it again and again, with rests between, until the answer is called. */
+/** Acts again and again, with rests between, until the function that it returns is called. */
 function misbehaving(
   { closing }: World,
   restMs: number,

@@ -32,7 +32,7 @@ export interface World {
   platform: Platform;
   receiver: Receiver;
   crashDatabase?: () => Promise<unknown>;
-  /** Told first what is to be ended last. */
+  /** The steps that end everything; the last one that was added is done first. */
   closing: (() => Promise<unknown>)[];
   close(): Promise<void>;
 }
@@ -189,7 +189,7 @@ export async function addWarehouse(
 
 const ballast = '00000000-0000-0000-0000-000000000000';
 
-/** What is not over: work by its state and time, operations. */
+/** What has not ended: work by its state and time, and operations. */
 export async function whatIsLeft({ database }: World): Promise<string[]> {
   const rows = await patiently(() =>
     database.raw(

@@ -5,7 +5,7 @@ import type { NodeProcess } from './node-process.ts';
 import type { Forwarder } from '../../forwarder.ts';
 import { leaseMs, type Disruption } from './settings.ts';
 
-/** Points, and how many passes a life has at the most until it ends there. */
+/** Crash points, each with the most passes after which a life ends there. */
 export type Passes = Partial<Record<CrashPoint, number>>;
 
 /** The points of a write. */

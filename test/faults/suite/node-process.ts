@@ -9,7 +9,7 @@ export interface NodeProcess {
   /** Resolves with `true` if it killed itself at its point, once it is gone. */
   readonly gone: Promise<boolean>;
   signal(name: NodeJS.Signals): void;
-  /** Resolves once it takes requests; throws where that takes longer than a start does, and the silence that it may fall into. */
+  /** Resolves once it takes requests; throws after the longest time that a start may take, with a silence of the database in it. */
   ready(): Promise<void>;
   /** The end of what it printed. */
   said(): string;

@@ -103,7 +103,7 @@ export async function createNodes(
         SVC_LOG_LEVEL: 'fatal',
         SVC_LEASE_MS: String(leaseMs),
         SVC_PROVIDER_CALL_MS: String(settings.providerCallMs),
-        // The simulators do what they do before they break a connection.
+        // Short, because the simulators perform a call before they break its connection.
         SVC_LATE_EFFECT_MS: '1000',
         SVC_PROVIDER_ORIGINS: Object.entries(origins)
           .map((pair) => pair.join('='))

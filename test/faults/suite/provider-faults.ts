@@ -62,7 +62,7 @@ const creates: Record<'hubspot' | 'salesforce', string> = {
   hubspot: String.raw`^/crm/v3/objects/\w+(/batch/create)?$`,
   salesforce: String.raw`^/services/data/v[\d.]+/(sobjects/\w+|composite/sobjects)$`,
 };
-/** Done after the caller has given up, and before the time is over in which a provider may still be at it. */
+/** Performed after the caller has given up, and before svc stops to expect it (`SVC_LATE_EFFECT_MS`). */
 const late = { weight: 4, fault: { kind: 'late', ms: 2_600 } };
 const lookUps: Record<'hubspot' | 'salesforce', string> = {
   hubspot: '/batch/read',

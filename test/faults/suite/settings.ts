@@ -83,7 +83,7 @@ const common = {
   traffic: 'mixed',
 } as const;
 
-/** As in every change's check. */
+/** The size that `npm test` runs. */
 export const usual: Omit<Settings, 'seed'> = {
   ...common,
   writes: 10_000,
@@ -98,7 +98,7 @@ export const usual: Omit<Settings, 'seed'> = {
   readers: 1,
 };
 
-/** As before a release. */
+/** The size of `--long`, for a release. */
 export const long: Omit<Settings, 'seed'> = {
   ...common,
   writes: 100_000,

@@ -68,7 +68,7 @@ export async function openStage(
     closing.push(() => front.close());
     const authorities = join(folder, 'authorities.pem');
     await writeFile(authorities, certificate.cert);
-    // The browser that connects an account comes along there, too.
+    // This process connects accounts, so it calls that provider by TLS, too.
     setDefaultCACertificates([...getCACertificates(), certificate.cert]);
     const apiKey = generateApiKey().key;
     const wires = await Promise.all([startForwarder(server.url), startForwarder(server.url)]);

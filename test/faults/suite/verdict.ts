@@ -120,7 +120,7 @@ function wasDisturbed(
   { asked, disturbances, answerMs }: Evidence,
 ): boolean {
   const span = asked.get(marker);
-  // Marked and cut off before the first byte. Only the node knows when; its caller may have been answered later.
+  // Without a span the write was marked and cut off before its first byte, at a time that only the node knew.
   const from = span?.first ?? (request?.at ?? 0) - mostWaitedMs;
   const until = span ? span.last + answerMs : Infinity;
   return disturbances.some((one) => one.from <= until && one.until >= from);

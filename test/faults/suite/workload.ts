@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../../../simulator/kit/random.ts';
 import { groups, type Settings } from './settings.ts';
 
-/** How a request takes its way through the platform. */
+/** The route of a request through the platform. */
 export type Route = 'queued' | 'batch' | 'synchronous' | 'autoBatch';
 
 /** One request, with what the oracles need. */
@@ -123,7 +123,7 @@ const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
 };
 const allShapes = [...shapes.plain, ...shapes.keyed, ...shapes.loose];
 
-/** By what records are upserted; the last of them may stand there twice. */
+/** What records are upserted by; the values of the last one are not unique. */
 const identities: { integration: Write['integration']; object: string; by: string; name: string }[] = [
   { integration: 'hubspot-crm', object: 'contacts', by: 'email', name: 'lastname' },
   { integration: 'salesforce-crm', object: 'Contact', by: 'External_Id__c', name: 'LastName' },
