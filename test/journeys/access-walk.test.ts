@@ -34,13 +34,16 @@ const scopes = [
   'metrics',
   'operator',
 ] as const;
-/** A token ends with the key that made it; where the body names the project, nobody knows yet whose it is. */
+/**
+ * Not for people: a front-end token ends with the key that made it, and the body of `oauthConnect` names the project, so that the
+ * role in it is not known when access is decided.
+ */
 const notForPersons: ReadonlySet<string> = new Set(['createFrontendToken', 'oauthConnect']);
 const ofInstance: ReadonlySet<string> = new Set(['metrics', 'operator']);
 const slots = Object.keys(nobody()) as (keyof Refs)[];
 const groupSlots: (keyof Refs)[] = ['connection', 'installation', 'operation', 'delivery', 'group'];
 
-/** They concern what a filter finds, and must answer as if there were nothing. */
+/** Operations on what a filter finds: where that is somebody else's, they must answer as if there were nothing. */
 const ofWhatIsFound: ReadonlySet<string> = new Set(['retryOperations', 'cancelOperations']);
 
 /** What remains of an answer once the value that was sent and what differs from call to call are taken out. */
@@ -163,7 +166,7 @@ describe('test/journeys/access-walk', () => {
       for (const caller of [...strangers, ...members, ...confined, ...persons]) {
         const expected = refusalOf(operation, caller);
         if (expected === undefined && operation.operationId === 'signOut') continue;
-        // Who gets through changes nothing here: what it names is not there, and the body is none.
+        // A caller who gets through changes nothing: the request names nothing that exists, and its body is wrong.
         const isHarmless = expected === undefined && operation.method !== 'GET';
         const refs = isHarmless ? { ...nobody(), project: mine.acme.project } : mine.acme;
         const request = requestOf(operation, refs);
@@ -182,8 +185,8 @@ describe('test/journeys/access-walk', () => {
   }, 120_000);
 
   /**
-   * Sends the request with `theirs` in one place, and with what does not exist there; who answers differently tells that
-   * it exists. Returns what is wrong with the answer.
+   * Sends the request with `theirs` in one place, and with what does not exist there: different answers would tell that it
+   * exists. Returns what is wrong with the answer.
    */
   async function compare(
     operation: Operation,
@@ -241,10 +244,10 @@ describe('test/journeys/access-walk', () => {
     return { wrong, sent };
   }
 
-  it('another project’s things are as if they were not, in path, query and body', async () => {
+  it('another project’s things answer as if they did not exist, in path, query and body', async () => {
     const theirs = other.acme;
     const changes: Partial<Refs>[] = [
-      // A groupRef is the builder's own word, the same in two projects is two groups.
+      // A groupRef is the builder's own word: the same one in two projects names two groups.
       ...slots.filter((slot) => slot !== 'group').map((slot) => ({ [slot]: theirs[slot] })),
       { ...theirs },
       { project: other.projectName },
@@ -256,7 +259,7 @@ describe('test/journeys/access-walk', () => {
     expect(sent).toBeGreaterThan(4_000);
   }, 240_000);
 
-  it('another group’s things are as if they were not, for who is confined to one', async () => {
+  it('another group’s things answer as if they did not exist, to a caller who is confined to one', async () => {
     const theirs = Object.fromEntries(groupSlots.map((slot) => [slot, mine.globex[slot]]));
     const changes = [...groupSlots.map((slot) => ({ [slot]: mine.globex[slot] })), theirs];
     const { wrong } = await walk(confined, changes, Object.values(theirs));
@@ -286,7 +289,7 @@ describe('test/journeys/access-walk', () => {
       isConfined: false,
     };
     const order = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
-    // A parent goes after what it holds, and a destination after what leads there; a connection goes with the last installation that uses it.
+    // A parent is deleted after what it holds, a destination after what leads there, a connection after its last installation.
     const deletes = [
       'deleteDestination',
       'deleteInstallation',

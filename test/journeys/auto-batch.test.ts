@@ -90,7 +90,7 @@ describe('test/journeys/auto-batch', () => {
       'pending',
     ]);
     await later('61 seconds');
-    // The second one stands for a contact that the first has just made: its neighbours are not lost with it.
+    // The second is a contact that the first has just made: it fails, and the records beside it do not.
     expect(await at.settled(body.operationId)).toMatchObject({
       status: 'success',
       counts: { total: 3, succeeded: 2, failed: 1 },

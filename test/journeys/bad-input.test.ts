@@ -73,7 +73,7 @@ describe('test/journeys/bad-input', () => {
       Object.entries(operations)
         .filter(
           ([method, { operationId, requestBody }]) =>
-            // Without an id there is nothing that could be absent; of a person, only a browser calls.
+            // A path without an id has nothing that could be absent; `endSession` is called by browsers only.
             path.replace('{projectIdOrName}', '').includes('{') &&
             operationId !== 'endSession' &&
             ((method !== 'get' && !requestBody) || operationId === 'retryOperation'),
@@ -331,7 +331,7 @@ describe('test/journeys/bad-input', () => {
     expect((await platform.call('POST', path, {})).status).toBe(404);
   });
 
-  it('methods and paths that are none are refused', async () => {
+  it('unknown methods and paths are refused', async () => {
     expect(await told(await platform.call('GET', '/nothing'))).toEqual(problem(404, 'route-not-found'));
     expect(await told(await platform.call('DELETE', '/projects/default/operations/x'))).toEqual(
       problem(404, 'route-not-found'),

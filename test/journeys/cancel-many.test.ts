@@ -48,7 +48,7 @@ const queue = async (body: Record<string, unknown>): Promise<string> => {
 };
 const filter = { groupRef: 'acme', object: 'companies' };
 
-it('ends what waits, unsent, with its turn; what comes after it is sent, and what was canceled can be written after all', async () => {
+it('ends what waits without sending it; later writes of the record are sent, and what was canceled can be retried', async () => {
   const made = await acme.write('companies', { type: 'create', record: { name: 'Made' } });
   const id = made.body.result?.recordId ?? '';
   // Nothing can be sent for a while: an attempt fails, and the next is seconds away.

@@ -168,18 +168,18 @@ describe('test/journeys/client-faults', () => {
     expect(await post(headers, body)).toMatchObject({ status, code });
   });
 
-  it('what follows a request and cannot be read does not get its answer', async () => {
+  it('unreadable bytes after a request do not get its answer', async () => {
     const good = `GET /v1/projects HTTP/1.1\r\n${host}X-Api-Key: ${platform.apiKey}\r\n\r\n`;
     expect((await told(`${good}NONSENSE\r\n\r\n`)).status).not.toBe(400);
   });
 
-  it('a body of a route that is none is not waited for, nor one of a caller who is nobody', async () => {
+  it('the body of an unknown route is not waited for, nor that of an unknown caller', async () => {
     const started = `${host}Content-Type: application/json\r\nContent-Length: 9000000\r\n\r\n[`;
     expect(await told(`POST /nothing HTTP/1.1\r\n${started}`)).toMatchObject({ status: 404 });
     expect(await told(`POST /v1/projects HTTP/1.1\r\n${started}`)).toMatchObject({ status: 401 });
   });
 
-  it('a body that is announced is asked for once it is wanted, and of nobody who is refused before', async () => {
+  it('a body that is announced is asked for, unless the request is refused before', async () => {
     const send = async (key: string): Promise<{ status: number | undefined; continued: boolean }> => {
       const body = JSON.stringify({ name: 'x'.repeat(10), notes: 'y'.repeat(500_000) });
       const headers = {
@@ -243,7 +243,7 @@ describe('test/journeys/client-faults', () => {
       record: { email: '\ud800' },
     });
     expect(unpaired).toMatchObject({ status: 400, body: { issues: [{ name: 'record.email' }] } });
-    // A real U+FFFD is a character as any other.
+    // A U+FFFD that was sent is a character like any other.
     const kept = await send(Buffer.from(latin('M').toString().replace('"M"', '"M\ufffd"')));
     expect(kept).toMatchObject({ status: 200, body: { result: { data: { lastname: 'M\ufffd' } } } });
   });

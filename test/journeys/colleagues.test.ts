@@ -240,7 +240,7 @@ describe('test/journeys/colleagues', () => {
     const allowedOrigins = ['https://app.example.com'];
     const project = { updateMask: ['allowedOrigins'], project: { allowedOrigins } };
     expect((await platform.call('PATCH', at, project)).status).toBe(200);
-    // As an older release took it.
+    // As an older release stored them.
     await test.database.raw(
       `UPDATE project SET allowed_origins = allowed_origins || '{https://*,https://a;sandbox}'::text[]`,
     );

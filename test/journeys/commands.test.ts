@@ -44,7 +44,7 @@ describe('test/journeys/commands', () => {
     return one;
   }
 
-  /** What runs with this folder on its command line. */
+  /** The command lines of the processes that name this folder. */
   async function serversOf(dataDir: string): Promise<string[]> {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
     const lines = await Promise.all(
@@ -72,7 +72,7 @@ describe('test/journeys/commands', () => {
     }
   });
 
-  it('what the environment allows stands beside the simulators', () => {
+  it('the origins and addresses that the environment names are kept beside those of the simulators', () => {
     const given = {
       SVC_EGRESS_ALLOW: '127.0.0.1:7000',
       SVC_PROVIDER_ORIGINS: 'pipedrive=http://127.0.0.1:7001',
@@ -87,7 +87,7 @@ describe('test/journeys/commands', () => {
     });
   });
 
-  it('the demo leaves with what the platform said when it cannot start', async () => {
+  it('the demo ends with what the platform said when it cannot start', async () => {
     const blocked = join(folder, 'a-file');
     await writeFile(blocked, '');
     const demo = run(['scripts/demo/main.ts', '--exit'], { SVC_DATA_DIR: join(blocked, 'data') });
@@ -95,7 +95,7 @@ describe('test/journeys/commands', () => {
     expect(demo.said()).toMatch(/svc could not start: .*a-file/);
   }, 60_000);
 
-  it('the demo runs again over what it left, one beside it says in sentences why it cannot, and Ctrl+C ends all of it', async () => {
+  it('the demo runs again on the data that it left, a second one says why it cannot start, and Ctrl+C ends all of it', async () => {
     const SVC_DATA_DIR = await folderOf('demo');
     const first = run(['scripts/demo/main.ts', '--exit'], { SVC_DATA_DIR });
     expect([await first.ended, first.said()]).toEqual([0, expect.stringContaining('Done in')]);

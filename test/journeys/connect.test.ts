@@ -66,7 +66,7 @@ describe('test/journeys/connect', () => {
     platform.call<Body>('POST', `${at()}:generate`, { consumerRef: 'ada', ...body });
   const browser = newBrowser();
   const isCallback = ({ pathname }: URL) => pathname === '/callbacks/v1/oauth';
-  /** Our link and the provider's consent; what the browser is sent to afterwards. */
+  /** Follows our link and the provider's consent; answers where the browser is sent afterwards. */
   const consent = async (link: string): Promise<URL> => {
     const { next, text } = await browser.open(link, isCallback);
     if (!next) throw new Error(`not sent back: ${text}`);
@@ -384,7 +384,7 @@ describe('test/journeys/connect', () => {
   });
 
   it('nothing secret stands in the log, though it logs all', async () => {
-    // Put into a path by mistake, and mistyped at that.
+    // A key that was put into a path by mistake, whole and mistyped.
     for (const secret of [platform.apiKey, platform.apiKey.slice(1), `${platform.apiKey}x`])
       expect((await platform.call('GET', `/projects/${secret}/connections`)).status).toBe(404);
     const said = platform.said();

@@ -74,7 +74,7 @@ describe('test/journeys/database-away', () => {
           timed(() => write({ mode: 'asynchronous' })),
           timed(() => platform.call<ProblemBody>('GET', '/projects/default/connections')),
           timed(() => platform.call<ProblemBody>('POST', '/projects', { name: 'not-now' })),
-          // Who asks is not patient.
+          // A load balancer does not wait longer.
           timed(() => platform.call<ProblemBody>('GET', '/readyz'), 3_500),
         ]),
       );
@@ -100,7 +100,7 @@ describe('test/journeys/database-away', () => {
     const name = new URL(test.url).pathname.slice(1);
     const newSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`;
     const { result: answers, requests } = await during(platform.hubspot, async () => {
-      // As without a right to the schema: no table is there for new sessions.
+      // New sessions find no table, as without a right to the schema.
       await test.database.raw(`ALTER DATABASE ${name} SET search_path = nowhere`);
       try {
         await test.database.raw(newSessions);
@@ -123,7 +123,7 @@ describe('test/journeys/database-away', () => {
     const said = () => platform.said().slice(before);
     await expect.poll(said).toContain('the database is back after');
     const lines = said().split('\n');
-    // That the sessions end, at the beginning and at the end, may be an outage of its own.
+    // The end of the sessions, at the beginning and at the end, may be logged as an outage of its own.
     expect(lines.filter((line) => line.includes('the database does not answer')).length).toBeLessThan(4);
     expect(lines.filter((line) => /"stack"|^\s+at /.test(line))).toEqual([]);
   }, 60_000);
@@ -254,7 +254,7 @@ describe('test/journeys/database-away', () => {
   });
 
   it.each(['refuse', 'hang'] as const)(
-    'before, in and right after an outage, who writes and repeats it with its key hears 200 or 503, and it is done once (%s)',
+    'a write that is repeated with its key before, in and right after an outage is answered 200 or 503, and done once (%s)',
     async (how) => {
       const told: { status: number; code: string | undefined }[] = [];
       const emails = Array.from({ length: 20 }, email);
@@ -275,7 +275,7 @@ describe('test/journeys/database-away', () => {
       await sleep(1_500);
       wire.heal();
       await writers;
-      // 409: the attempt before is being done.
+      // 409: the attempt before is still being done.
       const others = told.filter(
         ({ status, code }) => ![200, 503].includes(status) && code !== 'idempotency-key-in-flight',
       );
@@ -321,8 +321,8 @@ describe('test/journeys/database-away', () => {
     expect(made.filter((address) => emails.includes(address)).sort()).toEqual(emails.sort());
   }, 60_000);
 
-  // The last: what is told of so many requests leaves no room for what is told later.
-  it('who asks while the database is silent, under load, waits some seconds, and nobody does once it is known', async () => {
+  // This test is the last: the log of so many requests leaves no room for later lines.
+  it('callers wait some seconds while the database is silent under load, and not once that is known', async () => {
     wire.cut('hang');
     const startedAt = Date.now();
     const waits: { after: number; took: number; answer: Answer<ProblemBody> }[] = [];

@@ -125,7 +125,7 @@ describe('test/journeys/deliveries', () => {
     expect(Math.min(...uses)).toBeGreaterThan(0);
   }, 60_000);
 
-  it('one that hangs, pours without end or answers garbage does not slow another', async () => {
+  it('a receiver that hangs, answers without end or answers garbage does not slow another', async () => {
     const [hangs, pours, garbage, well] = [
       await at.receive(),
       await at.receive(),
@@ -188,7 +188,7 @@ describe('test/journeys/deliveries', () => {
     gone.answer = (response) => response.writeHead(410).end();
     const off = await eventually(
       async () => {
-        // What is told of an attempt may be there before its next time is.
+        // The outcome of an attempt may be stored before the time of the next one.
         await at.hurry();
         return at.must(at.call<Destination>('GET', '/destinations/moved'));
       },

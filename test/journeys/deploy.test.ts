@@ -221,7 +221,7 @@ integrations:
     expect(elsewhere.status).toBe(415);
   });
 
-  it('says the line of a fault in the text where it says the fault', async () => {
+  it('names the line of a fault in the text of the problem', async () => {
     const refused = await batch<ProblemBody>(
       `specVersion: 1.0.0\nintegrations:\n  - name: ${name}\n   provider: hubspot\n`,
     );

@@ -65,7 +65,7 @@ describe('test/journeys/destination-kinds', () => {
     await new Promise<void>((resolve) => channel.listen(0, '127.0.0.1', resolve));
     dataDir = await mkdtemp(join(tmpdir(), 'svc-kinds-'));
     await chmod(dataDir, 0o755);
-    // Without DATABASE_URL it is one to develop with.
+    // Without DATABASE_URL the platform is one for development.
     platform = await startPlatform({ env: { SVC_DATA_DIR: dataDir } });
   }, 60_000);
   afterAll(async () => {
@@ -164,7 +164,7 @@ describe('test/journeys/destination-kinds', () => {
     expect(new Set(keys)).toEqual(new Set(['read/test/', 'read/people/', 'installation.created/-/']));
   }, 120_000);
 
-  it('files are refused where the data of customers is', async () => {
+  it('files are refused on a platform that is not for development', async () => {
     const database = await createTestDatabase();
     const production = await startPlatform({ databaseUrl: database.url });
     const answer = await production.call<ProblemBody>('POST', base, {

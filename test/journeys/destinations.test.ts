@@ -86,7 +86,7 @@ describe('test/journeys/destinations', () => {
     });
   });
 
-  it('shows what its address holds of secrets to who may see them alone, and does not take it back without them', async () => {
+  it('shows secrets in its address only to callers who may see them, and refuses the address without them', async () => {
     const receiver = await at.receive();
     const url = `${receiver.url}?token=s3cret`;
     const shown = `${receiver.url}?token=…`;

@@ -59,7 +59,7 @@ describe('test/journeys/doctor', () => {
     return found[0]!;
   };
 
-  it('finds nothing wrong with what is right', async () => {
+  it('finds nothing wrong with a server that is set up right', async () => {
     const findings = await look();
     expect(wrong(findings)).toEqual([]);
     const subjects = [
@@ -76,7 +76,7 @@ describe('test/journeys/doctor', () => {
     expect(findings.map(({ subject }) => subject)).toEqual(expect.arrayContaining(subjects));
   });
 
-  it('a configuration that is wrong, each part of it', async () => {
+  it('finds each wrong part of a configuration', async () => {
     const found = wrong(await look({ SVC_PORT: 'many', SVC_POTR: '1' }));
     expect(found.map(({ says }) => says)).toEqual([
       'SVC_POTR is not a known variable; did you mean SVC_PORT? (see docs/configuration.md)',
@@ -84,7 +84,7 @@ describe('test/journeys/doctor', () => {
     ]);
   });
 
-  it('no database yet: none listens, none of that name, none of svc, none embedded', async () => {
+  it('finds that there is no database: none listens, none of that name, none of svc, none embedded', async () => {
     const nowhere = new URL(test.url);
     nowhere.searchParams.set('host', '127.0.0.1');
     nowhere.searchParams.set('port', String(await freePort()));
@@ -109,7 +109,7 @@ describe('test/journeys/doctor', () => {
     ]);
   });
 
-  it('a role without rights', async () => {
+  it('finds a role without rights', async () => {
     await test.database.raw('REVOKE ALL ON operation, record FROM CURRENT_USER');
     const found = await only(look());
     await test.database.raw('GRANT ALL ON operation, record TO CURRENT_USER');
@@ -121,12 +121,12 @@ describe('test/journeys/doctor', () => {
     expect(found.remedy).toContain('GRANT ALL ON ALL TABLES IN SCHEMA public TO');
   });
 
-  it('a PostgreSQL that is too old', () => {
+  it('finds a PostgreSQL that is too old', () => {
     expect(faultOfVersion(140_011)).toBe('the server is PostgreSQL 14, and svc needs 15 or later');
     expect(faultOfVersion(150_000)).toBeUndefined();
   });
 
-  it('master keys: another one of the name, none of them, the variable absent', async () => {
+  it('finds wrong master keys: another one of the name, none of them, the variable absent', async () => {
     expect(await only(look({ SVC_ENCRYPTION_KEYS: keys(8) }))).toMatchObject({
       subject: 'master keys',
       state: 'fault',
@@ -140,7 +140,7 @@ describe('test/journeys/doctor', () => {
     });
   });
 
-  it('a disk that is full, or read-only', async () => {
+  it('finds a disk that is full, or read-only', async () => {
     expect(judgeRoom(20_000_000, '/data', false)).toMatchObject({
       state: 'fault',
       says: '20 MB are free in /data',
@@ -162,7 +162,7 @@ describe('test/journeys/doctor', () => {
     }
   });
 
-  it('a clock that is off', () => {
+  it('finds a clock that is off', () => {
     expect(judgeClock(30 * 3_600_000)).toMatchObject({
       state: 'fault',
       says: 'this clock is 108000 s ahead of that of the database; a node takes no work',
@@ -175,7 +175,7 @@ describe('test/journeys/doctor', () => {
     expect(judgeClock(200).state).toBe('good');
   });
 
-  it('a port that is taken', async () => {
+  it('finds a port that is taken', async () => {
     const other = createServer().listen(Number(env['SVC_PROXY_PORT']), '127.0.0.1');
     const found = await only(look());
     other.close();
@@ -186,7 +186,7 @@ describe('test/journeys/doctor', () => {
     expect(found.remedy).toContain('SVC_PROXY_PORT');
   });
 
-  it('migrations that are missing, changed, or of a newer release', async () => {
+  it('finds migrations that are missing, changed, or of a newer release', async () => {
     const [last] = await test.database.raw('SELECT * FROM migrations ORDER BY version DESC LIMIT 1');
     const change = (set: string) =>
       test.database.raw(`UPDATE migrations SET ${set} WHERE version = $1`, [last?.['version']]);
@@ -214,7 +214,7 @@ describe('test/journeys/doctor', () => {
     expect(wrong(await look())).toEqual([]);
   });
 
-  it('a database that is held after a restore', async () => {
+  it('finds a database that is held after a restore', async () => {
     await test.database
       .raw(`INSERT INTO lineage (system_id, database_oid, timeline, seen_at, held_since, held_because)
       VALUES ('', 1, '00000001', now(), now(), 'it was restored')
@@ -225,7 +225,7 @@ describe('test/journeys/doctor', () => {
     expect(found.remedy).toContain('svc restore resume');
   });
 
-  it('a certificate that ends', () => {
+  it('finds a certificate that ends', () => {
     const now = Date.parse('2026-11-22T00:00:00Z');
     const end = (day: string): Finding => judgeEnd('SVC_PUBLIC_URL', 'svc.example.com', new Date(day), now);
     expect(end('2026-11-21T00:00:00Z')).toMatchObject({
@@ -242,7 +242,7 @@ describe('test/journeys/doctor', () => {
     ]);
   });
 
-  it('the commands: the server looks at itself, and a builder at the server', async () => {
+  it('has two commands: the server looks at itself, and a builder looks at the server', async () => {
     const doctor = (args: string[], given: Record<string, string>): Promise<{ code: number; out: string }> =>
       new Promise((resolve) =>
         execFile(process.execPath, ['scripts/svc.mjs', ...args], { env: given }, (error, out) =>

@@ -58,7 +58,7 @@ const expectations = parse(readFileSync(join(import.meta.dirname, 'every-provide
   Expected
 >;
 const catalog = loadCatalog();
-// With signs that a form has to escape and signs that it must not.
+// With characters that a form has to escape and characters that it must not.
 const client = { clientId: '0a1b-2c.3d_4e~', clientSecret: 'se-cr.et_/+=' };
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
@@ -87,7 +87,7 @@ function bodyOf({ body, headers }: Recorded, form: Expected['body']): Texts {
   return form === 'json' ? (JSON.parse(text) as Texts) : Object.fromEntries(new URLSearchParams(text));
 }
 
-/** Ends the test at an answer that none of its later steps could make sense of. */
+/** Ends the test at an unexpected status: the later steps need this one. */
 function must({ status, text }: Answer<unknown>, wanted: number): void {
   if (status !== wanted) throw new Error(`answered ${status}, not ${wanted}: ${text}`);
 }

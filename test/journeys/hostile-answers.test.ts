@@ -54,7 +54,7 @@ describe('test/journeys/hostile-answers', () => {
   it.each([
     ['a few kilobytes of it', nested(10_000)],
     ['many megabytes of it', nested(2_000_000)],
-  ])('an answer that is nested too deep is no answer, and its write ends: %s', async (_of, value) => {
+  ])('an answer nested too deep leaves the outcome unknown, and its write ends: %s', async (_of, value) => {
     await answerWith(201, echo(value));
     const answer = await create();
     expect(answer).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
@@ -78,7 +78,7 @@ describe('test/journeys/hostile-answers', () => {
     expect(answer.body.detail).toContain(why);
   });
 
-  it('what a record may be of echoes comes back whole', async () => {
+  it('an echo as large and as deep as a record may be comes back whole', async () => {
     const long = 'y'.repeat(900_000);
     await answerWith(201, `{"id":"7","properties":{"name":"${long}","more":${nested(50)}}}`);
     const answer = await create();
@@ -86,7 +86,7 @@ describe('test/journeys/hostile-answers', () => {
   });
 
   it.each(['constructor', '__proto__', 'toString'])(
-    'a category that every object has, %s, is one that nobody knows',
+    'a category that is a property of every object, %s, is an unknown one',
     async (category) => {
       await answerWith(400, JSON.stringify({ message: 'no' }).replace('{', `{"category":"${category}",`));
       const answer = await create();
@@ -100,7 +100,7 @@ describe('test/journeys/hostile-answers', () => {
   );
 
   it.each(['update', 'delete'])(
-    'a page instead of the empty answer to a %s says nothing of it',
+    'an HTML page instead of the empty answer to a %s leaves the outcome unknown',
     async (type) => {
       const id = '003000000000001AAA';
       const page = { times: 1, fault: { kind: 'html', status: 200 } };

@@ -12,12 +12,12 @@ import { startPlatform, type Platform } from '../platform.ts';
 import { rawCall } from '../raw-http.ts';
 import { slowness } from '../slowness.ts';
 
-/** What others may feel of one request; on a processor that is slower just now, so much more. */
+/** For how long one request may hold the event loop, in milliseconds of a processor that is not slowed. */
 const mostMs = 100;
-/** The best counts: on a loaded machine others take the processor away from what is measured, though not each time. */
+/** The best attempt counts: other work on the machine takes the processor away in some of them. */
 const attempts = 10;
 const mebibyte = 1024 * 1024;
-/** Of those that are read at all. */
+/** How many values a body has: a little fewer than are read at all. */
 const values = { usual: 19_000, ofWrites: 49_000 };
 
 describe('test/journeys/hostile-bodies', () => {
@@ -50,14 +50,14 @@ describe('test/journeys/hostile-bodies', () => {
     bytes: number;
   }
 
-  /** Sends it, again where the loop was held up: what others load the machine with does not last for all attempts. */
+  /** Sends a request, again where it held the loop for too long: other work on the machine does not last for all attempts. */
   async function send(
     method: string,
     target: string,
     body: string | Buffer,
     headers: Record<string, string> = { 'x-api-key': platform.apiKey },
   ): Promise<Sent> {
-    // Who is refused early goes on sending; a server that was told to close then closes.
+    // A caller who is refused early still sends; without keep-alive the server would end the connection.
     const all = { 'content-type': 'application/json', connection: 'keep-alive', ...headers };
     let least: Sent = { status: 0, held: Infinity, bytes: 0 };
     for (let attempt = 1; attempt <= attempts && least.held > mostMs; attempt += 1) {
@@ -69,7 +69,7 @@ describe('test/journeys/hostile-bodies', () => {
     return least;
   }
 
-  /** Those that held up the server, were a fault of ours, or got a long answer. */
+  /** A fault where the request held up the server, was answered by a 5xx, or got a long answer. */
   function faultsOf(what: string, { status, held, bytes }: Sent): string[] {
     const isFine = held <= mostMs && status >= 200 && status < 500 && bytes < 100_000;
     return isFine ? [] : [`${what}: ${status}, ${bytes} bytes, held the loop for ${Math.round(held)} ms`];
@@ -84,7 +84,7 @@ describe('test/journeys/hostile-bodies', () => {
       .replace('{objectName}', 'contacts')
       .replaceAll(/\{\w+\}/g, 'none');
 
-  it('a request of anybody to any endpoint holds up nobody else', async () => {
+  it('no request to any endpoint holds up other callers', async () => {
     const { body: document } = await platform.call<{
       paths: Record<string, Record<string, { requestBody?: unknown }>>;
     }>('GET', '/openapi.json');
@@ -105,7 +105,7 @@ describe('test/journeys/hostile-bodies', () => {
     expect(faults).toEqual([]);
   }, 900_000);
 
-  it('nobody’s body is read before it is known whose it is', async () => {
+  it('no body is read before its caller is known', async () => {
     const faults: string[] = [];
     for (const target of ['/nothing', '/v1/projects', '/write/v1/projects/a/integrations/b/objects/c']) {
       for (const { what, body } of hostileBodies(9.5 * mebibyte, values.ofWrites)) {
@@ -117,7 +117,7 @@ describe('test/journeys/hostile-bodies', () => {
     expect(faults).toEqual([]);
   }, 300_000);
 
-  it('configs, changes, manifests and writes of the right shape hold up nobody either', async () => {
+  it('configs, changes, manifests and writes of the right shape do not hold up other callers', async () => {
     const faults: string[] = [];
     const post = async (what: string, method: string, target: string, body: unknown): Promise<void> => {
       faults.push(...faultsOf(what, await send(method, target, JSON.stringify(body))));

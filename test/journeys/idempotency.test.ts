@@ -298,7 +298,7 @@ describe('test/journeys/idempotency', () => {
     expect(await made('died at once')).toBe(0);
   });
 
-  it('every key stands for an operation that is there', async () => {
+  it('every key belongs to an operation that exists', async () => {
     const orphans = await test.database.raw(
       `SELECT key FROM idempotency d WHERE principal <> 'ballast' AND NOT EXISTS (
         SELECT FROM operation o WHERE o.project_id = d.project_id AND o.id = d.operation_id)`,

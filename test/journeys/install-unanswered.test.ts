@@ -17,7 +17,7 @@ describe('test/journeys/install-unanswered', () => {
   });
 
   it.each(['null', '[]'])(
-    'fields that a provider answers as %s are no fields that are missing',
+    'fields that a provider answers as %s are not reported as missing',
     async (body) => {
       const groupRef = `broken-${body.length}`;
       await connect(platform, 'hubspot', groupRef);

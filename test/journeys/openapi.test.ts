@@ -91,7 +91,7 @@ describe('test/journeys/openapi', () => {
     }
   });
 
-  it('what has a name is said once: no schema stands in two places, and nothing with a default is required', () => {
+  it('no large schema stands in two places, and nothing with a default is required', () => {
     const large = new Map<string, string>();
     const faults: string[] = [];
     const look = (node: unknown, at: string): void => {
@@ -136,7 +136,7 @@ describe('test/journeys/openapi', () => {
   });
 
   it.each(['/openapi.json', '/v1/providers'])(
-    '%s comes compressed, and not again to who has it',
+    '%s is answered compressed, and with 304 to a caller who has it',
     async (path) => {
       const ask = (headers: Record<string, string>) =>
         fetch(`${platform.base}${path}`, { headers: { 'x-api-key': platform.apiKey, ...headers } });
@@ -155,7 +155,7 @@ describe('test/journeys/openapi', () => {
     },
   );
 
-  it('every operation ends in the one problem when it fails', () => {
+  it('every operation answers a failure with the same problem', () => {
     for (const [method, path, { responses }] of operations())
       expect([method, path, responses['default']]).toEqual([
         method,

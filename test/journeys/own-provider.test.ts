@@ -16,7 +16,7 @@ docsURL: https://books.example/docs
 apiKeyOpts: { attachmentType: header, header: { name: X-Books-Key } }
 `;
 
-/** Ends the test at an answer that none of its later steps could make sense of. */
+/** Ends the test at an unexpected status: the later steps need this one. */
 function must({ status, text }: Answer<unknown>, wanted: number): void {
   if (status !== wanted) throw new Error(`answered ${status}, not ${wanted}: ${text}`);
 }

@@ -47,7 +47,7 @@ describe('test/journeys/people-oidc', () => {
     const [cookie = ''] = set.split(';');
     return { authorizationUrl: answer.headers.get('location') ?? '', cookie, set };
   }
-  /** Back at svc: where it leads, and the session of the browser, when there is one. */
+  /** Follows the callback to svc; answers where it leads, and the session of the browser. */
   async function end(callback: string, cookie: string): Promise<{ location: string; session: Browser }> {
     const session = openBrowser(platform.base);
     const { pathname, search } = new URL(callback);
@@ -88,7 +88,7 @@ describe('test/journeys/people-oidc', () => {
       projects: [{ name: 'default', role: 'support' }],
     });
     expect((await owner.call<Body[]>('GET', '/projects/default/invitations')).body).toEqual([]);
-    // The address may become another one there, or not be verified any more: the subject is who it is.
+    // The address there may change, or not be verified any more: the subject names the person.
     elsewhere.accounts['sue'] = { email: 'smith@example.com', email_verified: false };
     const again = await signIn('sue');
     expect(again.location).toBe(`${platform.base}/`);
@@ -122,7 +122,7 @@ describe('test/journeys/people-oidc', () => {
     const unverified = await signIn('mal');
     expect(unverified.location).toBe(refused('unverified'));
     expect(unverified.session.cookie()).toBeUndefined();
-    // The first owner typed it.
+    // The first owner typed this address, and nobody verified it.
     elsewhere.accounts['boss'] = { email: 'owner@example.com', email_verified: true };
     expect((await signIn('boss')).location).toBe(refused('uninvited'));
     await test.database.raw(`UPDATE invitation SET expires_at = svc_now() - interval '1 s'`);

@@ -35,7 +35,7 @@ describe('test/journeys/people-security', () => {
     return { status: answer.status, code: text === '' ? undefined : (JSON.parse(text) as Problem)['code'] };
   };
 
-  describe('requests that another page makes', () => {
+  describe('requests of pages', () => {
     const topics = '/v1/projects/default/topics';
     const foreign: [string, Record<string, string>][] = [
       ['of another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
@@ -56,7 +56,7 @@ describe('test/journeys/people-security', () => {
       expect((await owner.call<unknown[]>('GET', '/projects/default/topics')).body).toEqual([]);
     });
 
-    it('read nothing with the cookie, also where the project allows the origin', async () => {
+    it('of another origin read nothing with the cookie, also where the project allows the origin', async () => {
       const change = { updateMask: ['allowedOrigins'], project: { allowedOrigins: ['https://app.example'] } };
       expect((await owner.call('PATCH', '/projects/default', change)).status).toBe(200);
       const answer = await fetch(`${platform.base}/v1/projects/default`, {
@@ -69,7 +69,7 @@ describe('test/journeys/people-security', () => {
       );
     });
 
-    it('of our own do, by either header', async () => {
+    it('of our own origin change things, by either header', async () => {
       expect((await send('POST', topics, { origin: platform.base }, { name: 'by-origin' })).status).toBe(201);
       expect(
         (await send('POST', topics, { 'sec-fetch-site': 'same-origin' }, { name: 'by-site' })).status,
@@ -178,7 +178,7 @@ describe('test/journeys/people-security', () => {
       await joinAs(platform, 'timed@example.com', 'viewer');
       const took: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
       const answers: Problem[] = [];
-      // By turns: what else the machine does meets both.
+      // By turns, so that other work on the machine slows down both.
       for (let time = 0; time < 4; time += 1)
         for (const [who, email] of [
           ['known', 'timed@example.com'],
@@ -191,12 +191,12 @@ describe('test/journeys/people-security', () => {
           answers.push({ ...rest, status });
         }
       expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-      // A look-up without a hash takes a tenth of this.
+      // Without the hash an answer would take a tenth of the time.
       expect(Math.min(...took.unknown)).toBeGreaterThan(Math.min(...took.known) / 3);
     });
 
     it.each(['guessed@example.com', 'nobody-at-all@example.com'])(
-      'is slowed, many at once as well, and by each failure more: %s',
+      'is slowed, also where many guesses come at once: %s',
       async (email) => {
         if (email === 'guessed@example.com') await joinAs(platform, email, 'viewer');
         const answers = await Promise.all(Array.from({ length: 12 }, () => guess(email)));

@@ -7,7 +7,7 @@ import { rawCall } from '../raw-http.ts';
 
 const skipped = (await findPgbouncer()) ? '' : ' (skipped: pgbouncer is not installed)';
 
-/** The other journeys go this way, too, with TEST_POOLER set. */
+/** With TEST_POOLER set the other journeys go by way of a pooler, too. */
 describe.skipIf(skipped)(`test/journeys/pooler${skipped}`, () => {
   let test: TestDatabase;
   let first: Platform;

@@ -170,7 +170,7 @@ describe('test/journeys/project-reads', () => {
     }
   });
 
-  it('goes on from no place of another filter', async () => {
+  it('refuses a page token that was made with another filter', async () => {
     const { body } = await ask({ pageSize: '1' });
     const { nextPageToken: pageToken = '' } = body.pagination;
     const { installationId, groupRef } = globex;

@@ -92,7 +92,7 @@ describe.skipIf(process.platform !== 'linux')('test/journeys/proxy-memory', () =
   }
 
   it('64 MiB each way pass in little memory', async () => {
-    // Once as large, so that what is measured is not how the heap of a young process grows.
+    // One transfer of that size before, so that the growth of a young heap is not measured.
     await transfer('/warm', size);
     const idleMb = residentMb();
     const { result, peakMb } = await peakDuring(() => transfer('/echo', size));

@@ -13,7 +13,7 @@ describe('test/journeys/read-associations', () => {
   const linked = (more: Record<string, unknown> = {}): Promise<Customer> =>
     world.customer({ read: { objects: { contacts: { objectName: 'contacts', ...more } } } }, 'hubspot-links');
 
-  /** Once a day, behind some ticks of the records. */
+  /** Once a day, at an hour after some ticks of the records. */
   const inFiveHours = (): string => `0 ${(new Date(world.now()).getUTCHours() + 5) % 24} * * *`;
 
   const made = async (object: string, ...all: Record<string, string>[]): Promise<string[]> => {

@@ -286,7 +286,7 @@ describe('test/journeys/reads', () => {
     const ask = () =>
       world.first.call<{ result: unknown[] }>('POST', path, { groupRef: at.groupRef, config });
     let shown = await ask();
-    // HubSpot searches four times a second for an account, and the tests before have searched, too.
+    // HubSpot takes five searches a second for an account, and the tests before have searched, too.
     for (
       const giveUpAt = Date.now() + 10_000;
       shown.status === 429 && Date.now() < giveUpAt;
@@ -305,7 +305,7 @@ describe('test/journeys/reads', () => {
     });
   }, 60_000);
 
-  it('reads Salesforce alike: history, changes and deletions', async () => {
+  it('reads Salesforce, too: history, changes and deletions', async () => {
     const Contact = { objectName: 'Contact', selectedFieldMappings: { mail: 'Email' } };
     const at = await world.customer({ read: { objects: { Contact } } }, 'salesforce-crm');
     const id = await world.until(

@@ -196,7 +196,7 @@ describe('test/journeys/retry-failed', () => {
   }, 60_000);
 
   it('a batch of which a part may have been done is not written again', async () => {
-    // The batch is refused, its first record, too, and the answer for its second is lost.
+    // Three calls: the batch is refused, then its first record, and the answer for its second record is lost.
     const name = 'Of a batch';
     const batch = [{ record: { name } }, { record: { name } }];
     await refuse(2);

@@ -6,11 +6,11 @@ import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
 const rounds = Number(process.env['RESTART_ROUNDS'] ?? 2);
-/** Of each kind, with the pause between their requests: those that reach the provider stay below its limit. */
+/** How many callers of each kind, and the pause between their requests. Those that reach the provider stay below its limit. */
 const callers = { written: [2, 500], proxied: [2, 500], tried: [12, 5] } as const;
 const nginx = findNginx();
 
-// Without nginx there is nothing in front whose calls could be lost.
+// The requests go through nginx.
 describe.skipIf(nginx === undefined)('test/journeys/rolling-restart', () => {
   let test: TestDatabase;
   const nodes: Platform[] = [];

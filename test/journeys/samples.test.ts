@@ -26,7 +26,7 @@ function blocksOf(language: string): string[] {
     .map(({ text }) => text);
 }
 
-/** What the page has under one language, as the one program that it is. */
+/** The blocks of the page in one language, which are one program. */
 function programOf(language: string): string {
   return blocksOf(language).join('\n');
 }
@@ -65,7 +65,7 @@ async function findNode(major: number): Promise<string | undefined> {
   return undefined;
 }
 
-/** `heard` gets everything that was said so far, each time something is. */
+/** `heard` is called with all output so far, each time there is more. */
 function run(
   file: string,
   args: string[],
@@ -146,7 +146,7 @@ describe('test/journeys/samples', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs the program as somebody would who opens the link that it prints, when its receiver has refused what nobody signed. */
+  /** Runs the program and opens the link that it prints, after its receiver has refused an unsigned message. */
   async function follow(command: string[], file: string): Promise<Followed> {
     const witnesses = [await startWitness(platform.base), await startWitness(platform.proxy)] as const;
     const hook = `http://127.0.0.1:${await freePort()}`;

@@ -136,7 +136,7 @@ describe('test/journeys/shutdown', () => {
     });
     for (const { status, headers } of [late, proxied]) {
       expect(status).toBe(200);
-      // Else the caller would come back here, on a connection that waits to be accepted when that ends.
+      // Told to close, the caller would connect here again, and the process could end before it accepts that connection.
       expect(headers['connection']).toBe('keep-alive');
     }
     const { status, headers } = await inFlight;
@@ -150,7 +150,7 @@ describe('test/journeys/shutdown', () => {
     expect(kept.headers['connection']).toBe('keep-alive');
   });
 
-  it('SIGTERM: of a stop that lost nothing the log warns of nothing', async () => {
+  it('SIGTERM: a stop that lost nothing logs no warning', async () => {
     for (let round = 0; round < 5; round += 1) {
       expect((await create(email())).status).toBe(200);
       const before = platform.said().length;
@@ -164,7 +164,7 @@ describe('test/journeys/shutdown', () => {
     }
   }, 60_000);
 
-  it('SIGTERM: connections on which nothing was asked yet hold nothing up', async () => {
+  it('SIGTERM: connections without a request do not delay the stop', async () => {
     const healthPort = await freePort();
     await platform.restart('SIGTERM', { SVC_HEALTH_PORT: String(healthPort) });
     const ports = [platform.base, platform.proxy].map((url) => Number(new URL(url).port));
@@ -186,7 +186,7 @@ describe('test/journeys/shutdown', () => {
     await asked([address]);
     const ended = exit();
     platform.process().kill('SIGTERM');
-    // Within a second it is the same one, that came twice.
+    // A second one within a second counts as the same signal.
     platform.process().kill('SIGTERM');
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect(platform.process().exitCode).toBeNull();

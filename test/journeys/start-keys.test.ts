@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { masterKey, projectsBy, ready, useStarts } from '../starts.ts';
 
-/** What runs with this folder on its command line. */
+/** The command lines of the processes that name this folder. */
 async function serversOf(dataDir: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const lines = await Promise.all(

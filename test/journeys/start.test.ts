@@ -23,7 +23,7 @@ const linesOf = ({ said }: Started): { level: number; msg: string }[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as { level: number; msg: string });
 
-/** What runs with this folder on its command line. */
+/** The command lines of the processes that name this folder. */
 async function serversOf(dataDir: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const lines = await Promise.all(

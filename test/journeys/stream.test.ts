@@ -192,7 +192,7 @@ describe('test/journeys/stream', () => {
     const socket = await stalled(one);
     const here = await follow(one);
     await settled();
-    // More than all buffers on the way hold, as notifications of another node would bring it.
+    // More than all buffers on the way hold, sent as the notifications of another node.
     const padding = 'x'.repeat(100);
     const batch = (at: number): string =>
       `${one.projectId} 0190a000-0000-7000-8000-${String(at).padStart(12, '0')} ${JSON.stringify([

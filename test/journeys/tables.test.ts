@@ -115,7 +115,7 @@ describe('test/journeys/tables', () => {
     const properties = (at: number): object => ({ email: `p${at}@example.com`, lastname: `Last ${at}` });
     const records = Array.from({ length: 1_500 }, (_one, at) => ({ properties: properties(at) }));
     await simulator(first.hubspot, 'POST', '/data', { object: 'contacts', records });
-    // For a second: what fails then is sent again after five, and a second failure would wait for minutes.
+    // For a second: a delivery that fails is sent again after five seconds, and one that fails twice after minutes.
     const cuts = setInterval(() => {
       wire.cut('refuse');
       wire.heal();

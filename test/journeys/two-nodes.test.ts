@@ -82,7 +82,7 @@ ${more}`;
       expect(await onBoth('companies')).toEqual([200, 200]);
     }
 
-    // A config counts at once where it allows something: a refusal is decided on what is so now.
+    // A config that allows more holds at once: a node reads the config anew before it refuses.
     await revise(integration('{ objectName: contacts }', '    proxy: { enabled: true }\n'));
     const call = async () => {
       const answer = await fetch(`${second.proxy}/integrations/v1/me`, {

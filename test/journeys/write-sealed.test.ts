@@ -34,7 +34,7 @@ describe('test/journeys/write-sealed', () => {
       'GET',
       `/projects/default/connections/${customer.connectionId}?includeCreds=true`,
     );
-  /** As a node with other keys would find it; returns when what was opened before is forgotten. */
+  /** Makes the stored credentials unreadable, as to a node with other keys; returns when nodes have forgotten what they opened. */
   async function damage(): Promise<void> {
     const broken = Buffer.from(good);
     broken[broken.length - 1] = broken.at(-1)! ^ 1;
