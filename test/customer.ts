@@ -225,7 +225,7 @@ export async function fault(
   await simulator(url, 'POST', '/faults', rule);
 }
 
-/** Deploys a manifest, the one above unless told, and registers the OAuth clients where they are not. */
+/** Deploys a manifest, by default the one above, and registers the OAuth clients that are missing. */
 export async function deploy(platform: Platform, sourceYaml = manifest): Promise<void> {
   const deployed = await platform.call('PUT', `/projects/${platform.projectId}/integrations:batch`, {
     sourceYaml,

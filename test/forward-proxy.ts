@@ -8,12 +8,12 @@ export interface ForwardProxy {
   asked: string[];
   /** The `Proxy-Authorization` of the last request. */
   credentials(): string | undefined;
-  /** What it does from now on; it opens tunnels unless told. `status`: refuses with it. `hang`: says nothing. */
+  /** What it does from now on; by default it opens tunnels. `status`: refuses with it. `hang`: says nothing. */
   behave(how: 'open' | 'hang' | { status: number }): void;
   close(): Promise<void>;
 }
 
-/** `at` tells where an authority is; its own host and port unless told. */
+/** `at` gives the port of an authority; by default its own. */
 export async function startForwardProxy(at?: (authority: string) => number): Promise<ForwardProxy> {
   const asked: string[] = [];
   const sockets = new Set<Socket>();

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** An HTTP/1.1 message as its bytes say, read by a parser that is nobody's but ours. */
+/** An HTTP/1.1 message, read from its bytes by a parser of the tests. */
 export interface RawMessage {
   startLine: string;
   headers: [name: string, value: string][];

@@ -15,7 +15,7 @@ export interface Recorded {
 export interface Recorder {
   url: string;
   seen: Recorded[];
-  /** How it answers from now on; 200 with `{}` unless told. */
+  /** How it answers from now on; by default 200 with `{}`. */
   answer(handler: (request: Recorded, response: ServerResponse) => void): void;
   reset(): void;
   close(): Promise<void>;

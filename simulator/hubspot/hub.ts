@@ -51,7 +51,6 @@ export type Portal = {
   tables: Map<ObjectType, Table>;
 };
 
-/** One running HubSpot. */
 export type Hub = {
   ground: Ground;
   oauth: OAuth;

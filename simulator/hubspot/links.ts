@@ -56,7 +56,6 @@ function createBonds(): Bonds {
   return { mark, peek: (from, fromId, to) => sources.get(keyOf(from, fromId))?.get(to), each };
 }
 
-/** Makes an empty store of associations. */
 export function createLinks(types: LinkTypes): Links {
   const { mark, peek, each } = createBonds();
   function add(type: LinkType, fromId: string, toId: string): boolean {

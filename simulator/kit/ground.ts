@@ -41,7 +41,6 @@ export type StartOptions = {
   keep?: string;
 };
 
-/** Makes the ground of one simulator. */
 export function createGround(options: StartOptions): Ground {
   const seed = options.seed ?? 1;
   const clock = createClock();

@@ -111,7 +111,6 @@ function grantMaker(
   };
 }
 
-/** Keeps grants and tokens of one simulator. */
 export function createTokenStore(ground: Ground, options: TokenStoreOptions): TokenStore {
   const accesses = createAccessTokens(ground, options);
   const refreshes = keptGrants(ground);

@@ -9,7 +9,6 @@ import { createStore } from './store/store.ts';
 
 type OrgInput = { seed: number; records: number; rotation: boolean };
 
-/** A fresh, seeded org. */
 export function createOrg(ground: Ground, input: OrgInput): Org {
   const createdAt = ground.clock.now() - 30 * 86_400_000;
   const schema = buildSchema(standardObjects, createdAt);

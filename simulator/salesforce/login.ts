@@ -82,7 +82,6 @@ function granted(org: Org, accessToken: string, grant: Grant, refreshToken: stri
   });
 }
 
-/** Where a user's identity is read. */
 export function identityUrl(org: Org, userId: string): string {
   return `${org.ground.url}/id/${org.id}/${userId}`;
 }

@@ -158,7 +158,7 @@ describe('test/browser/embed', () => {
     },
   );
 
-  it('connects with a key and with a password: refused ones are told, and what was typed stays', async () => {
+  it('connects with a key and with a password: says that one is refused, and keeps what was typed', async () => {
     const page = await world.open({ group: 'keys', show: 'ConnectProvider', integration: 'by-key' });
     await button(page, 'Connect Keyed').click();
     await page.getByText('Please fill this in.').waitFor();

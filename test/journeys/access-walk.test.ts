@@ -18,7 +18,7 @@ interface Caller {
   scopes: string[];
   isKnown: boolean;
   isConfined: boolean;
-  /** Somebody who is signed in: another project is not found before anything else is decided. */
+  /** Somebody who is signed in: for them another project is not found, whatever else is wrong with the request. */
   isPerson?: true;
 }
 

@@ -16,7 +16,7 @@ import { startForwarder, type Forwarder } from '../forwarder.ts';
 import { startPlatform, type Answer, type Platform } from '../platform.ts';
 import { rawCall } from '../raw-http.ts';
 
-/** No caller waits longer than this for the news that the database is away. */
+/** No caller waits longer than this for the answer that the database is away. */
 const patienceMs = 20_000;
 
 describe('test/journeys/database-away', () => {
@@ -156,7 +156,7 @@ describe('test/journeys/database-away', () => {
     expect((await write()).status).toBe(200);
   }, 60_000);
 
-  it('an outage is told once when it begins and once when it is over, and a refused request by its one line', async () => {
+  it('an outage is logged once when it begins and once when it is over, and a refused request in its one line', async () => {
     const before = platform.said().length;
     wire.cut('refuse');
     const refused = await Promise.all([

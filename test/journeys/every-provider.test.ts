@@ -256,7 +256,7 @@ describe('test/journeys/every-provider', () => {
     return made.body.id;
   }
 
-  /** Nothing but the assertion and the client's name: who was asked for, of whom, signed with the customer's key. */
+  /** Nothing but the assertion, signed with the customer's key, and the client's name. */
   async function expectAssertion(
     request: Recorded | undefined,
     { custom = {}, audience }: Expected,
@@ -319,7 +319,7 @@ describe('test/journeys/every-provider', () => {
     });
   }
 
-  /** The addresses as they would be in earnest: those of the file, without an operator's origin. */
+  /** The addresses as they are without an operator's origin: those of the file. */
   function expectAddresses(name: string, expected: Expected, connected: Connected): void {
     const provider = catalog.get(name);
     const oauth = provider.oauth2Opts;

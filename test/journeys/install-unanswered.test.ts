@@ -34,7 +34,7 @@ describe('test/journeys/install-unanswered', () => {
     },
   );
 
-  it('a refusal for missing scopes is told as what it is, on create and on update', async () => {
+  it('a refusal for missing scopes is reported as such, on create and on update', async () => {
     const apps = '/projects/default/provider-apps';
     const app = await platform.call<{ id: string; provider: string }[]>('GET', apps);
     const { id } = app.body.find(({ provider }) => provider === 'hubspot')!;

@@ -293,7 +293,7 @@ describe('test/journeys/install', () => {
     expect(await platform.call('GET', `${path}?connectionId=${absentId}`)).toMatchObject({ status: 404 });
   });
 
-  it('an object that the provider does not have is told at the deploy, once a connection exists to ask, and at the install', async () => {
+  it('an object that the provider does not have is reported by the deploy, once there is a connection to ask, and by the install', async () => {
     const manifest = (provider: string, ...objects: string[]) => `specVersion: 1.0.0
 integrations:
   - name: typo-${provider}
@@ -351,7 +351,7 @@ ${objects.map((name) => `        - objectName: ${name}\n`).join('')}`;
     ]);
   });
 
-  it('a field or an associated object that the provider does not have is told at the deploy, and at the install', async () => {
+  it('a field or an associated object that the provider does not have is reported by the deploy and by the install', async () => {
     await connect(platform, 'hubspot', 'typo-fields');
     const sourceYaml = `specVersion: 1.0.0
 integrations:

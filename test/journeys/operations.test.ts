@@ -146,7 +146,7 @@ describe('test/journeys/operations', () => {
     expect(all.results[0]).toEqual(await customer.operation(ids[0]!));
   });
 
-  it('refuses page sizes out of range and tokens that are none', async () => {
+  it('refuses page sizes out of range and invalid page tokens', async () => {
     for (const query of ['pageSize=0', 'pageSize=1001', 'pageSize=x', 'pageToken=rubbish', 'page=2']) {
       const refused = await list<ProblemBody>(`?${query}`);
       expect(refused).toMatchObject({

@@ -47,7 +47,7 @@ describe('test/journeys/overview', () => {
   const create = (customer: Customer, more: Record<string, unknown> = {}) =>
     customer.write('contacts', { type: 'create', record: { email: `o${++count}@example.com` }, ...more });
 
-  it('finds an operation by its id and by how it begins, and says where it lives', async () => {
+  it('finds an operation by its id and by the first characters of it, and says where it belongs', async () => {
     const { operationId } = (await create(acme)).body;
     const [hit] = (await find(operationId)).body.hits;
     expect(hit).toEqual({
@@ -72,7 +72,7 @@ describe('test/journeys/overview', () => {
     expect(await found(readKey.id)).toEqual([`apiKey ${readKey.id}`]);
   });
 
-  it('finds no key for who may not see keys, and nothing of others for who is confined to a group', async () => {
+  it('finds no key for a caller who may not see keys, and nothing of other groups for one who is confined to a group', async () => {
     expect(await found('backend', readKey.key)).toEqual([]);
     const theirs = (await create(acme)).body.operationId;
     const ours = (await create(globex)).body.operationId;
@@ -84,7 +84,7 @@ describe('test/journeys/overview', () => {
     ]);
   });
 
-  it('finds members by e-mail, name and id, for who sees the whole project', async () => {
+  it('finds members by e-mail, name and id, for a caller who sees the whole project', async () => {
     const { body } = await platform.call<{ url: string }>('POST', '/projects/default/invitations', {
       email: 'grace@people.example',
       role: 'viewer',
@@ -237,7 +237,7 @@ describe('test/journeys/overview', () => {
       );
       expect([kind, body.results.length]).toEqual([kind, much]);
     }
-    // What was mended needs nobody any more.
+    // What was mended no longer needs attention.
     await platform.call('POST', `/projects/default/operations/${lost.body.operationId}:resolve`, {
       resolution: 'notApplied',
     });

@@ -134,7 +134,7 @@ describe('test/journeys/paging', () => {
     expect(results.map(({ connection }) => typeof connection?.id)).toEqual(['string', 'string', 'string']);
   });
 
-  it('nothing is lost or told twice when things come and go between pages', async () => {
+  it('nothing is lost or listed twice when things are made and deleted between pages', async () => {
     const before = idsOf(await read<Item[]>(`${base}/connections`));
     const seen = await walk(`${base}/connections`, 2, async ({ results }) => {
       await platform.call('DELETE', `${base}/connections/${results[1]?.id}`);

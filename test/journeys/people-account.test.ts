@@ -201,7 +201,7 @@ describe('test/journeys/people-account', () => {
     });
   });
 
-  it('one lists and ends one’s own sessions; a new password ends the others', async () => {
+  it('a person lists and ends their own sessions; a new password ends the others', async () => {
     const pat = await joinAs(platform, 'pat@example.com', 'viewer');
     const [second, third] = [await signIn('pat@example.com'), await signIn('pat@example.com')];
     const listed = await pat.call<{ id: string; isCurrent: boolean }[]>('GET', '/sessions');

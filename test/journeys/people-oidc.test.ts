@@ -65,7 +65,7 @@ describe('test/journeys/people-oidc', () => {
   const invite = (email: string, role = 'viewer') =>
     owner.call<Body>('POST', '/projects/default/invitations', { email, role });
 
-  it('who was invited signs in with the verified address, becomes a member, and is known from then on', async () => {
+  it('somebody who was invited signs in with the verified address, becomes a member, and is known from then on', async () => {
     const options = await owner.call<Body>('GET', '/sign-in');
     expect(options.body['oidc']).toEqual({
       name: 'Acme',
@@ -100,7 +100,7 @@ describe('test/journeys/people-oidc', () => {
     ]);
   });
 
-  it('who has a password and was invited by that address is the same person; no second factor of svc is asked for', async () => {
+  it('somebody with a password who was invited by that address is the same person; svc asks for no second factor', async () => {
     const ada = await joinAs(platform, 'ada@example.com', 'developer');
     const { secret } = (await ada.call<{ secret: string }>('POST', '/person/second-factor', { password }))
       .body;

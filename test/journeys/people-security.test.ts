@@ -105,7 +105,7 @@ describe('test/journeys/people-security', () => {
     expect(platform.said()).not.toContain(token);
   });
 
-  it('a session that somebody chose beforehand is never the one that is signed in', async () => {
+  it('a session id that somebody chose beforehand is never the one that is signed in', async () => {
     const victim = openBrowser(platform.base);
     victim.setCookie(`svc-session=${'f'.repeat(43)}`);
     await victim.call('POST', '/session', { email: 'owner@example.com', password });
@@ -138,7 +138,7 @@ describe('test/journeys/people-security', () => {
     await gone();
   });
 
-  it('rests while its page only follows what changes, and not while somebody is at it', async () => {
+  it('a session counts as unused while its page only follows changes, and as used while somebody works in it', async () => {
     const watching = await joinAs(platform, 'watching@example.com', 'viewer');
     const seen = async (): Promise<number> => {
       // What was noted of its use is written when the process ends.
@@ -174,7 +174,7 @@ describe('test/journeys/people-security', () => {
     const guess = (email: string) =>
       openBrowser(platform.base).call<Problem>('POST', '/session', { email, password: 'a wrong password' });
 
-    it('is answered alike and as late for an address that nobody has', async () => {
+    it('is answered alike and as late for an unknown address', async () => {
       await joinAs(platform, 'timed@example.com', 'viewer');
       const took: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
       const answers: Problem[] = [];
@@ -208,7 +208,7 @@ describe('test/journeys/people-security', () => {
       },
     );
 
-    it('does not end the sessions of who is guessed at, who comes in again when the time is over', async () => {
+    it('does not end the sessions of the person who is guessed at, who can sign in again when the time is over', async () => {
       const ann = await joinAs(platform, 'ann@example.com', 'viewer');
       for (let time = 0; time < 7; time += 1) await guess('ann@example.com');
       expect((await ann.call('GET', '/session')).status).toBe(200);

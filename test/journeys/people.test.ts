@@ -54,7 +54,7 @@ describe('test/journeys/people', () => {
     expect(await test.database.raw('SELECT FROM invitation')).toEqual([]);
   });
 
-  it('one signs in by e-mail address and password, and out', async () => {
+  it('a person signs in by e-mail address and password, and out', async () => {
     const browser = openBrowser(platform.base);
     expect((await browser.call('GET', '/session')).status).toBe(401);
     const wrong = await browser.call('POST', '/session', { email: 'owner@example.com', password: 'wrong' });
@@ -70,7 +70,7 @@ describe('test/journeys/people', () => {
     expect((await browser.call('GET', '/projects/default/operations')).status).toBe(401);
   });
 
-  it('who signs in again in the same browser ends the session of before', async () => {
+  it('a sign-in ends the earlier session of the same browser', async () => {
     const browser = openBrowser(platform.base);
     await browser.call('POST', '/session', { email: 'owner@example.com', password });
     const former = openBrowser(platform.base);
@@ -108,7 +108,7 @@ describe('test/journeys/people', () => {
     });
   });
 
-  it('a project that the operator makes is theirs at once, and one of nobody is not found', async () => {
+  it('a project that the operator makes is theirs at once, and an unknown one is not found', async () => {
     expect((await owner.call('POST', '/projects', { name: 'second' })).status).toBe(201);
     const { body } = await owner.call<{ name: string }[]>('GET', '/projects');
     expect(body.map(({ name }) => name)).toEqual(['default', 'second']);
@@ -123,7 +123,7 @@ describe('test/journeys/people', () => {
     }
   });
 
-  it('who is signed in is told of a change at once, by each node', async () => {
+  it('a person who is signed in is told of a change at once, by each node', async () => {
     const second = await startPlatform({ databaseUrl: test.url, beside: platform });
     const elsewhere = openBrowser(second.base);
     elsewhere.setCookie(owner.cookie());

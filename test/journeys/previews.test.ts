@@ -80,7 +80,7 @@ describe('test/journeys/previews', () => {
     expect(gone.body.result[0]!.fields).not.toHaveProperty('vanished');
   });
 
-  it('refuses what saving would refuse, at the same place, and asks nobody', async () => {
+  it('refuses what saving would refuse, at the same place, and calls no provider', async () => {
     const wrong = reading({ selectedFieldMappings: { a: 'email' }, schedule: 'never' });
     const { result, requests } = await during(platform.hubspot, () => preview(wrong));
     expect(result).toMatchObject({

@@ -79,7 +79,7 @@ describe('test/journeys/project-reads', () => {
   const told = (entries: readonly Entry[]): string[] =>
     entries.map(({ groupRef, objectName, status }) => `${groupRef} ${objectName} ${status}`);
 
-  it('tells of all customers at once what is paused, fails, runs and works', async () => {
+  it('shows of all customers at once what is paused, fails, runs and works', async () => {
     const [a, g, l] = [acme.groupRef, globex.groupRef, linked.groupRef];
     await expect
       .poll(async () => told(await list()), { timeout: 20_000 })
@@ -104,7 +104,7 @@ describe('test/journeys/project-reads', () => {
     expect(Date.parse(failing?.nextRunTime ?? '')).toBeGreaterThan(world.now() - 60_000);
   });
 
-  it('has of each what its installation tells of it', async () => {
+  it('shows of each read what its installation shows of it', async () => {
     for (const customer of [acme, globex, linked]) {
       const own = await world.first.call<ReadStateBody[]>('GET', `${world.place(customer)}/reads`);
       const listed = await list({ installationId: customer.installationId });
@@ -146,14 +146,14 @@ describe('test/journeys/project-reads', () => {
     expect(await list({ status: 'paused' })).toHaveLength(2);
   });
 
-  it('tells what a deploy took away', async () => {
+  it('shows what a deploy took away', async () => {
     await setFeed(acme, 'records', { paused: 'removed', object: 'deals' });
     expect(told(await list({ status: 'removed' }))).toEqual([`${acme.groupRef} deals removed`]);
     await setFeed(acme, 'records', { paused: null, object: 'deals' });
     expect(await list({ status: 'removed' })).toEqual([]);
   });
 
-  it('comes by the page, whatever its size, each read once', async () => {
+  it('is paged, and has each read once for any page size', async () => {
     for (const query of [{}, { groupRef: acme.groupRef }, { status: 'idle' }] as Record<string, string>[]) {
       const whole = told(await list(query));
       for (const pageSize of ['1', '2', '3', '1000']) {
@@ -178,7 +178,7 @@ describe('test/journeys/project-reads', () => {
       expect((await ask({ ...query, pageToken })).status).toBe(400);
   });
 
-  it('shows to the key of a group its own alone, and nothing to who may not read', async () => {
+  it('shows to the key of a group only the reads of that group, and nothing to a caller who may not read', async () => {
     const keyFor = async (body: Record<string, unknown>): Promise<CallOptions> => {
       const given = { label: 'looks', ...body };
       const made = await world.first.call<{ key: string }>('POST', '/projects/default/api-keys', given);

@@ -172,7 +172,7 @@ describe('test/journeys/proxy-throttle', () => {
     expect(requests).toEqual([]);
   });
 
-  it('one group’s limit is not another’s, and the quota is told', async () => {
+  it('one group’s limit is not another’s, and the quota is in the answer', async () => {
     const [acme, other] = [await customer(), await customer()];
     await refuseOnce(limits.tenSecondly);
     await call(acme);

@@ -208,7 +208,7 @@ describe('test/journeys/proxy-wire', () => {
     expect((await send(head('GET /y'))).message?.body.toString()).toBe('ok');
   });
 
-  it('bytes after an answer are nobody’s answer', async () => {
+  it('bytes after an answer are not taken for another answer', async () => {
     provider.answer(
       (socket) =>
         void socket.write(
@@ -239,7 +239,7 @@ describe('test/journeys/proxy-wire', () => {
     expect(cut.bytes.toString()).toMatch(/abc$/);
   });
 
-  it('a call that never ends, ends', async () => {
+  it('a call that never ends is cut off', async () => {
     provider.answer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
       const timer = setInterval(() => socket.write('1\r\nx\r\n'), 100);

@@ -111,7 +111,7 @@ describe('test/journeys/rotate-keys', () => {
     expect(vaultOf(newKey).open(await stored(id!), placeOf(projectId, id!))).toEqual({ token: 'refreshed' });
   });
 
-  it('a ciphertext that was moved to another row, or whose key is gone, is told and left as it is', async () => {
+  it('a ciphertext that was moved to another row, or whose key is gone, is reported and left as it is', async () => {
     const [from, to] = await seed(vaultOf(oldKey), 2);
     const [lost] = await seed(vaultOf(generateMasterKey('lost')), 1);
     const moved = await stored(from!);
@@ -181,7 +181,7 @@ describe('test/journeys/rotate-keys', () => {
       // The flow that was begun under the old key ends under the new one, with the client secret of the app.
       expect((await newBrowser().open(begun.text)).status).toBe(200);
 
-      // A node that was forgotten would seal what the others cannot open.
+      // A node that still had the old key only would seal what the others cannot open.
       await expect(platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: oldKey })).rejects.toThrow(
         /none of the master keys is one that this database was sealed with \(new\)/,
       );

@@ -68,7 +68,7 @@ describe('test/journeys/spec-surfaces', () => {
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ in: 'query', name: 'skipSampling' }] } });
   });
 
-  it('§2.1, §4.2 an object that the provider does not have is told by the write, and nothing is written', async () => {
+  it('§2.1, §4.2 an object that the provider does not have is refused by the write, and nothing is written', async () => {
     const manifest = `specVersion: 1.0.0
 integrations:
   - name: mistaken

@@ -92,7 +92,7 @@ describe('test/journeys/stream', () => {
     open.push(follower);
     return follower;
   }
-  /** All nodes know by then that somebody looks. */
+  /** Waits until all nodes know that there is a stream. */
   const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_100));
   const create = (customer: Customer, more: Record<string, unknown> = {}) =>
     customer.write('contacts', { type: 'create', record: { email: `l${++count}@example.com` }, ...more });
@@ -177,7 +177,7 @@ describe('test/journeys/stream', () => {
     expect((await follow(one, made.key)).status).toBe(401);
   });
 
-  it('holds no more streams of one caller than it may, and refuses who may not read', async () => {
+  it('holds no more streams of one caller than it may, and refuses a caller who may not read', async () => {
     const made = await key({});
     const held = await Promise.all(Array.from({ length: 5 }, () => follow(one, made.key)));
     expect(held.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);

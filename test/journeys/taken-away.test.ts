@@ -69,7 +69,7 @@ describe('test/journeys/taken-away', () => {
 
     const deployed = await batch<Deployed[]>(without);
     expect(deployed.status).toBe(200);
-    // No config names the read object: nobody reads it, and nobody loses it.
+    // No config names the read object, so no installation loses it.
     expect(deployed.headers.get('x-svc-warnings')).toBe('1');
     expect(deployed.body[0]!.warnings).toEqual([expect.objectContaining({ message, line: 4 })]);
 

@@ -125,7 +125,7 @@ describe('test/journeys/traces', () => {
     expect(collector.bytes.includes('svc.work_ref')).toBe(true);
   });
 
-  it('a collector that is away is told of once, when it goes and when it comes back, and costs nothing else', async () => {
+  it('a collector that is away is logged once, and once when it comes back, and costs nothing else', async () => {
     const port = await freePort();
     const lonely = await startPlatform({
       databaseUrl: test.url,

@@ -123,7 +123,7 @@ describe('test/journeys/transfer', () => {
       expect(text + Buffer.from(file.data, 'base64').toString('latin1')).not.toContain(secret);
   });
 
-  it('a dry run tells what would come in and changes nothing', async () => {
+  it('a dry run lists what would be imported and changes nothing', async () => {
     const { body } = await imported({ dryRun: true });
     expect(body).toMatchObject({
       dryRun: true,

@@ -138,7 +138,7 @@ describe('test/journeys/write-failures', () => {
     });
   });
 
-  it('a 503 does not say that nothing was done: what was is not done again, what nothing tells is called unknown', async () => {
+  it('a 503 does not say that nothing was done: what was done is not done again, and what cannot be found is called unknown', async () => {
     const away = { kind: 'status', status: 503, effect: true };
     await fault(platform.hubspot, { method: 'POST', path: '/contacts$', fault: away });
     const found = await create<WriteBody>();

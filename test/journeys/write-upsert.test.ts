@@ -86,7 +86,7 @@ describe('test/journeys/write-upsert', () => {
       expect(await made(value)).toHaveLength(1);
     });
 
-    it('a batch tells of each record which it was; one that stands there twice is written in its order', async () => {
+    it('a batch says of each record whether it was created; one that stands there twice is written in order', async () => {
       const [known, fresh] = [key(), key()];
       await write({ record: record(known) });
       const batch = [record(known, 'B'), record(fresh, 'C'), record(fresh, 'D')].map((one) => ({
@@ -132,7 +132,7 @@ describe('test/journeys/write-upsert', () => {
           status: 200,
           body: { result: { success: true, recordId: expect.any(String) } },
         });
-        // Who made the one that stands there now cannot be told.
+        // Nothing says which of the two attempts made the record.
         expect(answer.body.result?.created).toBe(kind === 'reset-before' ? true : undefined);
         expect(requests.filter(({ method }) => method !== 'GET')).toHaveLength(2);
         expect(await made(value)).toHaveLength(1);

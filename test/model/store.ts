@@ -22,7 +22,7 @@ export interface LedgerStore {
   record(settlement: Settlement): Promise<boolean>;
   extend(lane: HeldLane): Promise<boolean>;
   giveBack(lane: HeldLane, blockedMs: number): Promise<void>;
-  /** The database's clock goes on, or is set, by so many milliseconds. */
+  /** The database's clock goes on, or is set, by `ms`. */
   moveClock(ms: number): Promise<void>;
   stored(): Promise<Stored[]>;
 }

@@ -73,7 +73,7 @@ export interface Known {
   excused: boolean;
 }
 
-/** The real decisions upon a store: what is accepted, claimed, taken, sent and recorded, one step at a time. */
+/** The real decisions on a store: what is accepted, claimed, taken, sent and recorded, one step at a time. */
 export interface World {
   store: LedgerStore;
   provider: ModelProvider;

@@ -171,7 +171,7 @@ describe('test/pages/pages', () => {
     expect([renewed.status, renewed.body['status']]).toEqual([200, 'created']);
   });
 
-  it('whoever sends a name where the proxy needs the id is told where the id is', async () => {
+  it('a caller who sends a name where the proxy needs the id is told where the id is', async () => {
     const answer = await fetch(`${platform.proxy}/crm/v3/objects/contacts`, {
       headers: {
         'x-api-key': platform.apiKey,

@@ -60,7 +60,7 @@ function sectionsOf(page: string): { section: string; commands: string }[] {
   }));
 }
 
-/** The addresses that a page gives are those of an installation as it comes; here they are others. */
+/** A page gives the addresses of an installation with its defaults; here they are others. */
 function asHere(commands: string, { base, proxy }: Platform): string {
   return commands
     .replaceAll('http://127.0.0.1:4000', base)

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 import { envOf, operate, startHeld } from './operator.ts';
 
-/** A copy of the database as it is now, for which nobody may be connected to it. */
+/** A copy of the database as it is now. Nobody may be connected to it meanwhile. */
 async function copyOf(url: string): Promise<TestDatabase> {
   const admin = openDatabase({
     url: Object.assign(new URL(url), { pathname: '/postgres' }).href,

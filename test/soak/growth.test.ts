@@ -33,7 +33,7 @@ describe('growth of a soak', () => {
     expect(growthOf(run(change))).toEqual([expect.stringMatching(sentence)]);
   });
 
-  it('says that a short run tells nothing', () => {
+  it('says that a short run shows nothing', () => {
     expect(growthOf(run(() => ({})).slice(0, 7))).toEqual(['7 samples are too few to tell; run for longer']);
   });
 });

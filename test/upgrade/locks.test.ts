@@ -33,7 +33,7 @@ const modes = [
   'ExclusiveLock',
   'AccessExclusiveLock',
 ];
-/** The weakest lock that is told of a table that was neither read nor written: reading a row or two takes a weaker one. */
+/** The weakest lock that is reported of a table that was neither read nor written: reading a row or two takes a weaker one. */
 const leastTold = modes.indexOf('RowExclusiveLock');
 const works: readonly Touch['work'][] = ['none', 'reads', 'writes'];
 

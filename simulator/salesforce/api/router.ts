@@ -83,7 +83,7 @@ function buildRouter(): Router<Handler> {
   return built;
 }
 
-/** Who asks and in which transaction. */
+/** The user of a call, and its transaction. */
 type Caller = { org: Org; userId: string; tx: Transaction };
 
 /** Answers one data call; errors become their HTTP form and leave no trace in the transaction. */

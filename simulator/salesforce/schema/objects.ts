@@ -271,7 +271,7 @@ const campaign: SObjectSpec = {
   ],
 };
 
-/** Either a contact or a lead; who has responded is said by the status. */
+/** Either a contact or a lead; the status says whether it has responded. */
 const campaignMember: SObjectSpec = {
   name: 'CampaignMember',
   label: 'Campaign Member',

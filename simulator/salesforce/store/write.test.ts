@@ -152,7 +152,7 @@ describe('simulator/salesforce/store/write', () => {
     });
   });
 
-  it('has one organization, that nobody makes or deletes', async () => {
+  it('has one organization, which cannot be created or deleted', async () => {
     expect(await idsOf('SELECT Id, FiscalYearStartMonth FROM Organization')).toEqual([org.orgId]);
     const made = await org.api('POST', '/sobjects/Organization', { Name: 'Mine' });
     expect([made.status, made.body[0].errorCode]).toEqual([400, 'INVALID_TYPE_FOR_OPERATION']);

@@ -43,7 +43,6 @@ export type WriteResult = { ok: true; id: string; created: boolean } | { ok: fal
 
 const failed = (...errors: WriteError[]): WriteResult => ({ ok: false, errors });
 
-/** Creates one record. */
 export function createRecord(
   ctx: WriteContext,
   object: SObject,

@@ -167,7 +167,7 @@ export async function invitedByALink({ open, stranger }: ConsoleWorld): Promise<
   await page.close();
 }
 
-/** Who was invited signs in at the provider of the company, and comes back to where they wanted to go. */
+/** Somebody who was invited signs in at the OpenID provider, and comes back to the page that they asked for. */
 export async function signedInElsewhere({
   platform,
   elsewhere,

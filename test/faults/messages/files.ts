@@ -16,7 +16,7 @@ import type { Findings } from './report.ts';
 import type { DeliverySettings } from './settings.ts';
 import { ask, type RunOptions } from './world.ts';
 
-/** Messages to a file, which needs an embedded database and so one node. It dies again and again. */
+/** Messages to a file, which needs an embedded database, and so a single node. The node dies again and again. */
 export async function runFiles(
   { files, fileKills, seed, silenceMs }: DeliverySettings,
   { sources = repository, say, onOpen }: RunOptions,

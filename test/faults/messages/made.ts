@@ -27,7 +27,7 @@ interface Some {
   count: number;
 }
 
-/** So many messages of records, each for the destination that `aim` names. */
+/** Keeps `count` messages of records, each for the destination that `aim` names. */
 export async function keepRecords(
   database: Database,
   { projectId, random, count }: Some,

@@ -46,7 +46,7 @@ export interface Disturbance {
 
 export interface ChaosDeps {
   settings: Disruption;
-  /** Those of a write unless told. */
+  /** By default those of a write. */
   passes?: Passes;
   nodes: readonly NodeProcess[];
   /** Cuts every connection to the database. */

@@ -110,7 +110,7 @@ export function judge(evidence: Evidence): Verdict {
   };
 }
 
-/** A caller waits so long for an answer at the most, and asks again. */
+/** The longest that a caller waits for an answer before it asks again. */
 const mostWaitedMs = 20_000;
 
 /** Whether a node died or stood still, or the database was away, while an answer was awaited. */
