@@ -39,14 +39,20 @@ const ofStorage = [
 /** Registers the gauges of the database, the caches and the queues. */
 export function registerGauges(measured: Measured): void {
   const { ground, operations, deliveries } = measured;
-  registerStorageGauges(measured);
   const registers = [ground.metrics.registry];
   const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
     new Gauge({ name, help, registers, collect });
   one('svc_cache_oldest_seconds', 'Since what is served from memory was read, at the longest.', function () {
     this.set(oldestCachedMs() / 1000);
   });
-  // Read before the queues, whose query takes connections of the pool.
+  one(
+    'svc_database_away_seconds',
+    'For how long the database has not answered, or has taken no changes; 0 while it does.',
+    function () {
+      this.set(ground.database.awayMs() / 1000);
+    },
+  );
+  // Read before what asks the database, which takes connections of the pool.
   const connections = new Gauge({
     name: 'svc_database_connections',
     help: 'Connections of this process to the database.',
@@ -93,6 +99,7 @@ export function registerGauges(measured: Measured): void {
       else this.set(found);
     },
   );
+  registerStorageGauges(measured);
 }
 
 /** Registers the gauges of what is kept. */

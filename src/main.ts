@@ -9,6 +9,7 @@ import { untilResumed } from './held.ts';
 import { listenForHealth, type Health, type HealthListener } from './health.ts';
 import type { EmbeddedServer } from './kit/db/embedded/index.ts';
 import { watchLineage } from './kit/db/lineage.ts';
+import { noteKeyInUse } from './kit/key-check.ts';
 import { isMigrated } from './kit/db/migrate.ts';
 import { describePlan, planMigration } from './kit/db/migration-plan.ts';
 import { despiteOutages, untilDatabaseAnswers } from './kit/db/wait.ts';
@@ -205,7 +206,7 @@ async function once(
   if (role === 'people invite' || role === 'people reset')
     await printLink(config, directUrl, { kind: role, email: given.email, place: name }, answer);
   if (role === 'restore hold') await holdRestored(directUrl, name, answer);
-  if (role === 'restore resume') await resumeRestored({ url: directUrl, name, nothingLost }, log, answer);
+  if (role === 'restore resume') await resumeRestored({ url: directUrl, name, nothingLost, failoverMs: config.failoverMs }, log, answer);
   if (role !== 'master-keys rotate') return;
   answer(`In ${name}:`);
   process.exitCode = (await rotateAllKeys(config, directUrl, answer)) ? 0 : 1;
@@ -238,7 +239,12 @@ async function serve(
   const patienceMs = config.drainMs + config.shutdownMs + stopMarginMs;
   const { metrics } = running.app.ground;
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });
-  const endings = [watchRestores(running.app, config, log), watchClock(running.app, log)];
+  const { database, vault } = running.app.ground;
+  const endings = [
+    watchRestores(running.app, config, log),
+    watchClock(running.app, log),
+    noteKeyInUse(database, vault),
+  ];
   running.endWatch = () => endings.forEach((end) => end());
   if (role !== 'api') running.worker = await startWorker(running.app, config);
   if (role !== 'worker') running.surfaces = await listen(running.app, config, health);

@@ -1,7 +1,7 @@
 import { doubtWrites, type Doubted } from './actions/write/index.ts';
 import { countLapsedTokens } from './connections/index.ts';
 import { openDatabase } from './kit/db/database.ts';
-import { acceptDatabase, holdDatabase } from './kit/db/lineage.ts';
+import { acceptDatabase, holdDatabase, judgeLineage, readLineageOf } from './kit/db/lineage.ts';
 import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
 
@@ -20,12 +20,22 @@ export async function holdRestored(url: string, name: string, say: Say): Promise
 
 /** The role `restore resume`: what was unfinished becomes doubtful, and the nodes go on. `nothingLost`: it stays as it is. */
 export async function resumeRestored(
-  { url, name, nothingLost }: { url: string; name: string; nothingLost: boolean },
+  {
+    url,
+    name,
+    nothingLost,
+    failoverMs,
+  }: { url: string; name: string; nothingLost: boolean; failoverMs: number },
   log: Logger,
   say: Say,
 ): Promise<void> {
   const database = openDatabase({ url, poolSize: 2, applicationName: 'svc restore resume' });
   try {
+    const seen = await readLineageOf(database);
+    if (seen.lineage && !('held' in judgeLineage(seen, { failoverMs })))
+      throw new Error(
+        `${name} is not held, and is the one that the nodes worked with last; nothing was changed. If it was restored all the same (a copy of files or of a volume), run svc restore hold first`,
+      );
     // Held first, for a database that nobody has recognised; and until the end, so that a second run goes on after a kill.
     await holdDatabase(database, 'svc restore resume has not ended');
     if (!nothingLost) {

@@ -2,7 +2,7 @@ import { masterKeysOf } from './app.ts';
 import type { Config } from './config.ts';
 import { sealedConnectionColumns } from './connections/index.ts';
 import { openDatabase } from './kit/db/database.ts';
-import { retireOtherKeys } from './kit/key-check.ts';
+import { otherKeyInUse, retireOtherKeys } from './kit/key-check.ts';
 import { rotateKeys, type Rotation } from './kit/rotation.ts';
 import { createVault } from './kit/vault.ts';
 import { sealedDestinationColumns } from './deliveries/index.ts';
@@ -24,6 +24,15 @@ export async function rotateAllKeys(
       ...sealedPeopleColumns,
       ...sealedDestinationColumns,
     ];
+    const used = await otherKeyInUse(database, vault, (keyId) =>
+      say(`A node sealed under the key ${keyId} a moment ago: looking for some seconds whether one still does.`),
+    );
+    if (used !== undefined) {
+      say(
+        `A node that runs seals under the key ${used}. Put ${vault.activeKeyId} first on every node, restart them, and run this again; nothing was changed.`,
+      );
+      return false;
+    }
     const rotation = await rotateKeys(database, vault, columns, sparingly(say));
     for (const line of describeRotation(rotation, vault.activeKeyId)) say(line);
     const isOver = rotation.isDone && rotation.shut.length === 0;

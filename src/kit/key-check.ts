@@ -1,5 +1,6 @@
 import type { Database } from './db/database.ts';
 import { statement } from './db/statement.ts';
+import { sleep } from './retry.ts';
 import type { SealedColumn } from './rotation.ts';
 import type { Vault } from './vault.ts';
 
@@ -7,6 +8,18 @@ const list = statement('master_keys_list', 'SELECT id, check_value FROM master_k
 const insert = statement(
   'master_keys_insert',
   'INSERT INTO master_key (id, check_value) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
+);
+
+// Not svc_now(), which tests move.
+const note = statement(
+  'master_keys_note',
+  `INSERT INTO master_key AS k (id, check_value, used_at) VALUES ($1, $2, clock_timestamp())
+   ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at`,
+);
+const uses = statement(
+  'master_keys_uses',
+  `SELECT id, extract(epoch FROM clock_timestamp() - used_at)::float8 * 1000 AS "agoMs" FROM master_key
+   WHERE id <> $1 AND used_at > clock_timestamp() - $2 * interval '1 millisecond'`,
 );
 
 const retire = statement('master_keys_retire', 'DELETE FROM master_key WHERE id <> $1');
@@ -58,6 +71,43 @@ export async function findKeyFault(
 /** The names of the keys that this database is sealed with. */
 export async function sealingKeys(database: Database): Promise<string[]> {
   return (await database.rows<CheckRow>(list)).map(({ id }) => id);
+}
+
+const noteEveryMs = 5_000;
+/** After so long without a note nobody seals under a key. */
+const quietMs = 12_000;
+
+/**
+ * A node that runs notes the key that it seals under: what it seals after a rotation keeps its check value, and a rotation that would
+ * come too early is refused.
+ */
+export function noteKeyInUse(database: Database, vault: Vault): () => void {
+  const value = vault.seal(vault.activeKeyId, placeOf(vault.activeKeyId));
+  // Away, or takes no changes: what is ready tells that.
+  const noted = (): void => void database.rows(note, [vault.activeKeyId, value]).catch(() => undefined);
+  noted();
+  const timer = setInterval(noted, noteEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** A key that is not the vault's first, and that a node seals under. Waits for seconds where one did a moment ago. */
+export async function otherKeyInUse(
+  database: Database,
+  vault: Vault,
+  onWait: (keyId: string) => void,
+): Promise<string | undefined> {
+  let before: Map<string, number> | undefined;
+  for (;;) {
+    const rows = await database.rows<{ id: string; agoMs: number }>(uses, [vault.activeKeyId, quietMs]);
+    const [first] = rows;
+    if (!first) return undefined;
+    if (!before) onWait(first.id);
+    const again = rows.find(({ id, agoMs }) => agoMs < (before?.get(id) ?? -Infinity));
+    if (again) return again.id;
+    before = new Map(rows.map(({ id, agoMs }) => [id, agoMs]));
+    await sleep(1_000);
+  }
 }
 
 /** Nothing is under another key than the vault's first: a node that has only others is refused from now on. */

@@ -147,7 +147,10 @@ describe('test/journeys/database-away', () => {
       );
       for (const answer of answers) expectAway(answer);
       expect(requests).toEqual([]);
-      expect((await platform.call('GET', '/metrics')).status).toBe(200);
+      const metrics = await platform.call('GET', '/metrics');
+      expect(metrics.status).toBe(200);
+      const [, away] = /^svc_database_away_seconds (\S+)$/m.exec(metrics.text) ?? [];
+      expect(Number(away)).toBeGreaterThan(0);
     } finally {
       await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
       await admin.end();

@@ -29,6 +29,7 @@ describe('test/journeys/metrics', () => {
     acme = await install(platform, 'hubspot-crm', 'acme');
     workerUrl = `http://127.0.0.1:${await freePort()}`;
     await startWorker();
+    first = await scrape(workerUrl);
     page = await readFile('docs/operating.md', 'utf8');
   });
   afterEach(() => simulator(platform.hubspot, 'DELETE', '/faults'));
@@ -37,6 +38,9 @@ describe('test/journeys/metrics', () => {
     await platform?.stop();
     await test?.drop();
   });
+
+  /** The first scrape of a process reads all that is read from time to time. */
+  let first: Map<string, number>;
 
   async function startWorker(): Promise<void> {
     worker = startChild(['src/main.ts', 'worker'], {
@@ -92,6 +96,12 @@ describe('test/journeys/metrics', () => {
     }
     expect((await fetch(`${workerUrl}/v1/projects`)).status).toBe(404);
     expect((await fetch(`${workerUrl}/metrics?by=group`)).status).toBe(400);
+  });
+
+  it('what a scrape asks the database itself is not counted as waiting', () => {
+    expect(first.get('svc_storage_bytes{kind="operations"}')).toBeDefined();
+    expect(first.get('svc_database_waiting')).toBe(0);
+    expect(first.get('svc_database_away_seconds')).toBe(0);
   });
 
   it('a provider that answers 503: the figures of the alert are those of the ledger and of the provider', async () => {

@@ -157,11 +157,19 @@ describe('test/journeys/rotate-keys', () => {
       const signingKey = await secretsOf();
       await seed(vaultOf(oldKey), 200);
 
+      // A node seals under the old key: what it seals after the rotation would need it.
+      const early = await rotate(`${newKey},${oldKey}`);
+      expect([early.code, early.said]).toEqual([
+        1,
+        expect.stringContaining('A node that runs seals under the key old. Put new first on every node'),
+      ]);
+      expect(await countOf('new')).toBe(0);
+      await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: `${newKey},${oldKey}` });
+
       const killed = await rotate(`${newKey},${oldKey}`, { SVC_CRASH_AT: 'after-rewrap:77' });
       expect(killed.signal).toBe('SIGKILL');
       expect(await countOf('new')).toBe(77);
 
-      await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: `${newKey},${oldKey}` });
       const resumed = await rotate(`${newKey},${oldKey}`);
       expect([resumed.code, resumed.said]).toEqual([
         0,
@@ -186,6 +194,11 @@ describe('test/journeys/rotate-keys', () => {
         /none of the master keys is one that this database was sealed with \(new\)/,
       );
       await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: newKey });
+      // The check value of a key under which a node seals comes back, whoever took it away.
+      await test.database.raw('DELETE FROM master_key');
+      await expect
+        .poll(() => test.database.raw('SELECT id FROM master_key'), { timeout: 10_000 })
+        .toEqual([{ id: 'new' }]);
     } finally {
       await platform.stop();
     }

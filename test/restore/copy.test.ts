@@ -124,6 +124,12 @@ describe('test/restore/copy', () => {
       );
       const held = await startHeld(moved.url);
       await held.child.end('SIGTERM');
+      expect((await operate(moved.url, 'restore', 'resume', '--nothing-lost')).code).toBe(0);
+      expect(await operate(moved.url, 'restore', 'resume')).toEqual({
+        code: 1,
+        said: expect.stringContaining('is not held') as string,
+      });
+      await operate(moved.url, 'restore', 'hold');
       const worker = () => startChild(['src/main.ts', 'worker'], { env: envOf(moved.url) });
       const workers = [worker(), worker()];
       for (const one of workers)

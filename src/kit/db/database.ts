@@ -55,6 +55,8 @@ export interface Database extends Queryable {
   pool(): PoolState;
   /** Why the database takes no changes now, although it answers; undefined while it takes them, as far as is known. */
   refusal(): unknown;
+  /** For how long it has not answered, or has taken no changes, in milliseconds; 0 while it does. */
+  awayMs(): number;
   close(): Promise<void>;
 }
 
@@ -161,6 +163,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     pool: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     refusal: () => wire.outage.refusal(),
+    awayMs: () => wire.outage.lastsMs(),
     async close() {
       wire.outage.close();
       wire.silence.close();

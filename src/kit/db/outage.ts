@@ -6,6 +6,8 @@ export interface OutageWatch {
   failed(error: unknown, what: OutageKind): void;
   /** A statement was answered that was sent in this outage. What was sent before it says nothing. */
   answered(outage: Outage | undefined): void;
+  /** For how long it has not answered, or has taken no changes; 0 while it does. */
+  lastsMs(): number;
   /** Why the database takes no changes now; undefined while it does. */
   refusal(): unknown;
   close(): void;
@@ -79,6 +81,7 @@ export function watchOutage(
     answered(outage) {
       if (outage?.kind === 'silent') end(outage);
     },
+    lastsMs: () => (current ? clock() - current.startedAt : 0),
     refusal: () => (current?.kind === 'refusing' ? current.error : undefined),
     close() {
       clearTimeout(timer);
