@@ -206,7 +206,8 @@ async function once(
   if (role === 'people invite' || role === 'people reset')
     await printLink(config, directUrl, { kind: role, email: given.email, place: name }, answer);
   if (role === 'restore hold') await holdRestored(directUrl, name, answer);
-  if (role === 'restore resume') await resumeRestored({ url: directUrl, name, nothingLost, failoverMs: config.failoverMs }, log, answer);
+  if (role === 'restore resume')
+    await resumeRestored({ url: directUrl, name, nothingLost, failoverMs: config.failoverMs }, log, answer);
   if (role !== 'master-keys rotate') return;
   answer(`In ${name}:`);
   process.exitCode = (await rotateAllKeys(config, directUrl, answer)) ? 0 : 1;

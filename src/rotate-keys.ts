@@ -25,7 +25,9 @@ export async function rotateAllKeys(
       ...sealedDestinationColumns,
     ];
     const used = await otherKeyInUse(database, vault, (keyId) =>
-      say(`A node sealed under the key ${keyId} a moment ago: looking for some seconds whether one still does.`),
+      say(
+        `A node sealed under the key ${keyId} a moment ago: looking for some seconds whether one still does.`,
+      ),
     );
     if (used !== undefined) {
       say(

@@ -9,7 +9,7 @@ import { curls, runSteps } from './steps.ts';
 const usage = `npm run demo -- [--exit]
 
 Starts the platform and the simulated providers, does the main job before your eyes and leaves all of it running until Ctrl+C.
-Its data is kept in SVC_DATA_DIR (.svc/demo).
+Its data is kept in SVC_DATA_DIR (.svc/demo); SVC_PORT and SVC_PROXY_PORT choose its ports.
 
   --exit   leave when it is done
   --help   this text`;
@@ -53,7 +53,7 @@ async function play(): Promise<Stage> {
     const apiKey =
       process.env['SVC_BOOTSTRAP_API_KEY'] ?? (await readFile(join(dataDir, 'first-api-key'), 'utf8')).trim();
     const made = await runSteps(step, createApi(stage.base, apiKey), stage, apiKey);
-    say(`\nDone in ${seconds(startedAt).trim()}. The same by hand:\n\n${curls(stage, apiKey, made)}\n`);
+    say(`\nDone in ${seconds(startedAt).trim()}. The same by hand${leaves ? ', while `npm run demo` runs' : ''}:\n\n${curls(stage, apiKey, made)}\n`);
   } catch (error) {
     await stage.close();
     throw error;

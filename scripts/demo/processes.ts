@@ -21,7 +21,7 @@ export async function startStage(dataDir: string): Promise<Stage> {
     startHubspot({ records: 200 }),
     startSalesforce({ records: 200 }),
   ]);
-  const [port, proxyPort] = [await freePort(4000), await freePort(4001)];
+  const [port, proxyPort] = [await portOf('SVC_PORT', 4000), await portOf('SVC_PROXY_PORT', 4001)];
   const base = `http://127.0.0.1:${port}`;
   const platform = startChild(['src/main.ts'], {
     env: {
@@ -64,6 +64,11 @@ export async function startStage(dataDir: string): Promise<Stage> {
     ended,
     close,
   };
+}
+
+/** The port that was asked for, where one was. */
+async function portOf(variable: string, usual: number): Promise<number | string> {
+  return process.env[variable] ?? freePort(usual);
 }
 
 /** The wished port if nothing listens there, else any free one. */

@@ -92,9 +92,26 @@ async function deliver(
   const timing = { startedAt, latencyMs: performance.now() - began };
   line?.leave(timing.latencyMs);
   const ran = settle(item, delivered, timing, failingForMs(row));
+  tellFailure(deps, ran.end, row);
   const groupRef = message.group_ref ?? undefined;
   const empties = row.keeps_delivered ? {} : { empties: true };
   return { ...ran, end: { ...ran.end, groupRef, ...empties } };
+}
+
+/**
+ * A line where a destination begins to fail, and one for each delivery that is not tried again. What was said of it may be its
+ * customer's, and stands in the log of the delivery alone.
+ */
+function tellFailure(
+  { ground }: DeliveryDeps,
+  { projectId, messageId, destinationId, done, outcome }: DeliveryEnd,
+  { name, failing_since: failingSince }: DestinationRow,
+): void {
+  if (outcome?.error === undefined) return;
+  const { httpStatus } = outcome;
+  const about = { projectId, destinationId, destination: name, deliveryId: messageId, httpStatus };
+  if (done) ground.log.warn(about, 'a delivery failed, and is not tried again');
+  else if (!failingSince) ground.log.info(about, 'a delivery failed; it is tried again');
 }
 
 /** No route leads there; a replay can. */

@@ -40,7 +40,8 @@ function worstOf({ errors }: Ended): 'failed' | 'unknown' | undefined {
 
 /** A line for an operation that did not go well to its end. What the provider said may be its customer's: it stands in the ledger only. */
 export function tellEnd(log: Logger, settled: Ended): void {
-  const { errors, projectId, operationId, installationId, place, requestIds, resource, attempt } = settled;
+  const { errors, projectId, operationId, installationId, place, requestIds, resource, attempt, status } =
+    settled;
   const [first] = errors;
   if (!first) return;
   const isGivenUp = first.retryable && attempt > 1;
@@ -57,6 +58,10 @@ export function tellEnd(log: Logger, settled: Ended): void {
       providerStatus: first.provider?.status,
       providerCode: first.provider?.code,
     },
-    isGivenUp ? 'an operation failed, and is not tried again' : 'an operation failed',
+    status === 'success'
+      ? 'records of an operation failed, and others were written'
+      : isGivenUp
+        ? 'an operation failed, and is not tried again'
+        : 'an operation failed',
   );
 }

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifySchema } from 'fastify/types/schema.js';
 import { isExactNumber } from '../json.ts';
+import { nearest } from '../nearest.ts';
 import { maxIssues, type Issue } from '../problem.ts';
 import { formatAdvice, patternAdvice } from '../reference-schema.ts';
 
@@ -185,7 +186,7 @@ function describe(error: ErrorObject): string {
       return 'is required';
     case 'additionalProperties':
     case 'unevaluatedProperties':
-      return 'is not a known property';
+      return unknownProperty(error);
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
     case 'const':
@@ -200,6 +201,19 @@ function describe(error: ErrorObject): string {
     default:
       return error.message ?? 'is not valid';
   }
+}
+
+/** More are not listed. */
+const mostNames = 12;
+
+function unknownProperty({ params, parentSchema }: ErrorObject): string {
+  const { additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
+  const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
+  const meant = nearest(additionalProperty ?? unevaluatedProperty ?? '', known);
+  const fault = 'is not a known property';
+  if (meant !== undefined) return `${fault}; did you mean "${meant}"?`;
+  if (known.length === 0 || known.length > mostNames) return fault;
+  return `${fault}; known here: ${known.join(', ')}`;
 }
 
 function describeUnion(error: ErrorObject): string {

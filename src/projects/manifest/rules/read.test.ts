@@ -150,6 +150,14 @@ describe('src/projects/manifest/rules/read', () => {
       withLines('    write: { objects: [{ objectName: a, inheritMapping: true }] }\n'),
       `inherit-mapping-without-read ${at}.write.objects[0].inheritMapping 5:41`,
     ],
+    [
+      'mappings by the name that an object is read as',
+      withRead('          mapToName: people\n').replace(
+        /\n*$/,
+        '\n    write: { objects: [{ objectName: People, inheritMapping: true }] }\n',
+      ),
+      `inherit-mapping-without-read ${at}.write.objects[0].inheritMapping 10:46`,
+    ],
   ])('warns of %s and takes the manifest', (_name, text, expected) => {
     expect(found(text)).toContain(expected);
     expect(check(text).manifest).toBeDefined();

@@ -12,12 +12,13 @@ export function checkWrite(integration: ManifestIntegration, path: Path, context
     .filter(
       ({ value }) => isWhole && value.inheritMapping === true && !names.has(value.objectName.toLowerCase()),
     )
-    .map(({ value, path: at }) =>
-      warned(
-        'inherit-mapping-without-read',
-        [...at, 'inheritMapping'],
-        `has no effect: ${value.objectName} is not read, so there are no mappings to inherit`,
-      ),
-    );
+    .map(({ value, path: at }) => {
+      const name = value.objectName;
+      const source = read.find((other) => other.value.mapToName?.toLowerCase() === name.toLowerCase());
+      const why = source
+        ? `${name} is what ${source.value.objectName} is called once it is read: write it by \`objectName: ${source.value.objectName}\``
+        : `${name} is not read, so there are no mappings to inherit`;
+      return warned('inherit-mapping-without-read', [...at, 'inheritMapping'], `has no effect: ${why}`);
+    });
   return [...duplicateObjects(objects), ...unmapped];
 }
