@@ -3,6 +3,7 @@ import { connect as connectTo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, deploy, fault, install, simulator, type Customer, type ProblemBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { freePort } from '../free-port.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 import { rawCall } from '../raw-http.ts';
 
@@ -200,6 +201,29 @@ describe('test/journeys/log', () => {
       { ...known(), provider: 'hubspot' },
     ]);
     await connect(platform, 'hubspot', 'acme');
+  });
+
+  it('a batch of which records failed says so, and a destination that begins to fail has one line', async () => {
+    const project = `/projects/${platform.projectId}`;
+    const made = await platform.call<{ id: string }>('POST', `${project}/destinations`, {
+      name: 'away',
+      type: 'webhook',
+      metadata: { url: `http://127.0.0.1:${await freePort()}/hooks` },
+    });
+    expect(made.status).toBe(201);
+    const routes = [{ eventTypes: ['write.async.done'], destination: 'away' }];
+    expect((await platform.call('PUT', `${project}/notifications`, { routes })).status).toBe(200);
+    const batch = ['partly@example.com', 'd@example.com'].map((email) => ({ record: { email } }));
+    const { body } = await acme.write('contacts', { type: 'create', mode: 'asynchronous', batch });
+    expect((await acme.settled(body.operationId)).status).toBe('success');
+    await expect
+      .poll(() => warningsOf(body.operationId))
+      .toMatchObject([{ ...known(), msg: 'records of an operation failed, and others were written' }]);
+    await expect
+      .poll(() => lines().filter(({ destinationId }) => destinationId === made.body.id))
+      .toMatchObject([
+        { projectId: platform.projectId, destination: 'away', msg: 'a delivery failed; it is tried again' },
+      ]);
   });
 
   it('with SVC_LOG_REQUESTS=problems only those have a line; SVC_LOG_FORMAT=text is for readers', async () => {
