@@ -155,8 +155,10 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
   const { url, embedded, name } = await prepareDatabase(config, log, { mustExist });
   if (embedded) running.embedded = embedded;
   const directUrl = config.databaseDirectUrl ?? url;
-  await untilDatabaseAnswers(directUrl, waiting('the database'));
-  if (url !== directUrl) await untilDatabaseAnswers(url, waiting('the pooler of DATABASE_URL'));
+  const direct = url === directUrl ? name : 'the database of SVC_DATABASE_DIRECT_URL';
+  await untilDatabaseAnswers(directUrl, waiting('the database')).catch(refusedBy(direct));
+  if (url !== directUrl)
+    await untilDatabaseAnswers(url, waiting('the pooler of DATABASE_URL')).catch(refusedBy(name));
   if (mustExist && !(await isMigrated(directUrl)))
     throw new Error(
       `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
@@ -166,6 +168,10 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
   await again(directUrl, () => migrateDatabase(directUrl, log));
   return { url, directUrl, name };
 }
+
+const refusedBy = (what: string) => (error: unknown) => {
+  throw new Error(`${what} refuses`, { cause: error });
+};
 
 const waiting = (what: string) => (fault: string) => say(`waiting for ${what}: ${fault}`, { level: 'warn' });
 
