@@ -182,12 +182,16 @@ describe('test/journeys/start', () => {
     expect(await node.ended).toBe(1);
     const failed = {
       level: 60,
-      msg: expect.stringMatching(/^svc could not start: the database \S+ of DATABASE_URL refuses: database "none" does not exist$/) as string,
+      msg: expect.stringMatching(
+        /^svc could not start: the database \S+ of DATABASE_URL refuses: database "none" does not exist$/,
+      ) as string,
     };
     expect(linesOf(node).at(-1)).toMatchObject(failed);
     const text = await start({ DATABASE_URL: wrong.href, SVC_LOG_FORMAT: 'text' });
     expect(await text.ended).toBe(1);
-    expect(text.said()).toMatch(/^svc could not start: the database \S+ of DATABASE_URL refuses: database "none" does not exist$/m);
+    expect(text.said()).toMatch(
+      /^svc could not start: the database \S+ of DATABASE_URL refuses: database "none" does not exist$/m,
+    );
   }, 60_000);
 
   it.skipIf(!pgbouncer).each([undefined, 'statement_timeout,idle_in_transaction_session_timeout,options'])(

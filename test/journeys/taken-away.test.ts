@@ -71,7 +71,13 @@ describe('test/journeys/taken-away', () => {
     expect(deployed.status).toBe(200);
     // No config names the read object, so no installation loses it.
     expect(deployed.headers.get('x-svc-warnings')).toBe('1');
-    expect(deployed.body[0]!.warnings).toEqual([expect.objectContaining({ message, line: 4 })]);
+    expect(deployed.body[0]!.warnings).toEqual([
+      expect.objectContaining({
+        message,
+        path: 'integrations[0].write',
+        line: without.split('\n').findIndex((line) => /^ *write:/.test(line)) + 1,
+      }),
+    ]);
 
     const email = 'kept@example.com';
     // The mapping of the read object that went with it still holds.

@@ -22,6 +22,9 @@ function namedIn(integration: ManifestIntegration, root: Path): Path[] {
   ]);
   const paths: Path[] = [
     ['provider'],
+    // Of an object that is declared no more.
+    ['read'],
+    ['write'],
     ...declared.map(({ path }) => path),
     ...declared.flatMap(({ fields }) => fields.map(({ path }) => path)),
     ...destinations,
