@@ -253,12 +253,69 @@ describe('test/journeys/audit', () => {
     expect((await exported('', { key })).status).toBe(listed.status);
   });
 
+  /** Answered, and then lost: its transaction fails when it is committed, after all else of it was done. */
+  async function failAtCommit(
+    table: string,
+    change: () => Promise<Answer<unknown>>,
+  ): Promise<Answer<unknown>> {
+    const before = await test.database.raw(`SELECT * FROM ${table} ORDER BY id`);
+    await test.database.raw(`CREATE FUNCTION never_kept() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN RAISE EXCEPTION ''never kept''; END';
+      CREATE CONSTRAINT TRIGGER never_kept AFTER INSERT OR UPDATE OR DELETE ON ${table}
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION never_kept()`);
+    try {
+      const answer = await change();
+      expect([table, answer.status, answer.text]).toEqual([
+        table,
+        500,
+        expect.stringContaining('"code":"internal"'),
+      ]);
+      expect(await test.database.raw(`SELECT * FROM ${table} ORDER BY id`)).toEqual(before);
+      return answer;
+    } finally {
+      await test.database.raw(`DROP TRIGGER never_kept ON ${table}; DROP FUNCTION never_kept()`);
+    }
+  }
+
   it('a change that fails leaves no entry', async () => {
-    const before = await read('?pageSize=1000');
+    const base = '/projects/audited';
+    const call = (method: string, path: string, body?: unknown) =>
+      world.platform.call<{ id: string }>(method, `${base}${path}`, body);
+    const taken = await call('POST', '/topics', { name: 'taken' });
+    const other = await call('POST', '/topics', { name: 'other' });
     const missing = '0190a5d4-7d3c-7a2b-8c1d-2e3f4a5b6c7d';
-    for (const path of ['api-keys', 'jwt-keys', 'provider-apps', 'integrations', 'connections'])
-      expect((await world.platform.call('DELETE', `/projects/audited/${path}/${missing}`)).status).toBe(404);
-    expect(await read('?pageSize=1000')).toEqual(before);
+    const refused: [status: number, method: string, path: string, body?: unknown][] = [
+      ...['api-keys', 'jwt-keys', 'provider-apps', 'integrations', 'connections', 'topics'].map(
+        (path): [number, string, string] => [404, 'DELETE', `/${path}/${missing}`],
+      ),
+      [409, 'POST', '/topics', { name: 'Taken' }],
+      [409, 'PATCH', `/topics/${other.body.id}`, { name: 'taken' }],
+      [409, 'PATCH', '', { updateMask: ['name'], project: { name: 'default' } }],
+    ];
+    const failed: (string | null)[] = [];
+    for (const [status, method, path, body] of refused) {
+      const answer = await call(method, path, body);
+      expect([method, path, answer.status]).toEqual([method, path, status]);
+      failed.push(answer.headers.get('x-request-id'));
+    }
+
+    const metadata = { url: 'https://app.example.com/hooks' };
+    const lost: [table: string, method: string, path: string, body?: unknown][] = [
+      ['topic', 'POST', '/topics', { name: 'lost' }],
+      ['topic', 'DELETE', `/topics/${taken.body.id}`],
+      ['api_key', 'POST', '/api-keys', { label: 'lost', scopes: ['read'] }],
+      ['destination', 'POST', '/destinations', { name: 'lost', type: 'webhook', metadata }],
+      ['invitation', 'POST', '/invitations', { email: 'lost@example.com', role: 'viewer' }],
+      ['project', 'PATCH', '', { updateMask: ['appName'], project: { appName: 'lost' } }],
+    ];
+    for (const [table, method, path, body] of lost) {
+      const answer = await failAtCommit(table, () => call(method, path, body));
+      failed.push(answer.headers.get('x-request-id'));
+    }
+    expect(new Set(failed).size).toBe(refused.length + lost.length);
+    // By the request: the service adds entries by itself meanwhile.
+    const entries = 'SELECT action, target_id FROM audit_log WHERE request_id = ANY($1)';
+    expect(await test.database.raw(entries, [failed])).toEqual([]);
   });
 
   it('keeps whole months, and has a year of them ahead', async () => {
