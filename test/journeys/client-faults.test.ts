@@ -170,7 +170,7 @@ describe('test/journeys/client-faults', () => {
 
   it('unreadable bytes after a request do not get its answer', async () => {
     const good = `GET /v1/projects HTTP/1.1\r\n${host}X-Api-Key: ${platform.apiKey}\r\n\r\n`;
-    expect((await told(`${good}NONSENSE\r\n\r\n`)).status).not.toBe(400);
+    expect((await told(`${good}NONSENSE\r\n\r\n`)).status).toBe(200);
   });
 
   it('the body of an unknown route is not waited for, nor that of an unknown caller', async () => {

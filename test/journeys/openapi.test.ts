@@ -171,6 +171,8 @@ describe('test/journeys/openapi', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
       ([, pointer]) => pointer ?? '',
     );
+    // Each operation refers to the problem at least.
+    expect(references.length).toBeGreaterThan(operations().length);
     for (const pointer of references) {
       const found = pointer
         .split('/')

@@ -220,9 +220,40 @@ describe('test/journeys/people-security', () => {
       expect(back.status).toBe(200);
     });
 
+    it('is slowed by each failure more, up to a quarter of an hour', async () => {
+      const email = 'slower@example.com';
+      // All guesses of these tests come from one network address, which is slowed by as many.
+      await test.database.raw(`DELETE FROM sign_in_failure WHERE key LIKE 'address:%'`);
+      for (let time = 0; time < 6; time += 1) expect((await guess(email)).status).toBe(401);
+      const waits: number[] = [];
+      const failAgain = async (): Promise<void> => {
+        await test.database.raw('UPDATE sign_in_failure SET blocked_until = now()');
+        expect((await guess(email)).status).toBe(401);
+        const slowed = await guess(email);
+        expect([slowed.status, slowed.body['code']]).toEqual([429, 'sign-in-slowed']);
+        waits.push(Number(slowed.headers.get('retry-after')));
+      };
+      for (let time = 0; time < 5; time += 1) await failAgain();
+      // Some of each has passed when the next attempt is refused.
+      for (const [at, most] of [2, 4, 8, 16, 32].entries()) {
+        expect(waits[at]).toBeLessThanOrEqual(most);
+        if (most > 2) expect(waits[at]).toBeGreaterThan(most / 2);
+      }
+      await test.database.raw(`UPDATE sign_in_failure SET failures = 40 WHERE key LIKE 'email:%'`);
+      await failAgain();
+      expect(waits.at(-1)).toBeLessThanOrEqual(900);
+      expect(waits.at(-1)).toBeGreaterThan(800);
+    }, 30_000);
+
     it('keeps no address that was tried', async () => {
-      const rows = await test.database.raw('SELECT key FROM sign_in_failure');
-      expect(rows.map(({ key }) => String(key)).filter((key) => key.includes('@'))).toEqual([]);
+      const kept = async () => test.database.raw('SELECT * FROM sign_in_failure');
+      const before = (await kept()).length;
+      await test.database.raw('UPDATE sign_in_failure SET blocked_until = now()');
+      expect((await guess('kept-nowhere@example.com')).status).toBe(401);
+      const rows = await kept();
+      expect(rows.length).toBeGreaterThan(before);
+      expect(rows.map((row) => JSON.stringify(row)).filter((row) => /@|kept-nowhere/.test(row))).toEqual([]);
+      expect(platform.said()).not.toContain('kept-nowhere');
     });
   });
 

@@ -21,6 +21,16 @@ export const fates = [
 ] as const;
 export type Fate = (typeof fates)[number];
 
+/** After these nobody knows whether a write was done. */
+const losing: ReadonlySet<Fate> = new Set([
+  'done, then reset',
+  'lost on the way',
+  'done, then 500',
+  'done, then cut off',
+  '500',
+  '503',
+]);
+
 export interface Effect {
   kind: 'create' | 'update' | 'upsert' | 'delete';
   id: string;
@@ -40,6 +50,8 @@ export interface ModelProvider {
   coming: Fate[];
   /** Told every write before anything becomes of it. */
   onWrite: (markers: string[]) => void;
+  /** Told every write whose answer leaves open whether it was done. */
+  onLost: (markers: string[]) => void;
   client: ProviderClient;
 }
 
@@ -67,6 +79,7 @@ export function createModelProvider(): ModelProvider {
     effects: [],
     coming: [],
     onWrite: () => undefined,
+    onLost: () => undefined,
     client: { send: async (request) => answer(provider, rows, request) },
   };
   return provider;
@@ -76,7 +89,11 @@ function answer(provider: ModelProvider, rows: Row[], request: ProviderRequest):
   const [, object = '', rest = ''] = /^\/crm\/v3\/objects\/(\w+)\/?(.*)$/.exec(request.path) ?? [];
   const fate = provider.coming.shift() ?? 'answered';
   const perform = (): HttpResult => reply(provider, rows, object, rest, request);
-  if (rest !== 'batch/read') provider.onWrite(request.method === 'DELETE' ? [rest] : markersOf(request.body));
+  if (rest !== 'batch/read') {
+    const markers = request.method === 'DELETE' ? [rest] : markersOf(request.body);
+    provider.onWrite(markers);
+    if (losing.has(fate)) provider.onLost(markers);
+  }
   switch (fate) {
     case 'done, then reset':
       perform();

@@ -109,6 +109,12 @@ export function createWorld(store: LedgerStore): World {
     policy: { baseMs: 1_000, capMs: 900_000, random: () => 0.5 },
     violations: [],
   };
+  provider.onLost = (markers) => {
+    for (const marker of markers) {
+      const known = world.records.get(marker);
+      if (known) known.excused = true;
+    }
+  };
   provider.onWrite = (markers) => {
     for (const marker of markers) {
       const known = world.records.get(marker);
@@ -224,9 +230,6 @@ export async function send(world: World, node: Node, fates: readonly Fate[]): Pr
   const wasSent = [...world.records.values()].some(({ sends }, at) => sends > (sent[at] ?? 0));
   if (wasSent && (work?.state !== 1 || work.lease !== item.lease))
     world.violations.push(`${item.operationId} was sent without a mark of its own`);
-  const { result } = hand;
-  if (result.kind === 'outcomes' && result.outcomes.some(({ kind }) => kind === 'unknown'))
-    excuse(world, item);
 }
 
 export async function record(world: World, node: Node): Promise<void> {
