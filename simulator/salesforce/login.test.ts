@@ -244,7 +244,8 @@ describe('simulator/salesforce/login', () => {
     expect(machine).not.toHaveProperty('refresh_token');
     expect(await statusOf(machine.access_token)).toBe(200);
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    await org.sim('apps', { ...app, publicKey: publicKey.export({ type: 'spki', format: 'pem' }) });
+    const withKey = () =>
+      org.sim('apps', { ...app, publicKey: publicKey.export({ type: 'spki', format: 'pem' }) });
     const assertion = (claims: object, key = privateKey): string => {
       const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
       const exp = Math.floor(Date.now() / 1000) + 120;
@@ -254,6 +255,9 @@ describe('simulator/salesforce/login', () => {
     };
     const bear = async (text: string): Promise<Answer> =>
       token({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: text });
+    // An app without a certificate takes no assertion, whoever signed it.
+    expect((await bear(assertion({}))).body.error).toBe('invalid_grant');
+    await withKey();
     const robot = (await bear(assertion({}))).body;
     expect(robot).not.toHaveProperty('refresh_token');
     expect(await statusOf(robot.access_token)).toBe(200);

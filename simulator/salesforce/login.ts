@@ -101,7 +101,7 @@ function bare(org: Org, oauth: OAuth, clientId: string, account: string): Reply 
 
 const jwtLifeSeconds = 300;
 
-/** JWT bearer: checks claims always, the RS256 signature when the app was registered with `publicKey`. */
+/** JWT bearer: the app must have been registered with its certificate, as `publicKey`. */
 function jwtBearer(org: Org, oauth: OAuth, request: TokenRequest): Reply {
   const [head = '', body = '', signature = ''] = (request.params.get('assertion') ?? '').split('.');
   const header = decode(head);
@@ -113,7 +113,7 @@ function jwtBearer(org: Org, oauth: OAuth, request: TokenRequest): Reply {
   const app: object = oauth.apps.get(clientId) ?? {};
   const key = 'publicKey' in app && typeof app.publicKey === 'string' ? app.publicKey : undefined;
   const signed = Buffer.from(`${head}.${body}`);
-  if (key && !verify('RSA-SHA256', signed, key, Buffer.from(signature, 'base64url'))) {
+  if (!key || !verify('RSA-SHA256', signed, key, Buffer.from(signature, 'base64url'))) {
     return refuse('invalid_grant', 'invalid assertion');
   }
   const hosts = [org.ground.url, 'https://login.salesforce.com', 'https://test.salesforce.com'];

@@ -182,9 +182,7 @@ describe('test/browser/embed', () => {
 
   it('installs by a link in German, once for one browser, and connects again after the token was revoked', async () => {
     const url = await world.link({ groupRef: 'mailed', returnUrl: `${world.app.url}/back` });
-    const context = await world.browser.newContext({ locale: 'de-DE' });
-    const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    const page = await world.emptyPage({ locale: 'de-DE' });
     const broken: string[] = [];
     page.on('console', (message) => message.type() === 'error' && broken.push(message.text()));
     const answer = await page.goto(url);
@@ -201,7 +199,7 @@ describe('test/browser/embed', () => {
       `${world.app.url}/back`,
     );
     expect(broken).toEqual([]);
-    const stranger = await (await world.browser.newContext({ locale: 'de-DE' })).newPage();
+    const stranger = await world.emptyPage({ locale: 'de-DE' });
     await stranger.goto(url);
     await heading(stranger, 'Dieser Link gilt nicht mehr').waitFor();
     await isAccessible(stranger);
@@ -218,7 +216,7 @@ describe('test/browser/embed', () => {
 
   it('shows the page of a link within a second on a processor four times slower', async () => {
     const url = await world.link({ groupRef: 'slow', singleUse: false });
-    const page = await (await world.browser.newContext({ locale: 'en-US' })).newPage();
+    const page = await world.emptyPage();
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
     await page.addInitScript(`new MutationObserver(() => {

@@ -58,13 +58,25 @@ export interface OwnProviders {
   close(): Promise<void>;
 }
 
+/** Salesforce takes no assertion that holds longer. */
+const mostAssertedSeconds = 300;
+
 /** One server for all of them, which takes the right credentials and refuses any other. */
 export async function startOwnProviders(): Promise<OwnProviders> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const signs = (assertion: string): boolean => {
     const [head, body, signature = ''] = assertion.split('.');
     const signed = Buffer.from(`${head}.${body}`);
-    return verify('RSA-SHA256', signed, publicKey, Buffer.from(signature, 'base64url'));
+    if (!verify('RSA-SHA256', signed, publicKey, Buffer.from(signature, 'base64url'))) return false;
+    const claims = JSON.parse(Buffer.from(body ?? '', 'base64url').toString()) as Record<string, unknown>;
+    const lifeSeconds = Number(claims['exp']) - Date.now() / 1_000;
+    return (
+      claims['iss'] === 'ours' &&
+      claims['sub'] === 'ada@acme.example' &&
+      claims['aud'] === 'https://login.salesforce.com' &&
+      lifeSeconds > 0 &&
+      lifeSeconds <= mostAssertedSeconds
+    );
   };
   const grants: Readonly<Record<string, (form: URLSearchParams) => boolean>> = {
     client_credentials: (form) => form.get('client_id') === 'ours' && form.get('client_secret') === 'right',

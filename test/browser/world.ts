@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { deploy, simulator } from '../customer.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 import { buildApp, startApp, type App } from './app-server.ts';
@@ -22,6 +22,8 @@ export interface World {
   appBefore: App;
   /** The application's page, shown to a group. */
   open(query: Record<string, string>, of?: App): Promise<Page>;
+  /** An empty page in a browser of its own. */
+  emptyPage(options?: BrowserContextOptions): Promise<Page>;
   link(given: Record<string, unknown>): Promise<string>;
   /** Errors that no page caught. */
   faults: Error[];
@@ -113,18 +115,22 @@ export async function startWorld(databaseUrl?: string): Promise<World> {
     },
   });
   const faults: Error[] = [];
+  const emptyPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
+    const page = await (await browser.newContext({ locale: 'en-US', ...options })).newPage();
+    page.setDefaultTimeout(10_000);
+    page.on('pageerror', (error) => faults.push(error));
+    return page;
+  };
   return {
     faults,
+    emptyPage,
     platform,
     own,
     browser,
     app,
     appBefore,
     async open(query, of = app) {
-      const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1_000, height: 900 } });
-      const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
-      page.on('pageerror', (error) => faults.push(error));
+      const page = await emptyPage({ viewport: { width: 1_000, height: 900 } });
       const asked = {
         base: platform.base,
         project: platform.projectId,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Accepted } from './suite/callers.ts';
-import { judge, type RecordState, type Violations } from './suite/verdict.ts';
+import { judge, type Evidence, type RecordState, type Violations } from './suite/verdict.ts';
 
 const update: Accepted = {
   operationId: 'second',
@@ -32,7 +32,12 @@ const ended: RecordState = {
 };
 
 /** The violations that are found, with how many of each. */
-function found(accepted: Accepted, records: RecordState[], effects = [effect]): Partial<Violations> {
+function found(
+  accepted: Accepted,
+  records: RecordState[],
+  effects = [effect],
+  more: Partial<Evidence> = {},
+): Partial<Violations> {
   const { violations } = judge({
     accepted: [accepted],
     records,
@@ -42,6 +47,7 @@ function found(accepted: Accepted, records: RecordState[], effects = [effect]): 
     disturbances: [],
     answerMs: 0,
     left: 0,
+    ...more,
   });
   return Object.fromEntries(Object.entries(violations).filter(([, markers]) => markers.length > 0));
 }
@@ -70,5 +76,44 @@ describe('judge', () => {
       falseFailure: ['w1c1x1', 'w1c1x1'],
     });
     expect(found(refused, [failed], [])).toEqual({});
+  });
+
+  describe('explains an unknown outcome by a disturbance', () => {
+    const unknown: RecordState = { ...ended, operationId: 'second', kind: 'unknown' };
+    const open: Accepted = { ...update, claim: 'unknown', unanswered: 0, at: 100_000 };
+    const unexplained = { unexplained: ['w1c1x1'] };
+    const after = (accepted: Accepted, from: number, more: Partial<Evidence> = {}): Partial<Violations> =>
+      found(accepted, [unknown], [], {
+        answerMs: 2_000,
+        disturbances: [{ from, until: from + 10 }],
+        ...more,
+      });
+
+    it('while its answer was awaited, neither before nor after', () => {
+      const asked = new Map([['w1c1x1', { first: 99_000, last: 99_500 }]]);
+      expect(after(open, 99_600, { asked })).toEqual({});
+      expect(after(open, 98_000, { asked })).toEqual(unexplained);
+      expect(after(open, 101_600, { asked })).toEqual(unexplained);
+    });
+
+    it('of what no provider was asked for, until its caller had the answer', () => {
+      expect(after(open, 90_000)).toEqual({});
+      expect(after(open, 79_000)).toEqual(unexplained);
+      expect(after(open, 102_100)).toEqual(unexplained);
+    });
+
+    it('of what waited in a queue, as long as any write waited', () => {
+      const queued: Accepted = { ...open, route: 'queued' };
+      const other: Accepted = { ...queued, operationId: 'other', markers: ['w2c1x1'] };
+      const asked = new Map([['w2c1x1', { first: 107_000, last: 107_000 }]]);
+      const done: RecordState = { ...applied, operationId: 'other', marker: 'w2c1x1' };
+      const lately = (from: number): Partial<Violations> => {
+        const effects = [{ ...effect, marker: 'w2c1x1' }];
+        const records = [unknown, done];
+        return after(queued, from, { accepted: [queued, other], asked, records, effects });
+      };
+      expect(lately(108_900)).toEqual({});
+      expect(lately(109_100)).toEqual(unexplained);
+    });
   });
 });

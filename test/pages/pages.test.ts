@@ -81,15 +81,21 @@ const guides: Record<string, { by?: (platform: Platform) => Preparation; said: R
 };
 
 /** Pages whose commands other tests run. */
-const elsewhere: Record<string, { test: string; by: string }> = {
-  'docs/quickstart.md': { test: 'test/pages/quickstart.test.ts', by: 'docs/quickstart.md' },
-  'docs/guides/samples.md': { test: 'test/journeys/samples.test.ts', by: 'docs/guides/samples.md' },
-  'ui/client/README.md': { test: 'ui/client/test/package.test.ts', by: 'README.md' },
-  'README.md': { test: 'test/journeys/commands.test.ts', by: 'demo' },
-  'docs/operating.md': { test: 'test/restore/copy.test.ts', by: "'restore', 'resume'" },
-  'docs/cli.md': { test: 'src/cli/commands.test.ts', by: 'svc' },
-  'docs/guides/people.md': { test: 'test/journeys/people-links.test.ts', by: "'people', 'reset'" },
+const elsewhere: Record<string, { test: string; by: RegExp }> = {
+  'docs/quickstart.md': { test: 'test/pages/quickstart.test.ts', by: /page = 'docs\/quickstart\.md'/ },
+  'docs/guides/samples.md': {
+    test: 'test/journeys/samples.test.ts',
+    by: /page = 'docs\/guides\/samples\.md'/,
+  },
+  'ui/client/README.md': { test: 'ui/client/test/package.test.ts', by: /readFile\(join\(home, 'README\.md'/ },
+  'README.md': { test: 'test/journeys/commands.test.ts', by: /run\(\['scripts\/demo\/main\.ts', '--exit'\]/ },
+  'docs/operating.md': { test: 'test/restore/copy.test.ts', by: /operate\([^)]*'restore', 'resume'/ },
+  'docs/cli.md': { test: 'src/cli/nouns.test.ts', by: /'reconnect'/ },
+  'docs/guides/people.md': { test: 'test/journeys/people-links.test.ts', by: /'people', 'reset'/ },
 };
+
+/** Commands that are followed by a verb. */
+const nouns = /^(operations|deliveries|connections)$/;
 
 const pages = globSync(['README.md', 'docs/**/*.md', 'ui/client/README.md']).map((path) =>
   path.replaceAll('\\', '/'),
@@ -133,7 +139,19 @@ describe('test/pages/pages', () => {
   });
 
   it.each(Object.entries(elsewhere))('the test that follows %s is there', async (_, { test: path, by }) => {
-    expect(await readFile(path, 'utf8')).toContain(by);
+    expect(await readFile(path, 'utf8')).toMatch(by);
+  });
+
+  it('each command of the page on the command line is run by a test', async () => {
+    const tests = await Promise.all(globSync('src/cli/**/*.test.ts').map((path) => readFile(path, 'utf8')));
+    const words = blocksIn('docs/cli.md')
+      .filter(isCommand)
+      .flatMap(({ text }) => [...text.matchAll(/\bsvc ([a-z]+)(?: ([a-z]+)(?= |$))?/gm)])
+      .map(([, noun = '', verb]) => ({ noun, verb: nouns.test(noun) ? verb : undefined }));
+    expect(words.length).toBeGreaterThan(8);
+    const isRun = ({ noun, verb }: (typeof words)[number]): boolean =>
+      tests.some((text) => text.includes(verb === undefined ? `'${noun}'` : `'${noun}', '${verb}'`));
+    expect(words.filter((one) => !isRun(one))).toEqual([]);
   });
 
   it.each(besides)('what $page shows in line $line is sound', async ({ language, text }) => {

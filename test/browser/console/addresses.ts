@@ -20,7 +20,8 @@ export const idsOfAnotherProject: Walk = async ({ open, platform }) => {
     const path = `/projects/default/${noun}`;
     const { body } = await platform.call<Listed | { results: Listed }>('GET', path);
     const [one] = Array.isArray(body) ? body : body.results;
-    await page.goto(`${platform.base}/projects/typed-with-care/${noun}/${one?.id}`);
+    if (!one) throw new Error(`the walks before left none of the ${noun}`);
+    await page.goto(`${platform.base}/projects/typed-with-care/${noun}/${one.id}`);
     const what = noun === 'deliveries' ? 'delivery' : noun.slice(0, -1);
     await page.getByText(`There is no such ${what}, or you may not see it.`).waitFor();
     const said = page.getByRole('main').last();

@@ -113,18 +113,33 @@ async function hostileCustomer(
 /** Records of all 500 texts, and a provider that answers with some of them. */
 async function hostileWork(world: ConsoleWorld, groupRef: string): Promise<void> {
   const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
-  const write = (body: object): Promise<unknown> => world.platform.call('POST', path, { groupRef, ...body });
-  for (let from = 0; from < hostile.length; from += 100)
-    await write({
-      type: 'create',
-      batch: hostile.slice(from, from + 100).map((text) => ({ record: { firstname: text, [text]: text } })),
-    });
+  const write = async (body: object): Promise<object> => {
+    const { status, body: answer } = await world.platform.call<object>('POST', path, { groupRef, ...body });
+    return { status, ...answer };
+  };
+  for (let from = 0; from < hostile.length; from += 100) {
+    const texts = hostile.slice(from, from + 100);
+    const batch = texts.map((text) => ({ record: { firstname: text, ...keyedBy(text) } }));
+    // Those that stand alone in their record are written.
+    const failureCount = texts.filter((text) => text !== noKey).length;
+    const answer = await write({ type: 'create', batch });
+    expect(answer).toMatchObject({ operationId: expect.any(String), failureCount });
+  }
   await fault(world.platform.hubspot, {
     path: '/contacts',
     fault: { kind: 'status', status: 400, body: { message: kinds.join(' '), [kinds[0] ?? '']: kinds } },
   });
-  await write({ type: 'create', record: { email: kinds[0], firstname: kinds.join(' ') } });
+  const last = await write({ type: 'create', record: { email: kinds[0], firstname: kinds.join(' ') } });
+  expect(last).toMatchObject({
+    status: 422,
+    operationId: expect.any(String),
+    errors: [{ category: 'validation' }],
+  });
 }
+
+/** A body with such a key is refused altogether. */
+const noKey = '__proto__';
+const keyedBy = (text: string): Record<string, string> => (text === noKey ? {} : { [text]: text });
 
 /** Hostile names for everything of a project that has one. */
 async function hostileProject(world: ConsoleWorld): Promise<void> {

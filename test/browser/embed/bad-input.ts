@@ -84,8 +84,12 @@ export const slowNetwork: Walk = async (world) => {
   const held = new Promise<void>((resolve) => {
     arrived = resolve;
   });
+  let posted = 0;
   await page.route('**/installations', async (route) => {
-    if (route.request().method() === 'POST') await held;
+    if (route.request().method() === 'POST') {
+      posted += 1;
+      await held;
+    }
     await route.continue();
   });
   await finish(page);
@@ -94,6 +98,7 @@ export const slowNetwork: Walk = async (world) => {
   await button(page, 'Saving…').click({ force: true });
   arrived();
   await heading(page, 'All set').waitFor();
+  expect(posted).toBe(1);
 };
 
 /** The session at the builder's has ended: the page says so, and keeps what was typed. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Page } from 'playwright-core';
 import { simulator } from '../../customer.ts';
 import type { World } from '../world.ts';
-import { button, connected, heading, isAccessible, type Walk } from './steps.ts';
+import { button, connected, heading, isAccessible, stepTo, type Walk } from './steps.ts';
 
 const connectionsOf = async ({ platform }: World, group: string): Promise<{ id: string; status: string }[]> =>
   (
@@ -43,10 +43,23 @@ export const deadOnArrival: Walk = async (world) => {
 
 /** Nothing of a customer is shown to another. */
 export const anotherCustomer: Walk = async (world) => {
+  const installed = await connected(world, 'latter');
+  await installed.getByLabel('Nickname').fill('last');
+  await installed.getByRole('option', { name: 'Last Name' }).click();
+  await stepTo(installed, 'Review');
+  await button(installed, 'Finish setup').click();
+  await heading(installed, 'All set').waitFor();
+
   const page = await connected(world, 'former', { other: 'latter' });
   await button(page, 'Another customer').click();
-  await button(page, 'Connect HubSpot').waitFor();
-  expect(await page.getByText('does not work any more').count()).toBe(0);
+  await button(page, 'Uninstall').waitFor();
+  await stepTo(page, 'Contacts');
+  expect(await page.getByLabel('Nickname').inputValue()).toBe('Last Name');
+
+  const toNobody = await connected(world, 'former-too', { other: 'newest' });
+  await button(toNobody, 'Another customer').click();
+  await button(toNobody, 'Connect HubSpot').waitFor();
+  expect(await toNobody.getByLabel('Nickname').count()).toBe(0);
 };
 
 /** The page asks before it disconnects, which cannot be undone. */

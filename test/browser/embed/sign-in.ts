@@ -93,9 +93,8 @@ export const returnOfItsOwn: Walk = async (world) => {
 /** In a frame of the builder's page a provider cannot be shown: it gets a window. */
 export const hostedInFrame: Walk = async (world) => {
   const url = await world.link({ groupRef: 'framed', singleUse: false });
-  const page = await (await world.browser.newContext({ locale: 'en-US' })).newPage();
-  page.setDefaultTimeout(10_000);
-  await page.goto(world.app.url);
+  const page = await world.open({ group: 'framed' });
+  await button(page, 'Connect HubSpot').waitFor();
   await page.evaluate(
     `document.body.innerHTML = '<iframe width="900" height="800"></iframe>'; document.querySelector('iframe').src = ${JSON.stringify(url)}; undefined`,
   );

@@ -70,8 +70,7 @@ export const linkEnded: Walk = async (world) => {
     groupRef: 'ended',
     consumerRef: 'ada',
   });
-  const page = await (await world.browser.newContext({ locale: 'en-US' })).newPage();
-  page.setDefaultTimeout(10_000);
+  const page = await world.emptyPage();
   // Where the logo cannot be loaded, the name is shown.
   await page.route('**/connect-links:open', async (route) => {
     const answer = await route.fetch();

@@ -71,7 +71,10 @@ export function judge(evidence: Evidence): Verdict {
     return request?.kind === 'upsert' || (request?.kind === 'create' && request.keyed);
   };
   const notLost = unknown.filter((marker) => !isResolvable(marker) && !lostAnswers.has(marker));
-  const unexplained = notLost.filter((marker) => !wasDisturbed(marker, requests.get(marker), evidence));
+  const queuedMs = longestQueuedMs(evidence);
+  const unexplained = notLost.filter(
+    (marker) => !wasDisturbed(marker, requests.get(marker), { ...evidence, queuedMs }),
+  );
   const byFault = [...lostAnswers].filter((marker) => !isResolvable(marker)).length;
   return {
     accepted: accepted.length,
@@ -113,16 +116,26 @@ export function judge(evidence: Evidence): Verdict {
 /** The longest that a caller waits for an answer before it asks again. */
 const mostWaitedMs = 20_000;
 
+/** How long any accepted write waited until its provider was first asked, in milliseconds. */
+function longestQueuedMs({ accepted, asked }: Evidence): number {
+  return accepted.reduce((longest, { markers, at }) => {
+    const waits = markers.map((marker) => (asked.get(marker)?.first ?? at) - at);
+    return Math.max(longest, ...waits);
+  }, 0);
+}
+
 /** Whether a node died or stood still, or the database was away, while an answer was awaited. */
 function wasDisturbed(
   marker: string,
   request: Accepted | undefined,
-  { asked, disturbances, answerMs }: Evidence,
+  { asked, disturbances, answerMs, queuedMs }: Evidence & { queuedMs: number },
 ): boolean {
   const span = asked.get(marker);
-  // Without a span the write was marked and cut off before its first byte, at a time that only the node knew.
-  const from = span?.first ?? (request?.at ?? 0) - mostWaitedMs;
-  const until = span ? span.last + answerMs : Infinity;
+  // Without a span the write was marked and cut off before its first byte, at a time that only the node knew: no later than a
+  // write waits in this run. When a request came that was not accepted nobody noted.
+  const { at, route } = request ?? { at: Infinity, route: undefined };
+  const from = span?.first ?? (request ? at - mostWaitedMs : 0);
+  const until = (span?.last ?? at + (route === 'synchronous' ? 0 : queuedMs)) + answerMs;
   return disturbances.some((one) => one.from <= until && one.until >= from);
 }
 
