@@ -301,13 +301,13 @@ describe('test/journeys/idempotency', () => {
   it('every key belongs to an operation that exists', async () => {
     const key = newKey();
     const { operationId } = (await write(create('with a key'), key)).body;
-    const keys = await test.database.raw(
+    const kept = await test.database.raw(
       `SELECT d.key, d.operation_id, o.id FROM idempotency d
         LEFT JOIN operation o ON o.project_id = d.project_id AND o.id = d.operation_id
         WHERE principal <> 'ballast'`,
     );
-    expect(keys.filter(({ id }) => id === operationId)).toMatchObject([{ operation_id: operationId }]);
-    expect(keys.filter(({ id }) => id === null)).toEqual([]);
+    expect(kept.filter(({ id }) => id === operationId)).toMatchObject([{ operation_id: operationId }]);
+    expect(kept.filter(({ id }) => id === null)).toEqual([]);
   });
 
   it('after seven days by the clock of the database the key is free', async () => {

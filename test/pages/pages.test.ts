@@ -146,7 +146,7 @@ describe('test/pages/pages', () => {
     const tests = await Promise.all(globSync('src/cli/**/*.test.ts').map((path) => readFile(path, 'utf8')));
     const words = blocksIn('docs/cli.md')
       .filter(isCommand)
-      .flatMap(({ text }) => [...text.matchAll(/\bsvc ([a-z]+)(?: ([a-z]+)(?= |$))?/gm)])
+      .flatMap(({ text }) => Array.from(text.matchAll(/\bsvc ([a-z]+)(?: ([a-z]+)(?= |$))?/gm)))
       .map(([, noun = '', verb]) => ({ noun, verb: nouns.test(noun) ? verb : undefined }));
     expect(words.length).toBeGreaterThan(8);
     const isRun = ({ noun, verb }: (typeof words)[number]): boolean =>
