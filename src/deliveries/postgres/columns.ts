@@ -8,8 +8,12 @@ export type OwnType = 'text' | 'numeric' | 'boolean' | 'jsonb';
 /** A column as the database has it. */
 export interface Column {
   name: string;
-  /** For a cast. */
+  /** Without what limits its length. */
   type: string;
+  /** What a text is cast to: the type without its limits, which the column itself holds a value to. A cast to them would cut it. */
+  cast: string;
+  /** Its type cuts what is too long for it, without a word. */
+  cuts: boolean;
   /** It was made for a mapped field; any other is the customer's. */
   isOurs: boolean;
   /** No record had a value for it yet: its type is a guess. */

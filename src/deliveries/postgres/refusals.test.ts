@@ -61,14 +61,19 @@ describe('src/deliveries/postgres, what is refused', () => {
   it.each([
     ['integer', 'name', 'Ann', /column "name" of the type integer \(invalid input.*Ann.*to text/],
     ['character varying(2)', 'name', 'Ann', /column "name" of the type character varying \(value too long/],
+    ['char(3)', 'name', 'Anna', /column "name" of the type character \(value too long/],
+    ['short', 'name', 'Ann', /column "name" of the type crm\.short \(value too long/],
+    ['bit(2)', 'flags', '101', /column "flags" of the type bit \(bit string length/],
+    ['varchar(2)[]', 'tags', '{Ann}', /column "tags" of the type character varying\[\] \(value too long/],
     ['timestamptz', 'at', 'soon', /column "at" of the type timestamp with time zone/],
     ['text[]', 'tags', ['a'], /column "tags" of the type text\[\]/],
     ['boolean', 'vip', 7.5, /column "vip" of the type boolean/],
   ])(
     'tells which column of the type %s has no room for a value, and keeps nothing',
     async (type, name, value, why) => {
+      await rows('CREATE DOMAIN crm.short AS varchar(2)');
       await send([{ mapped: { first: 'x' } }]);
-      await rows(`ALTER TABLE crm.people ADD COLUMN "${name}" ${type}`);
+      await rows(`ALTER TABLE crm.people ADD COLUMN "${name}" ${type.replace('short', 'crm.short')}`);
       const entries = [
         { id: '2', mapped: { first: 'y' } },
         { id: '3', mapped: { first: 'z', [name]: value } },
@@ -79,6 +84,46 @@ describe('src/deliveries/postgres, what is refused', () => {
       expect(await send(entries)).toEqual({ kind: 'delivered' });
     },
   );
+
+  it.each([
+    ['"char"', /The column "name" of the table "crm\.people" has the type "char", which cuts/],
+    ['name', /The column "name" of the table "crm\.people" has the type name, which cuts/],
+    ['text GENERATED ALWAYS AS (1::text) STORED', /column "name" of the type text \(cannot insert/],
+  ])('refuses a column %s', async (type, why) => {
+    await send([{ mapped: { first: 'x' } }]);
+    await rows(`ALTER TABLE crm.people ADD COLUMN "name" ${type}, ADD COLUMN "unused" "char"`);
+    expect(await send([{ id: '2', mapped: { name: 'Ann' } }])).toEqual(failed(why));
+    expect(await send([{ id: '3', mapped: { first: 'y' } }])).toEqual({ kind: 'delivered' });
+  });
+
+  it.each([
+    [
+      'ALTER COLUMN installation_id TYPE char(3)',
+      /crm\.people" \(value too long.*give it the columns installation_id/,
+    ],
+    ['ALTER COLUMN record_id TYPE char(2)', /crm\.people" \(value too long/],
+    ['ALTER COLUMN raw TYPE int USING NULL', /crm\.people" \(invalid input syntax for type integer/],
+    ['ALTER COLUMN _svc_version DROP DEFAULT, ALTER COLUMN _svc_version TYPE int USING 1', /crm\.people" \(/],
+  ])('refuses a fixed column of its own that has no room: %s', async (change, why) => {
+    await rows(
+      `CREATE TABLE crm.people (installation_id text, record_id text, _svc_version text NOT NULL DEFAULT '', raw jsonb,
+        PRIMARY KEY (installation_id, record_id))`,
+    );
+    await rows(`ALTER TABLE crm.people ${change}`);
+    expect(await send([{ id: '501', mapped: { first: 'y' } }])).toEqual(failed(why));
+    expect(await rows('SELECT FROM crm.people')).toEqual([]);
+  });
+
+  it('keeps records apart whose ids fill a column of the customer', async () => {
+    await rows(
+      'CREATE TABLE crm.people (installation_id char(36), record_id char(3), PRIMARY KEY (installation_id, record_id))',
+    );
+    const entries = ['501', '502', '50'].map((id) => ({ id, mapped: { name: `of ${id}` } }));
+    expect(await send(entries)).toEqual({ kind: 'delivered' });
+    expect(await rows('SELECT record_id::text AS id, name FROM crm.people ORDER BY 1')).toEqual(
+      ['50', '501', '502'].map((id) => ({ id, name: `of ${id}` })),
+    );
+  });
 
   it('uses columns of the types that the customer chose', async () => {
     await send(someone);

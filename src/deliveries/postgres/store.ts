@@ -83,19 +83,27 @@ const lookAroundText = `
 
 function lookText({ schema, table }: TablePlace): string {
   return `SELECT c.relkind AS kind, a.attname AS name, format_type(a.atttypid, NULL) AS type,
+      CASE WHEN base.typcategory = 'S' THEN 'text' ELSE format_type(base.oid, -1) END AS cast, base.typname IN ('name', 'char') AS cuts,
       coalesce(starts_with(col_description(c.oid, a.attnum), ${escapeLiteral(mark)}), false) AS ours,
       coalesce(right(col_description(c.oid, a.attnum), ${bareMark.length}) = ${escapeLiteral(bareMark)}, false) AS bare
     FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
       LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      LEFT JOIN LATERAL (
+        WITH RECURSIVE t AS (
+          SELECT * FROM pg_type WHERE pg_type.oid = a.atttypid
+          UNION ALL SELECT b.* FROM t JOIN pg_type b ON b.oid = t.typbasetype)
+        SELECT t.oid, t.typcategory, t.typname FROM t WHERE t.typbasetype = 0) base ON true
     WHERE s.nspname = ${escapeLiteral(schema)} AND c.relname = ${escapeLiteral(table)}`;
 }
 
 function foundFrom(rows: readonly TableRow[]): Found {
   const columns = rows
     .filter(({ name }) => name !== null)
-    .map(({ name, type, ours, bare }): Column => ({
+    .map(({ name, type, cast, cuts, ours, bare }): Column => ({
       name: String(name),
       type: String(type),
+      cast: String(cast),
+      cuts: cuts === true,
       isOurs: ours === true,
       isBare: ours === true && bare === true && type === bareType,
     }));
@@ -223,7 +231,7 @@ function upsertText({ schema, table }: TablePlace, columns: Columns, used: reado
     ...emptied.map(({ name }) => setText(name, 'NULL')),
   ];
   const cast = ([name, source]: [string, string]): string =>
-    `${source}::${columns.get(name)?.type ?? 'text'}`;
+    `${source}::${columns.get(name)?.cast ?? 'text'}`;
   return `INSERT INTO ${qualified(schema, table)} AS d (${all.map(([name]) => escapeIdentifier(name)).join(', ')})
     SELECT ${all.map(cast).join(', ')}
     FROM unnest(${names.map((_name, at) => `$${firstArray + at}::text[]`).join(', ')}) AS r(${names.join(', ')})

@@ -1,7 +1,7 @@
 import { sqlState } from '../../kit/db/faults.ts';
 import { planOf, textFor, type Columns } from './columns.ts';
 import { TableRefused } from './failure.ts';
-import { keyColumns } from './frame.ts';
+import { fixedColumns, keyColumns } from './frame.ts';
 import type { Row, Rows } from './rows.ts';
 import type { Session } from './session.ts';
 import {
@@ -29,7 +29,7 @@ export async function keepRows(
 ): Promise<void> {
   for (let changes = 0; changes < mostChanges; changes += 1) {
     const found = await beginOn(session, place, 'shared');
-    refuse(place, found);
+    refuse(place, found, fieldOf.keys());
     if (found && !planOf(found.columns, rows, fieldOf.keys())) {
       await upsertNamed(session, place, found.columns, common, rows);
       return commit(session);
@@ -49,18 +49,25 @@ async function makeRoom(
   fieldOf: Rows['fieldOf'],
 ): Promise<void> {
   const found = await beginOn(session, place, 'alone');
-  refuse(place, found);
+  refuse(place, found, fieldOf.keys());
   const plan = planOf(found?.columns ?? none, rows, fieldOf.keys());
   if (plan) await change(session, place, plan, !found, fieldOf);
   await commit(session);
 }
 
-function refuse(place: TablePlace, found: Found | undefined): void {
+function refuse(place: TablePlace, found: Found | undefined, used: Iterable<string>): void {
   if (!found) return;
   const another = 'rename it, or choose another metadata.tablePrefix';
   if (!/^[rp]$/.test(found.kind)) {
     throw new TableRefused(`${nameOf(place)} is there and no table: ${another}`);
   }
+  const cutting = [...Object.keys(fixedColumns), ...used]
+    .map((name) => found.columns.get(name))
+    .find((column) => column?.cuts);
+  if (cutting)
+    throw new TableRefused(
+      `The column ${JSON.stringify(cutting.name)} of the table ${nameOf(place)} has the type ${cutting.type}, which cuts what is too long for it: change it to text`,
+    );
   const missing = keyColumns.find((name) => !found.columns.has(name));
   if (missing === undefined) return;
   throw new TableRefused(
@@ -86,7 +93,7 @@ async function upsertNamed(
 }
 
 function isOfValue(error: unknown): boolean {
-  return /^(22...|42804|42846)$/.test(sqlState(error) ?? '');
+  return /^(22...|42804|42846|428C9|21000)$/.test(sqlState(error) ?? '');
 }
 
 async function culprit(
@@ -96,6 +103,14 @@ async function culprit(
   common: Common,
   rows: readonly Row[],
 ): Promise<TableRefused | undefined> {
+  const bare = rows.slice(0, rowsPerStatement).map((row) => ({ ...row, values: new Map<string, unknown>() }));
+  const ofFixed = await refusalOf(session, place, columns, common, bare);
+  if (ofFixed !== undefined) {
+    const fixed = Object.entries(fixedColumns).map(([name, type]) => `${name} ${type}`);
+    return new TableRefused(
+      `A record has no room in the table ${nameOf(place)} (${ofFixed}): give it the columns ${fixed.join(', ')}, or name another metadata.tablePrefix`,
+    );
+  }
   for (const { name, type, isOurs } of columns.values()) {
     const given = rows.filter(({ values }) => textFor(type, values.get(name)) !== null);
     if (isOurs || given.length === 0) continue;
