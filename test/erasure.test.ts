@@ -39,7 +39,6 @@ const stays: Record<string, string> = {
   member: 'the builder’s',
   migrations: 'of the service',
   notification_route: 'the builder’s',
-  oauth_flow: 'for an hour',
   person: 'who works for the builder',
   person_identity: 'the same',
   person_session: 'the same',

@@ -41,7 +41,17 @@ const eraseConsumers = statement(
    SELECT count(*)::int AS n FROM people`,
 );
 
-/** Removes the names of people who have no connection, and of groups that have none. */
+// One under way begins anew.
+const eraseFlows = statement(
+  'connections_erase_flows',
+  `WITH flows AS (
+     DELETE FROM oauth_flow WHERE state_hash IN (
+       SELECT state_hash FROM oauth_flow WHERE project_id = $1 AND ($2::text IS NULL OR request->>'groupRef' = $2) LIMIT $3)
+     RETURNING 1)
+   SELECT count(*)::int AS n FROM flows`,
+);
+
+/** Removes the names of people who have no connection, and of groups that have none, and authorizations that were begun. */
 export const eraseCustomers: Eraser = async (tx, { projectId, groupRef }, limit) => {
   const groups = await tx.rows<{ group_ref: string }>(lockGroups, [projectId, groupRef, limit]);
   const refs = groups.map((row) => row.group_ref);
@@ -51,10 +61,11 @@ export const eraseCustomers: Eraser = async (tx, { projectId, groupRef }, limit)
     projectId,
     consumers.map((row) => row.consumer_ref),
   ]);
+  const [flows] = await tx.rows<{ n: number }>(eraseFlows, [projectId, groupRef, limit]);
   return {
     last: null,
-    scanned: Math.max(groups.length, consumers.length),
-    removed: (named?.n ?? 0) + (before?.n ?? 0),
+    scanned: Math.max(groups.length, consumers.length, flows?.n ?? 0),
+    removed: (named?.n ?? 0) + (before?.n ?? 0) + (flows?.n ?? 0),
     unfinished: 0,
   };
 };

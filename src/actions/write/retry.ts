@@ -69,6 +69,9 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
   };
 }
 
+const leftToCaller =
+  'Its caller was told that nothing was done, and to send it again: whoever else repeats it writes it a second time.';
+
 /** The records that are written again, or why none are. Pure. */
 export function planRetry({
   operation,
@@ -82,9 +85,12 @@ export function planRetry({
     const detail = `Of unknown outcome: record ${unresolved.join(', ')}.`;
     return { refusal: problem('outcome-unresolved', { detail, extra: { records: unresolved } }) };
   }
-  const failed = records.filter(isNotDone);
+  const notDone = records.filter(isNotDone);
+  const failed = notDone.filter(
+    ({ outcome }) => !(outcome?.kind === 'notApplied' && outcome.failure.leftToCaller),
+  );
   if (operation.actionType !== 'write' || failed.length === 0)
-    return { refusal: problem('nothing-to-retry') };
+    return { refusal: problem('nothing-to-retry', notDone.length > 0 ? { detail: leftToCaller } : {}) };
   return { records: failed.map(({ payload }) => payload) };
 }
 

@@ -22,7 +22,7 @@ import {
   refusingStates,
   sqlState,
 } from './faults.ts';
-import { Connection } from './connection.ts';
+import { Connection, keepAliveMs } from './connection.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { watchOutage, type OutageHooks, type OutageWatch } from './outage.ts';
 import { takeRoom } from './room.ts';
@@ -184,6 +184,7 @@ function openPool({ url, poolSize, applicationName, onIdleError }: DatabaseOptio
     idleTimeoutMillis: idleMs,
     ...(isPooled ? {} : { ...sessionLimits, options: planning }),
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     types,
   });
   // Without a listener an idle client's death would end the process.

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { Connection } from './connection.ts';
+import { Connection, keepAliveMs } from './connection.ts';
 import { problem } from '../problem.ts';
 import { backoffMs } from '../retry.ts';
 
@@ -94,6 +94,7 @@ async function connect(state: State): Promise<Client> {
     connectionTimeoutMillis: 5_000,
     query_timeout: answerTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
   });
   state.latest = client;
   // An error is followed by 'end'; without a listener it would end the process.

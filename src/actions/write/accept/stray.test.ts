@@ -6,6 +6,7 @@ import { openDatabase, type Database } from '../../../kit/db/database.ts';
 import { sleep } from '../../../kit/retry.ts';
 import { count, groundOf, intake, projectId, until } from '../../../operations/harness.fixture.ts';
 import { type Node, createNode } from '../harness.fixture.ts';
+import { planRetry } from '../retry.ts';
 
 describe('write/stray', () => {
   let test: TestDatabase;
@@ -56,7 +57,12 @@ describe('write/stray', () => {
       status: 'failure',
       result: expect.stringContaining('nothing was sent') as string,
       counts: { failed: 1, unknown: 0 },
-      errors: [{ retryable: true }],
+      errors: [{ retryable: false }],
+    });
+    // Its caller comes again: a repetition by somebody else would write it twice.
+    const written = await operations.written(wholeProject(projectId), String(row?.['id']));
+    expect(planRetry(written)).toEqual({
+      refusal: expect.objectContaining({ code: 'nothing-to-retry' }) as object,
     });
     const again = await operations.perform(intake({ key }), send);
     expect(again).toMatchObject({ recorded: true, outcomes: [{ kind: 'applied' }] });

@@ -66,12 +66,12 @@ async function endUnsent(
   item: WorkItem,
   key: KeyClaim | undefined,
 ): Promise<boolean> {
-  const message = 'nothing was sent: the database did not answer in time when the write was accepted';
+  const message =
+    'nothing was sent: the database did not answer in time when the write was accepted, and its caller was told to send it again';
   const unsent = allOutcomes(item, {
     kind: 'notApplied',
-    failure: { category: 'internal', retryable: true, message },
+    failure: { category: 'internal', retryable: false, message, leftToCaller: true },
   });
-  // It ends here, although it might be tried again: its caller was told so.
   const settlement = settleSynchronous(item, unsent, defaultRetryPolicy);
   return database.transaction(async (tx) => {
     const [kept = false] = await ends.record(tx, [settlement]);
