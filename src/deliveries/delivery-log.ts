@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { record, type Reach } from '../events/index.ts';
 import type { Database } from '../kit/db/database.ts';
-import { firstIdAt, isId } from '../kit/ids.ts';
+import { firstIdAt, isId, momentOf } from '../kit/ids.ts';
 import { createLookup } from '../kit/lookup.ts';
 import { beforeIdOf, pageOf } from '../kit/paging.ts';
 import { problem } from '../kit/problem.ts';
@@ -147,7 +147,7 @@ function present(projectId: string, row: DeliveryRow): Delivery {
     attemptCount: row.attempts,
     ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
     ...(row.error === null ? {} : { error: row.error }),
-    createTime: row.created_at.toISOString(),
+    createTime: momentOf(row.id),
     ...(row.last_at === null ? {} : { lastAttemptTime: row.last_at.toISOString() }),
     ...(row.status === 'pending' && row.next_at ? { nextAttemptTime: row.next_at.toISOString() } : {}),
   };

@@ -15,6 +15,7 @@ import { isFailingTooLong } from './next-attempt.ts';
 import { forgetRoutesTo } from './notifications/index.ts';
 import { withoutSecrets } from './present.ts';
 import { replayDeadLetters } from './replay/begin.ts';
+import { endReplaysTo } from './replay/store.ts';
 import type { CreateDestinationRequest, UpdateDestinationRequest } from './schema.ts';
 import { formerIn, openSecrets, sealSecrets, type StoredSecrets } from './secrets.ts';
 import * as store from './store/destinations.ts';
@@ -231,6 +232,7 @@ async function remove(
       throw problem('deliveries-waiting', { detail });
     }
     await forgetRoutesTo(tx, projectId, row.id);
+    await endReplaysTo(tx, projectId, row.id);
     // What waits ends as canceled when its lane is looked at.
     await pause(tx, projectId, row.id, false);
     const details = { name: row.name, type: row.type, canceledDeliveries: waiting ?? 0 };

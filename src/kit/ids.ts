@@ -54,6 +54,11 @@ export function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
+/** The same as RFC 3339, as what a list by times goes by. */
+export function momentOf(id: string): string {
+  return new Date(timeOf(id)).toISOString();
+}
+
 /** The smallest UUIDv7 of a moment: its first 48 bits are the milliseconds of the epoch (RFC 9562, 5.7). */
 export function firstIdAt(time: string): string {
   const ms = Math.max(0, Date.parse(time)).toString(16).padStart(12, '0').slice(-12);

@@ -1,3 +1,4 @@
+import { momentOf } from '../kit/ids.ts';
 import type { Failure } from '../providers/index.ts';
 import type { Operation, OperationFailure, OperationLog, OperationRecord } from './schema.ts';
 import type { LogRow, OperationRow, ReadDetails, RecordRow } from './store/read.ts';
@@ -27,15 +28,17 @@ export function presentOperation(row: OperationRow): Operation {
       ...(row.action_type === 'read' ? readOf(row, row.request['read'] as ReadDetails) : {}),
     },
     errors: (row.errors ?? []).map((error) => Object.assign({ index: error.index }, presentFailure(error))),
-    ...(isWrite
-      ? {
-          counts: { total: row.total, succeeded: row.succeeded, failed: row.failed, unknown: row.unknown },
-        }
-      : {}),
+    counts: {
+      // A read tells of its run once a second. What arrived before that was emitted, too.
+      total: Math.max(row.total, row.succeeded + row.failed + row.unknown),
+      succeeded: row.succeeded,
+      failed: row.failed,
+      unknown: row.unknown,
+    },
     ...(row.unresolved ? { unresolved: true as const } : {}),
     ...(typeof retryOf === 'string' ? { retryOf } : {}),
     ...(row.retried_by === null ? {} : { retriedBy: row.retried_by }),
-    createTime: row.created_at.toISOString(),
+    createTime: momentOf(row.id),
     updateTime: row.updated_at.toISOString(),
   };
 }
@@ -55,7 +58,6 @@ function readOf(row: OperationRow, details: ReadDetails): Pick<Operation['metada
       ...(since === null ? {} : { since: new Date(since).toISOString() }),
       until: new Date(until).toISOString(),
       pages,
-      // It tells of its run once a second. What arrived before that was emitted, too.
       emitted: Math.max(row.total, row.succeeded + row.failed),
       delivered: row.succeeded,
     },

@@ -112,10 +112,12 @@ export const Operation = Type.Object(
         {
           total: Type.Integer(),
           succeeded: Type.Integer(),
-          failed: Type.Integer({ description: 'Known not to have been done.' }),
+          failed: Type.Integer({
+            description: 'Known not to have been done; of a read, those whose delivery is not tried again.',
+          }),
           unknown: Type.Integer({ description: 'Sent, and nobody knows what became of it.' }),
         },
-        { ...closed, description: 'Of the records of a write.' },
+        { ...closed, description: 'Of the records of a write, or of the deliveries of those of a read.' },
       ),
     ),
     unresolved: Type.Optional(

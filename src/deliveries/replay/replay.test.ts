@@ -156,6 +156,19 @@ describe('deliveries/replay', () => {
     }
   });
 
+  it('begins with what was made at the time that it is told', async () => {
+    await world.work();
+    const [first, second] = await deliver(2);
+    const list = (times: { from?: string; to?: string }) =>
+      world.deliveries.log.list(wholeProject(world.projectId), { pageSize: 10, ...times });
+    const { results } = await list({});
+    const made = results.find(({ id }) => id === first)?.createTime ?? '';
+    expect((await list({ from: made })).results.map(({ id }) => id)).toEqual([second, first]);
+    expect((await list({ to: made })).results).toEqual([]);
+    const filter = { destination: mine, from: made };
+    expect(await start({ filter, dryRun: true })).toMatchObject({ count: 2 });
+  });
+
   it('goes to another destination, whatever became of it at its own, and changes nothing there', async () => {
     await world.work();
     const ids = await deliver(3);
@@ -183,7 +196,7 @@ describe('deliveries/replay', () => {
     const [id] = await deliver(1, { operationId });
     other.answer = (response) => response.writeHead(500).end();
     const { replayId } = await start({ filter: { destination: mine }, destination: elsewhere });
-    const listed = (query: { destination?: string; status: 'pending' | 'failed' }) =>
+    const listed = (query: { destination?: string; status?: 'pending' | 'failed' }) =>
       world.deliveries.log.list(wholeProject(world.projectId), { pageSize: 10, ...query });
     const waits = await eventually(
       () => listed({ destination: elsewhere, status: 'pending' }),
@@ -192,12 +205,16 @@ describe('deliveries/replay', () => {
     expect(waits.results).toMatchObject([
       { id, destinationId: elsewhere, status: 'pending', httpStatus: 500 },
     ]);
+    const whole = await listed({ destination: elsewhere });
+    expect(whole.results).toMatchObject([{ id, destinationId: elsewhere, status: 'pending' }]);
     await world.rows('UPDATE work SET attempt = 9 WHERE project_id = $1', [world.projectId]);
     await world.hurry();
     expect(await over(replayId)).toMatchObject({ status: 'done', progress: { delivered: 0, failed: 1 } });
     expect((await listed({ destination: elsewhere, status: 'failed' })).results).toMatchObject([
       { id, destinationId: elsewhere, status: 'failed' },
     ]);
+    expect((await listed({ destination: elsewhere })).results).toMatchObject([{ id, status: 'failed' }]);
+    expect((await listed({ destination: mine })).results).toMatchObject([{ id, status: 'delivered' }]);
     expect((await listed({ status: 'failed' })).results).toEqual([]);
     expect(await world.countsOf(operationId)).toEqual({ succeeded: 1, failed: 0 });
   });
@@ -324,12 +341,20 @@ describe('deliveries/replay', () => {
     await world.work();
     await deliver(2);
     const { replayId } = await start({ filter: { destination: mine }, destination: 'elsewhere' });
+    // All of it is queued, and none of it sent.
+    await eventually(
+      () => get(replayId),
+      ({ progress }) => progress.queued === 2,
+    );
     await world.deliveries.destinations.delete(world.projectId, 'elsewhere', { cancelPending: true });
     expect(await over(replayId)).toMatchObject({
       status: 'canceled',
       reason: 'The destination was deleted.',
     });
-    expect(await work('replay')).toEqual([]);
+    await eventually(
+      () => work('replay'),
+      (rows) => rows.length === 0,
+    );
     expect(
       await start({ filter: { destination: elsewhere }, destination: 'mine', dryRun: true }),
     ).toMatchObject({ count: 0 });

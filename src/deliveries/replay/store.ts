@@ -92,6 +92,11 @@ const cancel = statement(
       next_at = NULL, replay_id = NULL)
   SELECT (SELECT count(*) FROM waiting)::int AS taken FROM canceled`,
 );
+const endTo = statement(
+  'replays_end_to',
+  `UPDATE replay r SET status = 'canceled', reason = $3, updated_at = svc_now()
+  WHERE r.project_id = $1 AND r.destination_id = $2 AND (r.status = 'queueing' OR (r.status = 'queued' AND r.queued > r.delivered + r.failed))`,
+);
 const subtract = statement(
   'replay_subtract',
   'UPDATE replay SET queued = queued - $3 WHERE project_id = $1 AND id = $2',
@@ -102,6 +107,11 @@ const forget = statement(
   'replays_forget',
   `DELETE FROM replay WHERE status <> 'queueing' AND created_at < svc_now() - $1 * interval '1 day'`,
 );
+
+/** Ends what goes to a destination that is deleted, and is not over. */
+export async function endReplaysTo(tx: Queryable, projectId: string, destinationId: string): Promise<void> {
+  await tx.rows(endTo, [projectId, destinationId, 'The destination was deleted.']);
+}
 
 /** Those that began before the oldest message that is kept. */
 export async function forgetReplays(db: Queryable, keepDays: number): Promise<void> {

@@ -182,26 +182,44 @@ export async function listDeliveries(
     filter.destinationId ?? null,
     filter.installationId ?? null,
     filter.operationId ?? null,
-    filter.status ?? null,
   ];
-  const walks = walksFor(reach, filter).map((walk) => db.rows<DeliveryRow>(walk, values));
-  const found = (await Promise.all(walks)).flat();
-  return found.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit);
+  const walks = walksFor(reach, filter).map(({ walk, status = filter.status ?? null }) =>
+    db.rows<DeliveryRow>(walk, [...values, status]),
+  );
+  const found = new Map((await Promise.all(walks)).flat().map((row) => [row.id, row]));
+  return [...found.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit);
+}
+
+interface WalkOfStatus {
+  walk: Statement;
+  /** Another one than is asked for. */
+  status?: DeliveryStatus;
 }
 
 /** What they find together is the list. */
 function walksFor(
   reach: Reach,
   { operationId, status, installationId, destinationId, object, groupRef = reach.groupRef }: DeliveryFilter,
-): Statement[] {
-  if (operationId !== undefined) return [lists.ofOperation];
-  if (status === 'failed' || status === 'canceled') return [lists.ended];
-  if (status === 'pending') return [lists.pending];
-  if (installationId !== undefined) return [lists.ofInstallation];
-  if (groupRef !== undefined) return [lists.ofGroup];
-  if (destinationId !== undefined) return [lists.ofDestination];
-  return object === undefined ? [lists.ofProject] : [lists.ofObject, lists.ofRawObject];
+): readonly WalkOfStatus[] {
+  if (operationId !== undefined) return [{ walk: lists.ofOperation }];
+  if (status === 'failed' || status === 'canceled') return [{ walk: lists.ended }];
+  if (status === 'pending') return [{ walk: lists.pending }];
+  if (installationId !== undefined) return [{ walk: lists.ofInstallation }];
+  if (groupRef !== undefined) return [{ walk: lists.ofGroup }];
+  if (destinationId !== undefined)
+    return status === 'delivered' ? [{ walk: lists.ofDestination }] : walksOfDestination;
+  return object === undefined
+    ? [{ walk: lists.ofProject }]
+    : [{ walk: lists.ofObject }, { walk: lists.ofRawObject }];
 }
+
+/** What was made for it, and what a replay sent there and that waits or did not arrive. */
+const walksOfDestination: readonly WalkOfStatus[] = [
+  { walk: lists.ofDestination },
+  { walk: lists.pending, status: 'pending' },
+  { walk: lists.ended, status: 'failed' },
+  { walk: lists.ended, status: 'canceled' },
+];
 
 export interface DeliveryDetailRow extends DeliveryRow {
   log: AttemptEntry[];

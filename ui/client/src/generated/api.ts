@@ -4280,11 +4280,11 @@ export interface components {
             };
             /** @description What failed; while `in_progress`, also how the last attempt of a record ended that is tried again. */
             errors: components["schemas"]["OperationFailure"][];
-            /** @description Of the records of a write. */
+            /** @description Of the records of a write, or of the deliveries of those of a read. */
             counts?: {
                 total: number;
                 succeeded: number;
-                /** @description Known not to have been done. */
+                /** @description Known not to have been done; of a read, those whose delivery is not tried again. */
                 failed: number;
                 /** @description Sent, and nobody knows what became of it. */
                 unknown: number;

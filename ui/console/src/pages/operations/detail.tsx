@@ -34,6 +34,7 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
   const owner = useOwner(project, operation);
   const { word, tone } = stateOf(operation, outcome);
   const { counts, metadata, errors } = operation;
+  const isWrite = operation.actionType === 'write';
   return (
     <Page
       title={`${operation.actionType === 'read' ? 'Read' : 'Write'} ${operation.resource}`}
@@ -52,7 +53,7 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
           ['Retry of', operation.retryOf && <OperationLink key="of" id={operation.retryOf} />],
           ['Retried by', operation.retriedBy && <OperationLink key="by" id={operation.retriedBy} />],
           ['Next attempt', nextAttemptOf(operation, owner)],
-          ['Records', counts && `${counts.succeeded} of ${counts.total} done`],
+          ['Records', counts && `${counts.succeeded} of ${counts.total} ${isWrite ? 'done' : 'delivered'}`],
         ]}
       />
       <Tabs
@@ -68,7 +69,7 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
           {
             id: 'records',
             title: 'Records',
-            ...(counts ? { count: counts.total } : {}),
+            ...(isWrite && counts ? { count: counts.total } : {}),
             content: <Records project={project} operationId={operation.id} />,
           },
         ]}

@@ -39,8 +39,9 @@ export interface Outcome {
   notDone: number;
 }
 
-export function useOutcome(project: string, { id, counts }: Operation): Outcome {
-  const { unknown = 0, failed = 0 } = counts ?? {};
+export function useOutcome(project: string, { id, actionType, counts }: Operation): Outcome {
+  // Of a read they are deliveries, each with its own page.
+  const { unknown = 0, failed = 0 } = (actionType === 'write' && counts) || {};
   const { items } = useRecords(project, id, unknown > 0);
   if (unknown === 0 || items.length === 0) return { unresolved: unknown, notDone: failed };
   const having = (one: OperationRecord['resolution']): number =>
