@@ -3,7 +3,8 @@ import { DatabaseError } from 'pg';
 import { array, assert, constantFrom, integer, option, property } from 'fast-check';
 import type { HttpResult } from '../../../kit/http/client.ts';
 import { connectorOf, type Connector } from '../../../providers/index.ts';
-import { executeWrite, splitCalls, type WriteJob } from './execute.ts';
+import { callsOf, executeWrite, splitCalls, type WriteJob } from './execute.ts';
+import { inParts, mostWeight } from './weight.ts';
 
 const job: WriteJob = { kind: 'update', objectName: 'companies', allOrNone: false, headers: [] };
 const change = (id: string, name: string) => ({ id, fields: { name } });
@@ -32,6 +33,27 @@ function done(inputs: readonly object[]): HttpResult {
 describe('actions/write/execute', () => {
   test('splits by the provider’s limit, in order', () => {
     expect(splitCalls([0, 1, 2, 3, 4], () => undefined, 2)).toEqual([[0, 1], [2, 3], [4]]);
+  });
+
+  test('splits what is heavy, and sends alone what is heavier than a call', () => {
+    const weights = [mostWeight / 2, mostWeight / 2, 1, mostWeight + 1, mostWeight - 1];
+    const calls = splitCalls(
+      [0, 1, 2, 3, 4],
+      () => undefined,
+      100,
+      (slot) => weights[slot] ?? 0,
+    );
+    expect(calls).toEqual([[0, 1], [2, 4], [3]]);
+    const parts = inParts([0, 1, 2, 3, 4], 100, (slot) => weights[slot] ?? 0);
+    expect(parts).toEqual([[0, 1], [2], [3], [4]]);
+  });
+
+  test('of all or none there is one call, whatever it weighs', () => {
+    const heavy = { fields: { note: 'x'.repeat(mostWeight) } };
+    const records = new Map([heavy, heavy].entries());
+    const calls = (allOrNone: boolean) =>
+      callsOf({ ...job, kind: 'create', allOrNone }, records, answering([]).context.connector).length;
+    expect([calls(false), calls(true)]).toEqual([2, 1]);
   });
 
   test.each(['XX000', '42501', '57014'])(

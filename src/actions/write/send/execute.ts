@@ -14,6 +14,7 @@ import { sendOrExplain } from '../../send.ts';
 import { narrowDown, type CallResult } from './bisect.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { foldedKey } from '../prepare/upsert.ts';
+import { mostWeight, weightOf } from './weight.ts';
 import type { WriteContext, WriteJob } from './job.ts';
 import { settleConditional } from './look-up.ts';
 
@@ -148,7 +149,15 @@ export function callsOf(
   toSend: ReadonlyMap<number, PlannedRecord>,
   connector: Connector,
 ): PlannedCall[] {
-  const groups = splitCalls([...toSend.keys()], idsOf(toSend, connector), connector.batchLimit ?? 1);
+  const slots = [...toSend.keys()];
+  const weightAt = (slot: number): number => weightOf(toSend.get(slot) as PlannedRecord);
+  const isLight = slots.length === 1 || isOneCall(job, connector);
+  const groups = splitCalls(
+    slots,
+    idsOf(toSend, connector),
+    connector.batchLimit ?? 1,
+    isLight ? () => 0 : weightAt,
+  );
   return groups.map((slots) => ({ slots, call: callOf(job, recordsAt(slots, toSend)) }));
 }
 
@@ -179,16 +188,26 @@ function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
   };
 }
 
-/** Groups slots into calls of at most `limit`; an id that stands twice goes into a later call, in order. */
-export function splitCalls(slots: readonly number[], idOf: IdAt, limit: number): number[][] {
-  const calls: { slots: number[] }[] = [];
+/** Groups slots into calls of at most `limit` and {@link mostWeight}; an id that stands twice goes into a later call, in order. */
+export function splitCalls(
+  slots: readonly number[],
+  idOf: IdAt,
+  limit: number,
+  weightAt: (slot: number) => number = () => 0,
+): number[][] {
+  const calls: { slots: number[]; weight: number }[] = [];
   const lastOf = new Map<string, number>();
   for (const slot of slots) {
     const id = idOf(slot);
     const from = id === undefined ? 0 : (lastOf.get(id) ?? -1) + 1;
-    let at = calls.findIndex((call, index) => index >= from && call.slots.length < limit);
-    if (at < 0) at = calls.push({ slots: [] }) - 1;
-    calls[at]?.slots.push(slot);
+    const weight = weightAt(slot);
+    const hasRoom = (call: { slots: number[]; weight: number }): boolean =>
+      call.slots.length < limit && call.weight + weight <= mostWeight;
+    const found = calls.findIndex((call, index) => index >= from && hasRoom(call));
+    const at = found < 0 ? calls.push({ slots: [], weight: 0 }) - 1 : found;
+    const call = calls[at];
+    call?.slots.push(slot);
+    if (call) call.weight += weight;
     if (id !== undefined) lastOf.set(id, at);
   }
   return calls.map((call) => call.slots);

@@ -10,6 +10,7 @@ import {
   type StandingRecord,
 } from '../../../providers/index.ts';
 import { sendOrExplain } from '../../send.ts';
+import { inParts, weightOf } from './weight.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import {
   comparableFields,
@@ -114,9 +115,7 @@ interface Reader {
 async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Lost[]> {
   const missing: Lost[] = [];
   for (const [by, group] of Map.groupBy(searched, ({ search }) => search.key.name)) {
-    const size = reader.ability.valuesPerRead;
-    for (let from = 0; from < group.length; from += size) {
-      const part = group.slice(from, from + size);
+    for (const part of inParts(group, reader.ability.valuesPerRead, ({ record }) => weightOf(record))) {
       const read = await readValues(reader, by, part);
       if (read === 'later') continue;
       if (!('found' in read)) for (const { at } of part) reader.verdicts.set(at, read);
