@@ -33,6 +33,8 @@ export interface Failure {
   gone?: true;
   /** The address was refused here, so that nothing was sent: the operator can allow it. */
   refusedHere?: true;
+  /** Its node ended before anything was sent, and nobody will send it. */
+  abandoned?: true;
   /** Nothing was sent, and the caller was told to send it again: nobody else does, who would write it a second time. */
   leftToCaller?: true;
   /** The outcome is unknown for now: the provider is asked for the record before anything is sent again. */

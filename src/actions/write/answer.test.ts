@@ -101,6 +101,16 @@ describe('src/actions/write/answer', () => {
     expect(problemOf(answerWrite(batch(), id, [refused(category), refused(category)]))).toEqual(expected);
   });
 
+  it('tells of a node that ended before the turn of a write as 503, and how to send it again', () => {
+    const failure = { category: 'internal', retryable: true, message: 'm', abandoned: true } as const;
+    expect(renderedBy(answerWrite(plan(), id, [{ kind: 'notApplied', failure }]))).toMatchObject({
+      status: 503,
+      code: 'shutting-down',
+      retryable: true,
+      remedy: expect.stringContaining('Retry-Failed: true') as string,
+    });
+  });
+
   it('says retryable as the failure does, whatever the code; a create of unknown outcome never is', () => {
     const lost = (retryable: boolean, timedOut: boolean): RecordOutcome => ({
       kind: 'unknown',

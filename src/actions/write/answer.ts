@@ -120,9 +120,22 @@ function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Res
   };
 }
 
+const sentAgain =
+  'Send the request again, with `Retry-Failed: true` where it has an `Idempotency-Key`: another node takes it.';
+
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
 function problemOf(failure: Failure, operationId: string): Problem | undefined {
-  const { category, message, provider, retryable, retryAfterMs, timedOut, unreadable, refusedHere } = failure;
+  const {
+    category,
+    message,
+    provider,
+    retryable,
+    retryAfterMs,
+    timedOut,
+    unreadable,
+    refusedHere,
+    abandoned,
+  } = failure;
   const details = {
     detail: message,
     retryable,
@@ -132,6 +145,7 @@ function problemOf(failure: Failure, operationId: string): Problem | undefined {
   };
   if (unreadable) return problem('credentials-unreadable', details);
   if (refusedHere) return problem('egress-refused', details);
+  if (abandoned) return problem('shutting-down', { ...details, remedy: sentAgain });
   // A renewed token that is refused for now.
   if (category === 'auth' && retryable) return problem('provider-unreachable', details);
   const code = timedOut ? 'provider-timeout' : problemCodes[category];

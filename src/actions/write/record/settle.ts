@@ -63,11 +63,11 @@ export function unknownAfterLoss(item: WorkItem): ItemResult {
 
 /** The end of an item whose deadline passed before an attempt could start: the attempt before says why, if there was one. */
 export function deadlinePassed(item: WorkItem): ItemResult {
-  const reason =
-    item.remainingMs > 0
-      ? 'its node stopped before its turn came'
-      : 'the deadline passed before an attempt could start';
-  return endedUnsent(item, reason, 'the deadline passed before another attempt');
+  const isAbandoned = item.remainingMs > 0;
+  const reason = isAbandoned
+    ? 'its node stopped before its turn came'
+    : 'the deadline passed before an attempt could start';
+  return endedUnsent(item, reason, 'the deadline passed before another attempt', isAbandoned);
 }
 
 /** The end of an item that somebody asked not to send any more. */
@@ -76,12 +76,13 @@ export function canceled(item: WorkItem): ItemResult {
 }
 
 /** Nothing is sent of it any more: the attempt before says why, if there was one. */
-function endedUnsent(item: WorkItem, reason: string, afterAttempt: string): ItemResult {
+function endedUnsent(item: WorkItem, reason: string, afterAttempt: string, isAbandoned = false): ItemResult {
   const outcomes = item.records.map(({ index }): RecordOutcome => {
     const before = item.earlier.get(index);
     if (!before) {
       const message = `${reason}; nothing was sent`;
-      return { kind: 'notApplied', failure: { category: 'internal', retryable: true, message } };
+      const why = { category: 'internal', retryable: true, message } as const;
+      return { kind: 'notApplied', failure: isAbandoned ? { ...why, abandoned: true } : why };
     }
     const { category, retryable, provider } = before;
     const message = `${before.message}; ${afterAttempt}`;
