@@ -66,7 +66,7 @@ export async function deliveryReplayed({ platform, open, customer }: ConsoleWorl
   await customer.write('contacts', { type: 'create', record, mode: 'asynchronous' });
   await page.goto(`${platform.base}/projects/default/deliveries`);
   const row = page.getByRole('row').filter({ hasText: 'Asynchronous write ended' });
-  await row.getByText('Tried again').waitFor();
+  await row.getByText('To be tried again').waitFor();
   expect(await barriers(page)).toEqual([]);
   await row.getByRole('link').click();
   await page.getByRole('region', { name: 'Body of the message' }).getByText('write.async.done').waitFor();

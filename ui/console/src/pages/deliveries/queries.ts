@@ -24,7 +24,7 @@ export const deliveryStates: Record<DeliveryStatus, [word: string, tone: Tone]> 
 
 /** The state of a delivery in a word; one that failed before waits for another try. */
 export const stateOf = ({ status, attemptCount }: Delivery): [word: string, tone: Tone] =>
-  status === 'pending' && attemptCount > 0 ? ['Tried again', 'warning'] : deliveryStates[status];
+  status === 'pending' && attemptCount > 0 ? ['To be tried again', 'warning'] : deliveryStates[status];
 
 /** What it carries. */
 export function carriedBy({ notificationType, objectName, numRecords }: Delivery): string {

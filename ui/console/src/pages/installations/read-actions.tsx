@@ -74,7 +74,12 @@ function useRunning({ project, installation, feed }: Given) {
       answer(
         api.POST('/read/v1/projects/{projectIdOrName}/integrations/{integrationId}/objects/{objectName}', {
           params: { path: { projectIdOrName: project, integrationId, objectName: feed.objectName } },
-          body: { groupRef: group.groupRef, mode: 'async' },
+          body: {
+            groupRef: group.groupRef,
+            mode: 'async',
+            // What the schedule has not read yet; of an object that it never read, everything.
+            ...(feed.watermark === undefined ? {} : { sinceTimestamp: feed.watermark }),
+          },
         }),
       ),
     onSuccess: async ({ operationId }) => {

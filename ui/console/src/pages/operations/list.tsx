@@ -36,7 +36,7 @@ const columns: readonly Column<Operation>[] = [
 
 function What({ operation }: { operation: Operation }): ReactNode {
   const project = useProject();
-  const { id, actionType, resource, result, errors } = operation;
+  const { id, actionType, resource, result, errors, groupRef } = operation;
   const told = errors[0]?.message ?? result?.replace(/^\[[^\]]*\] /, '') ?? '';
   return (
     <Link
@@ -47,6 +47,7 @@ function What({ operation }: { operation: Operation }): ReactNode {
       <span className="strong">
         {actionType === 'read' ? 'Read' : 'Write'} {resource}
       </span>
+      {groupRef !== undefined && <span> · {groupRef}</span>}
       <span className="muted"> {told}</span>
     </Link>
   );

@@ -14,7 +14,7 @@ const words = {
   retry: {
     title: 'Retry what failed',
     about:
-      'The failed records of the operations that the filters show are written again, each in a new operation.',
+      'The failed records of the failed operations that the filters show are written again, each in a new operation. Those of which only some records failed are chosen by the status Done.',
     verb: (count: string) => `Retry ${count}`,
     past: 'retried',
   },
@@ -33,12 +33,14 @@ export function ManyOperations({ project, filters }: { project: string; filters:
   const client = useQueryClient();
   const notAllowed = useNotAllowed(project, 'remediate');
   const close = (): void => setAct(undefined);
-  if (notAllowed !== undefined) return <Button disabledFor={notAllowed}>All of these …</Button>;
+  const disabledFor =
+    notAllowed ?? (actsOn(filters).length === 0 ? 'Reads are not retried or canceled' : undefined);
+  if (disabledFor !== undefined) return <Button disabledFor={disabledFor}>All of these …</Button>;
   return (
     <>
       <Menu
         button="All of these …"
-        entries={(['retry', 'cancel'] as const).map((name) => ({
+        entries={actsOn(filters).map((name) => ({
           label: words[name].title,
           onSelect: () => setAct(name),
         }))}
@@ -57,6 +59,13 @@ export function ManyOperations({ project, filters }: { project: string; filters:
       )}
     </>
   );
+}
+
+/** What does something to operations of the kind and the status that the filters show. */
+function actsOn({ status, actionType }: Filters): Act[] {
+  if (actionType === 'read') return [];
+  if (status === undefined) return ['retry', 'cancel'];
+  return status === 'in_progress' ? ['cancel'] : ['retry'];
 }
 
 const path = (project: string) => ({ params: { path: { projectIdOrName: project } } });

@@ -59,7 +59,7 @@ export function stateOf(operation: Operation, outcome?: Outcome): { word: string
   if (status === 'failure') return { word: 'Failed', tone: 'bad' };
   if (status === 'in_progress')
     return errors.length > 0
-      ? { word: 'Tried again', tone: 'warning' }
+      ? { word: 'Not done yet', tone: 'warning' }
       : { word: 'In progress', tone: 'info' };
   return (counts?.failed ?? 0) > 0
     ? { word: 'Partly done', tone: 'warning' }
