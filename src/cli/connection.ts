@@ -1,10 +1,10 @@
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Svc, SvcError, type ConnectOptions } from '../../ui/client/src/index.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { whyUnread } from './plain.ts';
-import { unwritable } from './text-file.ts';
+import { writeSecret } from './text-file.ts';
 
 /** Where a command goes, and as whom. */
 export interface Profile {
@@ -57,16 +57,11 @@ function isProfiles(value: unknown): value is Record<string, Profile> {
 
 /** Keeps the profiles where nobody else can read them, whole or not at all. */
 export async function writeProfiles(profiles: Record<string, Profile>): Promise<void> {
-  const path = profilesPath();
-  const next = `${path}.${process.pid}`;
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(next, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-    await chmod(next, 0o600);
-    await rename(next, path);
-  } catch (error) {
-    throw unwritable(path, error, 'Let this user write there, or set XDG_CONFIG_HOME to another folder.');
-  }
+  await writeSecret(
+    profilesPath(),
+    `${JSON.stringify(profiles, null, 2)}\n`,
+    'Let this user write there, or set XDG_CONFIG_HOME to another folder.',
+  );
 }
 
 export function isHttpUrl(text: string): boolean {

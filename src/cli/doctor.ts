@@ -3,6 +3,7 @@ import { describeFindings, faulty, good, warning, type Finding } from '../kit/fi
 import { addressOf, credentialsOf, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { say } from './output.ts';
+import { idBegins } from './keys.ts';
 import { reasonOf } from './unreachable.ts';
 
 /** Of the API; another first number is another API. */
@@ -109,8 +110,7 @@ async function scopesOf(
   apiKey: string,
 ): Promise<readonly string[] | SvcError> {
   const path = '/v1/projects/{projectIdOrName}/api-keys';
-  // One that an operator made up has no id in its text; svc derives one that begins so.
-  const [, id = 'given'] = /^svc_([0-9a-z]+)_/.exec(apiKey) ?? [];
+  const id = idBegins(apiKey);
   const keys = await answerOf(api.GET(path, { params: { path: { projectIdOrName } } })).catch(
     (error: unknown) => {
       if (error instanceof SvcError && error.code === 'forbidden') return error;

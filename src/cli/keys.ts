@@ -1,6 +1,6 @@
 import { answerOf, listOf, onlyPage, type ApiKey, type ApiKeyPage } from '../../ui/client/src/index.ts';
 import { confirm } from './confirm.ts';
-import { connect, type ConnectionOptions } from './connection.ts';
+import { connect, credentialsOf, type ConnectionOptions } from './connection.ts';
 import { Failure } from './failure.ts';
 import { say, tell } from './output.ts';
 import { pageSizeOf, sayList, sayOne, type ListOptions } from './rows.ts';
@@ -49,7 +49,34 @@ export async function createKey(options: CreateOptions): Promise<void> {
   if (!options.json) tell(`Key ${made.id}, for ${made.scopes.join(', ')}. It is shown only now.`);
 }
 
-/** `svc keys disable` and `enable`. */
+/** `svc keys disable`: asks where it is the key of the call itself, which could not let itself in again. */
+export async function disableKey(
+  apiKeyId: string,
+  { yes, ...options }: ConnectionOptions & { yes?: boolean },
+): Promise<void> {
+  const { apiKey } = await credentialsOf(options);
+  if (isOwn(apiKeyId, apiKey))
+    await confirm(
+      'This is the key of this command: with it nothing can be done any more, nor can it be let in again.',
+      yes ? { yes } : {},
+      {
+        without: 'disable it with another key',
+        nothing: new Failure('Nothing was disabled.', 'To make another key first: svc keys create.'),
+      },
+    );
+  await setKeyActive(apiKeyId, false, options);
+}
+
+/** One that an operator made up has no id in its text; svc derives one that begins so. */
+export function idBegins(apiKey: string): string {
+  return /^svc_([0-9a-z]+)_/.exec(apiKey)?.[1] ?? 'given';
+}
+
+function isOwn(apiKeyId: string, apiKey: string): boolean {
+  return apiKeyId.startsWith(idBegins(apiKey));
+}
+
+/** `svc keys enable`, and what `disable` does. */
 export async function setKeyActive(
   apiKeyId: string,
   active: boolean,

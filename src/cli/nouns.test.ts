@@ -318,6 +318,15 @@ describe('cli/nouns', () => {
     expect((await at.run(['operations', 'get', 'x'], { env: reader })).code).toBe(3);
     expect(await json('keys', 'enable', id)).toMatchObject([{ active: true }]);
     await words('keys', 'delete', id, '--yes');
+    const own = await run('keys', 'create', '--label', 'own');
+    const [, ownId = ''] = /Key (\S+),/.exec(own.err) ?? [];
+    const asItself = { env: { ...env(), SVC_API_KEY: own.out.trim() } };
+    expect(await at.run(['keys', 'disable', ownId], asItself)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('This is the key of this command') as string,
+    });
+    expect(await at.run(['keys', 'disable', ownId, '--yes'], asItself)).toMatchObject({ code: 0 });
+    expect((await at.run(['keys', 'list'], asItself)).code).toBe(3);
     expect(await run('keys', 'create', '--label', 'x', '--expires', 'soon')).toMatchObject({ code: 2 });
   }, 90_000);
 });

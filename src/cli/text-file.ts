@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { firstInvalidByte } from '../kit/utf8.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -46,6 +47,20 @@ export async function writeText(path: string, text: string): Promise<void> {
   await writeFile(path, text).catch((error: unknown) => {
     throw unwritable(path, error);
   });
+}
+
+/** Keeps a secret where nobody else can read it, whole or not at all. */
+export async function writeSecret(path: string, text: string, remedy: string): Promise<void> {
+  const next = `${path}.${process.pid}`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(next, text, { mode: 0o600 });
+    await chmod(next, 0o600);
+    await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true }).catch(() => undefined);
+    throw unwritable(path, error, remedy);
+  }
 }
 
 export function unwritable(path: string, error: unknown, remedy = 'Name another file.'): Failure {

@@ -87,9 +87,8 @@ function declareKeys(keys: Command): void {
     .action(async (options) => (await import('../keys.ts')).createKey(options));
   calling(keys, 'disable', 'let nobody in by a key, for the time being', 'svc keys disable 0192f0c1-…')
     .argument('<key>', 'its id', named)
-    .action(async (id: string, options: object) =>
-      (await import('../keys.ts')).setKeyActive(id, false, options),
-    );
+    .option('-y, --yes', 'do not ask before the key of the command itself is disabled')
+    .action(async (id: string, options: object) => (await import('../keys.ts')).disableKey(id, options));
   calling(keys, 'enable', 'let a disabled key, or one that expired, in again', 'svc keys enable 0192f0c1-…')
     .argument('<key>', 'its id', named)
     .option('--expires <time>', 'until when, from now on', time)

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -119,6 +119,61 @@ describe('cli/dev', () => {
     }
     expect((await running).code).toBe(0);
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+    await database.drop();
+  }, 150_000);
+
+  it('dev makes a new key where the server does not take the one that it kept', async () => {
+    const database = await createTestDatabase();
+    await at.run(['init', '--provider', 'hubspot', '--object', 'contacts']);
+    const env = {
+      DATABASE_URL: database.url,
+      SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}`,
+    };
+    const file = join(at.folder, '.svc/dev/first-api-key');
+    const keptKey = async (): Promise<string> => (await readFile(file, 'utf8')).trim();
+    /** Until what it says holds the text; then it does something, and Ctrl+C ends it. */
+    const during = async (work: (said: string, url: string) => Promise<void>): Promise<void> => {
+      const [port, receiver] = [await freePort(), await freePort()];
+      let [child, said, over]: [ChildProcess | undefined, string, boolean] = [undefined, '', false];
+      const running = at.run(['dev', '--port', String(port), '--receiver-port', String(receiver)], {
+        env,
+        started: (started) => {
+          child = started;
+          for (const stream of [started.stdout, started.stderr])
+            stream?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+        },
+      });
+      void running.then(() => (over = true));
+      try {
+        await expect
+          .poll(() => over || said.includes('In another terminal:'), { timeout: 60_000 })
+          .toBe(true);
+        await work(said, `http://127.0.0.1:${port}`);
+      } finally {
+        child?.kill('SIGINT');
+      }
+      expect(await running).toMatchObject({ code: 0 });
+    };
+    let firstKey = '';
+    await during(async (_, url) => {
+      firstKey = await keptKey();
+      const asIt = { SVC_API_URL: url, SVC_API_KEY: firstKey };
+      const list = await at.run(['keys', 'list', '--json'], { env: asIt });
+      const { id } = JSON.parse(list.out) as { id: string };
+      expect(await at.run(['keys', 'disable', id, '--yes'], { env: asIt })).toMatchObject({ code: 0 });
+    });
+    await during(async (said) => {
+      expect(said).toContain(`a new one was made, and is in ${file}.`);
+      expect(said).toContain('Deployed svc.yaml');
+      const key = await keptKey();
+      expect(key).not.toBe(firstKey);
+      expect(said).toContain(`SVC_API_KEY=${key} `);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+    });
+    await during(async (said) => {
+      expect(said).not.toContain('a new one was made');
+      await Promise.resolve();
+    });
     await database.drop();
   }, 150_000);
 });

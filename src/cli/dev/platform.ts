@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import type { Running } from '../../../simulator/kit/index.ts';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { exitCodes, Failure } from '../failure.ts';
+import { ownKey } from './own-key.ts';
 
 /** The server and the simulated providers on this machine. */
 export interface LocalPlatform {
@@ -39,7 +39,7 @@ export async function startLocal(folder: string, port: number): Promise<LocalPla
   const [ownPort, proxyPort] = [await freePort(port), await freePort(port + 1)];
   const url = `http://127.0.0.1:${ownPort}`;
   const dataDir = resolve(folder);
-  const server = startServer({
+  const env = environmentOf({
     SVC_DATA_DIR: dataDir,
     SVC_PORT: String(ownPort),
     SVC_PROXY_PORT: String(proxyPort),
@@ -48,14 +48,14 @@ export async function startLocal(folder: string, port: number): Promise<LocalPla
       .map((pair) => pair.join('='))
       .join(','),
   });
+  const server = startServer(env);
   const stop = async (): Promise<void> => {
     await server.stop();
     await Promise.all(Object.values(simulators).map((one) => one.close()));
   };
   try {
     await untilReady(url, server.ended);
-    const key = process.env['SVC_BOOTSTRAP_API_KEY'];
-    const apiKey = key || (await readFile(join(dataDir, 'first-api-key'), 'utf8')).trim();
+    const apiKey = await ownKey(url, join(dataDir, 'first-api-key'), env);
     return {
       url,
       proxyUrl: `http://127.0.0.1:${proxyPort}`,
@@ -70,18 +70,23 @@ export async function startLocal(folder: string, port: number): Promise<LocalPla
   }
 }
 
+/** Of the server, and of what works on its database. */
+function environmentOf(settings: Record<string, string>): NodeJS.ProcessEnv {
+  return {
+    SVC_EGRESS_ALLOW: '127.0.0.1',
+    SVC_LOG_LEVEL: 'warn',
+    SVC_LOG_FORMAT: 'text',
+    SVC_DRAIN_MS: '0',
+    ...process.env,
+    ...settings,
+  };
+}
+
 /** `svc server`, quiet, by the same program as this one. */
-function startServer(settings: Record<string, string>) {
+function startServer(env: NodeJS.ProcessEnv) {
   const [, self = ''] = process.argv;
   const child = spawn(process.execPath, [self, 'server'], {
-    env: {
-      SVC_EGRESS_ALLOW: '127.0.0.1',
-      SVC_LOG_LEVEL: 'warn',
-      SVC_LOG_FORMAT: 'text',
-      SVC_DRAIN_MS: '0',
-      ...process.env,
-      ...settings,
-    },
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
     // A Ctrl+C of the terminal comes from here, once what depends on it was told.
     detached: true,
