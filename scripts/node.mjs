@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
+import { constants } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -44,9 +45,10 @@ if (isNewEnough(process.versions.node)) {
 } else if (pinned) {
   const PATH = [dirname(pinned), process.env.PATH].join(delimiter);
   const child = spawn(pinned, [self, file, ...args], { stdio: 'inherit', env: { ...process.env, PATH } });
-  // A terminal signals both; whoever signals only this process means the child.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
+  // Whoever signals only this process means the child. A terminal signals both: a child that ends by its own Ctrl+C is left to it.
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  process.on('SIGINT', () => setTimeout(() => child.kill('SIGINT'), 250));
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 } else {
   console.error(
     `svc needs Node ${minimum.join('.')} or later; this is ${process.versions.node}, and no pinned Node fits ${platform}-${arch}. ` +

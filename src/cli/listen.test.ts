@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { Webhook } from 'standardwebhooks';
@@ -109,5 +109,55 @@ describe('cli/listen', () => {
     taken.close();
     expect(await at.run(['listen', '--forward-to', 'here'])).toMatchObject({ code: 2, out: '' });
     expect(await at.run(['listen', '--port', '70000'])).toMatchObject({ code: 2, out: '' });
+  }, 60_000);
+
+  /** By the launcher of the sources, as where the Node of the system is too old for them. */
+  function startByOlderNode(): ChildProcess {
+    const older = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`;
+    const given = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
+    return spawn(process.execPath, [...given, 'scripts/svc.mjs', 'listen', '--port', String(port)], {
+      stdio: 'ignore',
+      // A group of its own, as a terminal makes one.
+      detached: true,
+    });
+  }
+  const listens = () =>
+    fetch(`http://127.0.0.1:${port}`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+
+  it.each([
+    ['a Ctrl+C of a terminal, which both get', (launcher: number) => process.kill(-launcher, 'SIGINT')],
+    ['a signal to the launcher alone', (launcher: number) => process.kill(launcher, 'SIGINT')],
+    [
+      'a Ctrl+C that a parent passes on',
+      async (launcher: number) => {
+        process.kill(-launcher, 'SIGINT');
+        await new Promise((go) => setTimeout(go, 5));
+        process.kill(-launcher, 'SIGINT');
+      },
+    ],
+  ])(
+    'is ended by %s, where the system has an older Node',
+    async (_, interrupt) => {
+      const launcher = startByOlderNode();
+      const ended = once(launcher, 'exit');
+      await expect.poll(listens, { timeout: 20_000 }).toBe(405);
+      await interrupt(launcher.pid ?? 0);
+      expect(await ended).toEqual([0, null]);
+    },
+    60_000,
+  );
+
+  it('ends as its child ended, where the system has an older Node', async () => {
+    const launcher = startByOlderNode();
+    const ended = once(launcher, 'exit');
+    await expect.poll(listens, { timeout: 20_000 }).toBe(405);
+    const [child = ''] = execFileSync('pgrep', ['-P', String(launcher.pid)], { encoding: 'utf8' }).split(
+      '\n',
+    );
+    process.kill(Number(child), 'SIGKILL');
+    expect(await ended).toEqual([128 + 9, null]);
   }, 60_000);
 });
