@@ -112,9 +112,20 @@ export async function prepareDatabase(
   };
   const embedded = await (mustExist ? joinEmbedded(given) : startEmbedded(given));
   if (embedded) return { url: embedded.url, embedded, name: `the embedded database in ${embedded.dataDir}` };
-  throw new Error(
-    `there is no embedded database in ${given.dataDir}. Run the command where svc runs, or set SVC_DATA_DIR or DATABASE_URL as they are set for svc`,
-  );
+  throw new NoEmbedded(given.dataDir);
+}
+
+/** There is no database where one must be. */
+export class NoEmbedded extends Error {
+  readonly folder: string;
+  readonly remedy: string;
+  constructor(folder: string) {
+    const remedy =
+      'Run the command where svc runs, or set SVC_DATA_DIR or DATABASE_URL as they are set for svc';
+    super(`there is no embedded database in ${folder}. ${remedy}`);
+    this.folder = folder;
+    this.remedy = `${remedy}.`;
+  }
 }
 
 function nameOf(url: string): string {

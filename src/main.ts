@@ -1,6 +1,15 @@
 /** The process, in one of the roles of {@link Command}. The only place that starts things. */
 import { setFlagsFromString } from 'node:v8';
-import { checkKeys, createApp, migrateDatabase, migrations, prepareDatabase, type App } from './app.ts';
+import {
+  checkKeys,
+  createApp,
+  migrateDatabase,
+  migrations,
+  NoEmbedded,
+  prepareDatabase,
+  type App,
+} from './app.ts';
+import { exitCodes, Failure, saidOf } from './cli/failure.ts';
 import { ConfigError } from './config-error.ts';
 import { describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
@@ -20,7 +29,7 @@ import type { Worker } from './lanes/index.ts';
 import { Problem } from './kit/problem.ts';
 import { assertSameDatabase } from './kit/db/same-database.ts';
 import { assertReady } from './kit/db/readiness.ts';
-import { originOf, refusingStates, sqlState } from './kit/db/faults.ts';
+import { isDatabaseAway, originOf, refusingStates, sqlState } from './kit/db/faults.ts';
 import { assertKeepsSessions } from './kit/db/sessions.ts';
 import { watchSkew } from './kit/db/skew.ts';
 import { holdRestored, resumeRestored } from './restore.ts';
@@ -193,11 +202,30 @@ async function doctor({ json }: Command): Promise<void> {
 
 /** Of `migrate --plan`: nothing is changed, and no database is made. */
 async function showPlan({ json }: Command, config: Config, log: Logger, running: Running): Promise<void> {
-  const { url, embedded } = await prepareDatabase(config, log, { mustExist: true });
+  const { url, embedded, name } = await prepareDatabase(config, log, { mustExist: true }).catch(unplanned);
   if (embedded) running.embedded = embedded;
-  const plan = await planMigration(config.databaseDirectUrl ?? url, migrations);
+  const plan = await planMigration(config.databaseDirectUrl ?? url, migrations).catch((error: unknown) =>
+    unplanned(
+      error,
+      config.databaseDirectUrl === undefined ? name : 'the database of SVC_DATABASE_DIRECT_URL',
+    ),
+  );
   process.stdout.write(`${json ? JSON.stringify(plan) : describePlan(plan).join('\n')}\n`);
   await stopAll(running, config);
+}
+
+/** A plan waits for no database. */
+function unplanned(error: unknown, name = ''): never {
+  const [code, exitCode] = ['database-unavailable', exitCodes.unreachable];
+  if (error instanceof NoEmbedded)
+    throw new Failure(`There is no embedded database in ${error.folder}.`, error.remedy, exitCode, { code });
+  if (!isDatabaseAway(originOf(error))) throw error;
+  throw new Failure(
+    `${name.charAt(0).toUpperCase()}${name.slice(1)} gave no answer: ${reasonsOf(error).at(-1)}.`,
+    'Check that PostgreSQL runs there, and its address: DATABASE_URL, or SVC_DATABASE_DIRECT_URL where that is set.',
+    exitCode,
+    { code },
+  );
 }
 
 /** A role that does one thing and ends. */
@@ -316,6 +344,10 @@ function reasonsOf(error: unknown): string[] {
 let undone = 'svc could not start';
 
 run().catch((error: unknown) => {
+  if (error instanceof Failure) {
+    process.stderr.write(`${saidOf(error, process.argv.includes('--json'))}\n`);
+    process.exit(error.exitCode);
+  }
   const reason = error instanceof ConfigError ? error.message : `${undone}: ${reasonsOf(error).join(': ')}`;
   say(reason, { level: 'fatal' });
   if (!(error instanceof ConfigError) && process.env['SVC_LOG_LEVEL'] === 'debug')

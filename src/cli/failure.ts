@@ -15,3 +15,8 @@ export class Failure extends Error {
     this.details = details;
   }
 }
+
+/** As people read it, or a program. */
+export function saidOf({ message, remedy, details }: Failure, asJson: boolean): string {
+  return asJson ? JSON.stringify({ error: { message, remedy, ...details } }) : `${message}\n${remedy}`;
+}

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { SvcError } from '../../ui/client/src/index.ts';
-import { exitCodes, Failure } from './failure.ts';
+import { exitCodes, Failure, saidOf } from './failure.ts';
 import { withOption } from './option-names.ts';
 import { remedyOf } from './remedies.ts';
 import { reasonOf } from './unreachable.ts';
@@ -10,10 +10,8 @@ export function report(error: unknown, asJson: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   const failure = error instanceof SvcError ? failureOf(error) : error;
   if (!(failure instanceof Failure)) throw error;
-  const { message, remedy, exitCode, details } = failure;
-  const said = asJson ? JSON.stringify({ error: { message, remedy, ...details } }) : `${message}\n${remedy}`;
-  process.stderr.write(`${said}\n`);
-  return exitCode;
+  process.stderr.write(`${saidOf(failure, asJson)}\n`);
+  return failure.exitCode;
 }
 
 /** What svc said, or why it said nothing, for whoever reads a terminal. */

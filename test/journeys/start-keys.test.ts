@@ -103,7 +103,7 @@ describe('test/journeys/start-keys', () => {
       "SELECT actor_kind FROM audit_log WHERE action = 'apiKey.created' ORDER BY id",
     );
     expect(log).toEqual([{ actor_kind: 'operator' }, { actor_kind: 'operator' }]);
-    expect(await (await start(given, ['operator-keys', 'create'])).ended).toBe(1);
+    expect(await (await start(given, ['operator-keys', 'create'])).ended).toBe(2);
     const nobodys = await start(given, ['operator-keys', 'create', '--full', '--project', 'none']);
     expect(await nobodys.ended).toBe(1);
     expect(nobodys.said()).toContain('svc operator-keys create failed: there is no project none');
