@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Fields, Svc } from '../../../ui/client/src/index.ts';
@@ -67,10 +68,27 @@ export async function write(integration: string, object: string, options: WriteO
 }
 
 async function writeOne(svc: Svc, target: Target, record: Fields, options: WriteOptions): Promise<void> {
-  const { idempotencyKey, dryRun = false } = options;
+  const { idempotencyKey = randomUUID(), dryRun = false } = options;
   const request = { ...requestOf(target, record), dryRun };
-  const answer = await svc.write(request, idempotencyKey === undefined ? {} : { idempotencyKey });
-  say(options, answer, JSON.stringify(answer, null, 2));
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort(interrupted(target, idempotencyKey));
+  // Of what is only planned there is nothing to tell.
+  if (!dryRun) process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  try {
+    const answer = await svc.write(request, { idempotencyKey, signal: stop.signal });
+    say(options, answer, JSON.stringify(answer, null, 2));
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+function interrupted({ groupRef }: Target, idempotencyKey: string): Failure {
+  return new Failure(
+    'Interrupted: the write may have been done.',
+    `\`svc operations list -g ${/^[\w.-]+$/.test(groupRef) ? groupRef : `'${groupRef}'`}\` tells whether it was. The same command with --idempotency-key ${idempotencyKey} does it once.`,
+    exitCodes.interrupted,
+    { code: 'interrupted', idempotencyKey },
+  );
 }
 
 /** What holds the lines, and how many bytes that are. */
