@@ -83,7 +83,7 @@ export async function updateInstallation(installationId: string, options: Update
       'Give --config, or --connection.',
       exitCodes.usage,
     );
-  const content = config === undefined ? {} : await jsonFile('--config', config);
+  const content = config === undefined ? {} : contentOf(await jsonFile('--config', config), part);
   const parts = config === undefined ? [] : (part?.map((path) => `.${path}`) ?? ['']);
   const changed = await (
     await connect(options)
@@ -100,6 +100,17 @@ export async function updateInstallation(installationId: string, options: Update
     },
   });
   say(options, changed, lineOf(changed));
+}
+
+const contentMembers = ['provider', 'read', 'write', 'subscribe', 'proxy'];
+
+/** The content that a part is taken from: what was given is that, or the value of the only part. Pure. */
+export function contentOf(given: Record<string, unknown>, parts: readonly string[] = []): object {
+  const [part, ...others] = parts;
+  const isContent = contentMembers.some((name) => Object.hasOwn(given, name));
+  if (part === undefined || others.length > 0 || isContent) return given;
+  const names = part.split('.').toReversed();
+  return names.reduce<object>((value, name) => ({ [name]: value }), given);
 }
 
 /** `svc installations delete`. */

@@ -120,6 +120,17 @@ describe('cli/nouns', () => {
     expect(await json(...update, '--config', writing, '--part', 'write.objects')).toMatchObject([
       { id: customer.installationId, config: { content: { read: { objects: { contacts: {} } } } } },
     ]);
+    const part = 'write.objects.contacts.deletionSettings';
+    expect(await json(...update, '--part', part, '--config', '{"enabled":true}')).toMatchObject([
+      {
+        config: {
+          content: {
+            read: { objects: { contacts: {} } },
+            write: { objects: { contacts: { objectName: 'contacts', deletionSettings: { enabled: true } } } },
+          },
+        },
+      },
+    ]);
     expect(await words('installations', 'reads', customer.installationId, '-i', 'hubspot-crm')).toContain(
       '0 0 1 1 *',
     );

@@ -136,10 +136,15 @@ function changeInstallations(installations: Command): void {
       'change the config of an installation, or the connection that it uses',
       'svc installations update 0192f0c1-… -i hubspot-crm --config config.json',
       'svc installations update 0192f0c1-… -i hubspot-crm --config config.json --part read.objects.contacts',
+      `svc installations update 0192f0c1-… -i hubspot-crm --part write.objects.contacts.deletionSettings --config '{"enabled":true}'`,
     ),
   )
     .option('--config <file>', 'the content of the config, as JSON; replaces all of it unless --part is told')
-    .option('--part <path>', 'what of the content is replaced; may be given several times', several)
+    .option(
+      '--part <path>',
+      'what of the content is replaced; given once, --config may be its value alone',
+      several,
+    )
     .option('--connection <id>', 'the connection of the same group that it uses from now on', named)
     .action(async (id: string, options) =>
       (await import('../installations.ts')).updateInstallation(id, options),
