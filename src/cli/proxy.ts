@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import { readProblem, SvcError, answerOf } from '../../ui/client/src/index.ts';
 import { addressIn, connect, credentialsOf, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -65,13 +66,15 @@ export async function callProvider(path: string, options: ProxyOptions): Promise
   return answer;
 }
 
+/** `fetch` and the proxy do not pass the two. */
+const methods = METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE');
+
 function methodOf({ request }: ProxyOptions, body: string | undefined): string {
   const method = (request ?? (body === undefined ? 'GET' : 'POST')).toUpperCase();
-  // `fetch` takes no others.
-  if (!/^[A-Z]+$/.test(method) || ['TRACE', 'TRACK', 'CONNECT'].includes(method))
+  if (!methods.includes(method))
     throw new Failure(
       `${method === '' ? 'Nothing' : method} is no method to call a provider by.`,
-      'Give one such as --request PATCH.',
+      `Give one of ${methods.join(', ')}.`,
       exitCodes.usage,
     );
   if (body !== undefined && (method === 'GET' || method === 'HEAD'))

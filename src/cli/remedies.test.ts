@@ -37,6 +37,14 @@ describe('cli/remedies', () => {
         expect({ code, command, known: known(command.split(' ')) }).toEqual({ code, command, known: true });
   });
 
+  it('keeps what the port of the proxy says of the API', () => {
+    const { remedy = '' } = problemKinds['proxy-request-invalid'] ?? {};
+    const said = `This is the port of the proxy; the API answers at http://127.0.0.1:4000. If a call by the proxy was meant: ${remedy}`;
+    expect(remedyOf({ code: 'proxy-request-invalid', remedy: said, operationId: undefined })).toBe(
+      'This is the port of the proxy; the API answers at http://127.0.0.1:4000. Name it there: --url, SVC_API_URL, or the one of `svc login`.',
+    );
+  });
+
   it('names the operation that the problem is about, and leaves a remedy alone that names no request', () => {
     expect(told('nothing-to-retry', 'op-1')).toBe('Look at the outcomes: `svc operations records op-1`.');
     const remedy = 'Run it again.';

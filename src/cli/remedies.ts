@@ -86,6 +86,8 @@ export function remedyOf({ code, remedy, operationId, detail = '' }: Said): stri
     return 'Change it with `svc provider-apps update`, or give another client id.';
   if (code === 'connection-bad-credentials' && detail.includes('moved to another server'))
     return 'Send it to the server that the project was moved to; `svc export --undo` uses the connections here again.';
+  const [atProxy] = /^This is the port of the proxy; the API answers at \S+\.(?= |$)/.exec(remedy) ?? [];
+  if (atProxy !== undefined) return `${atProxy} Name it there: ${atAddress}.`;
   const own = inShell[code];
   if (own !== undefined && (always.has(code) || namesRequest(remedy)))
     return operationId === undefined

@@ -111,6 +111,7 @@ export const ofRecords: Mistakes = {
     [2, `/crm/v3/objects/contacts ${account} -H 'x-note: €'`],
     [2, `/crm/v3/objects/contacts ${account} -X 'FETCH IT'`],
     [2, `/crm/v3/objects/contacts ${account} -X TRACE`],
+    [2, `/crm/v3/objects/contacts ${account} -X FOO`],
     [2, `/crm/v3/objects/contacts ${account} -X GET -d {}`],
     [2, `/crm/v3/objects/contacts ${account} -d @nowhere.json`],
     [2, `/crm/v3/objects/contacts ${account} -d @folder`],
