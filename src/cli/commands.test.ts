@@ -279,7 +279,8 @@ describe('cli/commands', () => {
 
   it('a line that failed is written by the same command once what it failed of is mended', async () => {
     const line = `${JSON.stringify({ email: 'mended-0@example.com', favourite_colour: 'blue' })}\n`;
-    const accepted = 'They are written in the background: svc operations list tells what becomes of them.';
+    const accepted =
+      'Accepted is not done: svc operations list --unresolved and --status failure name the operations that went wrong, and the same command with --json tells the operation of each line, and writes nothing twice.';
     const queued = [...toContacts, '--mode', 'asynchronous'];
     const failed = await at.run(queued, { env: env(), input: line });
     expect(failed).toMatchObject({ code: 0, err: `1 line accepted, 0 failed.\n${accepted}\n` });

@@ -256,7 +256,9 @@ function finish(progress: Progress): void {
   if (failed + unknown > 0) throw new Failure(count, remedyFor(progress), exitCodes.refused, counts);
   tell(count);
   if (mode === 'asynchronous')
-    tell('They are written in the background: svc operations list tells what becomes of them.');
+    tell(
+      'Accepted is not done: svc operations list --unresolved and --status failure name the operations that went wrong, and the same command with --json tells the operation of each line, and writes nothing twice.',
+    );
 }
 
 /** What is tried anew by the same command, and what is not. */
