@@ -2,6 +2,7 @@ import { checkManifest, factsOf } from '../projects/manifest/index.ts';
 import type { Manifest, ManifestIssue } from '../projects/manifest/schema.ts';
 import { loadCatalog } from '../providers/index.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { inOptions } from './option-names.ts';
 import { counted } from './output.ts';
 import { readText } from './text-file.ts';
 
@@ -29,7 +30,7 @@ export async function validManifest(path: string): Promise<ManifestFile & { mani
     `${describeIssues(file, file.errors)}\n${counted(file.errors.length, 'error')} in ${path}.`,
     'Correct what is marked and run the command again.',
     exitCodes.refused,
-    { errors: file.errors, warnings: file.warnings },
+    { code: 'manifest-invalid', errors: file.errors, warnings: file.warnings },
   );
 }
 
@@ -45,7 +46,7 @@ export function describeIssues(
       const margin = String(line).padStart(5);
       const before = source.slice(0, column - 1).replaceAll(/[^\t]/g, ' ');
       return [
-        `${path}:${line}:${column} ${severity}: ${[at, message].filter(Boolean).join(' ')} (${rule})`,
+        `${path}:${line}:${column} ${severity}: ${[at, inOptions(message)].filter(Boolean).join(' ')} (${rule})`,
         `${margin} | ${source}`,
         `${' '.repeat(margin.length)} | ${before}^${suggestion === undefined ? '' : ` ${suggestion}`}`,
       ].join('\n');

@@ -17,13 +17,28 @@ const options: Readonly<Record<string, string>> = {
   to: '--to',
   untilTimestamp: '--until',
   updateMask: '--part',
+  upsertBy: '--by',
   'x-svc-installation-id': '--installation',
   'metadata.url': '--address',
   'filter.destination': '--destination',
 };
 
+/** What a request says and an option makes, within a sentence of svc. */
+const words: readonly (readonly [RegExp, string])[] = [
+  [/\bdestructive=true\b/g, '--destructive'],
+  [/\bwith "move"/g, 'with --move'],
+  [/`upsertBy`/g, '--by'],
+  [/`type: "(\w+)"`/g, '--type $1'],
+];
+
+/** A sentence of svc, by the options of this program. */
+export function inOptions(sentence: string): string {
+  return words.reduce((text, [said, option]) => text.replaceAll(said, option), sentence);
+}
+
 /** A sentence of svc that begins with the member of a request, by the option that made the member. */
-export function withOption(sentence: string): string {
+export function withOption(said: string): string {
+  const sentence = inOptions(said);
   const [, path] = /^([\w.[\]-]+): /.exec(sentence) ?? [];
   if (path === undefined) return sentence;
   const [content, rest] = /^(?:installation\.)?config\.content\.?([\w.[\]-]*)/.exec(path) ?? [];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { problemKinds } from '../problems.ts';
 import { isOperators } from './operator-words.ts';
+import { inOptions, withOption } from './option-names.ts';
 import { createProgram } from './program.ts';
 import { namesRequest, remedyOf } from './remedies.ts';
 
@@ -35,6 +36,16 @@ describe('cli/remedies', () => {
     for (const code of Object.keys(problemKinds))
       for (const [, command = ''] of told(code).matchAll(/`svc ([a-z ]+?)(?: --\w+)?`/g))
         expect({ code, command, known: known(command.split(' ')) }).toEqual({ code, command, known: true });
+  });
+
+  it('says options, not members of a request', () => {
+    for (const code of Object.keys(problemKinds))
+      expect(told(code)).not.toMatch(/upsertBy|destructive=|"move"/);
+    expect(withOption('upsertBy: belongs to `type: "upsert"`')).toBe('--by: belongs to --type upsert');
+    expect(inOptions('goes on as it was; deploy with destructive=true to end it')).toBe(
+      'goes on as it was; deploy with --destructive to end it',
+    );
+    expect(inOptions('ends the other: export with "move" to go on')).toContain('export with --move');
   });
 
   it('keeps what the port of the proxy says of the API', () => {

@@ -1,4 +1,5 @@
 import type { SvcError } from '../../ui/client/src/index.ts';
+import { inOptions } from './option-names.ts';
 
 type Said = Pick<SvcError, 'code' | 'remedy' | 'operationId'> & Partial<Pick<SvcError, 'detail'>>;
 
@@ -95,5 +96,5 @@ export function remedyOf({ code, remedy, operationId, detail = '' }: Said): stri
       : own.replaceAll(/`(svc operations \w+)`/g, `\`$1 ${operationId}\``);
   const [, thing = ''] = /(?:^There is| has) no (API key|provider app|\w+) /.exec(detail) ?? [];
   if (lists[thing] !== undefined) return `Look for it with \`${lists[thing]}\`.`;
-  return inAnswer.find(([member]) => member.test(remedy))?.[1] ?? remedy;
+  return inAnswer.find(([member]) => member.test(remedy))?.[1] ?? inOptions(remedy);
 }

@@ -5,6 +5,7 @@ import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { withNew } from './new-file.ts';
+import { inOptions } from './option-names.ts';
 import { counted, say, tell } from './output.ts';
 import { whyUnwritten } from './plain.ts';
 import { readText } from './text-file.ts';
@@ -77,7 +78,7 @@ function sayExport(options: ConnectionOptions, path: string, { file, warnings }:
     { path, project, createTime, moved, counts, warnings },
     `${project} is in ${path}: ${listed(counts)}. Only its passphrase opens it.`,
   );
-  if (!options.json) for (const { message } of warnings) tell(message);
+  if (!options.json) for (const { message } of warnings) tell(inOptions(message));
 }
 
 /** `svc import`: takes a file in, whole or not at all. */
@@ -104,7 +105,7 @@ function sayImport(options: ConnectionOptions, project: string, came: Import): v
       ...(rest === '' ? [] : [`There already, and left alone: ${rest}.`]),
     ].join('\n'),
   );
-  if (!options.json) for (const { message } of warnings) tell(message);
+  if (!options.json) for (const { message } of warnings) tell(inOptions(message));
 }
 
 async function passphraseGiven(isNew: boolean): Promise<string> {
