@@ -108,8 +108,17 @@ async function once(
     return await write({ ...options, idempotencyKey });
   } catch (error) {
     if (error instanceof SvcError) error.idempotencyKey = idempotencyKey;
-    throw error;
+    throw error === options.signal?.reason ? reasonOf(error, idempotencyKey) : error;
   }
+}
+
+/** The reason of a signal, with the key. One that another write of the signal has its key in is told by an error of its own. */
+function reasonOf(reason: unknown, idempotencyKey: string): unknown {
+  if (!(reason instanceof Error) || reason instanceof SvcError) return reason;
+  if (!('idempotencyKey' in reason) && Object.isExtensible(reason))
+    return Object.assign(reason, { idempotencyKey });
+  const { name, message } = reason;
+  return Object.assign(new Error(message, { cause: reason }), { name, idempotencyKey });
 }
 
 function post(

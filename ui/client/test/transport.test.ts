@@ -205,6 +205,23 @@ describe('ui/client/transport', () => {
     expect(server.got).toHaveLength(1);
   });
 
+  it('a write that a signal ended tells its key, also beside others of the signal', async () => {
+    const svc = await svcFor([silent]);
+    const signal = AbortSignal.timeout(150);
+    const ended = await Promise.all(
+      [{ signal }, { signal }, { signal, idempotencyKey: 'order-1' }].map((options) =>
+        svc.write(create, options).catch((error: unknown) => error as Error & { idempotencyKey: string }),
+      ),
+    );
+    const names = ended.map((error) => (error as Error).name);
+    expect(names).toEqual(['TimeoutError', 'TimeoutError', 'TimeoutError']);
+    const told = ended.map((error) => (error as { idempotencyKey?: string }).idempotencyKey);
+    const sent = server.got.map(({ headers }) => headers['idempotency-key']);
+    expect(told.toSorted()).toEqual(sent.toSorted());
+    expect(new Set(told).size).toBe(3);
+    expect(told[2]).toBe('order-1');
+  });
+
   it('a signal ends what would not be sent again, with its reason', async () => {
     const svc = await svcFor([silent]);
     const signal = AbortSignal.timeout(100);
