@@ -1,5 +1,6 @@
 import { Command, type HelpContext, type ParseOptionsResult } from 'commander';
 import { exitCodes, Failure } from './failure.ts';
+import { isOperators } from './operator-words.ts';
 
 /** A command that says what is wrong with its words as every other failure is said. */
 export class Words extends Command {
@@ -65,8 +66,12 @@ function misuseOf(command: Words, message: string, code: string): Failure {
   switch (code) {
     case 'commander.unknownCommand':
       return said(`${path} has no command ${command.args[0] ?? ''}`, `${meant}${help} those that there are.`);
-    case 'commander.unknownOption':
+    case 'commander.unknownOption': {
+      const behind = command.parent ? undefined : behindOf(command, quoted);
+      if (behind !== undefined)
+        return said(`Options stand behind the command, and ${quoted} stands before it`, behind);
       return said(`${path} has no option ${quoted}`, `${meant}${help} those that there are.`);
+    }
     case 'commander.missingArgument':
       return said(`${path} needs <${quoted}>${aboutOf(command, quoted)}`, written);
     case 'commander.missingMandatoryOptionValue':
@@ -90,6 +95,22 @@ function misuseOf(command: Words, message: string, code: string): Failure {
     default:
       return said(message.replace(/^error: /, '').replace(/\.$/, ''), `${help} how it is used.`);
   }
+}
+
+/** How an option is written that stands before the command, if some command has it; the command is the first word that is one. */
+function behindOf(program: Words, option: string): string | undefined {
+  const { rawArgs } = program as unknown as { rawArgs: readonly string[] };
+  const leaves = (one: Command): readonly Command[] =>
+    one.commands.length > 0 ? one.commands.flatMap(leaves) : [one];
+  const word = rawArgs.find(
+    (each) => isOperators([each]) || program.commands.some((one) => one.name() === each),
+  );
+  const taken = leaves(program)
+    .flatMap((one) => one.options)
+    .find((one) => [one.short, one.long].includes(option));
+  if (word === undefined || !taken) return undefined;
+  const value = taken.flags.split(' ').at(-1) ?? '';
+  return `Write it such as svc ${word} … ${option}${value.startsWith('<') ? ` ${value}` : ''}`;
 }
 
 function aboutOf(command: Command, name: string): string {
