@@ -109,6 +109,31 @@ describe('cli/bad-input', () => {
   );
 
   it.each([
+    ['usage', ['plan', 'nowhere.yaml']],
+    ['usage', ['export', 'new.svc', '--move']],
+    ['manifest-invalid', ['deploy', 'broken.yaml']],
+    ['unauthenticated', ['keys', 'list', '--profile', 'nobody']],
+    ['unreachable', ['keys', 'list', '--url', 'http://127.0.0.1:9']],
+  ] as const)('with --json every failure has a code: %s of %j', async (code, args) => {
+    const env = { SVC_API_URL: platform.base, SVC_API_KEY: platform.apiKey };
+    const { err } = await at.run([...args, '--json'], { env });
+    expect(JSON.parse(err)).toMatchObject({ error: { code } });
+  });
+
+  it.each([
+    ['--project default deploy', '--project', 'svc deploy … --project <name>'],
+    ['-y deploy', '-y', 'svc deploy … -y'],
+    ['--full operator-keys create', '--full', undefined],
+  ])('an option before the command is told to stand behind it: svc %s', async (words, option, written) => {
+    const { code, err } = await at.run(words.split(' '));
+    expect(code).toBe(2);
+    if (written === undefined) return expect(err).toContain('svc has no option --full.');
+    expect(err).toBe(
+      `Options stand behind the command, and ${option} stands before it.\nWrite it such as ${written}\n`,
+    );
+  });
+
+  it.each([
     ['a server that is away', 4, undefined, 'ECONNREFUSED'],
     [
       'an older server',

@@ -17,6 +17,16 @@ export class Failure extends Error {
 }
 
 /** As people read it, or a program. */
-export function saidOf({ message, remedy, details }: Failure, asJson: boolean): string {
-  return asJson ? JSON.stringify({ error: { message, remedy, ...details } }) : `${message}\n${remedy}`;
+export function saidOf({ message, remedy, exitCode, details }: Failure, asJson: boolean): string {
+  if (!asJson) return `${message}\n${remedy}`;
+  const code = codes[exitCode] ?? 'refused';
+  return JSON.stringify({ error: { message, remedy, code, ...details } });
 }
+
+/** Where svc gave none: what the command itself found. */
+const codes: Readonly<Record<number, string>> = {
+  [exitCodes.usage]: 'usage',
+  [exitCodes.credentials]: 'unauthenticated',
+  [exitCodes.unreachable]: 'unreachable',
+  [exitCodes.interrupted]: 'interrupted',
+};

@@ -49,6 +49,7 @@ export async function watchOperation(
       `The operation did not end within ${options.timeout} seconds.`,
       'It goes on; watch it again, or look at `svc operations get`.',
       exitCodes.unreachable,
+      { code: 'timeout' },
     );
   });
   say(options, operation, wholeOf(operation));

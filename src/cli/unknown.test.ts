@@ -53,6 +53,7 @@ describe('cli/unknown', () => {
       error: {
         message: '1 line written, 0 failed, 2 of unknown outcome.',
         remedy: settle,
+        code: 'refused',
         written: 1,
         failed: 0,
         unknown: 2,
