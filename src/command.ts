@@ -129,7 +129,7 @@ function valuesOf(role: Command['role'], given: readonly Given[]): Values {
       throw usage(`${written} needs a value.`, `Write it behind the option; ${helpOn(path)}`);
     else values.texts[name] = value;
   }
-  return values as Values;
+  return values;
 }
 
 function unknownOption(path: string, written: string, own: readonly string[]): Failure {

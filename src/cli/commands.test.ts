@@ -307,27 +307,6 @@ describe('cli/commands', () => {
     expect(await created('mended')).toBe(1);
   }, 90_000);
 
-  it('write of one record that is interrupted says that it may have been done, and how to find out', async () => {
-    const slow = { method: 'POST', path: '/contacts', fault: { kind: 'delay', ms: 3_000 }, times: 1 };
-    await fault(platform.hubspot, slow);
-    const command = [...toContacts, '--data', data('slow-1@example.com'), '--json'];
-    const { code, out, err } = await at.run(command, {
-      env: env(),
-      started: (child) => void setTimeout(() => child.kill('SIGINT'), 1_500),
-    });
-    expect({ code, out }).toEqual({ code: 130, out: '' });
-    const { error } = JSON.parse(err) as { error: { remedy: string; idempotencyKey: string } };
-    expect(error).toMatchObject({
-      message: 'Interrupted: the write may have been done.',
-      remedy: expect.stringContaining('`svc operations list -g acme` tells whether it was.') as string,
-      code: 'interrupted',
-    });
-    await expect.poll(() => created('slow'), { timeout: 20_000 }).toBe(1);
-    const again = await run(...command, '--idempotency-key', error.idempotencyKey);
-    expect(again.code).toBe(0);
-    expect(await created('slow')).toBe(1);
-  }, 60_000);
-
   it(
     'write that is killed twice or interrupted does each line once when it goes on, and says how',
     async () => {

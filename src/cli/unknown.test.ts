@@ -81,4 +81,26 @@ describe('cli/unknown', () => {
       `0 lines written, 1 failed, 1 of unknown outcome.\nMend what the others failed of and run the command again: they are tried anew, and what was done is not done twice. ${settle}\n`,
     );
   }, 60_000);
+
+  it('a write of one record that is interrupted says that it may have been done, and how to find out', async () => {
+    const slow = { method: 'POST', path: '/companies', fault: { kind: 'delay', ms: 3_000 }, times: 1 };
+    await fault(platform.hubspot, slow);
+    const command = ['write', 'hubspot-crm', 'companies', '-g', 'acme', '-d', '{"name":"slow"}', '--json'];
+    const env = { SVC_API_URL: platform.base, SVC_API_KEY: platform.apiKey };
+    const { code, out, err } = await at.run(command, {
+      env,
+      started: (child) => void setTimeout(() => child.kill('SIGINT'), 1_500),
+    });
+    expect({ code, out }).toEqual({ code: 130, out: '' });
+    const { error } = JSON.parse(err) as { error: { remedy: string; idempotencyKey: string } };
+    expect(error).toMatchObject({
+      message: 'Interrupted: the write may have been done.',
+      remedy: expect.stringContaining('`svc operations list -g acme` tells whether it was.') as string,
+      code: 'interrupted',
+    });
+    await expect.poll(() => made('slow'), { timeout: 20_000 }).toBe(1);
+    const again = await at.run([...command, '--idempotency-key', error.idempotencyKey], { env });
+    expect(again.code).toBe(0);
+    expect(await made('slow')).toBe(1);
+  }, 60_000);
 });
