@@ -105,7 +105,7 @@ export async function updateInstallation(installationId: string, options: Update
 const contentMembers = ['provider', 'read', 'write', 'subscribe', 'proxy'];
 
 /** The content that a part is taken from: what was given is that, or the value of the only part. Pure. */
-export function contentOf(given: Record<string, unknown>, parts: readonly string[] = []): object {
+function contentOf(given: Record<string, unknown>, parts: readonly string[] = []): object {
   const [part, ...others] = parts;
   const isContent = contentMembers.some((name) => Object.hasOwn(given, name));
   if (part === undefined || others.length > 0 || isContent) return given;
