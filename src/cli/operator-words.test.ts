@@ -82,7 +82,9 @@ describe('cli/operator-words', () => {
     const { code, out } = await at.run(['restore', '-h']);
     expect({ code, out }).toEqual({
       code: 0,
-      out: expect.stringMatching(/restore hold[^]*restore resume/) as string,
+      out: expect.stringMatching(
+        /^Usage: svc restore <command>\n[^]*restore hold[^]*restore resume/,
+      ) as string,
     });
   });
 });
