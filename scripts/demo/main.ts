@@ -53,7 +53,9 @@ async function play(): Promise<Stage> {
     const apiKey =
       process.env['SVC_BOOTSTRAP_API_KEY'] ?? (await readFile(join(dataDir, 'first-api-key'), 'utf8')).trim();
     const made = await runSteps(step, createApi(stage.base, apiKey), stage, apiKey);
-    say(`\nDone in ${seconds(startedAt).trim()}. The same by hand${leaves ? ', while `npm run demo` runs' : ''}:\n\n${curls(stage, apiKey, made)}\n`);
+    say(
+      `\nDone in ${seconds(startedAt).trim()}. The same by hand${leaves ? ', while `npm run demo` runs' : ''}:\n\n${curls(stage, apiKey, made)}\n`,
+    );
   } catch (error) {
     await stage.close();
     throw error;
