@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { expect } from 'vitest';
 import { button, connected, heading, type Walk } from './steps.ts';
 
@@ -60,6 +61,29 @@ export const hostStyles: Walk = async (world) => {
     expect(await styleOf(selector, 'textTransform')).toBe('none');
   }
   expect(await styleOf('.svc-picker input', 'textAlign')).toBe('right');
+};
+
+/** A link that cannot be opened now says so, and is opened on request. */
+export const linkUnanswered: Walk = async (world) => {
+  const { body } = await world.platform.call<{ url: string }>('POST', '/projects/default/connect-links', {
+    integration: 'hubspot-crm',
+    groupRef: 'unanswered',
+    consumerRef: 'ada',
+  });
+  const page = await world.emptyPage();
+  const answers: ((route: Route) => Promise<void>)[] = [
+    (route) => route.abort(),
+    (route) => route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
+    (route) => route.fulfill({ status: 503, json: { code: 'database-unavailable', status: 503 } }),
+    (route) => route.fulfill({ status: 429, json: { code: 'rate-limited', status: 429, detail: 'Slowly.' } }),
+    (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<h1>Welcome</h1>' }),
+  ];
+  let asked = 0;
+  await page.route('**/connect-links:open', (route) => answers[asked++]?.(route) ?? route.continue());
+  await page.goto(body.url);
+  for (const _answer of answers) await button(page, 'Try again').click();
+  await button(page, 'Connect HubSpot').waitFor();
+  expect(asked).toBe(answers.length + 1);
 };
 
 /** A link that is taken back while its page is open. */

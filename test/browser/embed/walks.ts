@@ -20,7 +20,15 @@ import { ruleForField } from './rules.ts';
 import { objectDeclined } from './shared.ts';
 import { draftOfHooks, fieldsOfInstalled } from './hooks.ts';
 import { hostedInFrame, onlyItsOwnWindow, originNotListed, returnOfItsOwn, twoOnOnePage } from './sign-in.ts';
-import { hooksUnconnected, hostStyles, linkEnded, noToken, onlyProxy, pickedByKeys } from './small.ts';
+import {
+  hooksUnconnected,
+  hostStyles,
+  linkEnded,
+  linkUnanswered,
+  noToken,
+  onlyProxy,
+  pickedByKeys,
+} from './small.ts';
 import type { Walk } from './steps.ts';
 import { choiceUnoffered } from './unoffered.ts';
 import { askedTwice, changedMeanwhile, sameChange, saveLost } from './together.ts';
@@ -71,6 +79,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['asks again for what could not be loaded', fieldsAskedAgain],
   ['is filled in by keys alone, and skips no required field', pickedByKeys],
   ['keeps its styles in a page that styles headings and labels', hostStyles],
+  ['says that a link cannot be opened now, and opens it on request', linkUnanswered],
   ['says that the link ended while its page was open', linkEnded],
   ['says why there is no token', noToken],
   ['tells hooks that there is no account yet', hooksUnconnected],

@@ -88,7 +88,11 @@ export function returnUrlOf({
 }: Pick<ConnectProviderProps, 'mode' | 'returnUrl'>): string | undefined {
   // A server renders nothing that leads away.
   if (mode !== 'redirect' || typeof location === 'undefined') return undefined;
-  return returnUrl ?? location.href.split('#', 1)[0];
+  const here = location.href.split('#', 1)[0] ?? '';
+  // One that no page has is refused when it is left for.
+  return returnUrl !== undefined && URL.canParse(returnUrl, here)
+    ? new URL(returnUrl, here).href
+    : (returnUrl ?? here);
 }
 
 interface ConnectedProps {

@@ -238,9 +238,12 @@ function Values({ question, field, config, set, issues }: ValuesProps): ReactNod
   const t = useText();
   const id = useId();
   const { fieldName } = field;
-  const mapped = config?.selectedValueMappings?.[fieldName] ?? {};
+  const mapped = new Map(Object.entries(config?.selectedValueMappings?.[fieldName] ?? {}));
+  const asked = new Set(question.values.map(({ value }) => value));
+  const known = new Set((field.values ?? []).map(({ value }) => value));
   const change = (value: string, theirs: string): void => {
-    const rest = Object.entries(mapped).filter(([each]) => each !== value);
+    // One that the builder does not ask for any more would go on being delivered, and stand in the way of another, unseen.
+    const rest = [...mapped].filter(([each]) => each !== value && asked.has(each));
     const values = Object.fromEntries(theirs === '' ? rest : [...rest, [value, theirs]]);
     set({ kind: 'values', fieldName, values });
   };
@@ -253,10 +256,14 @@ function Values({ question, field, config, set, issues }: ValuesProps): ReactNod
           <span className="svc-arrow" aria-hidden="true" />
           <Select
             aria-labelledby={`${id}-${index}`}
-            value={mapped[value] ?? ''}
+            value={mapped.get(value) ?? ''}
             options={[
               ['', t('notShared')],
               ...(field.values ?? []).map((one) => [one.value, one.displayValue] as const),
+              // One that the account does not have any more is there until another is chosen.
+              ...[mapped.get(value) ?? '']
+                .filter((one) => one !== '' && !known.has(one))
+                .map((one) => [one, one] as const),
             ]}
             onChange={(theirs) => change(value, theirs)}
           />

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Connection, ConnectionRequest, SvcError } from '@svc/client';
 import { useSvc, whoseOf, type SvcContext } from '../hooks/provider.tsx';
+import { problemOf } from '../hooks/store.ts';
 import { newMark, reasonOf, type Refusal } from '../state/refusal.ts';
 import { keepUntilGone } from './kept-draft.ts';
 import { leaveFor } from './returning.ts';
@@ -67,9 +68,9 @@ export function useOAuth(
           if (popup && !popup.closed) popup.location.href = url;
           return setState({ phase: !popup || popup.closed ? 'blocked' : 'waiting', url });
         },
-        (error: SvcError) => {
+        (cause: unknown) => {
           popup?.close();
-          if (flow.current === begun) setState({ phase: 'failed', error });
+          if (flow.current === begun) setState({ phase: 'failed', error: problemOf(cause) });
         },
       );
     },

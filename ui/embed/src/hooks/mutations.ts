@@ -25,6 +25,15 @@ interface State {
   error?: SvcError;
 }
 
+/** What the builder's own code throws is theirs, and changes nothing about how the work ended. */
+function tell(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    reportError(error);
+  }
+}
+
 /** Work that a button begins, and how far it is. */
 export function useMutation<Given, Value>(
   work: (given: Given) => Promise<Value>,
@@ -36,19 +45,19 @@ export function useMutation<Given, Value>(
   const run = useCallback(
     async (given: Given & Ended<Value>) => {
       setState({ whose, phase: 'pending' });
-      try {
-        const value = await work(given);
+      const ended = await work(given).then(
+        (value) => ({ value }),
+        (cause: unknown) => ({ error: problemOf(cause) }),
+      );
+      if ('error' in ended) {
+        setState({ whose, phase: 'error', error: ended.error });
+        tell(() => given.onError?.(ended.error));
+      } else {
         setState({ whose, phase: 'success' });
-        given.onSuccess?.(value);
-        return value;
-      } catch (cause) {
-        const error = problemOf(cause);
-        setState({ whose, phase: 'error', error });
-        given.onError?.(error);
-        return undefined;
-      } finally {
-        given.onSettled?.();
+        tell(() => given.onSuccess?.(ended.value));
       }
+      tell(() => given.onSettled?.());
+      return 'value' in ended ? ended.value : undefined;
     },
     [work, whose],
   );

@@ -1,4 +1,4 @@
-import type { OpenedConnectLink } from '@svc/client';
+import { SvcError, type OpenedConnectLink } from '@svc/client';
 
 /** What the page was opened with. */
 export interface OpenedLink extends OpenedConnectLink {
@@ -11,26 +11,26 @@ const linkKey = 'svc-connect-link';
 
 /** A secret of this browser: a link for one use is opened again by it only. */
 function browserSecret(): string {
-  const known = read(localStorage, browserKey);
+  const known = read(() => localStorage, browserKey);
   if (known) return known;
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   const made = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  write(localStorage, browserKey, made);
+  write(() => localStorage, browserKey, made);
   return made;
 }
 
 /** Storage may be switched off: then the link serves until the page is left. */
-function read(storage: Storage, key: string): string | null {
+function read(storage: () => Storage, key: string): string | null {
   try {
-    return storage.getItem(key);
+    return storage().getItem(key);
   } catch {
     return null;
   }
 }
 
-function write(storage: Storage, key: string, value: string): void {
+function write(storage: () => Storage, key: string, value: string): void {
   try {
-    storage.setItem(key, value);
+    storage().setItem(key, value);
   } catch {
     // Nothing depends on it but the way back.
   }
@@ -39,8 +39,8 @@ function write(storage: Storage, key: string, value: string): void {
 /** The link of the address, taken out of it; on the way back from a provider, the one that this tab was opened with. */
 function takeLink(): string {
   const given = location.hash.slice(1);
-  if (given === '') return read(sessionStorage, linkKey) ?? '';
-  write(sessionStorage, linkKey, given);
+  if (given === '') return read(() => sessionStorage, linkKey) ?? '';
+  write(() => sessionStorage, linkKey, given);
   history.replaceState(null, '', location.pathname + location.search);
   return given;
 }
@@ -50,7 +50,7 @@ function projectOfPage(): string {
   return location.pathname.split('/').findLast((part) => part !== '') ?? '';
 }
 
-/** Throws the problem that svc answers. */
+/** Throws the problem that svc answers, or that it does not answer. */
 export async function openLink(): Promise<OpenedLink> {
   const link = takeLink();
   const browser = browserSecret();
@@ -60,17 +60,30 @@ export async function openLink(): Promise<OpenedLink> {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ link: link === '' ? '-' : link, browser, projectId: projectOfPage() }),
     });
-    const text = await answer.text();
-    if (answer.ok) return JSON.parse(text) as OpenedConnectLink;
-    throw Object.assign(new Error(`${answer.status}`), { code: codeOf(text) });
+    const { ok, status } = answer;
+    const body = parsed(await answer.text());
+    if (ok && typeof body['token'] === 'string') return body as unknown as OpenedConnectLink;
+    const { code, detail } = body;
+    if (typeof code === 'string' && status < 500)
+      throw new SvcError({ code, status, detail: typeof detail === 'string' ? detail : code });
+    throw awayFor(`${status}`);
   };
-  return { ...(await open()), renew: open };
+  const opened = (): Promise<OpenedConnectLink> =>
+    open().catch((cause: unknown) => {
+      throw cause instanceof SvcError ? cause : awayFor(String(cause));
+    });
+  return { ...(await opened()), renew: opened };
 }
 
-function codeOf(text: string): unknown {
+/** The network, what stands before svc, or svc itself. */
+function awayFor(detail: string): SvcError {
+  return new SvcError({ code: 'unreachable', status: 0, detail });
+}
+
+function parsed(text: string): Record<string, unknown> {
   try {
-    return Object(JSON.parse(text))['code'];
+    return Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {
-    return undefined;
+    return {};
   }
 }
