@@ -42,31 +42,8 @@ export function registerGauges(measured: Measured): void {
   const registers = [ground.metrics.registry];
   const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
     new Gauge({ name, help, registers, collect });
-  one('svc_cache_oldest_seconds', 'Since what is served from memory was read, at the longest.', function () {
-    this.set(oldestCachedMs() / 1000);
-  });
-  one(
-    'svc_database_away_seconds',
-    'For how long the database has not answered, or has taken no changes; 0 while it does.',
-    function () {
-      this.set(ground.database.awayMs() / 1000);
-    },
-  );
   // Read before what asks the database, which takes connections of the pool.
-  const connections = new Gauge({
-    name: 'svc_database_connections',
-    help: 'Connections of this process to the database.',
-    registers,
-    labelNames: ['state'],
-    collect() {
-      const { size, idle } = ground.database.pool();
-      connections.set({ state: 'busy' }, size - idle);
-      connections.set({ state: 'idle' }, idle);
-    },
-  });
-  one('svc_database_waiting', 'Statements of this process that wait for a connection.', function () {
-    this.set(ground.database.pool().waiting);
-  });
+  registerPoolGauges(measured);
   for (const { name, help, read } of Object.values(ofWork)) {
     const gauge: Gauge<'kind' | 'provider'> = new Gauge({
       name,
@@ -100,6 +77,37 @@ export function registerGauges(measured: Measured): void {
     },
   );
   registerStorageGauges(measured);
+}
+
+/** Registers the gauges of what this process has of the database. */
+function registerPoolGauges({ ground }: Pick<Measured, 'ground'>): void {
+  const registers = [ground.metrics.registry];
+  const one = (name: string, help: string, collect: CollectFunction<Gauge>): Gauge =>
+    new Gauge({ name, help, registers, collect });
+  one('svc_cache_oldest_seconds', 'Since what is served from memory was read, at the longest.', function () {
+    this.set(oldestCachedMs() / 1000);
+  });
+  one(
+    'svc_database_away_seconds',
+    'For how long the database has not answered, or has taken no changes; 0 while it does.',
+    function () {
+      this.set(ground.database.awayMs() / 1000);
+    },
+  );
+  const connections = new Gauge({
+    name: 'svc_database_connections',
+    help: 'Connections of this process to the database.',
+    registers,
+    labelNames: ['state'],
+    collect() {
+      const { size, idle } = ground.database.pool();
+      connections.set({ state: 'busy' }, size - idle);
+      connections.set({ state: 'idle' }, idle);
+    },
+  });
+  one('svc_database_waiting', 'Statements of this process that wait for a connection.', function () {
+    this.set(ground.database.pool().waiting);
+  });
 }
 
 /** Registers the gauges of what is kept. */

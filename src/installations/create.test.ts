@@ -260,6 +260,33 @@ describe('installations/create', () => {
     });
   });
 
+  it('§4.1 sample: a field that the manifest requires and the account lacks blocks nothing, and is warned of', async () => {
+    const sourceYaml = `specVersion: 1.0.0
+integrations:
+  - name: demanding
+    provider: hubspot
+    read:
+      objects:
+        - { objectName: contacts, destination: hook, schedule: '0 * * * *', requiredFields: [{ fieldName: does_not_exist }], optionalFieldsAuto: all }
+`;
+    await on.call('PUT', '/integrations:batch', { sourceYaml });
+    await on.connect('lacking');
+    const content = (selectedFields: object) => ({
+      provider: 'hubspot',
+      read: { objects: { contacts: { objectName: 'contacts', selectedFields } } },
+    });
+    const made = await install(body(content({ city: true }), { groupRef: 'lacking' }), '', 'demanding');
+    expect([made.status, made.json.warnings]).toEqual([
+      201,
+      [{ message: expect.stringContaining('does_not_exist') as string }],
+    ]);
+    const changed = await on.call('PATCH', `/integrations/demanding/installations/${made.json.id}`, {
+      updateMask: ['config.content.read.objects.contacts'],
+      installation: { config: { content: content({ city: true, phone: true }) } },
+    });
+    expect(changed.status).toBe(200);
+  });
+
   it('§4.1 skipSampling: saves without asking the provider', async () => {
     await on.connect('skipper');
     await on.simulator('DELETE', 'requests');

@@ -307,7 +307,7 @@ export function testReads(
       expect(await sampleRead(ability, client, { object: wide, fields: names, filters: [] })).toBeUndefined();
     });
 
-    it('samples an object by one record, and names a field that does not exist', async () => {
+    it('samples an object by one record, and leaves out a field that does not exist', async () => {
       await seed(4);
       const filter = { fieldName: at.label, operator: 'eq', value: 'x' };
       const sample = (fields: string[], filters: ReadFilter[] = []): Promise<Failure | undefined> =>
@@ -319,7 +319,7 @@ export function testReads(
         retryable: false,
         message: expect.stringContaining(text),
       });
-      expect(await sample([at.label, 'nosuchfield'])).toMatchObject(refusal('has no field "nosuchfield"'));
+      expect(await sample([at.label, 'nosuchfield'])).toBeUndefined();
       expect(await sample([], [{ ...filter, operator: 'like' }])).toMatchObject(refusal('"like"'));
       const body = { message: 'No' };
       await control('POST', 'faults', { ...at.page, fault: { kind: 'status', status: 400, body } });

@@ -1,10 +1,10 @@
 import type { HttpAnswer } from '../kit/http/client.ts';
 import type { ProviderClient, ProviderRequest, ReadAbility, ReadQuery } from './connector.ts';
-import { failureOfRead, invalidCall, type Failure } from './failure.ts';
+import { failureOfRead, type Failure } from './failure.ts';
 import { knownFields } from './read.ts';
 
 /**
- * Reads one record as a read would, to see that the object, its fields and its filters exist before a config is saved.
+ * Reads one record as a read would, to see that the object and its filters exist, and can be read, before a config is saved.
  * Undefined where it can be read.
  */
 export async function sampleRead(
@@ -12,13 +12,16 @@ export async function sampleRead(
   client: ProviderClient,
   { object, fields, filters }: Pick<ReadQuery, 'object' | 'fields' | 'filters'>,
 ): Promise<Failure | undefined> {
-  // The record's own id is read as a field, too. Reads leave out what does not exist, so the names are compared first.
-  const unknown = fields.filter((name) => name !== 'id' && knownFields(object, [name]).length === 0);
-  if (unknown.length > 0) {
-    const names = unknown.map((name) => JSON.stringify(name)).join(', ');
-    return invalidCall(`the object ${object.name} has no field ${names}`);
-  }
-  const query: ReadQuery = { object, fields, filters, until: Date.now(), deleted: false, limit: 1 };
+  // Reads leave out what does not exist. The record's own id is read as a field, too.
+  const known = fields.filter((name) => name === 'id' || knownFields(object, [name]).length > 0);
+  const query: ReadQuery = {
+    object,
+    fields: known,
+    filters,
+    until: Date.now(),
+    deleted: false,
+    limit: 1,
+  };
   const refused = read.refusal(query);
   if (refused) return refused;
   const cursor = read.begin(query, false);

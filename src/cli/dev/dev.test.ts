@@ -134,11 +134,12 @@ describe('cli/dev', () => {
     /** Until what it says holds the text; then it does something, and Ctrl+C ends it. */
     const during = async (work: (said: string, url: string) => Promise<void>): Promise<void> => {
       const [port, receiver] = [await freePort(), await freePort()];
-      let [child, said, over]: [ChildProcess | undefined, string, boolean] = [undefined, '', false];
+      const children: ChildProcess[] = [];
+      let [said, over] = ['', false];
       const running = at.run(['dev', '--port', String(port), '--receiver-port', String(receiver)], {
         env,
         started: (started) => {
-          child = started;
+          children.push(started);
           for (const stream of [started.stdout, started.stderr])
             stream?.on('data', (chunk: Buffer) => (said += chunk.toString()));
         },
@@ -150,7 +151,7 @@ describe('cli/dev', () => {
           .toBe(true);
         await work(said, `http://127.0.0.1:${port}`);
       } finally {
-        child?.kill('SIGINT');
+        for (const child of children) child.kill('SIGINT');
       }
       expect(await running).toMatchObject({ code: 0 });
     };

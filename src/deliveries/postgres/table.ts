@@ -103,7 +103,7 @@ async function culprit(
   common: Common,
   rows: readonly Row[],
 ): Promise<TableRefused | undefined> {
-  const bare = rows.slice(0, rowsPerStatement).map((row) => ({ ...row, values: new Map<string, unknown>() }));
+  const bare = rows.slice(0, rowsPerStatement).map(withNone);
   const ofFixed = await refusalOf(session, place, columns, common, bare);
   if (ofFixed !== undefined) {
     const fixed = Object.entries(fixedColumns).map(([name, type]) => `${name} ${type}`);
@@ -123,6 +123,10 @@ async function culprit(
     }
   }
   return undefined;
+}
+
+function withNone(row: Row): Row {
+  return { ...row, values: new Map() };
 }
 
 function withOnly(row: Row, column: string): Row {

@@ -149,11 +149,11 @@ export function callsOf(
   toSend: ReadonlyMap<number, PlannedRecord>,
   connector: Connector,
 ): PlannedCall[] {
-  const slots = [...toSend.keys()];
+  const all = [...toSend.keys()];
   const weightAt = (slot: number): number => weightOf(toSend.get(slot) as PlannedRecord);
-  const isLight = slots.length === 1 || isOneCall(job, connector);
+  const isLight = all.length === 1 || isOneCall(job, connector);
   const groups = splitCalls(
-    slots,
+    all,
     idsOf(toSend, connector),
     connector.batchLimit ?? 1,
     isLight ? () => 0 : weightAt,
