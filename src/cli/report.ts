@@ -14,8 +14,8 @@ export function report(error: unknown, asJson: boolean): number {
   return failure.exitCode;
 }
 
-/** What svc said, or why it said nothing, for whoever reads a terminal. */
-export function failureOf(error: SvcError): Failure {
+/** What svc said, or why it said nothing: for whoever reads a terminal by its options, for a model by the members of its tools. */
+export function failureOf(error: SvcError, worded: (said: string) => string = withOption): Failure {
   const { code, status, detail: said, requestId, operationId, issues } = error;
   const { detail, remedy } =
     code === 'unreachable' ? silenceOf(error) : { detail: said, remedy: remedyOf(error) };
@@ -23,9 +23,9 @@ export function failureOf(error: SvcError): Failure {
   const more = issues
     .map(({ name, detail: why }) => `${name}: ${why}`)
     .filter((one) => one !== detail)
-    .map((one) => `\n  ${withOption(one)}`)
+    .map((one) => `\n  ${worded(one)}`)
     .join('');
-  return new Failure(`${asSentence(withOption(detail))}${more}`, remedy, exitCodeOf(error), details);
+  return new Failure(`${asSentence(worded(detail))}${more}`, remedy, exitCodeOf(error), details);
 }
 
 /** The client says what the system said. */

@@ -56,7 +56,7 @@ async function called(tool: Tool, input: Record<string, unknown>) {
     const answer = await tool.run(input as never);
     return { content: [{ type: 'text' as const, text: JSON.stringify(answer) }] };
   } catch (error) {
-    const failure = error instanceof SvcError ? failureOf(error) : error;
+    const failure = error instanceof SvcError ? failureOf(error, (said) => said) : error;
     if (failure instanceof Failure) return failed(failure.message, failure.remedy);
     // What cannot stand in a path or a header.
     if (error instanceof TypeError) return failed(`${error.message}.`, 'Correct the input of the tool.');
